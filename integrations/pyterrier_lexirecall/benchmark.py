@@ -283,7 +283,7 @@ def _named(pipelines: Any, source: Any) -> dict[str, Any]:
 
 
 def _named_pipelines(pipelines: Any) -> list[tuple[Any, Any]]:
-    """Return names and pipelines; a pipeline without a name of its own names itself."""
+    """Return names and pipelines; an unnamed pipeline serves as its own name."""
     if isinstance(pipelines, Mapping):
         return list(pipelines.items())
     if isinstance(pipelines, Iterable):

@@ -69,7 +69,7 @@ _RANKED = ("qid", "docno", "score")  # columns of a ranking
 
 
 DEFAULT_PREFERENCES = ("lexirecall",)
-"""What systems are compared by, besides the measures, if no preferences are named."""
+"""Preferences by which systems are compared if the user names none."""
 
 
 @partial(entry, name="pt.lexirecall.Experiment")

@@ -376,7 +376,7 @@ def _sorted_rows(rows: pd.DataFrame, order: Sequence[str]) -> pd.DataFrame:
 
 
 def _rounded(name: str, numbers: Any, places: Places) -> list[float]:
-    """Round the numbers of a column, if there are decimal places for it."""
+    """Round the numbers of a column, if decimal places are given for it."""
     digits = places.get(name) if isinstance(places, Mapping) else places
     if digits is None:
         return list(numbers.tolist())

@@ -241,7 +241,7 @@ def _aspect_column(qrels: DataFrame) -> Any:
 
 
 def _named_aspects(qrels: DataFrame, column: Any, aspects: set[str]) -> set[str]:
-    """Return those of some aspects that rows of the qrels name."""
+    """Return the aspects, of those asked for, that rows of the qrels name."""
     if column is None:
         return set()
     named = F.collect_set(F.when(column.isin(*aspects), column))

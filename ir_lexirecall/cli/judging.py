@@ -190,7 +190,7 @@ def _has_blanks(qrels: pd.DataFrame) -> bool:
 
 
 def _top_grade(labels: Sequence[str], *grades: Iterable[float]) -> int:
-    """Return the highest grade that a document has or that a label names, at least 1."""
+    """Return the highest grade of the judgments and of the labels, at least 1."""
     return int(max([1.0, len(labels) - 1, *chain.from_iterable(grades)]))
 
 

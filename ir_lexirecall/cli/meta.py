@@ -82,7 +82,7 @@ def _add_option(study: Parser, name: str, option: Option) -> None:
 
 
 def _parted(mark: str, form: str, text: str) -> tuple[str, str]:
-    """Part a text at a mark into two names."""
+    """Split a text at a separator into two names."""
     first, separator, second = text.partition(mark)
     if not separator:
         raise argparse.ArgumentTypeError(f"{text!r} must look like {form}")
@@ -186,7 +186,7 @@ def _shown(table: pd.DataFrame, options: Options) -> pd.DataFrame:
 
 
 def _has_fractions(column: pd.Series) -> bool:
-    """Return whether some value of a column is an exact fraction."""
+    """Return whether a column holds an exact fraction."""
     return any(isinstance(value, Fraction) for value in column)
 
 

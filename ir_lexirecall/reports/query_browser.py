@@ -119,7 +119,7 @@ class _Part:
 
 
 def _part_shown(result: Comparison, details: int | None, n_parts: int) -> _Part | None:
-    """Return the part of a comparison that the page has room for; None if nothing is to browse."""
+    """Return as much of a comparison as fits the page; None if there is nothing to browse."""
     scored = result.compared.scored
     if scored is None or len(result.runs) < 2 or details == 0:
         return None

@@ -92,7 +92,7 @@ class SharedDeviations(Statistic):
         self._has_value: Bools = ~np.isnan(values)
         self._is_complete = bool(self._has_value.all())
         present = np.where(self._has_value, values, np.nan)
-        # What all models share on a task changes no difference: without it, less is rounded.
+        # Without a task's lowest value, differences stay the same, and rounding errors are smaller.
         lowest = np.min(present, axis=0, initial=np.inf, where=self._has_value)
         x = np.where(self._has_value, values - np.where(np.isinf(lowest), 0.0, lowest), 0.0)
         self._x = np.ldexp(x, -np.frexp(x.max(initial=0.0))[1])

@@ -18,7 +18,7 @@ from ir_lexirecall.io.values import read_values
 RUNS = ("a", "b", "c", "d")
 OF_THE_FAMILY = {"criterion", "p_corrected", "p_corrected_all", "verdict", "queries", "cells"}
 OF_THE_FAMILY |= {"worse_p", "better_p", "not_worse_p", "within_p"}
-"""Columns that depend on which other pairs there are."""
+"""Columns of a pair whose values depend on the other pairs of the comparison."""
 
 
 def values_with_gaps(n_queries: int = 30, share: float = 0.15) -> dict[str, Any]:

@@ -76,7 +76,7 @@ def r_precision(measure: Measure, run: AlignedRun) -> Floats:
 
 
 def f1(measure: Measure, run: AlignedRun) -> Floats:
-    """Return the expected F1: 2 r / (k + m) is linear in r."""
+    """Return the expected F1, which is 2 E[r] / (k + m), as F1 is linear in r."""
     found, m, k = _count(measure, run)[0], run.judgments.m(measure["rel"]), measure["cutoff"]
     documents = run.depth if k is None else float(k)
     return ratio(2 * found, np.where(m > 0, documents + m, 0))
