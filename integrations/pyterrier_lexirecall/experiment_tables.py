@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -14,6 +13,7 @@ from ir_measures import NumQ, parse_trec_measure
 from ir_measures.measures.base import Measure as IRMeasure
 
 from ir_lexirecall._util.errors import required
+from ir_lexirecall._util.lazy import cached_property
 from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.comparison.verdicts import BETTER, WORSE
 from ir_lexirecall.measures.parsing import parse_one

@@ -90,11 +90,11 @@ def memoised(method: Callable[Concatenate[S, P], T]) -> Callable[Concatenate[S, 
 
 
 if TYPE_CHECKING:
-    from functools import cached_property as cached_property
+    from functools import cached_property as cached_property  # noqa: TID251 - only the type
 
 else:
 
-    class cached_property(functools.cached_property):
+    class cached_property(functools.cached_property):  # noqa: TID251 - this is the cure
         """``functools.cached_property`` without the lock that it has before Python 3.12.
 
         That lock is shared by all objects of a class: threads would wait for each other, and a

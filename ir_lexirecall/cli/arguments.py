@@ -9,14 +9,13 @@ import os
 import re
 import signal
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from ir_measures.measures.base import Measure as IRMeasure
 
 from ir_lexirecall._util.errors import did_you_mean, repeated, warn
-from ir_lexirecall._util.lazy import LazyModule
+from ir_lexirecall._util.lazy import LazyModule, cached_property
 from ir_lexirecall._util.lazy import polars as pl
 from ir_lexirecall.data.collection import Collection
 from ir_lexirecall.data.judgments import Judgments, QrelsLike, load, load_collection

@@ -6,14 +6,13 @@ import hashlib
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from ir_lexirecall._util.arrays import Bools
 from ir_lexirecall._util.errors import check_choice, check_integer, entry, shown, shown_names
-from ir_lexirecall._util.lazy import LazyModule
+from ir_lexirecall._util.lazy import LazyModule, cached_property
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.rounding import same
 from ir_lexirecall.comparison.compared import Design, MarginLike

@@ -38,11 +38,11 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import cached_property
 from itertools import count, islice
 from typing import IO, Any
 
 from ir_lexirecall._util.errors import is_integer, is_number, shown
+from ir_lexirecall._util.lazy import cached_property
 
 _MOST_BYTES = 2**27  # of a ledger: about 200,000 looks
 _MOST_LOOKS = 10**6

@@ -21,14 +21,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
 
 from ir_lexirecall._util.arrays import Bools, Floats, Ints
 from ir_lexirecall._util.errors import check_integer, check_number
-from ir_lexirecall._util.lazy import special
+from ir_lexirecall._util.lazy import cached_property, special
 from ir_lexirecall.significance.outcomes import MarginTest, TestResult
 from ir_lexirecall.significance.planning import MOST, t_power
 

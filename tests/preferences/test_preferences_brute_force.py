@@ -6,7 +6,7 @@ import itertools
 import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from functools import cached_property, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ir_lexirecall as irl
+from ir_lexirecall._util.lazy import cached_property
 from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.preferences import counts

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
@@ -30,6 +29,7 @@ from ir_lexirecall._util.arrays import (
     ranges,
     starts_segment,
 )
+from ir_lexirecall._util.lazy import cached_property
 
 if TYPE_CHECKING:
     from ir_lexirecall.data.aligned_run import AlignedRun

@@ -12,13 +12,13 @@ is how many of its documents of each gain have been seen. Groups are independent
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from math import ceil, inf, log2, nan, prod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ir_lexirecall._util.arrays import Floats, Ints
+from ir_lexirecall._util.lazy import cached_property
 from ir_lexirecall.measures.declaration import Utility
 from ir_lexirecall.measures.expected.graded import gains_on_scale, unjudged_gain
 from ir_lexirecall.measures.expected.groups import Groups, groups_of
