@@ -421,9 +421,9 @@ def interval_scale(
 
     Sources: Ferrante, Ferro, Pontarollo, Are IR Evaluation Measures on an Interval Scale?, ICTIR
     2017; Ferrante, Ferro, Fuhr, Towards Meaningful Statements in IR Evaluation: Mapping Evaluation
-    Measures to Interval Scales, IEEE Access 2021. Against the requirement: Moffat, Batch Evaluation
-    Metrics in Information Retrieval: Measures, Scales, and Meaning, IEEE Access 2022,
-    arXiv 2207.03103.
+    Measures to Interval Scales, IEEE Access 2021, doi 10.1109/ACCESS.2021.3116857. Against the
+    requirement: Moffat, Batch Evaluation Metrics in Information Retrieval: Measures, Scales, and
+    Meaning, IEEE Access 2022, arXiv 2207.03103.
 
     >>> table = interval_scale(["P@5", "RBP(p=0.5,rel=1)", "AP"]).round(4)
     >>> table[["measure", "values", "ratio", "equally_spaced", "interval"]]
