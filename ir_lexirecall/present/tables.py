@@ -29,7 +29,8 @@ PLACES = 4
 _MOST_TEXTS = 2  # columns of texts that name the row of a table without numbers
 _LATEX_WIDTH = 80  # of a caption's lines
 _PHANTOM = "\\phantom{0}"  # as wide as a digit
-_MINUS = re.compile(r"(?<![\w.{}])-(?=\d)")  # before a number, but not within 1.0e-05 or 2020-01
+# Before a number, also the first of an interval, but not within 1.0e-05 or 2020-01.
+_MINUS = re.compile(r"(?:(?<![\w.{}])|(?<=\{\[\}))-(?=\d)")
 _SIGN = re.compile(r"^\+(?=\d)")
 _LEVEL = re.compile(r"p \\textless\{\}= ?([\d.]+\d)")
 _PREAMBLE = "% needs \\usepackage{booktabs}"

@@ -235,7 +235,8 @@ def result_sentences(record: dict[str, Any], counts: dict[str, int]) -> list[str
                 f"Over collections, LR minus AP ({words} {contrast.depth}) is "
                 f"{signed(over_collections(values))}, by Student's $t$ on the collections' estimates."
             )
-    for name, some in pd.DataFrame(record.get("by_runs", [])).groupby("collection"):
+    by_runs = pd.DataFrame(record.get("by_runs", []), columns=["collection", "runs", "difference"])
+    for name, some in by_runs.groupby("collection"):
         few, many = some.loc[some["runs"].idxmin()], some.loc[some["runs"].idxmax()]
         sentences.append(
             f"On {name_of(name)}, LR minus AP from a pool of the same depth is "
@@ -399,10 +400,12 @@ def confirmation_tables(record: dict[str, Any]) -> list[str]:
     notes = ["Relevance is grade 1 or more."]
     parts = [small_table(Shown(columns, "The declared contrasts.", notes), "tab:declared")]
     if confirmed:
-        parts.append(small_table(verdict_table(confirmed, order), "tab:confirmed"))
+        parts.append(wide_table(verdict_table(confirmed, order), "tab:confirmed"))
     if record.get("by_runs"):
         parts.append(small_table(runs_table(record["by_runs"]), "tab:runs"))
-    parts.append(small_table(second_table(record.get("second", {})), "tab:second"))
+    second = record.get("second", {})
+    width_of_contrasts = 0.6 if second else 0.92
+    parts.append(wrapped_table(second_table(second), "tab:second", width_of_contrasts))
     return parts
 
 
@@ -469,6 +472,20 @@ def small_table(table: Shown, label: str) -> str:
     """Return a table in small print."""
     style = "\\scriptsize\\setlength{\\tabcolsep}{2.5pt}\n\\begin{tabular}"
     return table.latex(label).replace("\\begin{tabular}", style)
+
+
+def wrapped_table(table: Shown, label: str, width: float) -> str:
+    """Return a table in small print whose second column breaks its lines at a share of the page."""
+    head = f"\\begin{{tabular}}{{rp{{{width}\\linewidth}}"
+    return small_table(table, label).replace("\\begin{tabular}{rl", head)
+
+
+def wide_table(table: Shown, label: str) -> str:
+    """Return a table that is made as wide as the page."""
+    resized = small_table(table, label).replace(
+        "\\begin{tabular}", "\\resizebox{\\linewidth}{!}{%\n\\begin{tabular}"
+    )
+    return resized.replace("\\end{tabular}", "\\end{tabular}}")
 
 
 def estimate_of(row: dict[str, Any]) -> str:
