@@ -489,6 +489,7 @@ def test_verdicts_are_tabulated_by_number(script: ModuleType) -> None:
     assert [cell.strip() for cell in rows[3][1].split(" & ")][:2] == ["skipped", ""]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("latexmk") is None, reason="TeX is not installed")
 @pytest.mark.parametrize("tested", [False, True], ids=["open", "three collections"])
 def test_the_manuscript_builds(
