@@ -8,12 +8,13 @@ best.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import nan
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ir_lexirecall._util.arrays import Bools, Floats, Ints
+from ir_lexirecall._util.arrays import Floats, Ints, row_blocks
 from ir_lexirecall.measures.expected.binary import relevant_groups
 from ir_lexirecall.measures.trec_eval import ranking_of, recall_point_9
 from ir_lexirecall.measures.trec_eval_10 import recall_point
@@ -38,81 +39,119 @@ def interpolated_precision_10(measure: Any, run: AlignedRun) -> Floats:
     """Return the expected IPrec_TE; NaN as in `interpolated_precision`."""
     m = run.judgments.m(measure["rel"])
     c = recall_point(measure["recall"], m, measure["version"])
-    return best_precision(relevant_groups(run, measure["rel"]), c)
+    groups = relevant_groups(run, measure["rel"])
+    return best_precision(groups, c)
 
 
 def eleven_points(measure: Any, run: AlignedRun) -> Floats:
     """Return the expected ElevenPt, the mean of eleven interpolated precisions."""
     groups, m = relevant_groups(run, measure["rel"]), run.judgments.m(measure["rel"])
     total = np.zeros(len(m))
-    points: dict[tuple[int, ...], Floats] = {}
+    precision_from: dict[tuple[int, ...], Floats] = {}  # a level on, computed once for each
     for tenth in range(11):
         c = recall_point(tenth / 10, m, measure["version"])
-        key = tuple(np.maximum(c, 1).tolist())
-        if key not in points:
-            points[key] = best_precision(groups, c)
-        total += points[key]
+        levels = tuple(np.maximum(c, 1).tolist())
+        if levels not in precision_from:
+            precision_from[levels] = best_precision(groups, c)
+        total += precision_from[levels]
     return total / 11
 
 
 def best_precision(groups: Groups, c: Any) -> Floats:
     """Return the expected best precision from the c-th relevant document of each query on."""
-    value = np.zeros(groups.segments)
-    query = groups.segment[groups.start]
+    value = np.zeros(groups.n_segments)
+    query = groups.segment_of_group
     for q in np.unique(query).tolist():
-        of_query = query == q
-        value[q] = _of_query(groups, of_query, float(c[q]))
+        members = query == q
+        ranked = zip(
+            groups.first_of_group[members].tolist(),
+            groups.size_of_group[members].tolist(),
+            groups.count[members].tolist(),
+            groups.level_before[members].tolist(),
+            strict=True,
+        )
+        value[q] = _mean_of_best([_Group(*of_group) for of_group in ranked], float(c[q]))
     return value
 
 
-def _of_query(groups: Groups, which: Bools, c: float) -> float:
-    """Return the expected best precision of one query."""
-    rows = groups.start[which]
-    first, size, count = groups.first[rows], groups.size[rows], groups.count[which]
-    before = groups.level_before[which]
-    last = before + count
-    certain = last / (first + size - 1)  # at least this much at the end of each group
-    floor = float(certain[last >= c].max(initial=0.0))
-    open_groups = np.flatnonzero((size > 1) & (count < size) & (last >= c))
+class _Group(NamedTuple):
+    """Tied documents of which some are relevant."""
+
+    first: int  # rank
+    size: int
+    n_relevant: int
+    level_before: int  # number of relevant documents above the group
+
+    @property
+    def last_level(self) -> int:
+        """Return the number of relevant documents down to the end of the group."""
+        return self.level_before + self.n_relevant
+
+    @property
+    def last_precision(self) -> float:
+        """Return the precision at the end of the group, which is the same in every order."""
+        return self.last_level / (self.first + self.size - 1)
+
+    @property
+    def depends_on_order(self) -> bool:
+        """Return whether the order of the documents makes a difference."""
+        return self.size > 1 and self.n_relevant < self.size
+
+    @property
+    def n_states(self) -> int:
+        """Return the number of pairs of a position and a count of relevant documents."""
+        return self.size * (self.n_relevant + 1)
+
+    def precisions(self, c: float) -> Floats:
+        """Return the precisions that the levels from c on can have at the ranks of the group."""
+        level = np.arange(max(self.level_before + 1, c), self.last_level + 1)
+        rank = np.arange(self.first, self.first + self.size)
+        return np.unique(level[:, None] / rank)
+
+
+def _mean_of_best(groups: Sequence[_Group], c: float) -> float:
+    """Return the expected best precision of one query.
+
+    It is the sum of t (P(best <= t) - P(best <= t')) over the values t that it can have, each with
+    the next smaller value t'. P(best <= t) is a product over groups.
+    """
+    counted = [group for group in groups if group.last_level >= c]
+    floor = max([0.0, *(group.last_precision for group in counted)])  # the best one is at least it
+    open_groups = [group for group in counted if group.depends_on_order]
     candidates = [np.array([floor])]
-    for g in open_groups.tolist():
-        level = np.arange(max(before[g] + 1, c), last[g] + 1)
-        rank = np.arange(first[g], first[g] + size[g])
-        ratios = np.unique(level[:, None] / rank)
-        candidates.append(ratios[ratios > floor])
+    for group in open_groups:
+        precisions = group.precisions(c)
+        candidates.append(precisions[precisions > floor])
     thresholds = np.unique(np.concatenate(candidates))
-    if len(thresholds) * int((size * (count + 1))[open_groups].sum()) > _MOST_STEPS:
+
+    n_states = sum(group.n_states for group in open_groups)
+    if len(thresholds) * n_states > _MOST_STEPS:
         return nan
-    below = np.ones(len(thresholds))
-    for g in open_groups.tolist():
-        below *= _probability_below(thresholds, first[g], size[g], count[g], before[g], c)
-    return float(thresholds @ np.diff(below, prepend=0.0))
+    probability_below = np.ones(len(thresholds))
+    for group in open_groups:
+        probability_below *= _probability_below(thresholds, group, c)
+    return float(thresholds @ np.diff(probability_below, prepend=0.0))
 
 
-def _probability_below(
-    thresholds: Floats, first: int, size: int, count: int, before: int, c: float
-) -> Floats:
+def _probability_below(thresholds: Floats, group: _Group, c: float) -> Floats:
     """Return the probability that the best precision of a group is at most each threshold."""
-    step = max(1, _ROOM // (int(count) + 1))
-    parts = [
-        _chains_below(thresholds[i : i + step], int(first), int(size), int(count), int(before), c)
-        for i in range(0, len(thresholds), step)
-    ]
-    return np.concatenate(parts)
+    blocks = row_blocks(len(thresholds), group.n_relevant + 1, _ROOM)
+    return np.concatenate([_chains_below(thresholds[block], group, c) for block in blocks])
 
 
-def _chains_below(
-    thresholds: Floats, first: int, size: int, count: int, before: int, c: float
-) -> Floats:
+def _chains_below(thresholds: Floats, group: _Group, c: float) -> Floats:
     """Return the probability of the chains of counts that never exceed each threshold."""
-    found: Ints = np.arange(count + 1)
-    level = before + found
-    chains = np.zeros((len(thresholds), count + 1))
-    chains[:, 0] = 1.0
-    for position in range(size):
-        moved = chains * ((count - found) / (size - position))
-        is_allowed = (level < c) | (level / (first + position) <= thresholds[:, None])
-        chains = chains - moved
-        chains[:, 1:] += (moved[:, :-1]) * is_allowed[:, 1:]
-    result: Floats = chains.sum(axis=1)
-    return result
+    n_so_far: Ints = np.arange(group.n_relevant + 1)
+    level = group.level_before + n_so_far
+    # A row for each threshold, a column for each number of relevant documents so far.
+    probability = np.zeros((len(thresholds), len(n_so_far)))
+    probability[:, 0] = 1.0
+    for position in range(group.size):
+        rank = group.first + position
+        probability_relevant = (group.n_relevant - n_so_far) / (group.size - position)
+        moved = probability * probability_relevant
+        is_allowed = (level < c) | (level / rank <= thresholds[:, None])
+        probability = probability - moved
+        probability[:, 1:] += moved[:, :-1] * is_allowed[:, 1:]
+    total: Floats = probability.sum(axis=1)
+    return total

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ir_lexirecall._util.arrays import Floats, starts_segment
+from ir_lexirecall._util.arrays import Floats, position_in_segment
 from ir_lexirecall.measures.expected.groups import groups_of
 from ir_lexirecall.measures.toolkits import looked_at
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ir_lexirecall.data.aligned_run import AlignedRun
 
 _MOST_STEPS = 2_000_000  # of the chain of one query
+_ROUNDING = 1e-15  # smaller probabilities are 0 but for rounding
 
 
 @dataclass
@@ -32,7 +33,7 @@ class _Chain:
         everything: all subtopics with a relevant document.
         by_subtopic: whether a document counts by the share of its subtopics that are new, not by 1.
         state: for each set its probability, and that times the mean worth of the documents so far.
-        covered_at: the probability that a rank covers the last subtopic, over the rank.
+        covered_at: the mean of 1 / the rank that covers the last subtopic, 0 where none does.
         worth: the mean worth per document where everything has been covered.
         n_steps: work done.
     """
@@ -44,77 +45,73 @@ class _Chain:
     worth: float = 0.0
     n_steps: int = 0
 
-    def go_down(self, masks: Counter[int], first: int, size: int, last: int) -> None:
-        """Go down the ranks of a group whose documents are about some subtopics, to a last rank."""
+    def go_down(self, number_of: Counter[int], first: int, size: int, last: int) -> None:
+        """Go down the ranks of a group to a last rank.
+
+        Args:
+            number_of: how many documents of the group are about each set of subtopics.
+            first: the first rank of the group.
+            size: its number of documents.
+            last: the last rank that counts.
+        """
         for rank in range(first, min(first + size - 1, last) + 1):
-            following: dict[int, tuple[float, float]] = {}
-            for covered, (probability, worth) in self.state.items():
-                stay = 1.0
-                for mask, number in masks.items():
-                    if mask & ~covered:
-                        share = number / (first + size - rank)
-                        stay -= share
-                        gained = self._worth_of(mask, covered) * probability
-                        self._add(
-                            following,
-                            covered | mask,
-                            share * probability,
-                            share * (worth + gained),
-                            rank,
-                        )
-                if stay > 1e-15:
-                    self._add(following, covered, stay * probability, stay * worth, rank)
-                self.n_steps += len(masks)
-            self.state = following
+            self._go_to(rank, number_of, n_left=first + size - rank)
             if self.n_steps > _MOST_STEPS:
                 return
 
-    def _worth_of(self, mask: int, covered: int) -> float:
-        """Return what a document counts for."""
-        return (mask & ~covered).bit_count() / mask.bit_count() if self.by_subtopic else 1.0
+    def _go_to(self, rank: int, number_of: Counter[int], n_left: int) -> None:
+        """Go one rank down, where one of the documents of the group that are left stands."""
+        previous, self.state = self.state, {}
+        for covered, (probability, worth) in previous.items():
+            nothing_new = 1.0
+            for subtopics, number in number_of.items():
+                if subtopics & ~covered:
+                    share = number / n_left
+                    nothing_new -= share
+                    gained = self._worth_of(subtopics, covered) * probability
+                    self._add(
+                        covered | subtopics, share * probability, share * (worth + gained), rank
+                    )
+            if nothing_new > _ROUNDING:
+                self._add(covered, nothing_new * probability, nothing_new * worth, rank)
+            self.n_steps += len(number_of)
 
-    def _add(
-        self,
-        state: dict[int, tuple[float, float]],
-        covered: int,
-        share: float,
-        worth: float,
-        rank: int,
-    ) -> None:
+    def _worth_of(self, subtopics: int, covered: int) -> float:
+        """Return what a document counts for."""
+        if self.by_subtopic:
+            return (subtopics & ~covered).bit_count() / subtopics.bit_count()
+        return 1.0
+
+    def _add(self, covered: int, probability: float, worth: float, rank: int) -> None:
         """Add the probability and the worth of a set, or end with it."""
         if covered == self.everything:
-            self.covered_at += share / rank
+            self.covered_at += probability / rank
             self.worth += worth / rank
             return
-        probability, total = state.get(covered, (0.0, 0.0))
-        state[covered] = probability + share, total + worth
+        probability_so_far, worth_so_far = self.state.get(covered, (0.0, 0.0))
+        self.state[covered] = probability_so_far + probability, worth_so_far + worth
 
 
 def coverage_of(measure: Any, run: AlignedRun) -> Floats:
-    """Return the expected SRR or P_at_Recall; NaN where the chain has too many states."""
-    aspects, rel = run.judgments.aspects, measure["rel"]
-    bit = _bits(run, rel)
-    row = np.flatnonzero(aspects.grade >= rel)
-    mask_of_doc: dict[int, int] = {}
-    for doc, aspect in zip(aspects.doc[row].tolist(), aspects.aspect[row].tolist(), strict=True):
-        mask_of_doc[doc] = mask_of_doc.get(doc, 0) | bit[aspect]
-    everything = [0] * len(run.judgments)
-    for aspect, one in bit.items():
-        everything[int(aspects.query[aspect])] |= one
-    last, groups = looked_at(measure, run), groups_of(run)
-    bounds = [*groups.start.tolist(), len(run.doc)]
-    value = np.zeros(len(run.judgments))
-    of_query = groups.segment[groups.start]
+    """Return the expected SRR or P_at_Recall; NaN where the chain has too many states.
+
+    SRR is the mean of 1 / the rank that covers the last subtopic, P_at_Recall the mean worth per
+    document down to that rank.
+    """
+    groups, last = groups_of(run), looked_at(measure, run)
+    subtopics_of, everything = _subtopics(run, measure["rel"])
     by_subtopic = measure.NAME == "P_at_Recall" and measure["form"] == "subtopics"
-    for q in np.unique(of_query).tolist():
+    value = np.zeros(len(run.judgments))
+    for q in np.unique(groups.segment_of_group).tolist():
         if not everything[q]:
             continue
         chain = _Chain(everything[q], by_subtopic)
-        for g in np.flatnonzero(of_query == q).tolist():
-            docs = run.doc[bounds[g] : bounds[g + 1]].tolist()
-            masks = Counter(mask_of_doc[doc] for doc in docs if doc in mask_of_doc)
-            start = bounds[g]
-            chain.go_down(masks, int(groups.first[start]), int(groups.size[start]), int(last[q]))
+        for g in np.flatnonzero(groups.segment_of_group == q).tolist():
+            start, count = int(groups.start[g]), int(groups.count[g])
+            docs = run.doc[start : start + count].tolist()
+            number_of = Counter(subtopics_of[doc] for doc in docs if doc in subtopics_of)
+            first, size = int(groups.first_of_group[g]), int(groups.size_of_group[g])
+            chain.go_down(number_of, first, size, int(last[q]))
         value[q] = _result(measure.NAME, chain, int(last[q]))
     return value
 
@@ -125,15 +122,29 @@ def _result(name: str, chain: _Chain, last: int) -> float:
         return nan
     if name == "SRR":
         return chain.covered_at
+    if not last:
+        return chain.worth
     unfinished = sum(worth for _, worth in chain.state.values())
-    return chain.worth + (unfinished / last if last else 0.0)
+    return chain.worth + unfinished / last
 
 
-def _bits(run: AlignedRun, rel: float) -> dict[int, int]:
-    """Return a bit for each subtopic with a relevant document, its own within the query."""
+def _subtopics(run: AlignedRun, rel: float) -> tuple[dict[int, int], list[int]]:
+    """Return the subtopics of each relevant document, and all that have one of each query.
+
+    Sets of subtopics are bits; each subtopic has a bit of its own within its query.
+    """
     aspects = run.judgments.aspects
-    aspect = np.unique(aspects.aspect[aspects.grade >= rel])
-    query = aspects.query[aspect]
-    start = np.maximum.accumulate(np.where(starts_segment(query), np.arange(len(query)), 0))
-    index = np.arange(len(query)) - start
-    return dict(zip(aspect.tolist(), (1 << i for i in index.tolist()), strict=True))
+    relevant = np.flatnonzero(aspects.grade >= rel)
+    docs, pairs = aspects.doc[relevant], aspects.aspect[relevant]
+    with_relevant = np.unique(pairs)
+    query = aspects.query[with_relevant]
+    bits = (1 << index for index in position_in_segment(query).tolist())
+    bit_of = dict(zip(with_relevant.tolist(), bits, strict=True))
+
+    subtopics_of: dict[int, int] = {}
+    for doc, pair in zip(docs.tolist(), pairs.tolist(), strict=True):
+        subtopics_of[doc] = subtopics_of.get(doc, 0) | bit_of[pair]
+    everything = [0] * len(run.judgments)
+    for pair, bit in bit_of.items():
+        everything[int(aspects.query[pair])] |= bit
+    return subtopics_of, everything

@@ -27,6 +27,7 @@ from ir_lexirecall.measures.expected import (
     covering,
     graded,
     lexirecall,
+    ranks_of_relevant,
     ratios,
     stopping,
     subtopics,
@@ -63,10 +64,10 @@ _STANDARD: dict[str, Expected] = {
 """Measures of ir_measures by name; those of sets do not depend on the order."""
 
 _OF_LIBRARY: dict[type[Measure], Expected] = {
-    recall.TSE: binary.total_search_efficiency,
+    recall.TSE: ranks_of_relevant.total_search_efficiency,
     recall.LexiRecall: lexirecall.lexirecall,
-    recall.SL3: binary.search_length,
-    recall.RE: binary.recall_error,
+    recall.SL3: ranks_of_relevant.search_length,
+    recall.RE: ranks_of_relevant.recall_error,
     cwl.CWL_ERR8: ratios.cwl_err,
     cwl.CWL_ERR9: ratios.cwl_err,
     cwl.CWL_ERR10: ratios.cwl_err,
@@ -88,11 +89,11 @@ _OF_LIBRARY: dict[type[Measure], Expected] = {
     novelty.NRBP_G: subtopics.novelty,
     novelty.P_at_Recall: covering.coverage_of,
     rbu.RBU: subtopics.rank_biased_utility,
-    total_recall.WSS: binary.work_saved,
-    total_recall.ATD: binary.time_to_discovery,
-    total_recall.RecallLoss: binary.recall_loss,
-    total_recall.LastRel: binary.last_relevant,
-    total_recall.ERF: binary.extra_relevant_found,
+    total_recall.WSS: ranks_of_relevant.work_saved,
+    total_recall.ATD: ranks_of_relevant.time_to_discovery,
+    total_recall.RecallLoss: ranks_of_relevant.recall_loss,
+    total_recall.LastRel: ranks_of_relevant.last_relevant,
+    total_recall.ERF: ranks_of_relevant.extra_relevant_found,
     trec_eval_10.IPrec_TE: best_precision.interpolated_precision_10,
     trec_eval_10.ElevenPt: best_precision.eleven_points,
     trec_eval_10.RBP_TE: graded.rbp_of_trec_eval,
@@ -125,25 +126,19 @@ def expected_values(measure: IRMeasure, run: AlignedRun, threshold: float | None
         return values(measure, run, threshold)
     if threshold is not None and "rel" in measure.SUPPORTED_PARAMS and "rel" not in measure.params:
         measure = measure(rel=threshold)
-    exact = _by_formula(measure, run)
-    if exact is not None and not np.isnan(exact).any():
-        return exact
-    tried = mean_over_orders(measure, run, threshold)
-    return tried if exact is None else np.where(np.isnan(exact), tried, exact)
+    by_formula = _by_formula(measure, run)
+    if by_formula is not None and not np.isnan(by_formula).any():
+        return by_formula
+    by_orders = mean_over_orders(measure, run, threshold)
+    if by_formula is None:
+        return by_orders
+    return np.where(np.isnan(by_formula), by_orders, by_formula)
 
 
 def _by_formula(measure: IRMeasure, run: AlignedRun) -> Floats | None:
     """Return the expected values by the measure's formula; None if it has none."""
     if isinstance(measure, Measure):
-        ranking = run.condensed() if measure["judged_only"] else run
-        if isinstance(measure, diversity.IA):
-            return _intent_aware(measure, ranking)
-        if isinstance(measure, composed.TOMA):
-            return expected_values(*measure.as_base(ranking))
-        if isinstance(measure, composed.CAM):
-            return measure.mean_of(*measure.base_scores(ranking, expected_values))
-        formula = _OF_LIBRARY.get(type(measure))
-        return None if formula is None else formula(measure, ranking)
+        return _of_library(measure, run.condensed() if measure["judged_only"] else run)
     if is_of_ndeval(measure):
         return subtopics.of_ndeval(measure, run)
     if is_standard(measure) and measure.NAME in _STANDARD:
@@ -151,9 +146,22 @@ def _by_formula(measure: IRMeasure, run: AlignedRun) -> Floats | None:
     return None
 
 
+def _of_library(measure: Measure, run: AlignedRun) -> Floats | None:
+    """Return the expected values of a measure of this library; None if it has no formula."""
+    if isinstance(measure, diversity.IA):
+        return _intent_aware(measure, run)
+    if isinstance(measure, composed.TOMA):
+        return expected_values(*measure.as_base(run))
+    if isinstance(measure, composed.CAM):
+        return measure.mean_of(*measure.base_scores(run, expected_values))
+    formula = _OF_LIBRARY.get(type(measure))
+    return None if formula is None else formula(measure, run)
+
+
 def _intent_aware(measure: diversity.IA, run: AlignedRun) -> Floats:
     """Return the expected IA: the weighted mean of the expected values of its base."""
-    base, value = measure.base_measure(), np.zeros(len(run.judgments))
+    base = measure.base_measure()
+    value = np.zeros(len(run.judgments))
     for ranking, query, weight in measure.by_subtopic(run):
         value[query] += weight * expected_values(base, ranking, 1)[query]
     return value

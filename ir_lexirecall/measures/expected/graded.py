@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from math import inf
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from ir_measures.measures.base import Measure
 
-from ir_lexirecall._util.arrays import Floats, per_query_sum
+from ir_lexirecall._util.arrays import Floats, Ints, per_query_sum
 from ir_lexirecall.measures import discounts
 from ir_lexirecall.measures.expected.groups import Spread, groups_of, steps
 from ir_lexirecall.measures.other_programs import (
@@ -64,60 +65,66 @@ def of_mean_gains(measure: Any, run: AlignedRun) -> Floats:
 
 def _weighted(run: AlignedRun, gain: Floats, weights: Floats) -> Floats:
     """Return the expected sum of gains, each times the weight of its rank, from rank 1."""
-    query, rank, mean = groups_of(run).spread(gain)
-    top = rank <= len(weights)
-    part = weights[rank[top] - 1] * mean[top]
-    return per_query_sum(query[top], part, len(run.judgments))
+    query, rank, mean_gain = groups_of(run).spread(gain)
+    has_weight = rank <= len(weights)
+    part = weights[rank[has_weight] - 1] * mean_gain[has_weight]
+    return per_query_sum(query[has_weight], part, len(run.judgments))
 
 
 def _of_program(run: AlignedRun, gain: Floats, v: Floats) -> Floats:
     """Return the expected utility per document of cwl_eval, whose weights are V(1), V(2), ..."""
-    return _weighted(run, gain, v[:PROGRAM_DEPTH]) / v[:PROGRAM_DEPTH].sum()
+    weights = v[:PROGRAM_DEPTH]
+    return _weighted(run, gain, weights) / weights.sum()
 
 
 def rbp(measure: Measure, run: AlignedRun) -> Floats:
-    """Return the expected RBP."""
+    """Return the expected RBP, the sum of (1 - p) p^(i - 1) E[gain at rank i].
+
+    With `rel` and without a cutoff, it is that of cwl_eval: p^(i - 1) over the sum of these.
+    """
     p, rel, k = number(measure, "p", high=1), optional(measure, "rel"), cutoff_of(measure)
-    gain = np.maximum(run.grade, 0) if rel is None else (run.grade >= rel).astype(np.float64)
-    if rel is not None and k == UNLIMITED:
-        return _of_program(run, gain, p ** np.arange(PROGRAM_DEPTH + 1.0))
-    ranks = np.arange(min(k, int(run.depth.max(initial=0))))
-    return _weighted(run, gain, (1 - p) * p ** ranks.astype(np.float64))
+    if rel is None:
+        gain = np.maximum(run.grade, 0)
+    else:
+        gain = (run.grade >= rel).astype(np.float64)
+        if k == UNLIMITED:
+            return _of_program(run, gain, p ** np.arange(PROGRAM_DEPTH + 1.0))
+    n_ranks = min(k, int(run.depth.max(initial=0)))
+    return _weighted(run, gain, (1 - p) * p ** np.arange(float(n_ranks)))
 
 
 def rbp_of_trec_eval(measure: Measure, run: AlignedRun) -> Floats:
     """Return the expected RBP_TE, whose gains are shares of the query's top grade."""
-    top = np.ones(len(run.judgments))
-    np.maximum.at(top, run.judgments.query, run.judgments.grade)
-    gain = np.maximum(run.grade, 0) / top[run.query]
-    ranks = np.arange(float(run.depth.max(initial=0)))
-    return _weighted(run, gain, (1 - measure["p"]) * measure["p"] ** ranks)
+    p = measure["p"]
+    top_grade = np.ones(len(run.judgments))
+    np.maximum.at(top_grade, run.judgments.query, run.judgments.grade)
+    gain = np.maximum(run.grade, 0) / top_grade[run.query]
+    n_ranks = float(run.depth.max(initial=0))
+    return _weighted(run, gain, (1 - p) * p ** np.arange(n_ranks))
 
 
 def sdcg(measure: Measure, run: AlignedRun) -> Floats:
-    """Return the expected SDCG."""
-    i = np.arange(1, min(cutoff_of(measure), PROGRAM_DEPTH + 1) + 1)
+    """Return the expected SDCG, whose weights are 1 / log2(i + 1)."""
+    last = min(cutoff_of(measure), PROGRAM_DEPTH + 1)
+    i = np.arange(1, last + 1)
     return _of_program(run, linear_gain(measure, run), 1 / log2_of_next(i))
 
 
 def insq(measure: Measure, run: AlignedRun) -> Floats:
-    """Return the expected INSQ."""
+    """Return the expected INSQ, whose weights are inverse squares."""
     return _of_program(run, linear_gain(measure, run), inverse_squares(measure))
 
 
 def cwl_rbp(measure: Any, run: AlignedRun) -> Floats:
     """Return the expected CWL_RBP; with `unjudged='best'` also unjudged documents have a gain."""
-    best, r = unjudged_gain(measure), gains_on_scale(measure, run)
     groups = groups_of(run)
-    query, rank, mean = groups.spread(r)
-    size, group = (
-        groups.size[groups.start],
-        np.repeat(np.arange(len(groups.start)), groups.size[groups.start]),
-    )
-    mean = mean + best * (1 - groups.count / size)[group]
-    unjudged = np.full(len(run.judgments), best)
+    gain_if_unjudged = unjudged_gain(measure)
+    query, rank, mean_of_judged = groups.spread(gains_on_scale(measure, run))
+    share_unjudged = 1 - groups.count / groups.size_of_group
+    mean_gain = mean_of_judged + gain_if_unjudged * share_unjudged[groups.group_of_rank]
+    unjudged = np.full(len(run.judgments), gain_if_unjudged)
     items, utility = discounts.cwl(
-        query, rank, mean, measure.discount(), end=inf, unjudged=unjudged
+        query, rank, mean_gain, measure.discount(), end=inf, unjudged=unjudged
     )
     return utility / items
 
@@ -160,34 +167,55 @@ def expected_cascade(groups: Groups, r: Floats, deepest: float, unjudged: float 
         deepest: the last rank that counts.
         unjudged: the gain of the other documents of a group.
     """
-    size, first = groups.size[groups.start], groups.first[groups.start]
-    tied = np.flatnonzero((size > 1) & (first <= deepest))
-    factors = [
-        _factors(r[groups.start[g] :][: groups.count[g]], int(size[g]), unjudged)
-        for g in tied.tolist()
-    ]
-    number = np.array([len(one) for one in factors], dtype=np.int64)
-    offset = np.cumsum(number + 1) - (number + 1)
-    means = np.concatenate([np.zeros(0), *map(symmetric_means, factors)])
-    begin = np.cumsum(size) - size
+    size = groups.size_of_group
+    first_row = np.cumsum(size) - size  # of each group, among the rows of ranks
     gain = np.zeros(int(size.sum()))
     alone = np.flatnonzero(size == 1)
-    gain[begin[alone]] = r[groups.start[alone]]
-    last = int(min(deepest, 2**61)) + 1
-    before = np.ones(len(tied))  # S at the position before, of each group
-    for step in steps(first[tied], size[tied] + 1, number, last):
-        column = np.arange(step.probability.shape[1])
-        within = np.minimum(column, number[step.group][:, None])
-        mean = (step.probability * means[offset[step.group][:, None] + within]).sum(axis=1)
+    gain[first_row[alone]] = r[groups.start[alone]]
+
+    last = int(min(deepest, 2**61))
+    for group, position, satisfaction_gain in _gains_of_tied(groups, r, last, unjudged):
+        gain[first_row[group] + position] = satisfaction_gain
+
+    group_of_rank, rank = groups.group_of_rank, groups.rank
+    counts = rank <= deepest
+    segment = groups.segment_of_group[group_of_rank]
+    return Spread(segment[counts], rank[counts], gain[counts])
+
+
+def _gains_of_tied(
+    groups: Groups, r: Floats, last: int, unjudged: float
+) -> Iterator[tuple[Ints, int, Floats]]:
+    """Yield positions of groups of several documents, with their gains 1 - S(j + 1) / S(j).
+
+    Yields:
+        Groups, a position 0, 1, ... that they all have, and the gain of each there.
+    """
+    tied = np.flatnonzero((groups.size_of_group > 1) & (groups.first_of_group <= last))
+    size, first = groups.size_of_group[tied], groups.first_of_group[tied]
+    factors = [
+        _factors(r[start : start + count], n, unjudged)
+        for start, count, n in zip(
+            groups.start[tied].tolist(), groups.count[tied].tolist(), size.tolist(), strict=True
+        )
+    ]
+    n_factors = np.array([len(of_group) for of_group in factors], dtype=np.int64)
+    # The mean products over 0, 1, ... factors, group after group.
+    mean_products = np.concatenate([np.zeros(0), *map(symmetric_means, factors)])
+    offset = np.cumsum(n_factors + 1) - (n_factors + 1)
+
+    left_before = np.ones(len(tied))  # S at the position before
+    # With one more rank, the step at position j says which documents are among the first j.
+    for step in steps(first, size + 1, n_factors, last + 1):
+        above = np.arange(step.probability.shape[1])
+        above = np.minimum(above, n_factors[step.group][:, None])
+        products = mean_products[offset[step.group][:, None] + above]
+        left = (step.probability * products).sum(axis=1)
         if step.position:
-            row = begin[tied[step.group]] + step.position - 1
-            previous = before[step.group]
-            gain[row] = 1 - np.divide(mean, previous, out=np.ones(len(mean)), where=previous > 0)
-        before[step.group] = mean
-    group = np.repeat(np.arange(len(size)), size)
-    rank = first[group] + np.arange(len(group)) - begin[group]
-    keep = rank <= deepest
-    return Spread(groups.segment[groups.start][group][keep], rank[keep], gain[keep])
+            before = left_before[step.group]
+            share_left = np.divide(left, before, out=np.ones(len(left)), where=before > 0)
+            yield tied[step.group], step.position - 1, 1 - share_left
+        left_before[step.group] = left
 
 
 def _factors(r: Floats, size: int, unjudged: float) -> Floats:
@@ -206,24 +234,26 @@ def symmetric_means(factors: Floats) -> Floats:
     mean = np.zeros(len(factors) + 1)
     mean[0] = 1.0
     for n, factor in enumerate(factors.tolist(), start=1):
-        share = np.arange(1, n + 1) / n  # of the choices of s among n that have the n-th one
-        mean[1 : n + 1] = share * factor * mean[:n] + (1 - share) * mean[1 : n + 1]
+        share_with = np.arange(1, n + 1) / n  # of the choices of s among n that have the n-th one
+        mean[1 : n + 1] = share_with * factor * mean[:n] + (1 - share_with) * mean[1 : n + 1]
     return mean
 
 
 def err(measure: Measure, run: AlignedRun) -> Floats:
-    """Return the expected ERR."""
+    """Return the expected ERR, the sum of r(i) S(i) / i over ranks i."""
     r = discounts.gain(run.grade, GDEVAL_MAX_REL, "exp")
     cascade = expected_cascade(groups_of(run), r, cutoff_of(measure))
     return discounts.expected_reciprocal_rank(*cascade, len(run.judgments))
 
 
 def gerr(measure: Any, run: AlignedRun) -> Floats:
-    """Return the expected GERR."""
+    """Return the expected GERR, the sum of r(i) S(i) / i over ranks i."""
     k = inf if measure["cutoff"] is None else measure["cutoff"]
-    best, r = unjudged_gain(measure), gains_on_scale(measure, run)
-    cascade = expected_cascade(groups_of(run), r, k, best)
-    if not best:
+    gain_if_unjudged = unjudged_gain(measure)
+    r = gains_on_scale(measure, run)
+    cascade = expected_cascade(groups_of(run), r, k, gain_if_unjudged)
+    if not gain_if_unjudged:
         return discounts.expected_reciprocal_rank(*cascade, len(run.judgments))
-    unjudged = np.full(len(run.judgments), best)
-    return discounts.cwl(*cascade, discounts.RECIPROCAL, end=k, unjudged=unjudged)[1]
+    unjudged = np.full(len(run.judgments), gain_if_unjudged)
+    _, value = discounts.cwl(*cascade, discounts.RECIPROCAL, end=k, unjudged=unjudged)
+    return value

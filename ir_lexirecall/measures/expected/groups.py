@@ -16,9 +16,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ir_lexirecall._util.arrays import (
     Bools,
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 NO_CUTOFF = 2**62
 _NEGLIGIBLE = 1e-30  # probabilities below are left out of sums
 
-OfLevel: TypeAlias = Callable[[Ints, Ints, Ints], Floats]
+LevelWorth: TypeAlias = Callable[[Ints, Ints, Ints], Floats]
 """What a document adds to a value, from its segment, its rank and its level (1, 2, ...)."""
 
 
@@ -57,13 +58,13 @@ class Groups:
         segment: the query of each document, or its pair of query and subtopic; rising.
         first: the rank at which the documents of its score begin; rising within a segment.
         size: how many documents of the ranking have this score.
-        segments: number of segments.
+        n_segments: number of segments.
     """
 
     segment: Ints
     first: Ints
     size: Ints
-    segments: int
+    n_segments: int
 
     @cached_property
     def start(self) -> Ints:
@@ -76,50 +77,92 @@ class Groups:
         return np.diff(self.start, append=len(self.segment))
 
     @cached_property
+    def segment_of_group(self) -> Ints:
+        """Return the segment of each group."""
+        return self.segment[self.start]
+
+    @cached_property
+    def first_of_group(self) -> Ints:
+        """Return the first rank of each group."""
+        return self.first[self.start]
+
+    @cached_property
+    def size_of_group(self) -> Ints:
+        """Return how many documents of the ranking each group has, which is its number of ranks."""
+        return self.size[self.start]
+
+    @cached_property
     def level_before(self) -> Ints:
         """Return the number of rows of its segment above each group."""
         return position_in_segment(self.segment)[self.start]
 
-    def sums(self, values: Floats) -> Floats:
+    @cached_property
+    def group_of_rank(self) -> Ints:
+        """Return the group of each rank that groups take, from the first group down."""
+        return np.repeat(np.arange(len(self.start)), self.size_of_group)
+
+    @cached_property
+    def rank(self) -> Ints:
+        """Return each rank that groups take; `group_of_rank` has its group."""
+        return ranges(self.first_of_group, self.first_of_group + self.size_of_group)
+
+    def sums(self, values: NDArray[Any]) -> Floats:
         """Return the sum of the values of each group."""
         if not len(self.start):
             return np.zeros(0)
         return np.add.reduceat(np.asarray(values, dtype=np.float64), self.start)
 
+    def counts(self, is_counted: Bools) -> Ints:
+        """Return the number of some documents in each group."""
+        return self.sums(is_counted).astype(np.int64)
+
+    def before(self, number: Ints) -> Ints:
+        """Return the total of a number of each group over the groups of its segment above."""
+        total = np.cumsum(number) - number
+        first_group = np.searchsorted(self.segment_of_group, self.segment_of_group)
+        return total - total[first_group]
+
     def only(self, keep: Bools) -> Groups:
         """Return some of the documents, in the same groups of the ranking."""
-        return Groups(self.segment[keep], self.first[keep], self.size[keep], self.segments)
+        return Groups(self.segment[keep], self.first[keep], self.size[keep], self.n_segments)
 
     def spread(self, gain: Floats) -> Spread:
         """Return the mean gain at every rank of the groups."""
-        size, first = self.size[self.start], self.first[self.start]
-        group = np.repeat(np.arange(len(size)), size)
-        rank = ranges(first, first + size)
-        return Spread(self.segment[self.start][group], rank, (self.sums(gain) / size)[group])
+        mean = self.sums(gain) / self.size_of_group
+        group = self.group_of_rank
+        return Spread(self.segment_of_group[group], self.rank, mean[group])
 
     def level_sum(
-        self, worth: OfLevel, cutoff: int = NO_CUTOFF, gain: Floats | None = None
+        self, worth: LevelWorth, cutoff: int = NO_CUTOFF, gain: Floats | None = None
     ) -> Floats:
         """Return the expected sum of what documents are worth, by segment.
 
-        The i-th document of a segment from the top has level i.
+        The i-th document of a segment from the top has level i. At each rank of a group, a
+        document with s others of the group above it stands with the probability 1 / n times that
+        of s, and has level s + 1 below the documents of the groups above.
 
         Args:
             worth: of a document with a segment, rank and level.
             cutoff: the last rank that counts.
             gain: a factor of each document; 1 by default.
         """
-        total = np.zeros(self.segments)
-        segment, first, size = (a[self.start] for a in (self.segment, self.first, self.size))
-        mean = self.sums(np.ones(len(self.segment)) if gain is None else gain) / size
-        for step in steps(first, size, self.count - 1, cutoff):
+        total = np.zeros(self.n_segments)
+        gain = np.ones(len(self.segment)) if gain is None else gain
+        gain_per_rank = self.sums(gain) / self.size_of_group
+        for step in self.steps(cutoff):
             row, above = np.nonzero(step.probability > _NEGLIGIBLE)
             group = step.group[row]
+            segment = self.segment_of_group[group]
+            rank = self.first_of_group[group] + step.position
             level = self.level_before[group] + above + 1
-            share = mean[group] * step.probability[row, above]
-            part = share * worth(segment[group], first[group] + step.position, level)
-            total += per_query_sum(segment[group], part, self.segments)
+            expected_gain = gain_per_rank[group] * step.probability[row, above]
+            part = expected_gain * worth(segment, rank, level)
+            total += per_query_sum(segment, part, self.n_segments)
         return total
+
+    def steps(self, cutoff: int) -> Iterator[Step]:
+        """Yield, for each position, how many other documents of its group stand above one there."""
+        return steps(self.first_of_group, self.size_of_group, self.count - 1, cutoff)
 
 
 class Step(NamedTuple):
@@ -144,9 +187,10 @@ def steps(first: Ints, size: Ints, others: Ints, cutoff: int = NO_CUTOFF) -> Ite
     """
     length = np.clip(np.minimum(size, cutoff - first + 1), 0, None)
     magnitude = np.frexp(others)[1]  # groups of similar numbers share an array
-    for each in np.unique(magnitude):
-        group = np.flatnonzero((magnitude == each) & (length > 0))
-        group = group[np.argsort(-length[group], kind="stable")]
+    for exponent in np.unique(magnitude):
+        group = np.flatnonzero((magnitude == exponent) & (length > 0))
+        longest_first = np.argsort(-length[group], kind="stable")
+        group = group[longest_first]
         if len(group):
             yield from _steps_of(group, length[group], size[group] - 1, others[group])
 
@@ -162,10 +206,11 @@ def _steps_of(group: Ints, length: Ints, remaining: Ints, others: Ints) -> Itera
     probability = np.zeros(left.shape)
     probability[:, 0] = 1.0
     for position in range(int(length[0])):
-        active = int(np.searchsorted(-length, -position, side="left"))
-        probability, left = probability[:active], left[:active]
-        yield Step(position, group[:active], probability)
-        open_ranks = np.maximum(remaining[:active] - position, 1)[:, None]
+        n_active = int(np.searchsorted(-length, -position, side="left"))
+        probability = probability[:n_active]
+        left = left[:n_active]
+        yield Step(position, group[:n_active], probability)
+        open_ranks = np.maximum(remaining[:n_active] - position, 1)[:, None]
         drawn = probability * left / open_ranks
         probability = np.maximum(probability - drawn, 0.0)
         probability[:, 1:] += drawn[:, :-1]
@@ -175,7 +220,9 @@ def groups_of(run: AlignedRun, keep: Bools | None = None) -> Groups:
     """Return the retrieved judged documents of each query, or some of them, in their groups."""
     first, size = run.tied()
     groups = Groups(run.query, first, size, len(run.judgments))
-    return groups if keep is None else groups.only(keep)
+    if keep is None:
+        return groups
+    return groups.only(keep)
 
 
 def groups_by_aspect(
@@ -186,14 +233,18 @@ def groups_by_aspect(
     Segments are the pairs of `judgments.aspects`. With a cutoff, groups below it are left out.
     """
     aspects = run.judgments.aspects
-    begin, end = (np.searchsorted(aspects.doc, run.doc, side=side) for side in ("left", "right"))
-    row, document = ranges(begin, end), np.repeat(np.arange(len(run.doc)), end - begin)
+    begin = np.searchsorted(aspects.doc, run.doc, side="left")
+    end = np.searchsorted(aspects.doc, run.doc, side="right")
+    row = ranges(begin, end)
+    document = np.repeat(np.arange(len(run.doc)), end - begin)
+
     first, size = run.tied()
     keep = aspects.grade[row] >= least
     if cutoff is not None:
         keep &= first[document] <= cutoff
     row, document = row[keep], document[keep]
-    order = np.argsort(aspects.aspect[row], kind="stable")  # within an aspect, ranks rise already
-    row, document = row[order], document[order]
+
+    by_aspect = np.argsort(aspects.aspect[row], kind="stable")  # within one, ranks rise already
+    row, document = row[by_aspect], document[by_aspect]
     groups = Groups(aspects.aspect[row], first[document], size[document], len(aspects.query))
     return groups, aspects.grade[row]

@@ -25,8 +25,9 @@ import numpy as np
 
 from ir_lexirecall._util.arrays import Floats, Ints
 from ir_lexirecall._util.lazy import special
-from ir_lexirecall.measures.expected.binary import relevant_groups, weighted_lexirecall
+from ir_lexirecall.measures.expected.binary import relevant_groups
 from ir_lexirecall.measures.expected.groups import NO_CUTOFF
+from ir_lexirecall.measures.expected.ranks_of_relevant import weighted_lexirecall
 
 if TYPE_CHECKING:
     from ir_lexirecall.data.aligned_run import AlignedRun
@@ -41,74 +42,61 @@ def lexirecall(measure: Any, run: AlignedRun) -> Floats:
         return weighted_lexirecall(measure, run)
     k = NO_CUTOFF if measure["cutoff"] is None else measure["cutoff"]
     groups, m = relevant_groups(run, measure["rel"]), run.judgments.m(measure["rel"])
-    query = groups.segment[groups.start]
-    first, size, count = groups.first[groups.start], groups.size[groups.start], groups.count
+    query, first = groups.segment_of_group, groups.first_of_group
     value = np.zeros(len(m))
     for q in np.unique(query).tolist():
-        of_query = np.flatnonzero((query == q) & (first <= k))
-        if len(of_query):
-            ranked = _Ranking(first[of_query], size[of_query], count[of_query], k)
-            value[q] = ranked.mean_of_last() / (m[q] + 1)
+        members = np.flatnonzero((query == q) & (first <= k))
+        if len(members):
+            size, count = groups.size_of_group[members], groups.count[members]
+            ranking = _Ranking(first[members], size, count, k)
+            value[q] = ranking.mean_of_last() / (m[q] + 1)
     return value
 
 
 class _Ranking:
-    """The relevant documents of one query, in their groups, down to a cutoff."""
+    """The relevant documents of one query, in their groups, down to a cutoff.
 
-    def __init__(self, first: Ints, size: Ints, count: Ints, cutoff: int) -> None:
-        self.first, self.size, self.count, self.cutoff = first, size, count, cutoff
-        self.drawn = np.minimum(size, cutoff - first + 1)  # ranks of each group that count
+    Attributes:
+        first: the first rank of each group.
+        size: the number of its documents.
+        n_relevant: how many of them are relevant.
+        n_counted: how many of its ranks are above the cutoff.
+    """
 
-    def none_found(self, group: int, relevant: Ints, left: int, drawn: int) -> Floats:
-        """Return the probability that nothing relevant follows, in this group or a later one.
-
-        Args:
-            group: the number of the group.
-            relevant: relevant documents of the group that are left.
-            left: documents of the group that are left.
-            drawn: how many of them count.
-        """
-        later = range(group + 1, len(self.first))
-        if len(later) > 1:
-            return np.zeros(len(relevant))
-        # Most often the whole group counts: then nothing must be left.
-        probability = 1.0 * (relevant == 0) if drawn == left else no_hit(left, relevant, drawn)
-        for g in later:
-            hit = no_hit(int(self.size[g]), self.count[g : g + 1], int(self.drawn[g]))
-            probability = probability * hit
-        return probability
-
-    def order(self) -> int:
-        """Return how many moments are needed: fewer, the further down the last one must stand."""
-        last = len(self.first) - 1
-        if last and self.drawn[last] < self.size[last]:
-            last -= 1
-        certain = self.count[last] if self.drawn[last] == self.size[last] else 1
-        above = max(1, int(self.first[last] + certain - 2))
-        return ceil(_PRECISION / log(2 * above + 1))
+    def __init__(self, first: Ints, size: Ints, n_relevant: Ints, cutoff: int) -> None:
+        self.first, self.size, self.n_relevant = first, size, n_relevant
+        self.n_counted = np.minimum(size, cutoff - first + 1)
 
     def mean_of_last(self) -> float:
         """Return the mean of r (1 + 1 / p*); 0 where no relevant document is found."""
-        order = self.order()
-        affine = _Affine(order)
-        moments = np.ones(order + 1)  # of u = 1
+        affine = _Affine(self._order())
+        moments = np.ones(len(affine.exponent))  # of u = 1
         total, level, rank = 0.0, 0, 0
-        for g, (first, count) in enumerate(
-            zip(self.first.tolist(), self.count.tolist(), strict=True)
-        ):
-            between = np.arange(rank + 1, first)
-            b = np.array([np.exp(np.log1p(-level / between).sum())])
+        for g in range(len(self.first)):
+            first = int(self.first[g])
+            ranks_between = np.arange(rank + 1, first)  # of documents that are not relevant
+            b = np.array([np.exp(np.log1p(-level / ranks_between).sum())])
             moments = affine.applied(moments[None, :], b - 1, b)[0]
-            part, moments = self._through(g, level, moments, affine)
+            part, moments = self._through_group(g, level, moments, affine)
             total += part
-            rank = first + int(self.drawn[g]) - 1
-            level += count
+            rank = first + int(self.n_counted[g]) - 1
+            level += int(self.n_relevant[g])
         return total
 
-    def _through(
+    def _order(self) -> int:
+        """Return how many moments are needed: fewer, the further down the last one must stand."""
+        last = len(self.first) - 1
+        if last and self.n_counted[last] < self.size[last]:
+            last -= 1
+        is_whole = self.n_counted[last] == self.size[last]
+        n_certain = self.n_relevant[last] if is_whole else 1
+        n_above = max(1, int(self.first[last] + n_certain - 2))
+        return ceil(_PRECISION / log(2 * n_above + 1))
+
+    def _through_group(
         self, g: int, level: int, moments: Floats, affine: _Affine
     ) -> tuple[float, Floats]:
-        """Go through a group.
+        """Go down the ranks of a group.
 
         Args:
             g: the number of the group.
@@ -120,51 +108,87 @@ class _Ranking:
             The mean of r (1 + 1 / p*) over the orders in which the last relevant document stands in
             this group, times their probability; and the moments below the group.
         """
-        first, size, count = int(self.first[g]), int(self.size[g]), int(self.count[g])
-        drawn, total = int(self.drawn[g]), 0.0
-        of_found = np.zeros((count + 1, len(moments)))  # a row for each number of documents found
-        of_found[0] = moments
-        for position in range(drawn):
-            likely = np.flatnonzero(of_found[:, 0] > _NEGLIGIBLE)
-            found = np.arange(likely[0], likely[-1] + 1)
-            rank, hit = first + position, (count - found) / (size - position)
-            reached = hit[:, None] * of_found[found]
-            after = self.none_found(g, count - found - 1, size - position - 1, drawn - position - 1)
-            ends = np.flatnonzero((after > 0) & (hit > 0))
-            inverse = affine.inverse(reached[ends], rank - 1)
-            r = level + found[ends] + 1
-            total += float((after[ends] * r * (reached[ends, 0] + inverse)).sum())
-            miss, grown = (level + found) / rank, (level + found + 1) / rank
-            missed = affine.applied(of_found[found] - reached, -miss, 1 - miss)
-            moved = affine.applied(reached, 1 - grown, grown)
-            of_found = np.zeros(of_found.shape)
-            of_found[found] = missed
-            can_move = found < count
-            of_found[found[can_move] + 1] += moved[can_move]
-        return total, of_found[-1]
+        size, n_relevant = int(self.size[g]), int(self.n_relevant[g])
+        n_counted = int(self.n_counted[g])
+        total = 0.0
+        # A row for each number of relevant documents so far: moments of u, times the probability.
+        state = np.zeros((n_relevant + 1, len(moments)))
+        state[0] = moments
+        for position in range(n_counted):
+            likely = np.flatnonzero(state[:, 0] > _NEGLIGIBLE)
+            n_so_far = np.arange(likely[0], likely[-1] + 1)
+            rank = int(self.first[g]) + position
+            n_left = n_relevant - n_so_far
+            probability_relevant = n_left / (size - position)
+            if_relevant = probability_relevant[:, None] * state[n_so_far]
+            if_not = state[n_so_far] - if_relevant
+
+            is_last = self._none_follow(g, n_left - 1, position + 1)
+            ends = np.flatnonzero((is_last > 0) & (probability_relevant > 0))
+            r = level + n_so_far[ends] + 1
+            mean_inverse = affine.inverse(if_relevant[ends], rank - 1)
+            total += float((is_last[ends] * r * (if_relevant[ends, 0] + mean_inverse)).sum())
+
+            share = (level + n_so_far) / rank  # i/p, if the document is not relevant
+            share_if_relevant = (level + n_so_far + 1) / rank
+            same_number = affine.applied(if_not, -share, 1 - share)
+            one_more = affine.applied(if_relevant, 1 - share_if_relevant, share_if_relevant)
+            state = np.zeros(state.shape)
+            state[n_so_far] = same_number
+            has_left = n_left > 0
+            state[n_so_far[has_left] + 1] += one_more[has_left]
+        return total, state[-1]
+
+    def _none_follow(self, g: int, n_relevant: Ints, position: int) -> Floats:
+        """Return the probability that nothing relevant follows, in this group or a later one.
+
+        Args:
+            g: the number of the group.
+            n_relevant: relevant documents of the group from the position on.
+            position: number of ranks of the group above.
+        """
+        later = range(g + 1, len(self.first))
+        if len(later) > 1:
+            return np.zeros(len(n_relevant))
+        if self.n_counted[g] == self.size[g]:  # most often: then nothing must be left
+            probability = 1.0 * (n_relevant == 0)
+        else:
+            n_left, n_drawn = int(self.size[g]) - position, int(self.n_counted[g]) - position
+            probability = no_hit(n_left, n_relevant, n_drawn)
+        for h in later:
+            n_relevant_later = self.n_relevant[h : h + 1]
+            none_later = no_hit(int(self.size[h]), n_relevant_later, int(self.n_counted[h]))
+            probability = probability * none_later
+        return probability
 
 
-def no_hit(left: int, relevant: Any, drawn: int) -> Floats:
-    """Return the probability that none of some documents is relevant.
+def no_hit(n: int, n_relevant: Any, n_drawn: int) -> Floats:
+    """Return the probability that none of some documents drawn from n is relevant.
+
+    It is C(n - R, d) / C(n, d) for R relevant and d drawn documents.
 
     >>> no_hit(4, np.array([0, 1, 2, 4]), 2).round(3).tolist()
     [1.0, 0.5, 0.167, 0.0]
     """
-    remaining = left - relevant - drawn
-    can_miss = (remaining >= 0) & (relevant >= 0)
-    a, b = np.maximum(left - relevant, 0), np.maximum(remaining, 0)
-    logs = (
-        special.gammaln(left - drawn + 1)
-        - special.gammaln(left + 1)
-        + special.gammaln(a + 1)
-        - special.gammaln(b + 1)
+    n_other = n - n_relevant
+    n_other_left = n_other - n_drawn
+    is_possible = (n_other_left >= 0) & (n_relevant >= 0)
+    log_probability = (
+        special.gammaln(n - n_drawn + 1)
+        - special.gammaln(n + 1)
+        + special.gammaln(np.maximum(n_other, 0) + 1)
+        - special.gammaln(np.maximum(n_other_left, 0) + 1)
     )
-    exact = (relevant == 0) | (drawn == 0)
-    return np.where(can_miss, np.where(exact, 1.0, np.exp(logs)), 0.0)
+    is_certain = (n_relevant == 0) | (n_drawn == 0)
+    probability = np.where(is_certain, 1.0, np.exp(log_probability))
+    return np.where(is_possible, probability, 0.0)
 
 
 class _Affine:
-    """Moments 0, 1, ..., order of a + b u from those of u, in rows."""
+    """Moments 0, 1, ..., order of a + b u from those of u, in rows.
+
+    E[(a + b u)^k] = sum over j of C(k, j) a^(k - j) b^j E[u^j].
+    """
 
     def __init__(self, order: int) -> None:
         self.exponent = np.arange(order + 1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import combinations, pairwise, product
+from itertools import chain, combinations, pairwise, product, zip_longest
 from math import comb, nan, prod
 from typing import TYPE_CHECKING
 
@@ -27,22 +27,21 @@ def mean_over_orders(measure: Measure, run: AlignedRun, threshold: float | None)
     Documents with the same judgments are alike, so that only orders that differ are tried.
     """
     most = MOST_ORDERS if is_native(measure) else _MOST_OF_PROVIDERS
-    queries = [each for each in _tied_queries(run) if each.n_orders <= most]
-    total, count = np.zeros(len(run.judgments)), np.zeros(len(run.judgments))
-    orders = [each.orders() for each in queries]
+    queries = [query for query in _tied_queries(run) if query.n_orders <= most]
+    n_queries = len(run.judgments)
+    total, n_tried = np.zeros(n_queries), np.zeros(n_queries)
     rank = run.rank.copy()
-    while queries:
-        counted = np.zeros(len(total), dtype=bool)
-        for each, remaining in zip(queries, orders, strict=True):
-            following = next(remaining, None)
-            if following is not None:
-                rank[each.row] = following
-                counted[each.query] = True
-        if not counted.any():
-            break
-        total[counted] += values(measure, _with_ranks(run, rank), threshold)[counted]
-        count += counted
-    return np.divide(total, count, out=np.full(len(total), nan), where=count > 0)
+    # The n-th orders of all queries are scored at once.
+    for orders in zip_longest(*(query.orders() for query in queries)):
+        has_order = np.zeros(n_queries, dtype=bool)
+        for query, order in zip(queries, orders, strict=True):
+            if order is not None:
+                rank[query.row] = order
+                has_order[query.index] = True
+        value = values(measure, _with_ranks(run, rank), threshold)
+        total[has_order] += value[has_order]
+        n_tried += has_order
+    return np.divide(total, n_tried, out=np.full(n_queries, nan), where=n_tried > 0)
 
 
 def _with_ranks(run: AlignedRun, rank: Ints) -> AlignedRun:
@@ -53,7 +52,13 @@ def _with_ranks(run: AlignedRun, rank: Ints) -> AlignedRun:
 
 @dataclass(frozen=True)
 class _Group:
-    """The judged documents of one group: its first rank and size, and how many are alike."""
+    """The judged documents of one group.
+
+    Attributes:
+        first: its first rank.
+        size: its number of documents, judged or not.
+        alike: how many of the judged ones are of each kind.
+    """
 
     first: int
     size: int
@@ -62,14 +67,15 @@ class _Group:
     @property
     def n_orders(self) -> int:
         """Return how many orders differ."""
-        left = self.size - np.cumsum([0, *self.alike])
-        return prod(comb(int(n), k) for n, k in zip(left, self.alike, strict=False))
+        n_left = self.size - np.cumsum([0, *self.alike[:-1]])
+        return prod(comb(int(n), k) for n, k in zip(n_left, self.alike, strict=True))
 
     def orders(self) -> Iterator[tuple[int, ...]]:
         """Yield the ranks of the documents, kind by kind, of every order."""
         return self._orders(tuple(range(self.first, self.first + self.size)), self.alike)
 
     def _orders(self, free: tuple[int, ...], alike: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+        """Yield the ranks of documents of some kinds that can have the free ranks."""
         if not alike:
             yield ()
             return
@@ -81,9 +87,15 @@ class _Group:
 
 @dataclass(frozen=True)
 class _Query:
-    """The tied documents of one query: their rows in the run, kind by kind within each group."""
+    """The tied documents of one query.
 
-    query: int
+    Attributes:
+        index: the number of the query.
+        row: rows of the documents in the run, kind by kind within each group.
+        groups: the groups, from the top down.
+    """
+
+    index: int
     row: Ints
     groups: list[_Group]
 
@@ -94,8 +106,9 @@ class _Query:
 
     def orders(self) -> Iterator[list[int]]:
         """Yield the ranks of the rows of every order."""
-        for choice in product(*(list(group.orders()) for group in self.groups)):
-            yield [rank for ranks in choice for rank in ranks]
+        orders_of_groups = [list(group.orders()) for group in self.groups]
+        for orders in product(*orders_of_groups):
+            yield list(chain.from_iterable(orders))
 
 
 def _tied_queries(run: AlignedRun) -> Iterator[_Query]:
@@ -105,15 +118,15 @@ def _tied_queries(run: AlignedRun) -> Iterator[_Query]:
     kind = _kinds(run)[run.ties.row]
     query, first = run.query[run.ties.row], run.ties.first
     order = np.lexsort((kind, first, query))
-    row, kind, query, first = run.ties.row[order], kind[order], query[order], first[order]
-    size = run.ties.size[order]
-    bounds = [*np.flatnonzero(starts_segment(query)).tolist(), len(row)]
-    for start, end in pairwise(bounds):
+    kind, query, first = kind[order], query[order], first[order]
+    row, size = run.ties.row[order], run.ties.size[order]
+    query_starts = np.flatnonzero(starts_segment(query)).tolist()
+    for start, end in pairwise([*query_starts, len(row)]):
         groups = []
-        for group in np.split(np.arange(start, end), _changes(first[start:end])):
-            _, alike = np.unique(kind[group], return_counts=True)
-            members = group[0]
-            groups.append(_Group(int(first[members]), int(size[members]), tuple(alike.tolist())))
+        for members in np.split(np.arange(start, end), _changes(first[start:end])):
+            _, alike = np.unique(kind[members], return_counts=True)
+            top = members[0]
+            groups.append(_Group(int(first[top]), int(size[top]), tuple(alike.tolist())))
         yield _Query(int(query[start]), row[start:end], groups)
 
 

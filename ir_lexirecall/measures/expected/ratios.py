@@ -11,6 +11,7 @@ is how many of its documents of each gain have been seen. Groups are independent
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil, inf, log2, nan, prod
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -40,7 +41,13 @@ _MOST_STEPS = 300_000_000  # ranks times states times nodes of one query
 
 
 class _Model(NamedTuple):
-    """What the users of a measure do."""
+    """What the users of a measure do.
+
+    Attributes:
+        discount: B, and whether satisfied users leave.
+        end: the last rank that is read.
+        unjudged: the gain of an unjudged document.
+    """
 
     discount: Discount
     end: float
@@ -67,154 +74,43 @@ def _mean_ratios(measure: Any, run: AlignedRun, r: Floats, model: _Model) -> Flo
     assert isinstance(result, Utility)
     value, items = result.value.copy(), result.expected_items
     groups = groups_of(run)
-    query = groups.segment[groups.start]
-    for q in np.unique(query).tolist():
-        ranking = _Ranking.of(groups, np.flatnonzero(query == q), run, r, model)
-        value[q] = ranking.mean_ratio(float(value[q] * items[q]), float(items[q]))
+    for q in np.unique(groups.segment_of_group).tolist():
+        members = np.flatnonzero(groups.segment_of_group == q)
+        lattices = _lattices(groups, members, run.rank, r, model)
+        utility, cost = float(value[q] * items[q]), float(items[q])
+        value[q] = _mean_ratio(lattices, utility, cost)
     return value
 
 
-@dataclass(frozen=True)
-class _Lattice:
-    """One group of a ranking: its ranks, and how many of its documents have which gain.
+# -- a query: its groups are independent ----------------------------------------------------------
 
-    Attributes:
-        rank: the ranks that count.
-        size: documents of the group.
-        gain: the gains that documents have, the last one that of the unjudged ones.
-        number: how many documents have each gain.
-        left: S above the group.
-        weight: B of the ranks.
-        order: the gains by rank of some order, of which the value is known.
+
+def _mean_ratio(lattices: Sequence[_Lattice], utility: float, cost: float) -> float:
+    """Return the mean of N / D; NaN if it takes too many steps.
+
+    Args:
+        lattices: the groups of which the order makes a difference.
+        utility: N in the order that is known.
+        cost: D in this order.
     """
+    if not lattices:
+        return utility / cost
+    of_groups = np.array([lattice.of_known_order() for lattice in lattices])
+    fixed_utility, fixed_cost = utility - of_groups[:, 0].sum(), cost - of_groups[:, 1].sum()
+    least_cost = fixed_cost + sum(lattice.weight[0] * lattice.left for lattice in lattices)
+    most_cost = fixed_cost + sum(lattice.weight.sum() * lattice.left for lattice in lattices)
+    t, share = _nodes(least_cost, most_cost)
+    if sum(lattice.n_steps for lattice in lattices) * len(t) > _MOST_STEPS:
+        return nan
 
-    rank: Ints
-    size: int
-    gain: Floats
-    number: Ints
-    left: float
-    weight: Floats
-    order: Floats
-
-    @cached_property
-    def counts(self) -> Ints:
-        """Return the states: how many documents of each gain but the last have been seen."""
-        axes = [np.arange(n) for n in self.shape]
-        return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1)
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Return how many counts of each gain but the last there can be."""
-        return tuple((np.minimum(self.number[:-1], len(self.weight)) + 1).tolist())
-
-    @property
-    def n_states(self) -> int:
-        """Return the number of states."""
-        return prod(self.shape)
-
-    def of_known_order(self) -> tuple[float, float]:
-        """Return the utility and the cost of this group in the known order."""
-        left = self.left * np.r_[1.0, np.cumprod(1 - self.order)[:-1]]
-        v = self.weight * left[: len(self.weight)]
-        return float((v * self.order[: len(v)]).sum()), float(v.sum())
-
-    def transforms(self, t: Floats) -> tuple[Floats, Floats]:
-        """Return the means of exp(-t D) and N exp(-t D) of this group, for each t."""
-        shape = self.shape
-        plain = np.zeros((len(t), *shape))
-        plain.reshape(len(t), -1)[:, 0] = 1.0
-        times_n = np.zeros_like(plain)
-        seen = self.counts.sum(axis=-1)
-        factor = np.prod((1 - self.gain[:-1]) ** self.counts, axis=-1)
-        for position, weight in enumerate(self.weight.tolist()):
-            rest = position - seen
-            satisfied = factor * (1 - self.gain[-1]) ** np.maximum(rest, 0)
-            v = weight * self.left * satisfied
-            decay = np.exp(-t.reshape(-1, *([1] * len(shape))) * v)
-            plain, times_n = plain * decay, times_n * decay
-            open_ranks = self.size - position
-            stay = np.clip(self.number[-1] - rest, 0, None) / open_ranks
-            next_plain, next_n = plain * stay, (times_n + plain * (v * self.gain[-1])) * stay
-            for axis, (gain, number) in enumerate(
-                zip(self.gain[:-1].tolist(), self.number[:-1].tolist(), strict=True)
-            ):
-                share = (number - self.counts[..., axis]) / open_ranks
-                after, before = _shifted(axis + 1, len(shape) + 1)
-                next_plain[after] += (plain * share)[before]
-                next_n[after] += ((times_n + plain * (v * gain)) * share)[before]
-            plain, times_n = next_plain, next_n
-        states = tuple(range(1, len(shape) + 1))
-        return plain.sum(axis=states), times_n.sum(axis=states)
-
-
-def _shifted(axis: int, dimensions: int) -> tuple[tuple[slice, ...], tuple[slice, ...]]:
-    """Return the slices of one document more, and of one less, along an axis."""
-    after, before = [slice(None)] * dimensions, [slice(None)] * dimensions
-    after[axis], before[axis] = slice(1, None), slice(None, -1)
-    return tuple(after), tuple(before)
-
-
-@dataclass(frozen=True)
-class _Ranking:
-    """The tied groups of one query."""
-
-    lattices: list[_Lattice]
-
-    @classmethod
-    def of(
-        cls, groups: Groups, members: Ints, run: AlignedRun, r: Floats, model: _Model
-    ) -> _Ranking:
-        """Return the groups of a query that count, with S above each of them."""
-        left, above, lattices = 1.0, 0, []
-        for g in members.tolist():
-            start, count = int(groups.start[g]), int(groups.count[g])
-            first, size = int(groups.first[start]), int(groups.size[start])
-            rows = slice(start, start + count)
-            if model.discount.cascade and model.unjudged:
-                left *= (1 - model.unjudged) ** (first - 1 - above)
-            if size > 1 and first <= model.end:
-                lattices.append(_lattice(first, size, run.rank[rows], r[rows], left, model))
-            left *= float(np.prod(1 - r[rows])) * (1 - model.unjudged) ** (size - count)
-            above = first + size - 1
-        return cls([each for each in lattices if len(each.gain) > 1])
-
-    def mean_ratio(self, utility: float, cost: float) -> float:
-        """Return the mean of N / D, from both in the order that is known."""
-        if not self.lattices:
-            return utility / cost
-        known = np.array([each.of_known_order() for each in self.lattices])
-        utility, cost = utility - known[:, 0].sum(), cost - known[:, 1].sum()
-        least = cost + sum(each.weight[0] * each.left for each in self.lattices)
-        most = cost + sum(each.weight.sum() * each.left for each in self.lattices)
-        t, share = _nodes(least, most)
-        work = sum(each.n_states * len(each.weight) * len(each.gain) for each in self.lattices)
-        if work * len(t) > _MOST_STEPS:
-            return nan
-        transforms = [each.transforms(t) for each in self.lattices]
-        product, total = np.exp(-t * cost), np.zeros(len(t))
-        for i, (_, times_n) in enumerate(transforms):
-            others = [plain for j, (plain, _) in enumerate(transforms) if j != i]
-            total += times_n * np.prod([np.ones(len(t)), *others], axis=0)
-        total += utility * np.prod([plain for plain, _ in transforms], axis=0)
-        return float((share * product * total).sum())
-
-
-def _lattice(first: int, size: int, ranks: Ints, r: Floats, left: float, model: _Model) -> _Lattice:
-    """Return the states of one group."""
-    rank = np.arange(first, int(min(model.end, first + size - 1)) + 1)
-    satisfies = r != model.unjudged
-    gain, number = np.unique(r[satisfies], return_counts=True)
-    order = np.full(size, model.unjudged)
-    order[ranks - first] = r
-    return _Lattice(
-        rank=rank,
-        size=size,
-        gain=np.append(gain, model.unjudged),
-        number=np.append(number, size - number.sum()),
-        left=left,
-        weight=model.discount.at(rank.astype(np.float64)),
-        order=order,
-    )
+    transforms = [lattice.transforms(t) for lattice in lattices]
+    plain = [of_group for of_group, _ in transforms]
+    total = np.zeros(len(t))  # the mean of N exp(-t D), without the fixed cost
+    for i, (_, times_n) in enumerate(transforms):
+        others = plain[:i] + plain[i + 1 :]
+        total += times_n * np.prod([np.ones(len(t)), *others], axis=0)
+    total += fixed_utility * np.prod(plain, axis=0)
+    return float((share * np.exp(-t * fixed_cost) * total).sum())
 
 
 def _nodes(least: float, most: float) -> tuple[Floats, Floats]:
@@ -228,3 +124,140 @@ def _nodes(least: float, most: float) -> tuple[Floats, Floats]:
     half = np.diff(ends)[:, None] / 2
     middle = (ends[1:] + ends[:-1])[:, None] / 2
     return (middle + half * x).ravel(), (half * w).ravel()
+
+
+def _lattices(
+    groups: Groups, members: Ints, rank: Ints, r: Floats, model: _Model
+) -> list[_Lattice]:
+    """Return the groups of a query of which the order makes a difference, with S above each.
+
+    Args:
+        groups: all groups.
+        members: the numbers of those of the query.
+        rank: the rank of each judged document in the order that is known.
+        r: the gain of each one.
+        model: what the users do.
+    """
+    left, last_rank_above, lattices = 1.0, 0, []
+    for g in members.tolist():
+        first, size = int(groups.first_of_group[g]), int(groups.size_of_group[g])
+        start, count = int(groups.start[g]), int(groups.count[g])
+        rows = slice(start, start + count)
+        if model.discount.cascade and model.unjudged:
+            n_between = first - 1 - last_rank_above
+            left *= (1 - model.unjudged) ** n_between
+        if size > 1 and first <= model.end:
+            lattices.append(_lattice(first, size, rank[rows], r[rows], left, model))
+        left *= float(np.prod(1 - r[rows])) * (1 - model.unjudged) ** (size - count)
+        last_rank_above = first + size - 1
+    return [lattice for lattice in lattices if len(lattice.gain) > 1]
+
+
+def _lattice(
+    first: int, size: int, known_ranks: Ints, r: Floats, left: float, model: _Model
+) -> _Lattice:
+    """Return the states of one group, whose judged documents have some gains at known ranks."""
+    last = int(min(model.end, first + size - 1))
+    rank = np.arange(first, last + 1)
+    gain, number = np.unique(r[r != model.unjudged], return_counts=True)
+    known_order = np.full(size, model.unjudged)
+    known_order[known_ranks - first] = r
+    return _Lattice(
+        size=size,
+        gain=np.append(gain, model.unjudged),
+        number=np.append(number, size - number.sum()),
+        left=left,
+        weight=model.discount.at(rank.astype(np.float64)),
+        known_order=known_order,
+    )
+
+
+# -- a group: how many of its documents of each gain have been seen -------------------------------
+
+
+@dataclass(frozen=True)
+class _Lattice:
+    """One group of a ranking, and how many of its documents have which gain.
+
+    Attributes:
+        size: documents of the group.
+        gain: the gains that documents have, the last one that of the unjudged ones.
+        number: how many documents have each gain.
+        left: S above the group.
+        weight: B of the ranks that count.
+        known_order: the gains by rank of some order, of which the value is known.
+    """
+
+    size: int
+    gain: Floats
+    number: Ints
+    left: float
+    weight: Floats
+    known_order: Floats
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Return how many counts of each gain but the last there can be."""
+        most = np.minimum(self.number[:-1], len(self.weight))
+        return tuple((most + 1).tolist())
+
+    @cached_property
+    def counts(self) -> Ints:
+        """Return the states: how many documents of each gain but the last have been seen."""
+        axes = [np.arange(n) for n in self.shape]
+        return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1)
+
+    @property
+    def n_steps(self) -> int:
+        """Return the number of ranks times states times gains."""
+        return prod(self.shape) * len(self.weight) * len(self.gain)
+
+    def of_known_order(self) -> tuple[float, float]:
+        """Return the utility and the cost of this group in the known order."""
+        left = self.left * np.r_[1.0, np.cumprod(1 - self.known_order)[:-1]]
+        v = self.weight * left[: len(self.weight)]
+        return float((v * self.known_order[: len(v)]).sum()), float(v.sum())
+
+    def transforms(self, t: Floats) -> tuple[Floats, Floats]:
+        """Return the means of exp(-t D) and N exp(-t D) of this group, for each t.
+
+        Going down the ranks, both are known for every state. At a rank with the weight v = V(i),
+        D grows by v and N by v times the gain of the document there, which is of any kind that is
+        left, with the probability (documents of the kind left) / (documents left).
+        """
+        shape = self.shape
+        plain = np.zeros((len(t), *shape))
+        plain.reshape(len(t), -1)[:, 0] = 1.0
+        times_n = np.zeros_like(plain)
+        t = t.reshape(-1, *([1] * len(shape)))
+        n_seen = self.counts.sum(axis=-1)
+        *gains, last_gain = self.gain.tolist()
+        *numbers, last_number = self.number.tolist()
+        left_by_seen = np.prod((1 - self.gain[:-1]) ** self.counts, axis=-1)
+        for position, weight in enumerate(self.weight.tolist()):
+            n_seen_of_last = position - n_seen
+            left = left_by_seen * (1 - last_gain) ** np.maximum(n_seen_of_last, 0)
+            v = weight * self.left * left
+            decay = np.exp(-t * v)
+            plain, times_n = plain * decay, times_n * decay
+
+            n_left = self.size - position
+            probability = np.clip(last_number - n_seen_of_last, 0, None) / n_left
+            next_plain = plain * probability
+            next_times_n = (times_n + plain * (v * last_gain)) * probability
+            for axis, (gain, number) in enumerate(zip(gains, numbers, strict=True)):
+                probability = (number - self.counts[..., axis]) / n_left
+                one_more, one_less = _shifted(axis + 1, len(shape) + 1)
+                next_plain[one_more] += (plain * probability)[one_less]
+                gained = (times_n + plain * (v * gain)) * probability
+                next_times_n[one_more] += gained[one_less]
+            plain, times_n = next_plain, next_times_n
+        states = tuple(range(1, len(shape) + 1))
+        return plain.sum(axis=states), times_n.sum(axis=states)
+
+
+def _shifted(axis: int, dimensions: int) -> tuple[tuple[slice, ...], tuple[slice, ...]]:
+    """Return the slices of one document more, and of one less, along an axis."""
+    after, before = [slice(None)] * dimensions, [slice(None)] * dimensions
+    after[axis], before[axis] = slice(1, None), slice(None, -1)
+    return tuple(after), tuple(before)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING
@@ -10,8 +11,8 @@ import numpy as np
 from ir_measures.measures.base import Measure
 
 from ir_lexirecall._util.arrays import Floats
-from ir_lexirecall.measures.expected.groups import groups_of, steps
-from ir_lexirecall.measures.expected.sums import shares_of_sums, without_each
+from ir_lexirecall.measures.expected.groups import Step, groups_of, steps
+from ir_lexirecall.measures.expected.sums import SumShares, shares_of_sums, without_each
 from ir_lexirecall.measures.other_programs import PROGRAM_DEPTH, linear_gain
 from ir_lexirecall.measures.trec_eval import cutoff_of, number
 
@@ -22,19 +23,22 @@ if TYPE_CHECKING:
 def bpm(measure: Measure, run: AlignedRun) -> Floats:
     """Return the expected BPM, the mean gain down to the rank where enough was gained."""
     wanted, k = number(measure, "T"), cutoff_of(measure)
-    end = min(k, PROGRAM_DEPTH) if wanted > 0 else 1
+    if wanted > 0:
+        end = min(k, PROGRAM_DEPTH)
+    else:
+        wanted, end = inf, 1
     gain = linear_gain(measure, run)
     groups = groups_of(run)
     value = np.zeros(len(run.judgments))
-    query = groups.segment[groups.start]
     for q in range(len(value)):
-        user = _User(wanted if wanted > 0 else inf, end)
-        for g in np.flatnonzero(query == q).tolist():
-            start = int(groups.start[g])
-            gains = gain[start : start + int(groups.count[g])]
+        user = _User(wanted, end)
+        for g in np.flatnonzero(groups.segment_of_group == q).tolist():
+            start, count = int(groups.start[g]), int(groups.count[g])
+            gains = gain[start : start + count]
             if user.goes_on:
-                user.read(gains[gains > 0], int(groups.first[start]), int(groups.size[start]))
-        value[q] = user.mean_gain + (user.gained / end if user.goes_on else 0.0)
+                first, size = int(groups.first_of_group[g]), int(groups.size_of_group[g])
+                user.read(gains[gains > 0], first, size)
+        value[q] = user.expected_value()
     return value
 
 
@@ -56,46 +60,66 @@ class _User:
     mean_gain: float = 0.0
     goes_on: bool = True
 
+    def expected_value(self) -> float:
+        """Return the expected gain per document of all users; some may have read to the end."""
+        return self.mean_gain + (self.gained / self.end if self.goes_on else 0.0)
+
     def read(self, gains: Floats, first: int, size: int) -> None:
         """Read a group of tied documents, of which some have a gain."""
         if first > self.end or not len(gains):
             return
-        self._stop_within(gains, first, size)
+        gain_below = self.gained + float(gains.sum())
+        if gain_below >= self.wanted:
+            self._stop_within(gains, first, size)
         if first + size - 1 > self.end:
             self._stop_at_end(gains, first, size)
             self.goes_on = False
             return
-        self.gained += float(gains.sum())
+        self.gained = gain_below
         self.goes_on = self.gained < self.wanted
 
     def _stop_within(self, gains: Floats, first: int, size: int) -> None:
-        """Add the users who have gained enough at one of the ranks."""
-        if self.gained + float(gains.sum()) < self.wanted:
-            return
-        shares = without_each(gains, self.wanted - self.gained, self.end - first)
-        reached = np.zeros(len(gains))  # mean gain of users who stop, by documents above
-        for gain, of_gain in shares.items():
-            number = int((gains == gain).sum())
-            for above, sums in enumerate(of_gain):
-                reached[above] += number / size * self._reached_with(gain, sums)
-        group = np.array([first]), np.array([size]), np.array([len(gains) - 1])
-        for step in steps(*group, cutoff=self.end):
+        """Add the users who have gained enough at one of the ranks.
+
+        A user stops at rank p with the gain G if a document of gain g stands there, those above
+        have gained less than wanted, and those with it at least that. It counts as G / p.
+        """
+        shares_of_others = without_each(gains, self.wanted - self.gained, self.end - first)
+        gain_at_stop = np.zeros(len(gains))  # its mean over users, by documents of the group above
+        for gain, shares in shares_of_others.items():
+            share_of_docs = int((gains == gain).sum()) / size
+            for n_above, sums in enumerate(shares):
+                gain_at_stop[n_above] += share_of_docs * self._gain_if_enough(gain, sums)
+        for step in _steps_of_group(first, size, len(gains) - 1, self.end):
             probability = step.probability[0]
-            mean = float((probability * reached[: len(probability)]).sum())
+            mean = float((probability * gain_at_stop[: len(probability)]).sum())
             self.mean_gain += mean / (first + step.position)
 
-    def _reached_with(self, gain: float, sums: dict[float, float]) -> float:
-        """Return the mean gain of those who stop at a document, 0 for the others."""
-        totals = ((self.gained + above + gain, share) for above, share in sums.items())
-        return sum(total * share for total, share in totals if total >= self.wanted)
+    def _gain_if_enough(self, gain: float, sums: dict[float, float]) -> float:
+        """Return the mean gain with a document of the users who have enough then, else 0."""
+        mean = 0.0
+        for sum_above, share in sums.items():
+            total = self.gained + sum_above + gain
+            if total >= self.wanted:
+                mean += total * share
+        return mean
 
     def _stop_at_end(self, gains: Floats, first: int, size: int) -> None:
         """Add the users who have not gained enough at the last rank, within the group."""
-        read = self.end - first + 1
-        shares = shares_of_sums(gains.tolist(), self.wanted - self.gained, read)
-        group = np.array([first]), np.array([size + 1]), np.array([len(gains)])
-        for step in steps(*group, cutoff=self.end + 1):
-            if step.position == read:
-                for found, sums in zip(step.probability[0].tolist(), shares, strict=False):
-                    for total, share in sums.items():
-                        self.mean_gain += found * share * (self.gained + total) / self.end
+        n_read = self.end - first + 1
+        shares = shares_of_sums(gains.tolist(), self.wanted - self.gained, n_read)
+        # With one more rank, the step at position j says which documents are among the first j.
+        for step in _steps_of_group(first, size + 1, len(gains), self.end + 1):
+            if step.position == n_read:
+                self._add_not_enough(step.probability[0].tolist(), shares)
+
+    def _add_not_enough(self, probability: list[float], shares: SumShares) -> None:
+        """Add the users at the last rank, by how many documents with a gain they have read."""
+        for probability_of_number, sums in zip(probability, shares, strict=False):
+            for total, share in sums.items():
+                self.mean_gain += probability_of_number * share * (self.gained + total) / self.end
+
+
+def _steps_of_group(first: int, size: int, others: int, cutoff: int) -> Iterator[Step]:
+    """Yield the `steps` of one group."""
+    return steps(np.array([first]), np.array([size]), np.array([others]), cutoff)

@@ -13,9 +13,9 @@ from ir_measures.measures.base import Measure
 from ir_lexirecall._util.arrays import Floats, Ints, per_query_sum, product_before, ratio
 from ir_lexirecall.measures import discounts
 from ir_lexirecall.measures.diversity import ANY_GAIN, CT, DiversityMeasure, top_grades
-from ir_lexirecall.measures.expected.binary import average_precision_sum, found_down_to
+from ir_lexirecall.measures.expected.binary import average_precision_sum, expected_count
 from ir_lexirecall.measures.expected.graded import expected_cascade, ndcg
-from ir_lexirecall.measures.expected.groups import NO_CUTOFF, Groups, groups_by_aspect, steps
+from ir_lexirecall.measures.expected.groups import NO_CUTOFF, Groups, groups_by_aspect
 from ir_lexirecall.measures.expected.sums import without_each
 from ir_lexirecall.measures.other_programs import (
     Novelty,
@@ -33,23 +33,26 @@ def _cutoff(measure: Any) -> int:
     return NO_CUTOFF if measure["cutoff"] is None else int(measure["cutoff"])
 
 
-def of_queries(run: AlignedRun, of_pairs: Floats) -> Floats:
+def of_queries(run: AlignedRun, value_of_pair: Floats) -> Floats:
     """Return the sums over the subtopics of each query."""
-    return per_query_sum(run.judgments.aspects.query, of_pairs, len(run.judgments))
+    return per_query_sum(run.judgments.aspects.query, value_of_pair, len(run.judgments))
 
 
 def relevant_of_pairs(run: AlignedRun, rel: float) -> tuple[Ints, Ints]:
-    """Return the relevant documents of each subtopic, and the subtopics with one, by query."""
+    """Count the relevant documents of each subtopic, and the subtopics with one of each query."""
     aspects = run.judgments.aspects
-    relevant = np.bincount(aspects.aspect[aspects.grade >= rel], minlength=len(aspects.query))
-    return relevant, np.bincount(aspects.query[relevant > 0], minlength=len(run.judgments))
+    relevant_pairs = aspects.aspect[aspects.grade >= rel]
+    n_relevant = np.bincount(relevant_pairs, minlength=len(aspects.query))
+    n_subtopics = np.bincount(aspects.query[n_relevant > 0], minlength=len(run.judgments))
+    return n_relevant, n_subtopics
 
 
 def subtopic_recall(run: AlignedRun, rel: float, cutoff: int) -> Floats:
     """Return the expected share of the subtopics with a relevant document above the cutoff."""
     groups, _ = groups_by_aspect(run, rel)
     covered = groups.level_sum(lambda pair, rank, level: 1.0 * (level == 1), cutoff)
-    return ratio(of_queries(run, covered), relevant_of_pairs(run, rel)[1])
+    _, n_subtopics = relevant_of_pairs(run, rel)
+    return ratio(of_queries(run, covered), n_subtopics)
 
 
 # -- ndeval ---------------------------------------------------------------------------------------
@@ -62,19 +65,20 @@ def of_ndeval(measure: Measure, run: AlignedRun) -> Floats:
     if measure.NAME == "StRecall":
         return subtopic_recall(run, rel, k)
     groups, _ = groups_by_aspect(run, rel)
-    relevant, subtopics = relevant_of_pairs(run, rel)
+    n_relevant, n_subtopics = relevant_of_pairs(run, rel)
     if measure.NAME == "P_IA":
-        return ratio(of_queries(run, found_down_to(groups, k)), float(k) * subtopics)
+        return ratio(of_queries(run, expected_count(groups, k)), float(k) * n_subtopics)
     if measure.NAME == "AP_IA":
-        precision = ratio(average_precision_sum(groups), relevant)
-        return ratio(of_queries(run, precision), subtopics)
-    novelty = Novelty.of(measure)
+        average_precision = ratio(average_precision_sum(groups), n_relevant)
+        return ratio(of_queries(run, average_precision), n_subtopics)
+    novelty_model = Novelty.of(measure)
 
     def worth(pair: Ints, rank: Ints, level: Ints) -> Floats:
-        return (1 - novelty.alpha) ** (level - 1) * novelty.discount(rank)
+        """Return (1 - alpha)^(i - 1) times the discount of the rank."""
+        return (1 - novelty_model.alpha) ** (level - 1) * novelty_model.discount(rank)
 
     total = of_queries(run, groups.level_sum(worth, k))
-    return normalised_novelty(measure, run, total, subtopics)
+    return normalised_novelty(measure, run, total, n_subtopics)
 
 
 # -- gains that shrink with earlier ones on a subtopic --------------------------------------------
@@ -90,10 +94,14 @@ def gains_by_aspect(measure: DiversityMeasure, run: AlignedRun) -> tuple[Groups,
 def _novel_gains(
     measure: Any, run: AlignedRun, weight: Floats, discount: Callable[[Ints], Any]
 ) -> Floats:
-    """Return the expected sum of weighted, discounted gains that shrink with earlier ones."""
+    """Return the expected sum of weighted, discounted gains that shrink with earlier ones.
+
+    It is the sum of w B(rank) g (1 - alpha)^(i - 1) over the i-th documents of all subtopics.
+    """
     groups, _, gain = gains_by_aspect(measure, run)
 
     def worth(pair: Ints, rank: Ints, level: Ints) -> Floats:
+        """Return what a document adds for a gain of 1."""
         return weight[pair] * discount(rank) * (1 - measure["alpha"]) ** (level - 1)
 
     return of_queries(run, groups.level_sum(worth, _cutoff(measure), gain))
@@ -104,7 +112,9 @@ def expected_utility(measure: Any, run: AlignedRun) -> Floats:
     weight = run.judgments.aspects.weight
     utility = _novel_gains(measure, run, weight, lambda rank: 1 / (1 + np.log2(rank)))
     value: Floats = measure.less_effort(run, utility)
-    return ratio(value, measure.ideal(run.judgments)) if measure.NAME == "nDCU" else value
+    if measure.NAME == "nDCU":
+        return ratio(value, measure.ideal(run.judgments))
+    return value
 
 
 def novelty(measure: Any, run: AlignedRun) -> Floats:
@@ -116,48 +126,55 @@ def novelty(measure: Any, run: AlignedRun) -> Floats:
 
 
 def cube_test(measure: CT, run: AlignedRun) -> Floats:
-    """Return the expected CT or ACT, whose subtopics are full from a sum of gains on."""
-    aspects, k, alpha = run.judgments.aspects, _cutoff(measure), measure["alpha"]
+    """Return the expected CT or ACT, whose subtopics are full from a sum of gains on.
+
+    A document of gain g adds (1 - alpha)^s g, discounted by its rank, if s documents about the
+    subtopic stand above it and the subtopic is not full yet.
+    """
+    aspects, alpha = run.judgments.aspects, measure["alpha"]
     groups, grade, gain = gains_by_aspect(measure, run)
-    top = top_grades(measure, run.judgments)[groups.segment]
-    units, scale = (grade, top) if measure["gain"] == "linear" else discounts.in_units(grade, top)
-    open_gain = _gains_of_open_subtopics(groups, units, scale, gain, measure["saturation"])
-    total = np.zeros(groups.segments)
-    segment, first, size = (a[groups.start] for a in (groups.segment, groups.first, groups.size))
-    for step in steps(first, size, groups.count - 1, k):
-        pair, rank = segment[step.group], first[step.group] + step.position
-        kept = np.zeros(len(step.group))
+    open_gain = _gains_of_open_subtopics(measure, run, groups, grade, gain)
+    total = np.zeros(groups.n_segments)
+    for step in groups.steps(_cutoff(measure)):
+        expected_gain = np.zeros(len(step.group))
         for row, g in enumerate(step.group.tolist()):
-            number = groups.level_before[g] + np.arange(groups.count[g])
-            novel = (1.0 - alpha) ** number * open_gain[g]
-            kept[row] = (step.probability[row, : len(novel)] * novel).sum() / size[g]
-        query = aspects.query[pair]
-        part = measure.discounted(aspects.weight[pair] * kept, run, query, rank)
-        total += per_query_sum(pair, part, groups.segments)
+            n_above = groups.level_before[g] + np.arange(groups.count[g])
+            novel_gain = (1.0 - alpha) ** n_above * open_gain[g]
+            probability = step.probability[row, : len(novel_gain)]
+            expected_gain[row] = (probability * novel_gain).sum() / groups.size_of_group[g]
+        pair = groups.segment_of_group[step.group]
+        rank = groups.first_of_group[step.group] + step.position
+        weighted = aspects.weight[pair] * expected_gain
+        part = measure.discounted(weighted, run, aspects.query[pair], rank)
+        total += per_query_sum(pair, part, groups.n_segments)
     return of_queries(run, total)
 
 
 def _gains_of_open_subtopics(
-    groups: Groups, units: Floats, scale: Floats, gain: Floats, saturation: float
+    measure: CT, run: AlignedRun, groups: Groups, grade: Floats, gain: Floats
 ) -> list[Floats]:
     """Return, for each group and s = 0, 1, ..., the sum of gains that still count.
 
     A document counts if the group's s documents above it, and those above the group, do not reach
     the saturation; the mean is over all choices of s others.
     """
-    results = []
-    begin = np.searchsorted(groups.segment, np.arange(groups.segments))
+    top = top_grades(measure, run.judgments)[groups.segment]
+    # Gains are units / scale; units are added up, since sums of whole numbers are exact.
+    units, scale = (grade, top) if measure["gain"] == "linear" else discounts.in_units(grade, top)
+    first_row = np.searchsorted(groups.segment, np.arange(groups.n_segments))
+    open_gains = []
     for start, count in zip(groups.start.tolist(), groups.count.tolist(), strict=True):
-        rows = slice(start, start + count)
+        members = slice(start, start + count)
         pair = int(groups.segment[start])
-        before = float(units[int(begin[pair]) : start].sum())
-        limit = _smallest_full(float(scale[start]), saturation)
-        shares = without_each(units[rows], limit - before)
-        still = np.zeros(count)
-        for unit, worth in zip(units[rows].tolist(), gain[rows].tolist(), strict=True):
-            still += worth * np.array([sum(each.values()) for each in shares[unit]])
-        results.append(still)
-    return results
+        above_group = float(units[int(first_row[pair]) : start].sum())
+        full = _smallest_full(float(scale[start]), measure["saturation"])
+        shares_of_others = without_each(units[members], full - above_group)
+        open_gain = np.zeros(count)
+        for unit, gain_of_doc in zip(units[members].tolist(), gain[members].tolist(), strict=True):
+            probability_open = [sum(sums.values()) for sums in shares_of_others[unit]]
+            open_gain += gain_of_doc * np.array(probability_open)
+        open_gains.append(open_gain)
+    return open_gains
 
 
 def _smallest_full(scale: float, saturation: float) -> float:
@@ -171,16 +188,15 @@ def _smallest_full(scale: float, saturation: float) -> float:
 
 
 def rank_biased_utility(measure: Any, run: AlignedRun) -> Floats:
-    """Return the expected RBU."""
-    aspects, p, k = run.judgments.aspects, measure["p"], _cutoff(measure)
+    """Return the expected RBU, the sum of p^rank w r(rank) S(rank), less the effort."""
+    aspects, p = run.judgments.aspects, measure["p"]
     groups, _, gain = gains_by_aspect(measure, run)
-    pair, rank, mean = expected_cascade(groups, gain, k)
-    worth = (
-        p ** rank.astype(np.float64) * aspects.weight[pair] * mean * product_before(pair, 1 - mean)
-    )
-    value: Floats = measure.less_effort(
-        run, of_queries(run, per_query_sum(pair, worth, groups.segments))
-    )
+    pair, rank, r = expected_cascade(groups, gain, _cutoff(measure))
+    discount = p ** rank.astype(np.float64)
+    satisfaction_left = product_before(pair, 1 - r)
+    worth = discount * aspects.weight[pair] * r * satisfaction_left
+    utility = of_queries(run, per_query_sum(pair, worth, groups.n_segments))
+    value: Floats = measure.less_effort(run, utility)
     return value
 
 
@@ -190,9 +206,9 @@ def rank_biased_utility(measure: Any, run: AlignedRun) -> Floats:
 def d_ndcg(measure: Any, run: AlignedRun) -> Floats:
     """Return the expected D_nDCG: nDCG of weighted sums of grades."""
     aspects = run.judgments.aspects
-    part = aspects.weight[aspects.aspect] * np.maximum(aspects.grade, 0)
-    g = per_query_sum(aspects.doc, part, len(run.judgments.query))
-    return ndcg(ir_measures.nDCG(cutoff=measure["cutoff"]), run.with_grades(g))
+    weighted_grade = aspects.weight[aspects.aspect] * np.maximum(aspects.grade, 0)
+    grade_of_doc = per_query_sum(aspects.doc, weighted_grade, len(run.judgments.query))
+    return ndcg(ir_measures.nDCG(cutoff=measure["cutoff"]), run.with_grades(grade_of_doc))
 
 
 def d_sharp(measure: Any, run: AlignedRun) -> Floats:

@@ -15,6 +15,10 @@ def shares_of_sums(
 ) -> SumShares:
     """Return how often s of some documents have a sum below a limit, by s and sum.
 
+    Of the choices of s among n documents, the share s / n has the n-th one. So, with the gain g of
+    the n-th document, share_n(s, sum) = (1 - s / n) share_(n-1)(s, sum) +
+    s / n share_(n-1)(s - 1, sum - g).
+
     Args:
         units: the gain of each document, all above 0.
         below: sums of at least this are left out.
@@ -23,20 +27,19 @@ def shares_of_sums(
     >>> shares_of_sums([1.0, 1.0, 2.0], below=3.0)
     [{0.0: 1.0}, {1.0: 0.666..., 2.0: 0.333...}, {2.0: 0.333...}, {}]
     """
-    shares: SumShares = [{0.0: 1.0} if below > 0 else {}]
     largest = len(units) if most is None else min(most, len(units))
+    shares: SumShares = [{0.0: 1.0} if below > 0 else {}]
     for n, unit in enumerate(units, start=1):
         if n <= largest:
             shares.append({})
-        for s in range(min(n, largest), -1, -1):
-            with_it, share = {}, s / n  # of the choices of s among n that have the n-th one
-            for total, often in shares[s].items() if s < n else ():
-                if share < 1:
-                    with_it[total] = often * (1 - share)
-            for total, often in shares[s - 1].items() if s else ():
+        # From the largest number down: shares[s - 1] is still that of the first n - 1 documents.
+        for s in range(min(n, largest), 0, -1):
+            share_with = s / n  # of the choices of s among n documents that have the n-th one
+            sums = {total: share * (1 - share_with) for total, share in shares[s].items()}
+            for total, share in shares[s - 1].items():
                 if total + unit < below:
-                    with_it[total + unit] = with_it.get(total + unit, 0.0) + often * share
-            shares[s] = with_it
+                    sums[total + unit] = sums.get(total + unit, 0.0) + share * share_with
+            shares[s] = sums
     return shares
 
 
@@ -44,10 +47,10 @@ def without_each(
     units: Sequence[float] | Floats, below: float, most: int | None = None
 ) -> dict[float, SumShares]:
     """Return, for each gain that a document has, `shares_of_sums` of the other documents."""
-    listed = [float(unit) for unit in units]
-    results = {}
-    for unit in dict.fromkeys(listed):
-        others = listed.copy()
-        others.remove(unit)
-        results[unit] = shares_of_sums(others, below, most)
-    return results
+    gains = [float(unit) for unit in units]
+    shares_of_others = {}
+    for gain in dict.fromkeys(gains):
+        others = gains.copy()
+        others.remove(gain)
+        shares_of_others[gain] = shares_of_sums(others, below, most)
+    return shares_of_others
