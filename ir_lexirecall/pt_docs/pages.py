@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import sys
+from functools import cache
 from types import ModuleType
 
 import ir_lexirecall as irl
@@ -206,7 +207,21 @@ def block(language: str, text: str) -> str:
     return f".. code-block:: {language}\n\n{indented}" if text else ""
 
 
-_texts = {page: sections(names) for page, names in families().items()} | {"tests": table_of_tests()}
-for _page, _text in _texts.items():
-    _module = ModuleType(f"{__name__}.{_page}", _text)
+@cache
+def text_of(page: str) -> str:
+    """Return the text of a page. It draws a picture for each measure, which takes seconds."""
+    return table_of_tests() if page == "tests" else sections(families()[page])
+
+
+class Page(ModuleType):
+    """A module whose docstring is the text of a page, made when it is first read."""
+
+    @property
+    def __doc__(self) -> str:  # type: ignore[override]
+        """Return the text of the page."""
+        return text_of(self.__name__.rpartition(".")[2])
+
+
+for _page in (*families(), "tests"):
+    _module = Page(f"{__name__}.{_page}")
     sys.modules[_module.__name__] = globals()[_page] = _module
