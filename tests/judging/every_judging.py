@@ -94,43 +94,41 @@ def small_collections(draw: st.DrawFn, extra: int = 0, most_open: int = 5) -> Sm
     return Small(qrels, rankings, max_rel, depth, draw(st.integers(0, extra)))
 
 
-def every_value(small: Small, measure: Measure, only: int | None = None) -> dict[str, np.ndarray]:
-    """Values of both runs under every judging, shape ``(2, judgings)``, by query."""
-    judgments, of_query, runs = _expanded(small, only)
-    both = np.stack([values(measure, align(judgments, run)) for run in runs.values()])
-    return _by_query(both, of_query)
+class EveryJudging:
+    """Every judging of every query of a collection, as queries of one large collection.
 
+    It is read and aligned once for all measures and preferences; with ``only``, the judgings are of
+    the documents of that run.
+    """
 
-def every_preference(small: Small, name: str, cutoff: int | None) -> dict[str, np.ndarray]:
-    """Preferences of a over b under every judging that has a relevant document, by query."""
-    judgments, of_query, runs = _expanded(small, None)
-    aligned = {run: align(judgments, ranking) for run, ranking in runs.items()}
-    counts = PreferenceCounts(aligned, 1, cutoff)
-    preferences = np.zeros(len(judgments))
-    preferences[counts.queries] = counts.of_pair(name, 0, 1)
-    return _by_query(preferences, of_query)
+    def __init__(self, small: Small, only: int | None = None) -> None:
+        qrels: dict[str, Mapping[str, int]] = {}
+        runs: dict[str, dict[str, dict[str, float]]] = {name: {} for name in small.runs}
+        names: dict[str, list[str]] = {}
+        for query in small.qrels:
+            names[query] = []
+            for number, judging in enumerate(small.judgings(query, only)):
+                name = f"{query}/{number}"
+                names[query].append(name)
+                qrels[name] = judging
+                for run, rankings in small.runs.items():
+                    runs[run][name] = rankings[query]
+        self.judgments = Judgments.from_qrels(qrels)
+        self.runs = {run: align(self.judgments, rankings) for run, rankings in runs.items()}
+        self.places = {
+            query: [self.judgments.place[name] for name in every] for query, every in names.items()
+        }
 
+    def values(self, measure: Measure) -> dict[str, np.ndarray]:
+        """Values of both runs under every judging, shape ``(2, judgings)``, by query."""
+        return self._by_query(np.stack([values(measure, run) for run in self.runs.values()]))
 
-def _expanded(
-    small: Small, only: int | None
-) -> tuple[Judgments, dict[str, list[int]], dict[str, dict]]:
-    """A query for every judging of every query."""
-    qrels, runs, names = {}, {name: {} for name in small.runs}, {}
-    for query in small.qrels:
-        names[query] = []
-        for number, judging in enumerate(small.judgings(query, only)):
-            name = f"{query}/{number}"
-            names[query].append(name)
-            qrels[name] = judging
-            for run, rankings in small.runs.items():
-                runs[run][name] = rankings[query]
-    judgments = Judgments.from_qrels(qrels)
-    return (
-        judgments,
-        {q: [judgments.place[name] for name in every] for q, every in names.items()},
-        runs,
-    )
+    def preferences(self, name: str, cutoff: int | None = None) -> dict[str, np.ndarray]:
+        """Preferences of a over b under every judging that has a relevant document, by query."""
+        counts = PreferenceCounts(self.runs, 1, cutoff)
+        preferences = np.zeros(len(self.judgments))
+        preferences[counts.queries] = counts.of_pair(name, 0, 1)
+        return self._by_query(preferences)
 
-
-def _by_query(array: np.ndarray, of_query: dict[str, list[int]]) -> dict[str, np.ndarray]:
-    return {query: array[..., places] for query, places in of_query.items()}
+    def _by_query(self, array: np.ndarray) -> dict[str, np.ndarray]:
+        return {query: array[..., places] for query, places in self.places.items()}

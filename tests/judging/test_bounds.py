@@ -27,7 +27,7 @@ from ir_lexirecall.judging.bounds import (
 )
 from ir_lexirecall.measures.scoring import values
 from ir_lexirecall.preferences.naming import Preference
-from tests.judging.every_judging import Small, every_preference, every_value, small_collections
+from tests.judging.every_judging import EveryJudging, Small, small_collections
 
 PAIR = np.array([0]), np.array([1])
 CLOSED = [  # exact for any documents
@@ -42,7 +42,14 @@ OF_ONE = [  # exact for one ranking, and for two where no open document is in bo
     "CWL_ERR11(T=1,max_rel=3)", "NERR8(max_rel=2)@4", "NERR9(max_rel=2)@5", "NERR10(p=0.7,max_rel=2)", "NERR11(T=1,max_rel=2)",
     "NERR10(p=0,max_rel=2)",
 ]  # fmt: skip
+AVERAGE_PRECISION = ["AP", "AP@3", "AP(rel=2)"]
 PREFERENCES = ["lexirecall", "lexiprecision", "rrlexiprecision", "rpp", "invrpp", "dcgrpp"]
+
+
+def some_or_all(some: list[str], every: list[str]) -> Any:
+    """Parametrise a test by `names`: some measures, and in the slow tests all of them."""
+    cases = [pytest.param(some, id="some"), pytest.param(every, id="all", marks=pytest.mark.slow)]
+    return pytest.mark.parametrize("names", cases)
 
 
 def cutoff_of(measure: Any) -> int:
@@ -64,152 +71,148 @@ def of_pair(small: Small, measure: Any, places: Any = PAIR) -> ValueBounds:
     return bounds
 
 
-def check_pair(small: Small, measure: Any, all_exact: bool) -> None:
+def within(small: Small, names: list[str]) -> list[Any]:
+    """Return the measures whose cutoff is not below the depth of the pool."""
+    measures = map(ir_measures.parse_measure, names)
+    return [measure for measure in measures if cutoff_of(measure) <= small.depth]
+
+
+def check_pair(small: Small, every: EveryJudging, measure: Any, all_exact: bool) -> None:
     bounds = of_pair(small, measure)
-    for q, (a, b) in every_value(small, measure).items():
+    for q, (a, b) in every.values(measure).items():
         low, high = (a - b).min(), (a - b).max()
         place = int(q)
         if all_exact:
-            assert bounds.exact[0, place]
+            assert bounds.exact[0, place], measure
         if bounds.exact[0, place]:
-            assert bounds.low[0, place] == pytest.approx(low, abs=1e-12)
-            assert bounds.high[0, place] == pytest.approx(high, abs=1e-12)
+            assert bounds.low[0, place] == pytest.approx(low, abs=1e-12), measure
+            assert bounds.high[0, place] == pytest.approx(high, abs=1e-12), measure
         else:
-            assert bounds.low[0, place] <= low + 1e-12
-            assert bounds.high[0, place] >= high - 1e-12
+            assert bounds.low[0, place] <= low + 1e-12, measure
+            assert bounds.high[0, place] >= high - 1e-12, measure
 
 
-@pytest.mark.slow_except("nDCG@3")
-@pytest.mark.parametrize("name", CLOSED)
-@given(data=st.data())
+@some_or_all(["nDCG@3", "TSE"], CLOSED)
+@given(small=small_collections(extra=1))
 def test_bounds_of_differences_are_what_the_best_and_the_worst_judging_make(
-    name: str, data: st.DataObject
+    names: list[str], small: Small
 ) -> None:
-    measure = ir_measures.parse_measure(name)
-    small = data.draw(
-        small_collections(extra=1 if "ERR" not in name else 0).filter(
-            lambda s: s.depth >= cutoff_of(measure)
-        )
-    )
-    check_pair(small, measure, all_exact=True)
+    every, nothing_else = EveryJudging(small), replace(small, extra=0)
+    here = EveryJudging(nothing_else) if small.extra else every
+    for measure in within(small, names):
+        # Bounds of ERR of two runs know no documents that neither of them holds.
+        if "ERR" in str(measure):
+            check_pair(nothing_else, here, measure, all_exact=True)
+        else:
+            check_pair(small, every, measure, all_exact=True)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["AP", "AP@3", "AP(rel=2)"])
-@given(data=st.data())
+@given(small=small_collections(extra=1))
 def test_bounds_of_average_precision_are_exact_without_shared_documents_and_hold_with_them(
-    name: str, data: st.DataObject
+    small: Small,
 ) -> None:
-    measure = ir_measures.parse_measure(name)
-    small = data.draw(small_collections(extra=1).filter(lambda s: s.depth >= cutoff_of(measure)))
-    check_pair(small, measure, all_exact=False)
-    bounds = of_pair(small, measure)
-    k = cutoff_of(measure) or 99
-    for q, (a, b) in small.rankings.items():
-        shared = set(small.open_docs(q)) & set(a[:k]) & set(b[:k])
-        relevant = {d for d, grade in small.qrels[q].items() if grade >= measure["rel"]}
-        places = [
-            {d: i for i, d in enumerate(x[:k]) if d in relevant | set(small.open_docs(q))}
-            for x in (a, b)
-        ]
-        assert bounds.exact[0, int(q)] == (
-            not shared or small.max_rel < measure["rel"] or places[0] == places[1]
-        )
+    every = EveryJudging(small)
+    for measure in within(small, AVERAGE_PRECISION):
+        check_pair(small, every, measure, all_exact=False)
+        bounds = of_pair(small, measure)
+        k = cutoff_of(measure) or 99
+        for q, (a, b) in small.rankings.items():
+            shared = set(small.open_docs(q)) & set(a[:k]) & set(b[:k])
+            relevant = {d for d, grade in small.qrels[q].items() if grade >= measure["rel"]}
+            places = [
+                {d: i for i, d in enumerate(x[:k]) if d in relevant | set(small.open_docs(q))}
+                for x in (a, b)
+            ]
+            assert bounds.exact[0, int(q)] == (
+                not shared or small.max_rel < measure["rel"] or places[0] == places[1]
+            ), measure
 
 
-@pytest.mark.parametrize("name", OF_ONE)
-@given(data=st.data())
+@some_or_all(["LR@3", "CWL_ERR11(T=1,max_rel=3)"], OF_ONE)
+@given(small=small_collections(extra=1))
 def test_bounds_from_the_best_of_one_and_the_worst_of_the_other_hold_all(
-    name: str, data: st.DataObject
+    names: list[str], small: Small
 ) -> None:
-    measure = ir_measures.parse_measure(name)
-    check_pair(
-        data.draw(small_collections(extra=1).filter(lambda s: s.depth >= cutoff_of(measure))),
-        measure,
-        False,
-    )
+    every = EveryJudging(small)
+    for measure in within(small, names):
+        check_pair(small, every, measure, False)
 
 
-@pytest.mark.slow_except("R@3")
-@pytest.mark.parametrize("name", [*CLOSED, *OF_ONE, "AP", "AP@3", "AP(rel=2)"])
-@given(data=st.data())
+@some_or_all(["R@3", "ERR"], [*CLOSED, *OF_ONE, *AVERAGE_PRECISION])
+@given(small=small_collections(extra=1))
 def test_bounds_of_values_are_what_the_best_and_the_worst_judging_make(
-    name: str, data: st.DataObject
+    names: list[str], small: Small
 ) -> None:
-    measure = ir_measures.parse_measure(name)
-    small = data.draw(small_collections(extra=1).filter(lambda s: s.depth >= cutoff_of(measure)))
-    bounds = of_pair(small, measure, np.arange(2))  # of values themselves
-    assert bounds.exact.all()
-    for s in (0, 1):
-        for q, both in every_value(small, measure, only=s).items():
-            assert bounds.low[s, int(q)] == pytest.approx(both[s].min(), abs=1e-12)
-            assert bounds.high[s, int(q)] == pytest.approx(both[s].max(), abs=1e-12)
+    every = [EveryJudging(small, only) for only in (0, 1)]
+    for measure in within(small, names):
+        bounds = of_pair(small, measure, np.arange(2))  # of values themselves
+        assert bounds.exact.all(), measure
+        for s in (0, 1):
+            for q, both in every[s].values(measure).items():
+                ends = bounds.low[s, int(q)], bounds.high[s, int(q)]
+                assert ends == pytest.approx((both[s].min(), both[s].max()), abs=1e-12), measure
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["AP", "AP@3", "AP(rel=2)", "LR", "LR@3", "LR(rel=2)"])
-@given(data=st.data())
+@given(small=small_collections(extra=1))
 def test_bounds_of_many_pairs_by_what_each_run_reaches_are_those_pair_by_pair(
-    name: str, data: st.DataObject
+    small: Small,
 ) -> None:
-    measure = ir_measures.parse_measure(name)
-    small = data.draw(small_collections(extra=1).filter(lambda s: s.depth >= cutoff_of(measure)))
-    pair_by_pair = of_pair(small, measure)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("ir_lexirecall.judging.bounds._MANY", 0)
-        check_pair(small, measure, all_exact=False)
-        by_run = of_pair(small, measure)
-    for one, other in zip(vars(pair_by_pair).values(), vars(by_run).values(), strict=True):
-        np.testing.assert_array_equal(one, other)
+    every = EveryJudging(small)
+    for measure in within(small, [*AVERAGE_PRECISION, "LR", "LR@3", "LR(rel=2)"]):
+        pair_by_pair = of_pair(small, measure)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("ir_lexirecall.judging.bounds._MANY", 0)
+            check_pair(small, every, measure, all_exact=False)
+            by_run = of_pair(small, measure)
+        for one, other in zip(vars(pair_by_pair).values(), vars(by_run).values(), strict=True):
+            np.testing.assert_array_equal(one, other, err_msg=str(measure))
 
 
-@pytest.mark.slow_except("lexirecall")
-@pytest.mark.parametrize("name", PREFERENCES)
-@given(data=st.data())
-def test_who_can_win_is_who_wins_under_some_judging(name: str, data: st.DataObject) -> None:
-    small = data.draw(small_collections(most_open=6))
-    cutoff = data.draw(st.none() | st.integers(1, small.depth))
+@given(small=small_collections(most_open=6), data=st.data())
+def test_who_can_win_is_who_wins_under_some_judging(small: Small, data: st.DataObject) -> None:
+    every = EveryJudging(small)
     _, pool = pooled(small)
-    bounds = bounds_of_wins(pool, Preference(name, cutoff=cutoff), PAIR, Judgings(small.depth))
-    assert bounds is not None
-    for q, preferences in every_preference(small, name, cutoff).items():
-        place = int(q)
-        assert bounds.exact[0, place]
-        assert (bounds.high[0, place] > 0) == (preferences > 0).any()
-        assert (bounds.low[0, place] < 0) == (preferences < 0).any()
-        ends, reached = (
-            (bounds.low[0, place], bounds.high[0, place]),
-            (preferences.min(), preferences.max()),
-        )
-        if "lexi" in name:
-            assert ends == tuple(np.sign(reached))
-        else:  # a tie may be too much
-            assert ends[0] <= np.sign(reached[0])
-            assert ends[1] >= np.sign(reached[1])
+    for name in PREFERENCES:
+        cutoff = data.draw(st.none() | st.integers(1, small.depth))
+        bounds = bounds_of_wins(pool, Preference(name, cutoff=cutoff), PAIR, Judgings(small.depth))
+        assert bounds is not None
+        for q, preferences in every.preferences(name, cutoff).items():
+            place = int(q)
+            assert bounds.exact[0, place], name
+            assert (bounds.high[0, place] > 0) == (preferences > 0).any(), name
+            assert (bounds.low[0, place] < 0) == (preferences < 0).any(), name
+            ends = bounds.low[0, place], bounds.high[0, place]
+            reached = np.sign(preferences.min()), np.sign(preferences.max())
+            if "lexi" in name:
+                assert ends == reached, name
+            else:  # a tie may be too much
+                assert ends[0] <= reached[0], name
+                assert ends[1] >= reached[1], name
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", PREFERENCES[3:])
 @given(small=small_collections(most_open=6))
-def test_without_looking_at_every_choice_nobody_who_can_win_is_left_out(
-    name: str, small: Small
-) -> None:
+def test_without_looking_at_every_choice_nobody_who_can_win_is_left_out(small: Small) -> None:
+    every = EveryJudging(small)
     _, pool = pooled(small)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("ir_lexirecall.judging.winners._MOST_SHARED", 0)
-        bounds = bounds_of_wins(pool, Preference(name), PAIR, Judgings(small.depth))
-    assert bounds is not None
-    for q, preferences in every_preference(small, name, None).items():
-        place = int(q)
-        can = (preferences > 0).any(), (preferences < 0).any()
-        assert bounds.low[0, place] <= np.sign(preferences).min()
-        assert bounds.high[0, place] >= np.sign(preferences).max()
-        known = (bounds.high[0, place] > 0), (bounds.low[0, place] < 0)
-        assert (
-            known == can
-            if bounds.exact[0, place]
-            else all(k or not c for k, c in zip(known, can, strict=True))
-        )
+    for name in PREFERENCES[3:]:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("ir_lexirecall.judging.winners._MOST_SHARED", 0)
+            bounds = bounds_of_wins(pool, Preference(name), PAIR, Judgings(small.depth))
+        assert bounds is not None
+        for q, preferences in every.preferences(name).items():
+            place = int(q)
+            can = (preferences > 0).any(), (preferences < 0).any()
+            assert bounds.low[0, place] <= np.sign(preferences).min(), name
+            assert bounds.high[0, place] >= np.sign(preferences).max(), name
+            known = (bounds.high[0, place] > 0), (bounds.low[0, place] < 0)
+            assert (
+                known == can
+                if bounds.exact[0, place]
+                else all(k or not c for k, c in zip(known, can, strict=True))
+            ), name
 
 
 @pytest.mark.slow
@@ -217,7 +220,7 @@ def test_without_looking_at_every_choice_nobody_who_can_win_is_left_out(
 def test_without_looking_at_every_choice_bounds_of_err_hold_all(small: Small) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("ir_lexirecall.judging.cascades._MOST_SHARED", 0)
-        check_pair(small, ir_measures.ERR, all_exact=False)
+        check_pair(small, EveryJudging(small), ir_measures.ERR, all_exact=False)
 
 
 # -- laws --------------------------------------------------------------------------------------------

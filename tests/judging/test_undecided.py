@@ -11,7 +11,6 @@ import ir_measures
 import numpy as np
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 import ir_lexirecall
 import ir_lexirecall as irl
@@ -20,97 +19,108 @@ from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.data.judgments import load
 from ir_lexirecall.significance import SignificanceTest
 from ir_lexirecall.significance.closed_form import sign_test
-from tests.judging.every_judging import comparable_collections, every_preference, every_value
+from tests.judging.every_judging import EveryJudging, Small, comparable_collections
 
+PREFERENCES = ["lexirecall", "lexiprecision", "rpp"]
 QRELS = {f"q{i}": {"a": 1, "b": 0} for i in range(8)}
 GOOD = {q: {"a": 3.0, "u": 2.0, "b": 1.0} for q in QRELS}
 BAD = {q: {"v": 3.0, "w": 2.0, "a": 1.0} for q in QRELS}
 
 
-@pytest.mark.slow_except("R@2")
-@pytest.mark.parametrize("name", ["lexirecall", "lexiprecision", "P@3", "nDCG@3", "RR@4", "R@2"])
-@given(data=st.data())
-def test_what_is_open_is_where_either_run_can_win(name: str, data: st.DataObject) -> None:
-    small = data.draw(comparable_collections())
-    deep = type(small)(small.qrels, small.rankings, small.max_rel, 100, 0)
-    result = compare(deep.qrels, deep.runs, name, allow_empty=True)
-    left = result.missing.undecided(name)
-    criterion = result.compared.by[name]
-    if left is None:
-        assert not criterion.query_ids or not any(deep.open_docs(q) for q in deep.qrels)
-        return
-    if criterion.is_measure:
-        top = max(1, max(g for grades in deep.qrels.values() for g in grades.values()))
-        measure = ir_measures.parse_measure(name)
-        within = type(small)(deep.qrels, deep.rankings, top, measure["cutoff"], 0)
-        every = {q: a - b for q, (a, b) in every_value(within, measure).items()}
-    else:
-        every = every_preference(deep, name, None)
-    assert left.query_ids == list(deep.qrels)
-    for q, differences in every.items():
-        wins, loses = (differences > 1e-12).any(), (differences < -1e-12).any()
-        unknown = not criterion.is_measure and max(deep.qrels[q].values()) < 1
-        assert left.is_open[0, left.query_ids.index(q)] == (
-            (wins or loses) if unknown else (wins and loses)
-        )
+def top_grade(small: Small) -> int:
+    return max(1, max(grade for grades in small.qrels.values() for grade in grades.values()))
 
 
-@pytest.mark.parametrize(
-    "name", ["lexirecall", "lexiprecision", "rrlexiprecision", "rpp", "invrpp", "dcgrpp"]
-)
-@given(data=st.data())
-def test_every_query_on_which_some_judging_makes_a_winner_counts(
-    name: str, data: st.DataObject
-) -> None:
+def looked_at(small: Small, depth: int = 100) -> Small:
+    """Return the collection with all documents down to this depth open, of grades that it has."""
+    return Small(small.qrels, small.rankings, top_grade(small), depth, 0)
+
+
+def judgings_at_depths(small: Small, names: list[str]) -> dict[str, EveryJudging]:
+    """Return every judging down to the depth at which each criterion is looked at."""
+    depth_of = {
+        name: ir_measures.parse_measure(name)["cutoff"] if "@" in name else 100 for name in names
+    }
+    every = {depth: EveryJudging(looked_at(small, depth)) for depth in sorted({*depth_of.values()})}
+    return {name: every[depth] for name, depth in depth_of.items()}
+
+
+def differences(every: EveryJudging, name: str) -> dict[str, np.ndarray]:
+    """Return what a gains on b under every judging, by query: of values, or preferences."""
+    if "@" not in name:
+        return every.preferences(name)
+    return {q: a - b for q, (a, b) in every.values(ir_measures.parse_measure(name)).items()}
+
+
+@given(small=comparable_collections())
+def test_what_is_open_is_where_either_run_can_win(small: Small) -> None:
+    names = ["lexirecall", "lexiprecision", "P@3", "nDCG@3", "RR@4", "R@2"]
+    every = judgings_at_depths(small, names)
+    result = compare(small.qrels, small.runs, names, allow_empty=True)
+    for name in names:
+        left = result.missing.undecided(name)
+        criterion = result.compared.by[name]
+        if left is None:
+            deep = looked_at(small)
+            assert not criterion.query_ids or not any(deep.open_docs(q) for q in deep.qrels)
+            continue
+        assert left.query_ids == list(small.qrels), name
+        for q, gains in differences(every[name], name).items():
+            wins, loses = (gains > 1e-12).any(), (gains < -1e-12).any()
+            unknown = not criterion.is_measure and max(small.qrels[q].values()) < 1
+            assert left.is_open[0, left.query_ids.index(q)] == (
+                (wins or loses) if unknown else (wins and loses)
+            ), name
+
+
+@given(small=comparable_collections())
+def test_every_query_on_which_some_judging_makes_a_winner_counts(small: Small) -> None:
     """Also those without a known relevant document; and what there is to judge on them is asked for."""
-    small = data.draw(comparable_collections())
+    names = ["lexirecall", "lexiprecision", "rrlexiprecision", "rpp", "invrpp", "dcgrpp"]
     nothing = {
         q: {doc: min(grade, 0) for doc, grade in small.qrels[q].items()}
         for q in list(small.qrels)[1:]
     }
-    deep = type(small)({**small.qrels, **nothing}, small.rankings, small.max_rel, 100, 0)
-    result = compare(deep.qrels, deep.runs, name, allow_empty=True)
-    row = result.bounds().iloc[0]
-    asked = set(result.to_judge(999)["query_id"])
-    counts = dict.fromkeys(["certain_wins", "certain_losses", "open", "certain_ties"], 0)
-    for q, preferences in every_preference(deep, name, None).items():
-        wins, loses = (preferences > 0).any(), (preferences < 0).any()
-        unknown = max(deep.qrels[q].values()) < 1 and (wins or loses)
-        assert q in asked or not unknown
-        sure = "certain_wins" if wins else "certain_losses" if loses else "certain_ties"
-        counts["open" if unknown or (wins and loses) else sure] += 1
-    assert {kind: row[kind] for kind in counts} == counts
+    deep = Small({**small.qrels, **nothing}, small.rankings, small.max_rel, 100, 0)
+    every = EveryJudging(deep)
+    result = compare(deep.qrels, deep.runs, names, allow_empty=True)
+    bounds = result.bounds().set_index("criterion")
+    for name in names:
+        asked = set(result.to_judge(999, by=name)["query_id"])
+        counts = dict.fromkeys(["certain_wins", "certain_losses", "open", "certain_ties"], 0)
+        for q, preferences in every.preferences(name).items():
+            wins, loses = (preferences > 0).any(), (preferences < 0).any()
+            unknown = max(deep.qrels[q].values()) < 1 and (wins or loses)
+            assert q in asked or not unknown, name
+            sure = "certain_wins" if wins else "certain_losses" if loses else "certain_ties"
+            counts["open" if unknown or (wins and loses) else sure] += 1
+        assert {kind: bounds.loc[name, kind] for kind in counts} == counts, name
 
 
-@pytest.mark.parametrize("name", ["lexirecall", "lexiprecision", "rpp", "RR@4"])
-@given(data=st.data())
-def test_the_sign_test_of_every_judging_is_held_by_the_outer_interval(
-    name: str, data: st.DataObject
-) -> None:
-    small = data.draw(
-        comparable_collections(most_open=3).filter(
-            lambda s: max(map(max, map(dict.values, s.qrels.values()))) > 0
-        )
+@given(
+    small=comparable_collections(most_open=3).filter(
+        lambda small: max(max(grades.values()) for grades in small.qrels.values()) > 0
     )
-    top = max(g for grades in small.qrels.values() for g in grades.values())
-    deep = type(small)(small.qrels, small.rankings, top, 4 if name == "RR@4" else 100, 0)
-    result = compare(deep.qrels, deep.runs, name, test="sign", allow_empty=True)
-    left = result.missing.undecided(name)
-    if left is None:
-        return
-    if name == "RR@4":
-        every = [a - b for a, b in every_value(deep, ir_measures.parse_measure(name)).values()]
-    else:
-        every = list(every_preference(deep, name, None).values())
-    outcomes = product(*(np.unique(np.sign(differences)) for differences in every))
-    tests = sign_test(np.array(list(outcomes)), 0.05)
-    assert left.outer is not None
-    ends = [left.low[0], left.high[0], left.outer[0][0], left.outer[1][0]]
-    known = [tests.estimate.min(), tests.estimate.max(), tests.low.min(), tests.high.max()]
-    if name == "rpp":  # a tie may be too much
-        assert (np.array([1, -1, 1, -1]) * (np.array(ends) - known) <= 1e-12).all()
-    else:
-        np.testing.assert_allclose(ends, known, atol=1e-12)
+)
+def test_the_sign_test_of_every_judging_is_held_by_the_outer_interval(small: Small) -> None:
+    names = ["lexirecall", "lexiprecision", "rpp", "RR@4"]
+    every = judgings_at_depths(small, names)
+    result = compare(small.qrels, small.runs, names, test="sign", allow_empty=True)
+    for name in names:
+        left = result.missing.undecided(name)
+        if left is None:
+            continue
+        outcomes = product(
+            *(np.unique(np.sign(gains)) for gains in differences(every[name], name).values())
+        )
+        tests = sign_test(np.array(list(outcomes)), 0.05)
+        assert left.outer is not None
+        ends = [left.low[0], left.high[0], left.outer[0][0], left.outer[1][0]]
+        known = [tests.estimate.min(), tests.estimate.max(), tests.low.min(), tests.high.max()]
+        if name == "rpp":  # a tie may be too much
+            assert (np.array([1, -1, 1, -1]) * (np.array(ends) - known) <= 1e-12).all()
+        else:
+            np.testing.assert_allclose(ends, known, atol=1e-12, err_msg=name)
 
 
 def test_wins_that_could_become_ties_are_no_certain_difference() -> None:
@@ -127,44 +137,55 @@ def test_wins_that_could_become_ties_are_no_certain_difference() -> None:
 
 
 @pytest.mark.filterwarnings("ignore:run '.' retrieves nothing")
-@pytest.mark.parametrize("test", ["t", "sign", "wilcoxon"])
 @pytest.mark.parametrize(
-    "name", ["lexirecall", "lexiprecision", "rpp", "P@3", "nDCG@3", "AP@4", "RR@4", "LR@3", "TSE@4"]
+    "names",
+    [
+        pytest.param(["lexirecall", "AP@4"], id="some"),
+        pytest.param(
+            [*PREFERENCES, "P@3", "nDCG@3", "AP@4", "RR@4", "LR@3", "TSE@4"],
+            id="all",
+            marks=pytest.mark.slow,
+        ),
+    ],
 )
-@given(data=st.data())
+@given(small=comparable_collections(most_open=3))
 def test_what_holds_has_its_sign_under_every_judging_and_what_could_be_undone_is_undone_by_some(
-    name: str, test: str, data: st.DataObject
+    names: list[str], small: Small
 ) -> None:
-    small = data.draw(comparable_collections(most_open=3))
-    top = max(1, max(g for grades in small.qrels.values() for g in grades.values()))
-    cutoff = ir_measures.parse_measure(name)["cutoff"] if "@" in name else 100
-    deep = type(small)(small.qrels, small.rankings, top, cutoff, 0)
-    result = compare(deep.qrels, deep.runs, name, test=test, allow_empty=True)
+    every = judgings_at_depths(small, names)
+    gains_of = {name: [*differences(every[name], name).values()] for name in names}
+    for test in ("t", "sign", "wilcoxon"):
+        result = compare(small.qrels, small.runs, names, test=test, allow_empty=True)
+        for name in names:
+            check_what_holds(result, name, gains_of[name])
+
+
+def check_what_holds(result: Comparison, name: str, gains: list[np.ndarray]) -> None:
+    """Check what is said to hold against the gains under every judging, by query."""
     depth, (word,) = result.missing.holds(name)
-    assert (depth is None) <= (word == "not bounded")
-    if not result.compared.by[name].query_ids or not np.isfinite(
-        estimate := result.table()["estimate"].iloc[0]
+    assert (depth is None) <= (word == "not bounded"), name
+    criterion, test = result.compared.by[name], result.compared.test.name
+    if not criterion.query_ids or not np.isfinite(
+        estimate := result.table(name)["estimate"].iloc[0]
     ):
         return
-    if result.compared.by[name].is_measure:
-        every = [a - b for a, b in every_value(deep, ir_measures.parse_measure(name)).values()]
-    else:  # a query takes part where a relevant document is known
-        every = [np.sign(x) for x in every_preference(deep, name, None).values()]
-        if any(max(grades.values()) < 1 for grades in deep.qrels.values()):
+    if not criterion.is_measure:  # a query takes part where a relevant document is known
+        gains = [np.sign(x) for x in gains]
+        if len(criterion.query_ids) < len(gains):
             return
-    ends = [sum(end(x) for x in every) for end in (np.min, np.max)]
+    ends = [sum(end(x) for x in gains) for end in (np.min, np.max)]
     if test == "sign":
         ends = [
-            sum(np.sign(end(np.where(np.abs(x) < 1e-12, 0, x))) for x in every)
+            sum(np.sign(end(np.where(np.abs(x) < 1e-12, 0, x))) for x in gains)
             for end in (np.min, np.max)
         ]
     if test != "wilcoxon" and word == "under any judging":
         assert (
             ends[0] > 1e-12 or ends[1] < -1e-12 or ends[0] == ends[1] == 0 or abs(estimate) < 1e-12
-        )
+        ), name
     if word == "could be undone":
-        assert ends[0] <= 1e-12
-        assert ends[1] >= -1e-12
+        assert ends[0] <= 1e-12, name
+        assert ends[1] >= -1e-12, name
 
 
 def test_verdicts_and_tables_say_which_differences_hold() -> None:
