@@ -22,7 +22,7 @@ from ir_lexirecall.data.aligned_run import AlignedRun
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.data.matching import FIRST, check_matches
 from ir_lexirecall.evaluation.arrow import RANK_TYPES, ranks_from_arrow, ranks_to_arrow
-from ir_lexirecall.evaluation.scored_runs import tie_mean, tie_range
+from ir_lexirecall.evaluation.scored_runs import quick_tie_mean, tie_range
 from ir_lexirecall.measures.scoring import values
 from ir_lexirecall.preferences.counts import PreferenceCounts, explain, is_pairwise
 from ir_lexirecall.preferences.functions import LEXICOGRAPHIC, PAIRWISE
@@ -305,7 +305,7 @@ def summary(
     asked = [(measure, run) for measure in measures.values() for run in every if queries]
     of_measures = [values(measure, run).astype(np.float64) for measure, run in asked]
     ends = [
-        (*tie_range(measure, run, value), tie_mean(measure, run, value))
+        (*tie_range(measure, run, value), quick_tie_mean(measure, run, value))
         for (measure, run), value in zip(asked, of_measures, strict=True)
     ]
     is_in_run = np.any(depths, axis=0)

@@ -19,10 +19,10 @@ from ir_lexirecall.evaluation.scored_runs import (
     ScoredRuns,
     check_runs,
     is_notable,
+    quick_tie_mean,
     read_run,
     runs_by_name,
     source_of,
-    tie_mean,
     tie_range,
     tie_warning,
 )
@@ -177,7 +177,7 @@ def _diagnostics(
         if scoring.is_native(measure):
             low, high = tie_range(measure, aligned, values_of[name])
             if is_notable(measure, low, high):
-                mean = tie_mean(measure, aligned, values_of[name])
+                mean = quick_tie_mean(measure, aligned, values_of[name])
                 warnings.append(tie_warning(name, measure, low, mean, high))
     return warnings
 

@@ -35,6 +35,7 @@ from ir_lexirecall.measures.expected import expected_values
 from ir_lexirecall.measures.scoring import aggregate, check_judgments, values
 
 NOTABLE = 0.005  # by which ties must be able to change a mean to be worth a warning
+_QUICKLY_AVERAGED = 100  # documents of one score
 _MOST_DOCUMENTS = 5_000_000  # of all runs, that are read again without being asked for
 _READERS = min(4, os.cpu_count() or 1)  # files that are read at the same time
 
@@ -250,7 +251,7 @@ class ScoredRuns(Memoised):
             for run, low, high in zip(self.names, *self.tie_ranges(name), strict=True):
                 if not is_notable(measure, low, high):
                     continue
-                expected = tie_mean(measure, self.runs[run], self.value_of(run, name))
+                expected = quick_tie_mean(measure, self.runs[run], self.value_of(run, name))
                 ends = f"{aggregate(measure, low):.3f} to {aggregate(measure, high):.3f}"
                 yield run, name, ends, tie_warning(name, measure, low, expected, high)
 
@@ -420,6 +421,25 @@ def tie_mean(measure: IRMeasure, run: AlignedRun, value: Floats) -> Floats:
         return results
 
     return run.cached(("expected", measure), mean)
+
+
+def quick_tie_mean(measure: IRMeasure, run: AlignedRun, value: Floats) -> Floats:
+    """Return `tie_mean`; NaN if more than 100 documents of a query have the same score.
+
+    For some measures the mean over all orders of 1,000 documents takes a second a query: a warning
+    does without it, `tie_audit` has it.
+
+    >>> from ir_lexirecall.data.judgments import Judgments
+    >>> from ir_lexirecall.data.alignment import align
+    >>> from ir_measures import RR
+    >>> tied = {f"d{i}": 1.0 for i in range(200)}
+    >>> run = align(Judgments.from_qrels({"q": {"d7": 1}}), {"q": tied})
+    >>> quick_tie_mean(RR, run, values(RR, run))
+    array([nan])
+    """
+    if run.ties is not None and run.ties.size.max() > _QUICKLY_AVERAGED:
+        return np.full_like(value, np.nan)
+    return tie_mean(measure, run, value)
 
 
 def is_notable(measure: IRMeasure, low: Floats, high: Floats) -> bool:
