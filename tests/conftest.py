@@ -22,7 +22,7 @@ from ir_lexirecall.evaluation.provider import LexiRecallProvider
 from ir_lexirecall.measures import REGISTRY
 
 settings.register_profile(
-    "default", deadline=None, max_examples=50, derandomize=True
+    "default", deadline=None, max_examples=25, derandomize=True
 )  # the same cases in every run
 settings.register_profile(
     "slow", deadline=None, max_examples=100, derandomize=True

@@ -86,6 +86,7 @@ def test_what_follows_two_dashes_is_no_option(cli: Cli) -> None:
 RUNS = [str(demo.FOLDER / "runs" / f"{name}.run") for name in ("bm25", "ql")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "words",
     [

@@ -461,6 +461,7 @@ def test_a_gate_writes_files_and_names_bad_input(cli: Any, folder: Path) -> None
     )
 
 
+@pytest.mark.slow
 def test_a_gate_stays_closed_where_nobody_reads_its_summary(folder: Path) -> None:
     words = ("gate", "lexirecall/demo", str(RUNS["bm25"]), str(RUNS["overlap"]), "-m", "LR")
     for start in (program(*words), [sys.executable, "-m", "ir_lexirecall", *words]):

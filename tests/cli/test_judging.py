@@ -142,6 +142,7 @@ def test_compare_bounds_are_those_of_the_comparison(cli: Cli, files: list[str]) 
     assert "retrieve fewer than 100 documents for every query" in shallow
 
 
+@pytest.mark.slow
 def test_what_was_judged_shrinks_bounds_in_every_command(cli: Cli, files: list[str]) -> None:
     assert (
         cli("to-judge", "all.csv", *files, "-n", "5", "--depth", "20", "-o", "pool.csv").out

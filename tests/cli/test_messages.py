@@ -39,6 +39,7 @@ def test_eval_takes_standard_measures_of_a_file_and_says_so(form: str, cli: Any)
     assert "recommends" not in named.err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "arguments",
     [["gate", QRELS, *RUNS], ["report", QRELS, *RUNS, "-o", "x.html", "--n-resamples", "50"]],

@@ -320,6 +320,7 @@ def test_a_report_is_written(cli: Cli) -> None:
     assert "ir-lexirecall report qrels.txt bm25.run dph.txt -m LR AP -p rpp" in page
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("columns", [60, 80])
 def test_counterexamples_are_whole_in_a_terminal(
     columns: int, terminal: Terminal, cli: Cli

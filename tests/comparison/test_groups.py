@@ -227,6 +227,7 @@ def test_a_column_of_the_qrels_names_the_groups() -> None:
     }
 
 
+@pytest.mark.slow
 def test_pictures_and_reports_show_every_group() -> None:
     pytest.importorskip("matplotlib").use("agg")
     pytest.importorskip("jinja2")
@@ -296,6 +297,7 @@ def over_parts(groups: Any, by: Any = ("AP", "lexirecall"), **options: Any) -> A
     )
 
 
+@pytest.mark.slow
 def test_groups_of_a_benchmark_are_those_of_each_collection(tmp_path: Path) -> None:
     TABLE.to_csv(tmp_path / "groups.csv", index=False)
     TABLE.to_parquet(tmp_path / "groups.parquet")

@@ -252,6 +252,7 @@ def _claim(arguments: tuple[str, int]) -> int:
     return Look.claim(arguments[0], {"job": arguments[1]}, 0.05).number
 
 
+@pytest.mark.slow
 def test_jobs_that_run_at_once_have_looks_of_their_own(tmp_path: Path) -> None:
     with multiprocessing.get_context("spawn").Pool(2) as pool:
         numbers = pool.map(

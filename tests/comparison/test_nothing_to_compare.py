@@ -15,6 +15,8 @@ from ir_lexirecall import plots
 from ir_lexirecall.benchmarks import Benchmark
 from ir_lexirecall.comparison import Comparison
 
+pytestmark = pytest.mark.sparse
+
 NOBODY = {"q": {"a": 0, "b": 0}, "r": {"c": 0}}
 BOTH = {"q": {"a": 1, "b": 0}, "r": {"c": 1}}
 HALF = {"q": {"a": 0, "b": 0}, "r": {"c": 1}}

@@ -10,7 +10,7 @@ import ir_measures
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pandas.testing import assert_frame_equal
 
@@ -176,7 +176,6 @@ def test_self(files: tuple[str, str]) -> None:
 
 
 @given(subtopic_collections(), st.sampled_from(["subtopic_id", "iteration"]), st.data())
-@settings(max_examples=50)
 def test_subtopics(collection: Any, column: str, data: st.DataObject) -> None:
     judgments, run = collection
     qrels = subtopic_table(judgments, column)
@@ -224,7 +223,6 @@ def test_aspects_in_columns() -> None:
 
 
 @given(collections(), st.data())
-@settings(max_examples=40)
 def test_compare_and_benchmark(collection: Any, data: st.DataObject) -> None:
     qrels, run = collection
     runs = {"a": run, "b": {q: data.draw(rankings()) for q in run}}

@@ -128,7 +128,6 @@ def test_through_ir_measures() -> None:
 
 
 @given(collections(NATURAL), st.data())
-@settings(max_examples=40)
 def test_compare_and_benchmark(collection: Any, data: st.DataObject) -> None:
     qrels, run = collection
     table = rows(qrels)
@@ -155,7 +154,6 @@ def test_compare_and_benchmark(collection: Any, data: st.DataObject) -> None:
 
 
 @given(collections(), st.sampled_from([False, True]))
-@settings(max_examples=50)
 def test_a_whole_evaluation_may_be_of_condensed_lists(
     collection: tuple[Any, Any], aggregate: bool
 ) -> None:

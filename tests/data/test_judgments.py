@@ -67,7 +67,6 @@ def test_subtopics_of_a_part_are_those_of_the_whole(
         assert values.equals(whole.loc[query_ids])
 
 
-@settings(max_examples=30)
 @given(aspect_collections(), st.data())
 def test_aspects_that_only_other_queries_name(collection: Any, data: st.DataObject) -> None:
     scales, drawn, run = collection

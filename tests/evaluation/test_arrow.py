@@ -91,6 +91,7 @@ def test_values_are_those_of_evaluate_whole_or_in_parts(
     assert_same_values(MEASURES, qrels, run, drawn_parts(data, qrels, run))
 
 
+@pytest.mark.slow_except("iteration")
 @pytest.mark.parametrize("column", ["subtopic_id", "iteration"])
 @given(collection=subtopic_collections(), data=st.data())
 def test_subtopics_in_parts(column: str, collection: Any, data: st.DataObject) -> None:
@@ -99,6 +100,7 @@ def test_subtopics_in_parts(column: str, collection: Any, data: st.DataObject) -
     assert_same_values(MEASURES, qrels, run, drawn_parts(data, qrels, run))
 
 
+@pytest.mark.slow
 @given(aspect_collections(), st.data())
 def test_aspects_that_rows_of_another_part_name(collection: Any, data: st.DataObject) -> None:
     scales, judgments, made = collection

@@ -69,6 +69,7 @@ def values_of_all_orders(
     return table
 
 
+@pytest.mark.slow
 @given(queries())
 @settings(max_examples=60)
 def test_every_order_of_tied_documents_is_within_the_range(query: Any) -> None:

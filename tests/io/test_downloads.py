@@ -79,6 +79,7 @@ sys.exit(main({arguments!r}))
 """
 
 
+@pytest.mark.slow
 def test_the_command_line_prints_one_line(tmp_path):
     run = tmp_path / "a.run"
     run.write_text("1 Q0 a 1 2.0 r\n")

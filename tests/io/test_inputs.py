@@ -391,6 +391,7 @@ def test_ids_with_leading_zeros_stay_text_whatever_the_header(header: str, tmp_p
     assert irl.evaluate(TSE, {"007": {"01": 1}}, tmp_path / "run.csv")["TSE"].tolist() == [1.0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("readers", [1, 2, 5])
 @given(order=st.permutations(range(7)), seed=st.integers(0, 100))
 @settings(max_examples=10)

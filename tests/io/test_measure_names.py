@@ -116,6 +116,7 @@ def evaluated(*words: str) -> list[str]:
     ).stdout.splitlines()
 
 
+@pytest.mark.slow_except("aplrob03a")
 @pytest.mark.parametrize("run", ["aplrob03a", "rutcor03100"])
 def test_the_command_prints_what_trec_eval_prints(data: Data, run: str) -> None:
     qrels, path = data.path("robust2003/qrels.txt.gz"), data.path(f"robust2003/runs/{run}.gz")

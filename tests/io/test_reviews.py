@@ -317,6 +317,7 @@ def test_frames_of_tarexp_are_judgments_and_runs() -> None:
 # -- curves and the command ------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_command_compares_evaluates_and_draws(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

@@ -48,6 +48,7 @@ def test_corrected_e_values_are_the_smallest_means_of_sets_that_hold_them(e: lis
     assert e_holm(np.zeros((3, 0))).shape == (3, 0)
 
 
+@pytest.mark.slow
 def test_among_many_equal_runs_no_pair_is_decided_more_often_than_said() -> None:
     assert false_decisions_of_any(17, 250, 200) <= 0.05
     assert false_decisions_of_any(17, 250, 100, correct=False) >= 0.8

@@ -171,6 +171,7 @@ NERR = {
 }
 
 
+@pytest.mark.slow_except("NERR10")
 @pytest.mark.parametrize("measure", NERR, ids=str)
 @given(collections(), LEVELS, st.data())
 def test_nerr_are_their_sums_over_at_most_1000_ranks(measure, collection, levels, data):

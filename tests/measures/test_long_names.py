@@ -32,6 +32,7 @@ NAMES = {
 }
 
 
+@pytest.mark.slow_except("lines")
 @pytest.mark.parametrize("name", NAMES)
 def test_long_names(name):
     text = NAMES[name]

@@ -17,7 +17,7 @@ import ir_measures
 import numpy as np
 import pytest
 import reference
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from ir_measures import AP, nDCG
 
@@ -230,7 +230,6 @@ def test_bad_parameters_are_refused_as_those_of_the_library_are(esl: Any) -> Non
 
 
 @given(collections(), CUTOFFS, st.sampled_from([1, 2]))
-@settings(max_examples=50)
 def test_it_follows_its_definition(collection: Any, k: int | None, threshold: float) -> None:
     qrels, run = collection
     measure = defined(example())(cutoff=k, rel=threshold)

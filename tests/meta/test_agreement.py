@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -21,7 +21,6 @@ RUN = st.fixed_dictionaries({"q1": ROW, "q2": ROW})
 MEASURES = ["AP", "R@2", "TSE"]
 
 
-@settings(max_examples=40)
 @given(
     qrels=st.fixed_dictionaries({"q1": JUDGED, "q2": JUDGED}),
     runs=st.fixed_dictionaries({"r1": RUN, "r2": RUN, "r3": RUN}),
@@ -106,6 +105,7 @@ ROBUST = {
 }
 
 
+@pytest.mark.slow
 def test_agreement_with_lexirecall_on_robust_2003(robust: Any) -> None:
     table = meta.Study([*ROBUST, "lexirecall"], *robust).agreement()
     found = table[table["measure_b"] == "lexirecall"].set_index("measure_a")["agreement"]

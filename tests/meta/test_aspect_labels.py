@@ -155,6 +155,7 @@ def clef(data: Any) -> tuple[Judgments, dict[str, Any]]:
     return judgments, {path.rpartition("/")[2]: align(judgments, path) for path in paths}
 
 
+@pytest.mark.slow
 def test_the_bound_of_cam_and_mm_on_clef_ehealth(clef: Any) -> None:
     """Maistro et al., CIKM 2021, Figure 2, on another collection than the paper's."""
     table = reachable_maximum(

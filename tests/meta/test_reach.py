@@ -27,6 +27,7 @@ def exposure_of(ranks: list[int | None], n: int | None, e: Any) -> float:
     return math.fsum(e(rank) for rank in [rank for rank in ranks if rank is not None] + bottom)
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(
     grades=st.dictionaries(st.sampled_from(DOCS), st.integers(0, 1), min_size=1).filter(

@@ -236,6 +236,7 @@ def test_collections_combine_by_a_random_effects_mean(script: ModuleType) -> Non
     assert script.combined(spread)[0]["verdict"] == "cannot tell"
 
 
+@pytest.mark.slow
 def test_the_command_tests_folders_and_records_them(
     script: ModuleType,
     tmp_path: Path,

@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import ir_lexirecall as irl
@@ -105,7 +105,6 @@ RUN = st.fixed_dictionaries({"q1": ROW, "q2": ROW})
 MEASURES = ["AP", "R@2", "TSE"]
 
 
-@settings(max_examples=40)
 @given(
     qrels=st.fixed_dictionaries({"q1": JUDGED, "q2": JUDGED}),
     runs=st.fixed_dictionaries({"r1": RUN, "r2": RUN, "r3": RUN}),

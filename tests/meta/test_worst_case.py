@@ -29,7 +29,6 @@ ROW = st.dictionaries(st.sampled_from(DOCS), st.integers(0, 9))
 RUN = st.fixed_dictionaries({"q1": ROW, "q2": ROW})
 
 
-@settings(max_examples=40)
 @given(qrels=st.fixed_dictionaries({"q1": RELEVANT, "q2": JUDGED}), run=RUN)
 def test_the_worst_user_and_provider_get_total_search_efficiency(qrels: Any, run: Any) -> None:
     table = worst_cases(

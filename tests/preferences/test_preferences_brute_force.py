@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import reference
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import ir_lexirecall as irl
@@ -239,7 +239,6 @@ def tensor_of(compared: Comparison, name: str) -> np.ndarray:
 
 
 @given(comparisons(), RELS, CUTOFFS)
-@settings(max_examples=40)
 def test_wins_losses_ties_and_means_are_those_of_brute_force(comparison, rel, cutoff):
     qrels, runs = comparison
     brute = BruteForce(qrels, runs, rel, cutoff)
@@ -258,7 +257,6 @@ def test_wins_losses_ties_and_means_are_those_of_brute_force(comparison, rel, cu
 
 
 @given(comparisons(), RELS, CUTOFFS)
-@settings(max_examples=40)
 def test_every_single_preference_is_that_of_brute_force(comparison, rel, cutoff):
     qrels, runs = comparison
     brute = BruteForce(qrels, runs, rel, cutoff)
@@ -288,7 +286,6 @@ def test_every_single_preference_is_that_of_brute_force(comparison, rel, cutoff)
 
 
 @given(comparisons(), RELS, CUTOFFS)
-@settings(max_examples=40)
 def test_explanations_are_those_of_brute_force(comparison, rel, cutoff):
     qrels, runs = comparison
     brute = BruteForce(qrels, runs, rel, cutoff)
@@ -342,7 +339,6 @@ def explanation(brute: BruteForce, preference: str, a: str, b: str, q: str) -> d
 
 
 @given(comparisons())
-@settings(max_examples=30)
 def test_results_do_not_depend_on_how_many_preferences_are_held_at_once(comparison):
     at_once = compare(*comparison, PREFERENCES)
     with pytest.MonkeyPatch.context() as patch:
@@ -421,7 +417,6 @@ EXPOSURES: dict[str, Callable[[float], Any]] = {
 
 @pytest.mark.parametrize("exposure", EXPOSURES)
 @given(PLACEMENTS)
-@settings(max_examples=40)
 def test_lexirecall_is_leximin_over_all_users_who_look_for_some_relevant_documents(
     exposure, placements
 ):

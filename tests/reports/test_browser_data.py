@@ -168,6 +168,7 @@ def test_texts_come_from_the_collection_of_the_qrels(data: dict[str, Any]) -> No
     assert {query["id"]: query["text"] for query in data["queries"]} == queries.to_dict()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("bash") is None, reason="without bash")
 def test_the_command_line_names_documents_of_files_and_reads_pipes_once(tmp_path: Path) -> None:
     for name, text in FILES.items():

@@ -539,6 +539,7 @@ def test_seventeen_runs_print_on_at_most_12_pages_and_what_is_folded_stays_folde
     assert before > 0
 
 
+@pytest.mark.slow
 def test_on_paper_tables_keep_their_heads_and_matrices_and_further_notes_are_whole(
     browser: Browser, many: Path
 ) -> None:

@@ -105,6 +105,7 @@ def test_caveats_stand_at_the_top_and_beside_the_run_that_they_concern(
     assert all(note in text_of(page, ".//section[@id='pairs']") for note in pairs)
 
 
+@pytest.mark.slow
 def test_the_title_names_the_collection() -> None:
     runs = {name: demo.run(name) for name in ("bm25", "ql")}
     for qrels, title in (
@@ -123,6 +124,7 @@ def test_the_title_names_the_collection() -> None:
     assert root(page_of(suite, title="Mine")).findtext(".//h1") == "Mine"
 
 
+@pytest.mark.slow
 def test_all_minus_signs_are_one_character() -> None:
     """In cells and on axes; what programs read (the attributes, and CSV by them) has the hyphen that parses."""
     runs = {name: demo.run(name) for name in ("overlap", "bm25", "ql")}

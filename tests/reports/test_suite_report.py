@@ -158,6 +158,7 @@ def test_where_nothing_can_be_said_over_collections_the_page_says_why() -> None:
     same_numbers(table(page, "Differences on part <1>"), suite["part <1>"].table())
 
 
+@pytest.mark.slow
 def test_every_collection_has_its_queries_to_browse() -> None:
     suite = suite_of()
     page = page_of(suite)

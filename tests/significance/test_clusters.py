@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ir_lexirecall.significance import SignificanceTest, TestResult, group_units, margin_test
@@ -20,7 +20,6 @@ def clustered(name: str, x: np.ndarray, groups: Iterable[object], **options: int
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(-6, 6)), min_size=2, max_size=15))
-@settings(max_examples=60)
 def test_units_of_resampling_are_pseudo_values_of_leaving_out_a_group(
     queries: list[tuple[int, int]],
 ) -> None:
@@ -45,7 +44,6 @@ def test_units_of_resampling_are_pseudo_values_of_leaving_out_a_group(
     st.lists(st.tuples(st.integers(0, 4), st.integers(-6, 6)), min_size=2, max_size=12),
     st.integers(0, 6),
 )
-@settings(max_examples=60)
 def test_signs_of_whole_groups_are_exchanged(queries: list[tuple[int, int]], margin: int) -> None:
     """All assignments of a sign to each group, one by one, in integers."""
     groups, x = [g for g, _ in queries], [v for _, v in queries]

@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ir_lexirecall.significance import (
@@ -36,7 +36,6 @@ def slow_floor(x: list[float], margin: float, width: float) -> float:
 @given(
     DIFFERENCES, st.sampled_from([0.001, 0.01, 0.1, 0.9]), st.sampled_from([0.5, 1.0, 2.0, 50.0])
 )
-@settings(max_examples=80, deadline=None)
 def test_p_of_margins_is_at_least_the_chance_to_see_ties(x, margin, width):
     floor = slow_floor(x, margin, width)
     assert least_margin_p(np.array([x]), margin, width)[0] == pytest.approx(floor)
@@ -71,7 +70,6 @@ def test_the_share_that_a_sample_may_miss():
 
 
 @given(st.lists(st.integers(-3, 3), min_size=2, max_size=10))
-@settings(max_examples=60, deadline=None)
 def test_no_p_is_below_that_of_all_exchanges_of_signs(x):
     signs = np.array([*itertools.product([-1, 1], repeat=len(x))])
     sums = np.abs(signs @ np.array(x))
@@ -108,7 +106,6 @@ def test_smallest_p_is_reached_by_no_test_of_means():
 
 
 @given(DIFFERENCES, st.sampled_from([0.01, 0.1]), st.sampled_from([1.0, 2.0]))
-@settings(max_examples=80, deadline=None)
 def test_the_loss_that_ties_let_one_rule_out(x, margin, width):
     """Searched among 2,000 losses up to the margin, or from it on."""
     found = least_loss_ruled_out(np.array([x]), np.array([margin]), width, 0.05)[0]

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.weightstats import DescrStatsW
@@ -52,7 +52,6 @@ def least_one_sided(x: list[float]) -> float:
 
 
 @given(SIXTHS, MARGINS)
-@settings(max_examples=50)
 def test_the_t_test_is_two_one_sided_tests_of_statsmodels(x: list[int], margin: int) -> None:
     x = x[:4]  # of more queries, skewness counts, too
     if not several_magnitudes(x) or not all(
@@ -105,7 +104,6 @@ def test_corrected_for_skewness_a_larger_margin_is_never_less_sure() -> None:
 
 
 @given(SIXTHS, MARGINS)
-@settings(max_examples=50)
 def test_randomisation_counts_all_assignments_of_signs_of_the_moved_differences(
     x: list[int], margin: int
 ) -> None:
@@ -123,7 +121,6 @@ def test_randomisation_counts_all_assignments_of_signs_of_the_moved_differences(
 
 
 @given(SIXTHS, MARGINS)
-@settings(max_examples=50)
 def test_wilcoxon_counts_all_assignments_of_signs_of_the_moved_differences(
     x: list[int], margin: int
 ) -> None:
@@ -151,7 +148,6 @@ def test_wilcoxon_of_many_queries_is_that_of_scipy() -> None:
 
 
 @given(st.lists(st.integers(-1, 1), min_size=1, max_size=30), st.integers(0, 12))
-@settings(max_examples=50)
 def test_the_sign_test_tests_a_smaller_share_of_wins(x: list[int], tenths: int) -> None:
     found = one_sided("sign", x, tenths / 10)
     wins, losses = x.count(1), x.count(-1)
@@ -176,7 +172,6 @@ def test_the_sign_test_tests_a_smaller_share_of_wins(x: list[int], tenths: int) 
 
 
 @given(st.lists(st.integers(-2, 2), min_size=7, max_size=7), MARGINS, st.integers(0, 99))
-@settings(max_examples=30)
 def test_the_bootstrap_halves_the_share_of_centred_resamples(
     x: list[int], margin: int, seed: int
 ) -> None:
@@ -222,7 +217,6 @@ PAIRS = st.lists(st.integers(-6, 6).map(lambda n: n / 6), min_size=2, max_size=1
 @pytest.mark.parametrize("name", PAIRED)
 @given(PAIRS, st.sampled_from([0.0, 0.1, 0.5, 1.0]))
 @example([-0.5, 4 / 6], 0.5)
-@settings(max_examples=40, deadline=None)
 def test_a_larger_margin_is_easier_and_sides_mirror_each_other(
     name: str, x: list[float], margin: float
 ) -> None:
@@ -242,7 +236,6 @@ def test_a_larger_margin_is_easier_and_sides_mirror_each_other(
 
 @pytest.mark.parametrize("name", ["sign", "t", "wilcoxon", "bootstrap", "randomisation"])
 @given(PAIRS)
-@settings(max_examples=40, deadline=None)
 def test_two_sided_p_is_twice_the_smaller_one_sided(name: str, x: list[float]) -> None:
     if name == "randomisation" and len(x) > 12:
         return  # sampled: each side is counted for itself
@@ -256,7 +249,6 @@ def test_two_sided_p_is_twice_the_smaller_one_sided(name: str, x: list[float]) -
 
 @pytest.mark.parametrize("name", ["sign", "t"])
 @given(PAIRS, st.floats(0.01, 0.9))
-@settings(max_examples=60, deadline=None)
 def test_not_worse_is_a_one_sided_lower_bound_above_the_margin(
     name: str, x: list[float], margin: float
 ) -> None:
@@ -271,7 +263,6 @@ def test_not_worse_is_a_one_sided_lower_bound_above_the_margin(
     st.lists(st.integers(-1, 1), min_size=6, max_size=25).filter(any),
     st.sampled_from([0.05, 0.2, 0.6]),
 )
-@settings(max_examples=60)
 def test_one_magnitude_goes_by_the_interval_with_one_more_win_and_loss(
     x: list[int], margin: float
 ) -> None:

@@ -123,7 +123,6 @@ def test_differences_are_above_0(bad: float) -> None:
 
 
 @given(st.floats(-3, 3), st.integers(2, 300), st.sampled_from([0.01, 0.05, 0.2]))
-@settings(max_examples=40, deadline=None)
 def test_the_interval_of_an_effect_inverts_the_noncentral_t(
     effect: float, queries: int, alpha: float
 ) -> None:

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -63,7 +63,6 @@ def test_exchangeable_wins_of_two_systems_are_called_different_by_tukey_in_at_mo
 
 
 @given(OUTCOMES, st.sampled_from([1.0, 0.1, 1 / 3, 1e-200]), ALPHAS)
-@settings(max_examples=60)
 def test_p_of_one_magnitude_counts_all_assignments_of_signs(
     x: list[int], c: float, alpha: float
 ) -> None:
@@ -86,7 +85,6 @@ def test_p_of_one_magnitude_counts_all_assignments_of_signs(
 
 
 @given(st.lists(st.floats(-1, 1), min_size=1, max_size=20), ALPHAS)
-@settings(max_examples=60)
 def test_the_interval_of_a_mean_preference_is_by_t_with_one_more_win_and_loss_and_holds_the_mean(
     x: list[float], alpha: float
 ) -> None:
