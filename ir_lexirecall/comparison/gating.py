@@ -125,7 +125,12 @@ class Gate:
 
     @property
     def undecided(self) -> list[str]:
-        """The criteria that the evidence leaves open; none for an unchanged run."""
+        """The criteria that the evidence leaves open; none for an unchanged run.
+
+        Either the tests find neither a loss nor a gain and cannot rule out a loss of the margin
+        (``significance.margin_verdicts``), or some grades would undo a loss (``table``).
+        The summary says which queries or judgments would decide (``present/gates.py``).
+        """
         if self.unchanged:
             return []
         table = self.table

@@ -34,10 +34,8 @@ RunLike: TypeAlias = TableLike | Source
 of named tuples; or what `what_is` made of it."""
 
 _NONE = np.zeros(0, dtype=np.int64)
-_FEW_QUERIES, _SHORT = (
-    4,
-    256,
-)  # of a run that is aligned query by query, and documents of each ranking
+_FEW_QUERIES = 4  # of a dict of dicts, up to which queries are aligned one by one,
+_SHORT = 256  # if their rankings have no more documents than this
 _ROWS = 2**18  # of a run that are aligned at once
 
 

@@ -1,4 +1,4 @@
-"""Order of the documents of a run: trec_eval's tie rule, in its one place.
+"""Order of the documents of a run: trec_eval's tie rule.
 
 Documents are ordered by score, descending; those of equal score by document id, descending in byte
 order. The versions of trec_eval differ in which scores are equal:
@@ -8,6 +8,10 @@ order. The versions of trec_eval differ in which scores are equal:
 
 Example: the scores 12.34567891 and 12.34567890 are one 32-bit float, but two 64-bit floats. Version
 9 orders the two documents by their ids, version 10 by their scores.
+
+Judgments hold the order (`Judgments.order`). Two modules rank by it: `alignment` by `ranks_of`, for
+measures, which need judged documents only; and `pools`, which needs all documents, by sorting
+`ScoreOrder.keys` and ids. `measures/expected` averages over the orders of tied documents instead.
 """
 
 from __future__ import annotations

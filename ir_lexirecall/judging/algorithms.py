@@ -26,7 +26,10 @@ from ir_lexirecall.measures.trec_eval import optional
 from ir_lexirecall.preferences.naming import Preference
 
 DEFAULT_DEPTH = 100
-"""The depth of a criterion without a cutoff, unless the user names another one."""
+"""The depth of a criterion without a cutoff, unless the user names another one.
+
+Docstrings, pages and help texts name it, too: search for ``100``.
+"""
 
 DepthLike: TypeAlias = int | Literal["default"] | None
 """A rank, ``"default"`` (the criterion's cutoff, else ``DEFAULT_DEPTH``), or None (everything)."""
