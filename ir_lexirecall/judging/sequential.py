@@ -107,6 +107,7 @@ def sequential_signs(
     wins, losses = _counts_so_far(x[:, order] > 0), _counts_so_far(x[:, order] < 0)
     e = e_value(wins, losses)
     e_corrected = e_holm(e) if correct else e
+    # The first look that decides; 0 if none does, as after 0 queries e is 1, less than 1 / alpha.
     decided_after = (e_corrected >= 1 / alpha).argmax(axis=1)
     last_look = np.arange(len(x)), np.where(decided_after > 0, decided_after, x.shape[1])
     return SequentialSigns(
