@@ -19,7 +19,6 @@ from ir_lexirecall.present.caveats import MIGHT_BE_UNDONE, comparison_caveats, s
 from ir_lexirecall.present.findings import grouped
 from ir_lexirecall.present.glance import Glance, Group, Part, Step
 from ir_lexirecall.present.standings import (
-    MISSING,
     VERDICTS,
     Standing,
     bound_words,
@@ -29,6 +28,7 @@ from ir_lexirecall.present.standings import (
     how_compared,
     loss_words,
     missing_shares,
+    missing_words,
     standings_of,
     verdict_words,
 )
@@ -294,8 +294,7 @@ def _legend(
     if result.baseline is not None:
         yield from _would_decide(result, standings)
     yield from _about_preferences(result, standings)
-    if missing_shares(result, result.runs):
-        yield MISSING
+    yield from filter(None, [missing_words(result)])
     if words_on_direction := directions(result.compared.by).strip():
         yield words_on_direction
 

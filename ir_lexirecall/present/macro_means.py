@@ -34,7 +34,6 @@ from ir_lexirecall.present.findings import (
 from ir_lexirecall.present.glance import BEST, MAY_BE_BEST, Glance, Group, Part, Step
 from ir_lexirecall.present.paper_tables import TABLES
 from ir_lexirecall.present.standings import (
-    MISSING,
     SIGNS,
     MacroStanding,
     criteria_captions,
@@ -43,6 +42,7 @@ from ir_lexirecall.present.standings import (
     how_resampled,
     macro_families_words,
     missing_shares,
+    missing_words,
 )
 from ir_lexirecall.present.tables import PLACES as TABLE_PLACES
 from ir_lexirecall.present.tables import Column, Shown, best_marks
@@ -314,8 +314,7 @@ def _legend(result: Benchmark, standings: Sequence[MacroStanding], over: str) ->
         if result.rivals:
             means += f"; its difference: head to head with {result.baseline}"
         yield means
-    if missing_shares(result, result.runs):
-        yield MISSING
+    yield from filter(None, [missing_words(result)])
     if words := directions(by).strip():
         yield words
 
@@ -501,6 +500,6 @@ def _notes_of_table(result: Benchmark, over: str) -> list[str]:
         )
         words = macro_families_words(result, over)
         notes += [f"{words[0].upper()}{words[1:]}."] if words else []
-    if missing_shares(result, result.runs):
-        notes.append(f"{MISSING[:1].upper()}{MISSING[1:]}.")
+    if missing := missing_words(result):
+        notes.append(f"{missing[0].upper()}{missing[1:]}.")
     return [*notes, *criteria_captions(result.quantities)]

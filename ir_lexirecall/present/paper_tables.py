@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import itertools
 import string
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any
 
 from ir_lexirecall._util.errors import check_choice
 from ir_lexirecall.comparison import Comparison
@@ -12,7 +13,6 @@ from ir_lexirecall.comparison.verdicts import NOT_BOUNDED
 from ir_lexirecall.present import text as texts
 from ir_lexirecall.present.comparisons import signed
 from ir_lexirecall.present.standings import (
-    MISSING,
     SIGNS,
     Standing,
     criteria_captions,
@@ -22,6 +22,7 @@ from ir_lexirecall.present.standings import (
     families_words,
     how_compared,
     missing_shares,
+    missing_words,
     standings_of,
 )
 from ir_lexirecall.present.tables import (
@@ -39,19 +40,35 @@ TABLES = ("means", "differences")
 
 
 def marks_of(result: Comparison) -> dict[str, list[str]]:
-    """Return marks beside the means of each criterion, in the order of the runs.
+    """Return marks beside the numbers of each criterion, in the order of the runs.
 
-    They are ``*`` for the best mean, and ``+`` and ``-`` by the verdicts.
+    They are ``*`` for the best number, and ``+`` and ``-`` by the verdicts.
     """
     marks, tested = {}, defined(result)
     for name, criterion in result.compared.by.items():
-        marks[name] = best_marks(criterion.means, smaller_is_better=criterion.smaller_is_better)
+        numbers = _numbers_of(result, name).values()
+        marks[name] = best_marks(numbers, smaller_is_better=criterion.smaller_is_better)
         if result.baseline is None or name not in tested:
             continue
         verdicts = result.tests.verdicts_by(name)
         signs = [SIGNS.get(verdicts.on(run, result.baseline) or "", "") for run in result.runs]
         marks[name] = [best + sign for best, sign in zip(marks[name], signs, strict=True)]
     return marks
+
+
+def _numbers_of(result: Comparison, name: str) -> dict[str, float]:
+    """Return the number of each run in the table of means.
+
+    It is the mean of a measure. It is the mean preference against the baseline, which is 0 for
+    the baseline itself, or against all other runs if there is no baseline.
+    """
+    criterion = result.compared.by[name]
+    if criterion.is_measure or result.baseline is None or name not in defined(result):
+        return dict(zip(result.runs, criterion.means.tolist(), strict=True))
+    differences = result.table(name).set_index("run_a")["difference"]
+    return {
+        run: 0.0 if run == result.baseline else float(differences[run]) for run in result.runs
+    }
 
 
 def comparison_table(
@@ -82,11 +99,21 @@ def comparison_table(
     standings = {standing.name: standing for standing in standings_of(result)}
     table = _differences if columns == "differences" else _means
     shown, notes = table(result, standings, places, holds=holds)
-    if len(result.runs) > 1 and standings:
-        notes += [f"{words[0].upper()}{words[1:]}." for words in [families_words(result)] if words]
+    if standings and (corrected := families_words(result).partition("; ")[2]):
+        notes.append(f"{corrected[0].upper()}{corrected[1:]}.")
     if holds:
         notes += _notes_on_daggers(result, standings)
-    return Shown(shown, title, [*notes, *criteria_captions(result.compared.by)])
+    notes += criteria_captions(result.compared.by, _rivals(result, columns))
+    return Shown(shown, title, notes)
+
+
+def _rivals(result: Comparison, columns: str) -> str:
+    """Return which runs the preferences of a table are against."""
+    if columns == "differences":
+        return ""
+    if result.baseline is not None:
+        return f"against {result.baseline}"
+    return "against the other run" if len(result.runs) == 2 else "mean over all other runs"
 
 
 # -- means -----------------------------------------------------------------------------------------
@@ -110,14 +137,15 @@ def _means(
             raised = _letter_marks(standing, letters, holds=holds) if is_lettered else {}
             daggers = {} if is_lettered or not holds else _daggers(standing, runs)
             signs = {run: signs[run] + raised.get(run, "") + daggers.get(run, "") for run in runs}
-        means = dict(zip(result.runs, criterion.means.tolist(), strict=True))
-        cells = [texts.format_number(means[run], places) for run in runs]
+        numbers = _numbers_of(result, name)
+        cells = [texts.format_number(numbers[run], places) for run in runs]
         head = display_name(name, result) + direction_words(criterion)
         columns.append(Column(head, cells, numeric=True, marks=[signs[run] for run in runs]))
     if shares := missing_shares(result, runs):
         columns.append(Column("missing", shares, numeric=True))
     notes = ["Bold: the best of its column."] if is_any_best else []
-    notes += [f"{MISSING[:1].upper()}{MISSING[1:]}."] if shares else []
+    if missing := missing_words(result):
+        notes.append(f"{missing[0].upper()}{missing[1:]}.")
     if len(runs) > 1 and standings:
         raised_note = "Raised: significantly better than the runs of these letters"
         if result.baseline is not None:
@@ -175,40 +203,75 @@ def _notes_on_daggers(result: Comparison, standings: Mapping[str, Standing]) -> 
 def _differences(
     result: Comparison, standings: Mapping[str, Standing], places: int, *, holds: bool
 ) -> tuple[list[Column], list[str]]:
-    """Return the columns of differences with interval and p, and notes on them."""
+    """Return the columns of differences with interval and p, and notes on them.
+
+    A column whose cells are all the same is left out; the caption says what it would say.
+    """
     level = texts.confidence_words(result.provenance)
     heads = ["criterion", "run", "baseline", "difference", f"{level} interval", "p"]
-    cells: dict[str, list[str]] = {head: [] for head in heads}
-    marks = []
+    rows: list[list[str]] = []
+    marks: list[str] = []
     for name, standing in standings.items():
         unsure = (standing.unsure or []) if holds else []
         for row in result.table(name).itertuples():
-            estimate = float(row.estimate) if standing.criterion.is_measure else row.difference
-            values = [
-                display_name(name, result),
-                str(row.run_a),
-                str(row.run_b),
-                signed(float(estimate), places),
-                texts.interval(row.ci_low, row.ci_high, places),
-                texts.format_p(float(row.p_corrected)),
-            ]
-            for head, value in zip(heads, values, strict=True):
-                cells[head].append(value)
-            sign = SIGNS.get(str(row.verdict), "")
-            marks.append(sign + DAGGER * ({row.run_a, row.run_b} in unsure))
+            rows.append(_difference_cells(display_name(name, result), row, standing, places))
+            marks.append(_difference_mark(row, unsure))
+    left_out = _heads_left_out(result, standings)
     columns = [
-        Column(head, cells[head], numeric=head in ("difference", "p"), is_p=head == "p")
-        for head in heads
-        if len(standings) > 1 or head != "criterion"
+        Column(
+            head,
+            [cells[i] for cells in rows],
+            numeric=head in ("difference", "p"),
+            is_p=head == "p",
+            marks=marks if head == "difference" else (),
+        )
+        for i, head in enumerate(heads)
+        if head not in left_out
     ]
-    columns[-3] = Column("difference", cells["difference"], numeric=True, marks=marks)
+    return columns, _notes_on_differences(result, standings)
+
+
+def _difference_cells(name: str, row: Any, standing: Standing, places: int) -> list[str]:
+    """Return the cells of a pair: criterion, both runs, difference, interval and p."""
+    estimate = row.estimate if standing.criterion.is_measure else row.difference
+    return [
+        name,
+        str(row.run_a),
+        str(row.run_b),
+        signed(float(estimate), places),
+        texts.interval(row.ci_low, row.ci_high, places),
+        texts.format_p(float(row.p_corrected)),
+    ]
+
+
+def _difference_mark(row: Any, unsure: Sequence[Collection[str]]) -> str:
+    """Return the sign of a verdict, and a dagger if unjudged documents might undo it."""
+    return SIGNS.get(str(row.verdict), "") + DAGGER * ({row.run_a, row.run_b} in unsure)
+
+
+def _heads_left_out(result: Comparison, standings: Mapping[str, Standing]) -> set[str]:
+    """Return the heads of the columns that would be the same in every row."""
+    left_out = set()
+    if len(standings) < 2:
+        left_out.add("criterion")
     if result.baseline is not None:
-        columns = [column for column in columns if column.head != "baseline"]
+        left_out.add("baseline")
+    if len(result.runs) == 2:
+        left_out |= {"run", "baseline"}
+    return left_out
+
+
+def _notes_on_differences(result: Comparison, standings: Mapping[str, Standing]) -> list[str]:
+    """Return what was subtracted, what the signs mean, and what the intervals are of."""
     if not standings or len(result.runs) < 2:
-        return columns, []
+        return []
+    notes = []
     other = result.baseline or "the run of the second column"
-    notes = [f"+, -: better, worse than {other} ({how_compared(result, list(standings))})."]
+    if len(result.runs) == 2:
+        (run, other) = result.pairs[0]
+        notes.append(f"Differences are {run} minus {other}.")
+    notes.append(f"+, -: better, worse than {other} ({how_compared(result, list(standings))}).")
     kinds = {standing.estimate for standing in standings.values()} - {"mean difference"}
     if kinds:
         notes.append(f"Intervals are of what the test estimates ({listed(sorted(kinds))}).")
-    return columns, notes
+    return notes

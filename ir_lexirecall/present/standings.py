@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from ir_lexirecall.comparison.criteria import Criterion
     from ir_lexirecall.io.values import ValueTable
 
-MISSING = "missing: share of the queries for which the run has no value"
 MAY_BE_BEST = "="  # marks runs that may be the best as well as the leader
 SIGNS = {BETTER: "+", WORSE: "-"}
 VERDICTS = [BETTER, WORSE, WITHIN, NOT_WORSE, UNDECIDED]  # in the order of sentences
@@ -101,6 +100,14 @@ def missing_shares(result: Comparison | Benchmark, runs: Iterable[str]) -> list[
     return shares
 
 
+def missing_words(result: Comparison | Benchmark) -> str:
+    """Return what the column of missing shares is; empty if no value is missing."""
+    if not missing_shares(result, result.runs):
+        return ""
+    units = "tasks" if _given_values(result)[0].per_task else "queries"
+    return f"missing: share of the {units} for which the run has no value"
+
+
 def _given_values(result: Comparison | Benchmark) -> list[ValueTable]:
     """Return the tables of values of a result: one, or that of each collection."""
     single: ComparedRuns | None = getattr(result, "compared", None)
@@ -131,21 +138,29 @@ def directions(by: Mapping[str, Criterion]) -> str:
     )
 
 
-def criteria_captions(names: Iterable[str]) -> list[str]:
-    """What a table of criteria says of its measures, and what its columns of preferences are.
+def criteria_captions(
+    names: Iterable[str], rivals: str = "mean over all other runs"
+) -> list[str]:
+    """Return what a table of criteria says of its measures, and what its preferences are.
+
+    ``rivals`` are the runs that preferences are against; empty if the table names both runs.
 
     >>> criteria_captions(["AP", "lexirecall", "rpp"])  # doctest: +NORMALIZE_WHITESPACE
     ['lexirecall: (wins - losses) / queries with relevant documents, mean over all other runs.',
-     'rpp: preference from -1 to 1, mean over queries with relevant documents and all other runs.']
+     'rpp: preference from -1 to 1 on queries with relevant documents, mean over all other runs.']
+    >>> criteria_captions(["lexirecall"], rivals="against bm25")
+    ['lexirecall: (wins - losses) / queries with relevant documents, against bm25.']
     """
-    said = captions(names := list(names))
+    names = list(names)
+    sentences = captions(names)
     for name in names:
         with suppress(ValueError):  # a label of the user's
             if (preference := parse_preference(name)) is not None:
-                wins = "(wins - losses) / queries with relevant documents, mean over all other runs"
-                share = "preference from -1 to 1, mean over queries with relevant documents and all other runs"
-                said.append(f"{name}: {share if preference.NAME in PAIRWISE else wins}.")
-    return said
+                parts = ["(wins - losses) / queries with relevant documents"]
+                if preference.NAME in PAIRWISE:
+                    parts = ["preference from -1 to 1 on queries with relevant documents"]
+                sentences.append(f"{name}: {', '.join([*parts, *filter(None, [rivals])])}.")
+    return sentences
 
 
 def display_name(name: str, result: Comparison) -> str:

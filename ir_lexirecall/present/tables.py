@@ -28,6 +28,7 @@ DAGGER = "†"
 PLACES = 4
 _MOST_TEXTS = 2  # columns of texts that name the row of a table without numbers
 _LATEX_WIDTH = 80  # of a caption's lines
+_MOST_LATEX_COLUMNS = 6  # that fit the text of a page with the usual space between them
 _PHANTOM = "\\phantom{0}"  # as wide as a digit
 # Before a number, also the first of an interval, but not within 1.0e-05 or 2020-01.
 _MINUS = re.compile(r"(?:(?<![\w.{}])|(?<=\{\[\}))-(?=\d)")
@@ -82,7 +83,7 @@ class Shown:
     | bm25 |       0.2500 |
     | ql   | **0.5000**\\+ |
     >>> print(shown.latex())
-    \\begin{tabular}{lr@{\\,}l}
+    \\begin{tabular}{@{}lr@{\\,}l@{}}
     \\toprule
     run  &              LR &       \\\\
     \\midrule
@@ -173,7 +174,7 @@ class Shown:
         drawn, ways = self._latex_columns()
         head, *rows = (" & ".join(row) + " \\\\" for row in zip(*drawn, strict=True))
         lines = ["\\toprule", head, "\\midrule", *rows, "\\bottomrule"]
-        lines = [f"\\begin{{tabular}}{{{''.join(ways)}}}", *lines, "\\end{tabular}"]
+        lines = [f"\\begin{{tabular}}{{@{{}}{''.join(ways)}@{{}}}}", *lines, "\\end{tabular}"]
         if label is None:
             return "\n".join(lines)
         sentences = filter(None, [self.title, *self.notes])
@@ -181,6 +182,8 @@ class Shown:
         wrapper = textwrap.TextWrapper(_LATEX_WIDTH, break_long_words=False, break_on_hyphens=False)
         whole = wrapper.fill(f"\\caption{{{caption}}}")
         above = [_PREAMBLE, "\\begin{table}", "\\centering", whole, f"\\label{{{label}}}"]
+        if len(ways) > _MOST_LATEX_COLUMNS:  # or they are wider than the text
+            above.append("\\setlength{\\tabcolsep}{4pt}")
         return "\n".join([*above, *lines, "\\end{table}"])
 
     def _latex_columns(self) -> tuple[list[list[str]], list[str]]:

@@ -136,7 +136,7 @@ def test_latex(cli: Cli) -> None:
         "{Means on 2 queries of qrels.txt. Bold: the best of its column. LR orders rankings as "
         "lexicographic recall does"
     )
-    assert lines[5:7] == ["\\label{tab:eval}", "\\begin{tabular}{lrr}"]
+    assert lines[5:7] == ["\\label{tab:eval}", "\\begin{tabular}{@{}lrr@{}}"]
     assert lines[-2:] == ["\\end{tabular}", "\\end{table}"]
     assert "CWL\\_ERR10" in text
     assert f"{exact('dph', 'dph.txt')['LR']:.4f}" in text

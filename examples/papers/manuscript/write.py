@@ -476,8 +476,8 @@ def small_table(table: Shown, label: str) -> str:
 
 def wrapped_table(table: Shown, label: str, width: float) -> str:
     """Return a table in small print whose second column breaks its lines at a share of the page."""
-    head = f"\\begin{{tabular}}{{rp{{{width}\\linewidth}}"
-    return small_table(table, label).replace("\\begin{tabular}{rl", head)
+    head = f"\\begin{{tabular}}{{@{{}}rp{{{width}\\linewidth}}"
+    return small_table(table, label).replace("\\begin{tabular}{@{}rl", head)
 
 
 def wide_table(table: Shown, label: str) -> str:

@@ -1,0 +1,72 @@
+"""Tables for papers: what they count, what they leave out, and that they fit a page."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import ir_lexirecall as irl
+
+RUNS = ["InexpC2", "MU03rob01", "UIUC03Rd1", "Sel50"]
+CRITERIA = ["nDCG@10", "AP", "lexirecall"]
+
+
+def comparison(n_runs: int, baseline: str | None = None) -> irl.Comparison:
+    """Compare runs of the demo under names as long as those of TREC."""
+    runs = dict(zip(RUNS[:n_runs], irl.demo.runs().values(), strict=False))
+    return irl.compare(irl.demo.qrels(), runs, CRITERIA, baseline=baseline)
+
+
+def test_preferences_are_against_the_baseline() -> None:
+    result = comparison(4, baseline="Sel50")
+    head, _, *rows = result.to_markdown().partition("\n\n")[0].splitlines()
+    assert "lexirecall" in head
+    shown = {cells[1].strip(): cells[-2] for cells in (row.split("|") for row in rows)}
+    expected = result.table("lexirecall").set_index("run_a")["difference"]
+    for run, difference in expected.items():
+        assert f"{difference:.4f}" in shown[run]
+    assert "0.0000" in shown["Sel50"]
+    assert "relevant documents, against Sel50." in result.to_markdown()
+    assert "against" not in comparison(4).to_markdown()
+
+
+def test_a_single_pair_is_named_in_the_caption() -> None:
+    caption, _, table = comparison(2).to_latex(columns="differences").partition("\\label")
+    first, second = RUNS[:2]
+    assert f"Differences are {first} minus {second}." in " ".join(caption.split())
+    assert first not in table
+    assert "baseline" not in table
+
+
+def test_a_correction_over_all_criteria_is_said_once() -> None:
+    for columns in ("means", "differences"):
+        caption = " ".join(comparison(4, "Sel50").to_latex(columns=columns).split())
+        assert caption.count("each criterion by itself") == 1
+        assert "tested by itself" not in caption
+        assert caption.count("Corrected over all three:") == 1
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="TeX is not installed")
+def test_tables_fit_the_text_of_an_article(tmp_path: Path) -> None:
+    results = [comparison(2), comparison(4, "Sel50")]
+    tables = [
+        result.to_latex(label=f"tab:{columns}{number}", columns=columns)
+        for number, result in enumerate(results)
+        for columns in ("means", "differences")
+    ]
+    body = "\n\n".join(tables)
+    document = (
+        "\\documentclass{article}\\usepackage{booktabs}\n"
+        f"\\begin{{document}}\n{body}\n\\end{{document}}\n"
+    )
+    (tmp_path / "tables.tex").write_text(document, encoding="utf-8")
+    command = ["pdflatex", "-interaction=nonstopmode", "tables.tex"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False, timeout=300)
+    assert done.returncode == 0, done.stdout[-2000:]
+    log = (tmp_path / "tables.log").read_text(encoding="latin-1")
+    assert re.findall(r"Overfull \\hbox .*", log) == []
