@@ -103,7 +103,7 @@ class Parser(argparse.ArgumentParser):
     def add_preference(self, default: str = "lexirecall") -> None:
         """Add ``-p``; ``default`` says what is compared without."""
         names = ", ".join(preference_functions.NAMES)
-        words = f"preferences, one or several of {names} (default: {default}); measures, also your own, go to -m"
+        words = f"preferences or measures; preferences are {names} (default: {default})"
         self.add("preference", help=words)
 
 
@@ -206,13 +206,13 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "nargs": "+",
         "action": "extend",
         "metavar": "GRADE",
-        "help": "grades of another scale: from which grade on a document counts as 1, 2, ... (such as 0.5 0.8, for labels "
-        "between 0 and 1), or which new grade it gets (0.5=1 0.8=3); others become 0",
+        "help": "turn labels of another scale into grades: with 0.5 0.8, labels from 0.5 on become 1 and labels from 0.8 "
+        "on 2 (with 0.5=1 0.8=3: 1 and 3); lower ones become 0",
     },
     "predicted": {
         "metavar": "FILE",
-        "help": "judgments of all queries by a program; QRELS are then those of people, for a "
-        "random sample of at least 10",
+        "help": "a program's judgments of all queries; QRELS then has people's judgments of a random "
+        "sample of at least 10 queries",
     },
     "runs": {"metavar": "RUN", "action": _Files},
     "values": {
@@ -257,7 +257,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "deterministic": {
         "nargs": "+",
         "metavar": "RUN",
-        "help": "runs of --values that have no seeds; the others need at least 3",
+        "help": "runs of --values without seeds; the others need at least 3 seeds each",
     },
     "measures": LIST,
     "preference": LIST | {"metavar": "P"},
@@ -266,7 +266,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     | {"help": "smallest grade that counts as relevant (default: the collection's own, else 1)"},
     "cutoff": _N | {"help": "for preferences: treat documents below this rank as not retrieved"},
     "allow_empty": _SWITCH
-    | {"help": "take runs that have no query, or no document, in common with the qrels"},
+    | {"help": "accept runs that share no query, or no document, with the qrels"},
     "groups": {
         "metavar": "FILE",
         "help": "the group of each query (lines of query and group, or CSV, TSV or Parquet with a header): compare within each group, too",
@@ -288,7 +288,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "correction": {
         "metavar": "NAME",
         "default": _DEFAULT.correction,
-        "help": "for several comparisons; 'none' for none (default: %(default)s)",
+        "help": "correction for several comparisons, or 'none' (default: %(default)s)",
     },
     "family": {
         "choices": FAMILIES,
@@ -315,11 +315,11 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "max_rel": _FLOAT
     | {
         "metavar": "G",
-        "help": "top grade of the scale (default: the measure's own, else of the qrels)",
+        "help": "top grade of the scale (default: the measure's, else the highest in the qrels)",
     },
     "unretrieved": _N
     | {
-        "help": "with --bounds: at most N relevant documents of a query that no run retrieved (default: 0)"
+        "help": "with --bounds: assume up to N unjudged relevant documents per query that no run retrieved (default: 0)"
     },
 }
 """The options that several commands have, by the names of their values."""
@@ -427,7 +427,7 @@ class Options(argparse.Namespace):
         for name in preferred:
             if naming.parse_preference(name) is None and not is_measures(re.split("[(@]", name)[0]):
                 known = preference_functions.NAMES
-                hint = did_you_mean(name, known, 0.7) or "; measures, also your own, go to -m"
+                hint = did_you_mean(name, known, 0.7) or "; or name a measure"
                 raise ValueError(
                     f"unknown preference {name!r}; choose from {', '.join(known)}{hint}"
                 )

@@ -30,10 +30,10 @@ def add_benchmark(commands: Any) -> None:
     parser: Parser = commands.add_parser(
         "benchmark",
         help="evaluate runs on many collections",
-        description="Evaluate runs on many collections: means over them with intervals, ranks, differences to a baseline. A "
-        "collection counts once. SOURCE is a folder with a folder of runs per collection, named by its id (dashes for slashes) "
-        "or holding a file qrels.*; or a TOML file with [collections] (name = id or qrels file), runs (a folder, or a table "
-        "[runs.NAME] with run = file), and by, baseline, margin, test, over, missing, ...",
+        description="Evaluate runs on many collections: means over them with intervals, ranks, differences to a baseline. Each "
+        "collection counts once. SOURCE is a folder that has a folder of runs for each collection: that folder is named by the "
+        "collection's id (with dashes for slashes), or has a file qrels.*. Or SOURCE is a TOML file with [collections] (name = id or "
+        "qrels file), runs (a folder, or a table [runs.NAME] with run = file), and by, baseline, margin, test, over, missing, ...",
         example="benchmark runs/ -m nDCG@10 LR --baseline bm25",
     )
     parser.add_argument("source", metavar="SOURCE", help="a folder, or a .toml file")
@@ -41,12 +41,12 @@ def add_benchmark(commands: Any) -> None:
         "measures",
         help=f"measures, one or several (by default, with preferences: {', '.join(STANDARD)})",
     )
-    parser.add_preference("none where measures are named")
+    parser.add_preference("none if measures are named")
     parser.add("baseline", help="run that all others are compared with")
     words = "resample queries only (default), or collections as well"
     parser.add_argument("--over", choices=OVER, help=words)
-    where = "a collection lacks runs (with --values also: a query lacks values)"
-    parser.add("missing", help=f"what to do where {where} (default: error)")
+    where = "a collection lacks runs (with --values also: if a query lacks values)"
+    parser.add("missing", help=f"what to do if {where} (default: error)")
     parser.add_argument(
         "--values",
         action="store_true",
@@ -60,13 +60,13 @@ def add_benchmark(commands: Any) -> None:
         action="append",
         default=[],
         metavar="COLLECTION=FILE",
-        help="judgments of all queries of a collection by a program (repeatable); its qrels are then those of people, for a random "
-        "sample of at least 10; with --values FILE: values of all collections from them",
+        help="a program's judgments of all queries of a collection (repeatable); its qrels then has people's judgments of a "
+        "random sample of at least 10 queries; with --values: FILE has the program's values of all collections",
     )
     parser.add("smaller_is_better", "query_column", "allow_empty", "trec_eval", "levels")
     parser.add(
         "groups",
-        more="; where collections share ids of queries, a column collection tells them apart",
+        more="; if collections share ids of queries, a column collection tells them apart",
     )
     parser.add("cluster")
     parser.add_argument("--report", metavar="FILE", help="write an HTML report as well")

@@ -53,7 +53,7 @@ present: Any = LazyModule("ir_lexirecall.present")
 INCOMPLETE = 5
 """Exit code where a file of values is cut off: only a part of it was compared."""
 _CODES = {INCOMPLETE: "a file of --values is cut off: the complete part was compared"}
-_PREDICTED_VALUES = "; with --values, values that follow from such judgments"
+_PREDICTED_VALUES = "; with --values: the values that follow from them"
 
 
 def add_compare(commands: Any) -> None:
@@ -66,7 +66,7 @@ def add_compare(commands: Any) -> None:
     )
     parser.add_runs(least=2, values=True)
     parser.add("measures", help="measures, one or several (default of --values: all)")
-    parser.add_preference("lexirecall, where no measure is named")
+    parser.add_preference("lexirecall, if no measure is named")
     parser.add("baseline", help="compare all others with this run (its name in the table)")
     parser.add("allow_empty", "rel", "cutoff")
     parser.add("predicted", more=_PREDICTED_VALUES)
@@ -91,9 +91,9 @@ def add_compare(commands: Any) -> None:
     parser.add_argument(
         "--holds",
         action="store_true",
-        help="add columns holds and depth to the pairs: whether unjudged documents, down to the "
-        "criterion's cutoff, else the top 100, might undo a significant difference (a dagger in LaTeX "
-        "and Markdown)",
+        help="say of each significant difference whether unjudged documents might undo it: columns "
+        "holds and depth of the pairs, a dagger in LaTeX and Markdown (they are those down to the "
+        "criterion's cutoff, else the top 100)",
     )
     kinds = list(KINDS[Comparison])
     parser.add_argument("--plot", metavar="FILE", help="draw a picture into FILE (see --kind)")
@@ -403,11 +403,11 @@ def run_report(options: Options) -> int:
 def add_gate(commands: Any) -> None:
     parser: Parser = commands.add_parser(
         "gate",
-        help="fail where a candidate is worse than a baseline",
+        help="fail if a candidate is worse than a baseline",
         description="Compare a candidate run with a baseline and print a summary for a pull request, with the queries that lost "
-        "most and what decided. By evidence, a criterion is worse where a one-sided test finds a loss (corrected over all "
-        "criteria), not worse where it finds that the loss is less than the margin, else undecided. The rule 'drop' looks at the "
-        "means alone: they may not fall by more than the margin.",
+        "most and what decided. For each criterion, the candidate is *worse* if a one-sided test finds a loss (corrected over all "
+        "criteria), *not worse* if a test finds that the loss is less than the margin, and otherwise *undecided*. With --rule drop, "
+        "it is worse if its mean falls by more than the margin.",
         example="gate qrels.txt main.run branch.run -m nDCG@10 LR > summary.md",
         codes={3: "the candidate is worse", 4: "undecided, with --strict", **_CODES},
     )
@@ -439,11 +439,11 @@ def add_gate(commands: Any) -> None:
         "(default: evidence)",
     )
     parser.add_argument(
-        "--strict", action="store_true", help="fail where a criterion is undecided, too"
+        "--strict", action="store_true", help="fail also if a criterion is undecided"
     )
     words = (
-        "undecided, not worse, where some grades of unjudged documents are known to undo the loss "
-        "(default); --no-bounds: unjudged documents are not relevant"
+        "call a loss undecided if some grades of unjudged documents undo it (default); "
+        "--no-bounds: unjudged documents are not relevant"
     )
     parser.add_argument("--bounds", action=BooleanOptionalAction, default=True, help=words)
     words = "append each look to this file (JSON lines), and keep alpha over all looks together"

@@ -294,14 +294,14 @@ def add_demo(commands: Any) -> None:
     parser: Parser = commands.add_parser(
         "demo",
         help="evaluate five runs on the embedded collection",
-        description=f"Evaluate five runs on the embedded collection. Its runs are the files in {demo.FOLDER / 'runs'}, its "
-        f"judgments {demo.FOLDER / 'qrels.tsv'}; other commands know it as {DEMO}, instead of a file of qrels.",
+        description=f"Evaluate five runs on the embedded collection. Other commands take the name {DEMO} in place of a file of "
+        f"qrels. The runs are the files in {demo.FOLDER / 'runs'}.",
         example=f"eval {DEMO} {demo.FOLDER / 'runs' / 'bm25.run'} {demo.FOLDER / 'runs' / 'ql.run'}",
     )
     parser.add_argument(
         "--write",
         metavar="DIR",
-        help="instead: write qrels.txt, the runs, queries and passages into a folder",
+        help="write qrels.txt, the runs, queries and passages into a folder instead",
     )
     add_output(parser)
 

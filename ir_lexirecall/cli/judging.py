@@ -24,9 +24,9 @@ def add_to_judge(commands: Any) -> None:
     parser: Parser = commands.add_parser(
         "to-judge",
         help="list the unjudged documents that decide most",
-        description="List the unjudged documents whose judgment decides most between runs, by one criterion. -o pool.csv adds texts "
-        "and a column of grades to fill in; -o pool.html is a page to judge in that needs no network. Other commands take what was "
-        "judged with --judged.",
+        description="List the unjudged documents that decide most between runs, by one criterion. -o pool.csv adds texts "
+        "and a column of grades to fill in; -o pool.html is a page to judge in that needs no network. Other commands read the "
+        "new judgments with --judged.",
         example="to-judge qrels.txt bm25.run dph.run -n 100 -o pool.html",
     )
     parser.add_runs(least=2)
@@ -100,14 +100,14 @@ def _add_texts(parser: Parser, where: str, default: str) -> None:
     )
     parser.add_argument("--texts", metavar="FILE", help=help_text)
     parser.add_argument(
-        "--queries", metavar="FILE", help=f"texts of queries, alike, or TREC topics{default}"
+        "--queries", metavar="FILE", help=f"texts of queries, in the same formats or as TREC topics{default}"
     )
     parser.add_argument(
         "--labels",
         type=lambda words: [word.strip() for word in words.split(",") if word.strip()],
         metavar="WORDS",
         default=[],
-        help='what the grades 0, 1, ... mean, for the page: "not relevant,relevant"',
+        help='names of the grades 0, 1, ... on the page, such as "not relevant,relevant"',
     )
 
 
@@ -119,11 +119,11 @@ def add_merge_judged(commands: Any) -> None:
     parser: Parser = commands.add_parser(
         "merge-judged",
         help="merge what two judges judged, and list their disagreements",
-        description="Merge the files of two judges (qrels, or pools with grades): what both gave the same grade, or one of them judged "
-        "alone, goes into one file, for --judged; the documents with two grades are listed, and can be judged once more.",
+        description="Merge the files of two judges (qrels, or pools with grades). Judgments that agree, or that only one judge made, go "
+        "into one file for --judged. Documents with two different grades are listed, so that they can be judged again.",
         example="merge-judged judged-ada.qrels judged-ben.qrels -o agreed.qrels --disagreements again.html",
     )
-    parser.add_argument("judged", nargs=2, metavar="JUDGED", help="what a judge judged")
+    parser.add_argument("judged", nargs=2, metavar="JUDGED", help="the file of each judge")
     words = "write what they agree on: qrels of TREC, or a table (.csv)"
     parser.add_argument("-o", "--output", required=True, metavar="FILE", help=words)
     words = (

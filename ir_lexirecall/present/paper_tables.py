@@ -99,7 +99,8 @@ def comparison_table(
     standings = {standing.name: standing for standing in standings_of(result)}
     table = _differences if columns == "differences" else _means
     shown, notes = table(result, standings, places, holds=holds)
-    if standings and (corrected := families_words(result).partition("; ")[2]):
+    corrected = families_words(result).removeprefix("each criterion tested by itself; ")
+    if standings and corrected:  # the sentence on the test ends with "each criterion by itself"
         notes.append(f"{corrected[0].upper()}{corrected[1:]}.")
     if holds:
         notes += _notes_on_daggers(result, standings)

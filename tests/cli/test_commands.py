@@ -445,7 +445,7 @@ def test_what_is_misspelt_is_said_by_the_command_that_was_called(
             "unknown measure",
             "did you mean R (Recall) or LexiRecall, or the preference 'lexirecall'?",
         ),
-        ("-p", "mine", "unknown preference", "; measures, also your own, go to -m"),
+        ("-p", "mine", "unknown preference", "; or name a measure"),
         ("-p", "lexirecal", "unknown preference", "; did you mean 'lexirecall'?"),
     ],
 )
