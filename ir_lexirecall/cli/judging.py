@@ -100,7 +100,9 @@ def _add_texts(parser: Parser, where: str, default: str) -> None:
     )
     parser.add_argument("--texts", metavar="FILE", help=help_text)
     parser.add_argument(
-        "--queries", metavar="FILE", help=f"texts of queries, in the same formats or as TREC topics{default}"
+        "--queries",
+        metavar="FILE",
+        help=f"texts of queries, in the same formats or as TREC topics{default}",
     )
     parser.add_argument(
         "--labels",

@@ -66,9 +66,7 @@ def _numbers_of(result: Comparison, name: str) -> dict[str, float]:
     if criterion.is_measure or result.baseline is None or name not in defined(result):
         return dict(zip(result.runs, criterion.means.tolist(), strict=True))
     differences = result.table(name).set_index("run_a")["difference"]
-    return {
-        run: 0.0 if run == result.baseline else float(differences[run]) for run in result.runs
-    }
+    return {run: 0.0 if run == result.baseline else float(differences[run]) for run in result.runs}
 
 
 def comparison_table(

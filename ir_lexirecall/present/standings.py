@@ -138,9 +138,7 @@ def directions(by: Mapping[str, Criterion]) -> str:
     )
 
 
-def criteria_captions(
-    names: Iterable[str], rivals: str = "mean over all other runs"
-) -> list[str]:
+def criteria_captions(names: Iterable[str], rivals: str = "mean over all other runs") -> list[str]:
     """Return what a table of criteria says of its measures, and what its preferences are.
 
     ``rivals`` are the runs that preferences are against; empty if the table names both runs.

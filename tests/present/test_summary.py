@@ -542,7 +542,9 @@ def test_captions_say_what_a_column_of_preferences_is() -> None:
     wins = (
         "lexirecall: (wins - losses) / queries with relevant documents, mean over all other runs."
     )
-    share = "rpp: preference from -1 to 1 on queries with relevant documents, mean over all other runs."
+    share = (
+        "rpp: preference from -1 to 1 on queries with relevant documents, mean over all other runs."
+    )
     assert wins in shown
     assert share in shown
     means = result.means().set_index(["criterion", "run"])["mean"]
