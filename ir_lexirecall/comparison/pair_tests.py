@@ -460,7 +460,8 @@ class PairTests(Memoised):
         test, standings = self.compared.test_of(by), self.compared.by[by].standings
         if test.groups is not None:
             standings = group_units(standings, test.groups)
-        return best_set(studentised_deviations([standings], draws=test.resampling))
+        deviations = studentised_deviations([standings], draws=test.resampling, for_ranks=False)
+        return best_set(deviations)
 
     def _not_beaten(self, by: str) -> Floats:
         """Return Bonferroni's p that no other run is better, for each run; it knows seeds."""

@@ -57,9 +57,13 @@ class Deviations:
 
 @entry
 def studentised_deviations(
-    values: Sequence[Floats], over: str = "queries", draws: Resampled = _DRAWS
+    values: Sequence[Floats],
+    over: str = "queries",
+    draws: Resampled = _DRAWS,
+    *,
+    for_ranks: bool = True,
 ) -> Deviations:
-    """Differences of all pairs and their studentised deviations in resamples.
+    """Return differences of all pairs and their studentised deviations in resamples.
 
     A resample's t of a pair is (its difference - the observed one) / (the standard error of the
     difference in the resample), infinite where it has no spread. The resamples are those of
@@ -75,6 +79,8 @@ def studentised_deviations(
         draws: resamples of the queries, the same for all runs. Of more than 5,000 the first half is
             taken, but at least 5,000: with so many the level of .05 varies by .003, and all pairs
             cost much more than all means.
+        for_ranks: whether ``rank_intervals`` takes the result; ``best_set`` alone needs no
+            ``furthest``, which is 0 then.
 
     >>> x = np.random.default_rng(0).normal([[0.5], [0.5], [0.9]], 0.3, (3, 40))
     >>> deviations = studentised_deviations([x], draws=Resampled(999))
@@ -83,7 +89,7 @@ def studentised_deviations(
     """
     if not len(values):
         raise ValueError("values holds no collection")
-    pairs = PairDeviations(values, over, draws.number)
+    pairs = PairDeviations(values, over, draws.number, for_ranks=for_ranks)
     resample([pairs], seed=draws.seed, progress=draws.progress)
     return pairs.found
 
@@ -95,11 +101,14 @@ class PairDeviations(Statistic):
         found: what it has found.
     """
 
-    def __init__(self, values: Sequence[Floats], over: str, n_resamples: int) -> None:
+    def __init__(
+        self, values: Sequence[Floats], over: str, n_resamples: int, *, for_ranks: bool = True
+    ) -> None:
         enough = min(n_resamples, max(_ENOUGH, n_resamples // 2))
         super().__init__(
             values, over, n_resamples=enough, widest=max(16, 3 + len(values)) * len(values[0])
         )
+        self._for_ranks = for_ranks
         # What all runs share on a query changes no difference: without it, less is rounded.
         values = [x - x.min(axis=0) for x in values]
         largest = max(float(x.max(initial=0)) for x in values)
@@ -143,6 +152,7 @@ class PairDeviations(Statistic):
     def take(self, draws: Draws) -> None:
         """The largest deviations of some resamples: t of the gains of the runs after each run j on it."""
         above, of_runs = self.found.above[:, draws.some], draws.means(self._centered)
+        lowest = np.zeros_like(above)  # t of the gains of the runs before each run j on it, negated
         furthest = self.found.furthest[draws.some]
         collections, over_collections = len(self.sizes), self.over == "collections"
         inverse = 1 / (np.maximum(np.array(self.sizes) - 1, 1) * collections**2)
@@ -187,19 +197,23 @@ class PairDeviations(Statistic):
             if constant.any():
                 variance[constant] = 0.0
             error = np.sqrt(variance, out=variance)
-            least_error = self._least_errors[j, j + 1 :]
-            rows = np.flatnonzero(error.min(axis=1) < least_error)
-            pair, sample = np.nonzero(error[rows] < least_error[rows, None])
-            pair = rows[pair]
-            at_least = difference[pair, sample] / least_error[pair]
+            raised = self._raised(j, difference, error) if self._for_ranks else None
             t = _studentised(difference, error, constant, noise)
-            highest = t.max(axis=0)
-            np.maximum(above[j], highest, out=above[j])
-            np.maximum(above[j + 1 :], np.negative(t, out=t), out=above[j + 1 :])
-            if len(pair):
-                t[pair, sample] = -at_least
-                highest = -t.min(axis=0)
-            np.maximum(furthest, np.maximum(highest, t.max(axis=0)), out=furthest)
+            np.maximum(above[j], t.max(axis=0), out=above[j])
+            np.minimum(lowest[j + 1 :], t, out=lowest[j + 1 :])
+            if raised is not None:
+                pair, sample, smaller = raised
+                t[pair, sample] = smaller
+                np.maximum(furthest, np.maximum(t.max(axis=0), -t.min(axis=0)), out=furthest)
+        np.maximum(above, np.negative(lowest, out=lowest), out=above)
+
+    def _raised(self, j: int, difference: Any, error: Any) -> tuple[Ints, Ints, Any]:
+        """Return pairs and resamples whose standard error is raised to the least one, and their t."""
+        least_error = self._least_errors[j, j + 1 :]
+        rows = np.flatnonzero(error.min(axis=1) < least_error)
+        pair, sample = np.nonzero(error[rows] < least_error[rows, None])
+        pair = rows[pair]
+        return pair, sample, difference[pair, sample] / least_error[pair]
 
     @cached_property
     def _precision(self) -> type:

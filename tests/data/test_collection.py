@@ -180,6 +180,7 @@ def home(data: Any, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     return {"IR_DATASETS_HOME": data.path("ir_datasets_home")}
 
 
+@pytest.mark.slow
 def test_rbu_by_id_equals_rbu_by_file(data: Any, home: dict[str, str]) -> None:
     qrels, run = (
         data.path("web2014-diversity/qrels.ndeval.txt.gz"),
@@ -199,6 +200,7 @@ def test_rbu_by_id_equals_rbu_by_file(data: Any, home: dict[str, str]) -> None:
     assert printed.split() == ["50", "True"]
 
 
+@pytest.mark.slow
 def test_vaswani_loads_offline_with_queries_and_size(home: dict[str, str]) -> None:
     printed = python(
         """

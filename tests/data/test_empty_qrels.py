@@ -109,6 +109,7 @@ def test_the_report_refuses_them(tmp_path):
         irl.report(irl.compare({}, RUNS), tmp_path / "report.html")
 
 
+@pytest.mark.slow_except("eval")
 @pytest.mark.parametrize("command", ["eval", "compare", "gate", "to-judge"])
 def test_the_command_line_refuses_them(tmp_path, command):
     qrels, run, other = tmp_path / "qrels", tmp_path / "a.run", tmp_path / "b.run"

@@ -658,6 +658,7 @@ def test_gains_are_scaled_where_a_constraint_asks_for_it(monkeypatch: pytest.Mon
     assert with_gains(parse_measure("AP"), "small", 2) == parse_measure("AP")
 
 
+@pytest.mark.slow_except("20")
 @pytest.mark.parametrize("cutoff", [20, 1000])
 def test_what_breaks_at_the_cutoff_only_is_found(
     cutoff: int, monkeypatch: pytest.MonkeyPatch

@@ -73,6 +73,7 @@ def test_studies_of_the_same_runs_read_and_score_them_once(monkeypatch: pytest.M
     assert scored == dict.fromkeys(["AP", "nDCG@10"], len(runs))
 
 
+@pytest.mark.slow
 def test_what_was_studied_before_changes_nothing() -> None:
     """Forwards, backwards, and each on its own."""
     orders = [list(STUDIES), list(reversed(STUDIES))]

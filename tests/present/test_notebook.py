@@ -112,6 +112,7 @@ table = pt.lexirecall.Experiment(systems, dataset.get_topics(), dataset.get_qrel
 """
 
 
+@pytest.mark.slow
 def test_pyterriers_table_and_its_comparison_are_shown() -> None:
     pytest.importorskip("pyterrier.measures")
     cells = run(EXPERIMENT, "table", "table.attrs['comparison']")

@@ -259,6 +259,7 @@ def test_no_query_has_a_relevant_document() -> None:
     assert result._repr_html_()
 
 
+@pytest.mark.slow
 def test_what_is_not_a_number_is_left_out_and_said() -> None:
     """SL3 without n is infinite where a relevant document is missing: printing such a result does not fail."""
     result = irl.benchmark("lexirecall/demo", demo.runs(), ["SL3", "AP"])

@@ -430,6 +430,7 @@ def test_the_page_is_accessible(page: str) -> None:
         assert region.get("aria-label")
 
 
+@pytest.mark.slow
 def test_with_a_margin_the_p_is_that_of_the_verdict(tmp_path: Path) -> None:
     runs = {name: demo.run(name) for name in ("bm25", "ql", "tfidf", "bm25_rerank", "overlap")}
     result = irl.compare("lexirecall/demo", runs, "nDCG@10", baseline="bm25", margin=0.05)

@@ -168,6 +168,7 @@ def stored_rows() -> list[list[str]]:
     )
 
 
+@pytest.mark.slow_except("tests")
 @pytest.mark.parametrize("simulate", coverage.TABLE, ids=lambda function: function.__name__)
 def test_every_row_is_a_share_of_a_statement_that_the_table_has(simulate) -> None:
     if simulate in real_runs.REAL and not real_runs.DATA.exists():

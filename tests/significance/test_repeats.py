@@ -152,6 +152,7 @@ def test_a_crossed_mixed_model_gives_the_same_error_where_all_components_are_pos
     assert found.variance[0] ** 0.5 == pytest.approx(error, rel=0.001)
 
 
+@pytest.mark.slow_except("0.02")
 @pytest.mark.parametrize("seed", [0.0, 0.02])
 def test_the_level_is_kept_where_averaging_does_not_keep_it(seed):
     rng = np.random.default_rng(7)
