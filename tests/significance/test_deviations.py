@@ -181,3 +181,14 @@ def test_a_single_run_is_the_best() -> None:
 def test_an_unknown_population_is_refused() -> None:
     with pytest.raises(ValueError, match="unknown over 'runs'; choose from queries, collections"):
         studentised_deviations([np.zeros((2, 3))], "runs")
+
+
+@pytest.mark.parametrize("runs", [3, 90])  # in double and in single precision
+def test_the_best_set_alone_is_that_of_deviations_for_ranks(runs: int) -> None:
+    x = np.random.default_rng(2).normal(0.5, 0.2, (runs, 50)).clip(0, 1)
+    alone = studentised_deviations([x], draws=Resampled(99), for_ranks=False)
+    both = studentised_deviations([x], draws=Resampled(99))
+    assert both.furthest.min() > 0
+    assert not alone.furthest.any()
+    np.testing.assert_array_equal(alone.above, both.above)
+    np.testing.assert_array_equal(best_set(alone), best_set(both))
