@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 from ir_measures.measures.base import Measure as IRMeasure
 
-from ir_lexirecall._util.arrays import Floats, Ints
+from ir_lexirecall._util.arrays import Floats, Ints, PairIndices
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.data.pools import Pool
@@ -31,7 +31,6 @@ from ir_lexirecall.judging.ordering import (
     first_to_judge,
     to_judge_table,
 )
-from ir_lexirecall.judging.ranking_pairs import Places
 from ir_lexirecall.judging.unjudged import OpenPairs
 from ir_lexirecall.judging.winners import WEIGHTS
 from ir_lexirecall.measures.scoring import values
@@ -84,7 +83,9 @@ class DistantDocuments:
 
         return self.exchange.ask(on_worker, {"query_id": "string", **types})
 
-    def _bounds(self, work: Callable[[Pool, Tables], Any], dtype: Any, places: Places) -> list[Any]:
+    def _bounds(
+        self, work: Callable[[Pool, Tables], Any], dtype: Any, pair_indices: PairIndices
+    ) -> list[Any]:
         """Return ``low``, ``high`` and ``exact`` of pairs of runs from ``work``, shape ``(P, Q)``."""
         names = ("low", "high", "exact")
 
@@ -95,7 +96,7 @@ class DistantDocuments:
             }
 
         found = self._ask(columns, dict.fromkeys(names, pa_.list_(pa_.from_numpy_dtype(dtype))))
-        return [list_matrix(found[name], len(places[0])) for name in names]
+        return [list_matrix(found[name], len(pair_indices[0])) for name in names]
 
     def _counted(self, depth: int | None) -> pl.DataFrame:
         def counted(pool: Pool, tables: Tables) -> dict[str, Any]:
@@ -132,7 +133,7 @@ class DistantDocuments:
         return not self._counted(next(iter(self._known), self.depth))["unjudged"].sum()
 
     def wins(
-        self, preference: Preference, places: Places, judgings: Judgings | None
+        self, preference: Preference, pair_indices: PairIndices, judgings: Judgings | None
     ) -> WinBounds | None:
         """Return who can win; see `bounds_of_wins`."""
         if preference.NAME not in (*LEXICOGRAPHIC, *WEIGHTS):
@@ -140,21 +141,23 @@ class DistantDocuments:
         if judgings is not None:
             judgings.depth_of(preference)
         bounds = self._bounds(
-            lambda pool, _: bounds_of_wins(pool, preference, places, judgings), np.int8, places
+            lambda pool, _: bounds_of_wins(pool, preference, pair_indices, judgings),
+            np.int8,
+            pair_indices,
         )
         low, high, exact = bounds
         unknown = self.judgments.m(preference.rel_in(self.judgments)) == 0
         return WinBounds(low, high, exact.astype(bool), unknown)
 
     def differences(
-        self, measure: IRMeasure, values: Floats, places: Places, judgings: Judgings
+        self, measure: IRMeasure, values: Floats, pair_indices: PairIndices, judgings: Judgings
     ) -> ValueBounds | None:
         """Return the bounds of differences; see `bounds_of_differences`."""
         if bounded(measure, self.in_short, judgings) is None:
             return None
         judgings.depth_of(measure)
         below = None
-        if shares_documents(measure, len(self.names), len(places[0])):
+        if shares_documents(measure, len(self.names), len(pair_indices[0])):
 
             def open_below(pool: Pool, tables: Tables) -> dict[str, Any]:
                 return {"below": [is_open_below(pool, measure, judgings)] * len(pool.judgments)}
@@ -163,25 +166,30 @@ class DistantDocuments:
 
         def differences(pool: Pool, tables: Tables) -> ValueBounds | None:
             of_runs = _values(measure, pool.judgments, tables)
-            return bounds_of_differences(pool, measure, of_runs, places, judgings, below)
+            return bounds_of_differences(pool, measure, of_runs, pair_indices, judgings, below)
 
-        low, high, exact = self._bounds(differences, np.float64, places)
+        low, high, exact = self._bounds(differences, np.float64, pair_indices)
         return ValueBounds(low, high, exact.astype(bool))
 
     def to_judge(self, pairs: OpenPairs, n: int) -> pd.DataFrame:
         """Return the n documents to judge next; see `to_judge_table`."""
-        what, places, judgings, values = pairs.what, pairs.places, pairs.judgings, pairs.values
+        what, pair_indices, judgings, values = (
+            pairs.what,
+            pairs.pair_indices,
+            pairs.judgings,
+            pairs.values,
+        )
         moving = None
         if not isinstance(what, Preference):
             assert values is not None
-            bounds = self.differences(what, values, places, judgings)
+            bounds = self.differences(what, values, pair_indices, judgings)
             moving = None if bounds is None else can_change(bounds)
 
         def next_documents(pool: Pool, tables: Tables) -> dict[str, Any]:
             of_runs = (
                 None if isinstance(what, Preference) else _values(what, pool.judgments, tables)
             )
-            scores, concerns = decides(pool, what, places, judgings, of_runs, moving)
+            scores, concerns = decides(pool, what, pair_indices, judgings, of_runs, moving)
             row = np.sort(first_to_judge(pool, n, scores, concerns))
             return {
                 "query_id": [pool.judgments.query_ids[q] for q in pool.query[row].tolist()],

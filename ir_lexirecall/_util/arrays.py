@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,9 @@ FEW = 128  # rows that are quicker one by one than as arrays
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
+
+PairIndices: TypeAlias = tuple[Ints, Ints]
+"""Indices, among the runs, of the first and of the second run of P pairs, shape ``(P,)`` each."""
 
 
 def per_query_sum(query: Ints, values: NDArray[Any], queries: int) -> Floats:

@@ -9,7 +9,7 @@ from typing import Any, Self, TypeAlias
 
 import numpy as np
 
-from ir_lexirecall._util.arrays import Floats, Ints
+from ir_lexirecall._util.arrays import Floats, Ints, PairIndices
 from ir_lexirecall._util.errors import check_choice, check_number, shown, shown_names
 from ir_lexirecall._util.lazy import Memoised, cached_property
 from ir_lexirecall._util.lazy import pandas as pd
@@ -17,7 +17,6 @@ from ir_lexirecall._util.versions import versions
 from ir_lexirecall.comparison.criteria import (
     Criterion,
     MeasureCriterion,
-    PairIndices,
     PreferenceCriterion,
 )
 from ir_lexirecall.comparison.shared_queries import SharedQueries, poorly_shared

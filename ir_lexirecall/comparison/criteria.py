@@ -11,7 +11,7 @@ from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
-from ir_lexirecall._util.arrays import Floats, Ints, row_blocks
+from ir_lexirecall._util.arrays import Floats, Ints, PairIndices, row_blocks
 from ir_lexirecall._util.blocks import BLOCK
 from ir_lexirecall._util.lazy import cached_property
 from ir_lexirecall._util.rounding import levelled
@@ -20,9 +20,6 @@ from ir_lexirecall.preferences.counts import Counts, PreferenceCounts, explain
 from ir_lexirecall.preferences.naming import Preference
 from ir_lexirecall.significance import RepeatedValues, difference_variance
 from ir_lexirecall.significance.repeats import Components, DifferenceVariance
-
-PairIndices: TypeAlias = tuple[Ints, Ints]
-"""Indices of the first and of the second run of P pairs among the runs, shape ``(P,)`` each."""
 
 
 @dataclass(frozen=True, eq=False)

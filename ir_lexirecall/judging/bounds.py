@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from ir_measures.measures.base import Measure as IRMeasure
 
-from ir_lexirecall._util.arrays import Bools, Floats, Ints, common
+from ir_lexirecall._util.arrays import Bools, Floats, Ints, PairIndices, common
 from ir_lexirecall._util.errors import entry, shown_names, warn
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.lazy import special
@@ -24,7 +24,7 @@ from ir_lexirecall.judging.normalised import (
     NestedLexirecall,
     largest_ratio,
 )
-from ir_lexirecall.judging.ranking_pairs import Places, RankingPairs, Retrieved
+from ir_lexirecall.judging.ranking_pairs import RankingPairs, Retrieved
 from ir_lexirecall.judging.winners import WEIGHTS, Outcomes, outcomes
 from ir_lexirecall.measures.parsing import MeasuresLike, parse_measures
 from ir_lexirecall.measures.scoring import values
@@ -96,7 +96,7 @@ def bounds_of_differences(
     pool: Pool,
     measure: IRMeasure,
     values: Floats,
-    places: Places | Ints,
+    indices: PairIndices | Ints,
     judgings: Judgings,
     below: bool | None = None,
 ) -> ValueBounds | None:
@@ -106,8 +106,8 @@ def bounds_of_differences(
         pool: what the runs retrieved, at least as deep as documents may be judged.
         measure: the measure.
         values: its values, shape `(S, Q)`.
-        places: indices of the runs of P pairs in the pool; or of P runs alone: bounds of their
-            values themselves.
+        indices: indices of the runs of P pairs in the pool. With indices of P runs instead, the
+            bounds are those of their values.
         judgings: which are possible.
         below: what `is_open_below` says of the whole, if the pool is a part of a larger one.
 
@@ -120,20 +120,25 @@ def bounds_of_differences(
     known = bounded(measure, pool.judgments, judgings)
     if known is None:
         return None
-    if isinstance(places, tuple) and _by_runs_alone(pool, measure, places, judgings, known, below):
+    if isinstance(indices, tuple) and _by_runs_alone(
+        pool, measure, indices, judgings, known, below
+    ):
         assert isinstance(known.algorithm, AveragePrecision | NestedLexirecall)
-        low, high, exact = _by_run(known.algorithm, pool, places, values, known)
+        low, high, exact = _by_run(known.algorithm, pool, indices, values, known)
     else:
-        low, high, exact = _by_pair(pool, places, values, known)
+        low, high, exact = _by_pair(pool, indices, values, known)
     # Rounding must not push a bound past the value that was measured.
-    today = values[places[0]] - values[places[1]] if isinstance(places, tuple) else values[places]
+    if isinstance(indices, tuple):
+        today = values[indices[0]] - values[indices[1]]
+    else:
+        today = values[indices]
     return ValueBounds(np.minimum(low, today), np.maximum(high, today), exact)
 
 
 def _by_runs_alone(
     pool: Pool,
     measure: IRMeasure,
-    places: Places,
+    pair_indices: PairIndices,
     judgings: Judgings,
     known: Bounded,
     below: bool | None,
@@ -141,16 +146,16 @@ def _by_runs_alone(
     """Return whether what runs reach by themselves bounds all pairs, and is found faster."""
     if not isinstance(known.algorithm, AveragePrecision | NestedLexirecall):
         return False
-    if not shares_documents(measure, len(pool.names), len(places[0])):
+    if not shares_documents(measure, len(pool.names), len(pair_indices[0])):
         return False
     return not (is_open_below(pool, measure, judgings) if below is None else below)
 
 
 def _by_pair(
-    pool: Pool, places: Places | Ints, values: Floats, known: Bounded
+    pool: Pool, indices: PairIndices | Ints, values: Floats, known: Bounded
 ) -> tuple[Floats, Floats, Bools]:
     """Return bounds of differences, low, high, and exact, found pair by pair."""
-    a, b = places if isinstance(places, tuple) else (places, None)
+    a, b = indices if isinstance(indices, tuple) else (indices, None)
     n_queries = len(pool.judgments)
     low, high = np.empty((2, len(a), n_queries))
     exact = np.ones((len(a), n_queries), dtype=bool)
@@ -184,7 +189,7 @@ def is_open_below(pool: Pool, measure: IRMeasure, judgings: Judgings) -> bool:
 
 
 def _by_run(
-    algorithm: ByRun, pool: Pool, places: Places, values: Floats, known: Bounded
+    algorithm: ByRun, pool: Pool, pair_indices: PairIndices, values: Floats, known: Bounded
 ) -> tuple[Floats, Floats, Bools]:
     """Return bounds of differences, low, high, and exact, from what each run reaches by itself.
 
@@ -195,7 +200,7 @@ def _by_run(
     is_counted = np.where(pool.is_judged, pool.grade >= algorithm.rel, pool.within(known.depth))
     pool = pool.only(is_counted)
     rank, is_top = pool.ranks_within(known.depth, known.cutoff)
-    a, b = places
+    a, b = pair_indices
     low = values[a] - values[b]
     high, exact = low.copy(), np.ones(low.shape, dtype=bool)
     ends = np.searchsorted(pool.query, np.arange(len(pool.judgments) + 1))
@@ -329,14 +334,14 @@ class _RunsOfQuery:
 
 
 def bounds_of_wins(
-    pool: Pool, preference: Preference, places: Places, judgings: Judgings | None
+    pool: Pool, preference: Preference, pair_indices: PairIndices, judgings: Judgings | None
 ) -> WinBounds | None:
     """Return who can win between pairs of runs under some judging.
 
     None for a preference without a proven algorithm.
 
     Args:
-        pool, places: as in `bounds_of_differences`.
+        pool, pair_indices: as in `bounds_of_differences`.
         preference: the preference.
         judgings: which are possible; None: only that of today.
     """
@@ -347,7 +352,7 @@ def bounds_of_wins(
         depth = judgings.depth_of(preference)
     if judgings is None or judgings.top_grade(pool.judgments) < rel:
         depth = 0  # no open document becomes relevant
-    return WinBounds(*outcomes(pool, preference, places, depth), pool.judgments.m(rel) == 0)
+    return WinBounds(*outcomes(pool, preference, pair_indices, depth), pool.judgments.m(rel) == 0)
 
 
 def imbens_manski(low: Floats, high: Floats, alpha: float) -> tuple[Floats, Floats]:

@@ -19,9 +19,6 @@ Gain = Callable[[Floats], Floats]
 Weight = Callable[[Ints, Ints], NDArray[np.floating[Any]]]
 """Weights of documents from their ranks and the number of documents that their ranking holds."""
 
-Places = tuple[Ints, Ints]
-"""Places, among the runs, of A and of B of P pairs, shape ``(P,)`` each."""
-
 Largest = tuple[Floats, Bools]
 """The largest difference of each case, or a bound of it, and whether some judging reaches it."""
 

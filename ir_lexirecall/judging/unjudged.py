@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 from ir_measures.measures.base import Measure as IRMeasure
 
-from ir_lexirecall._util.arrays import Floats, Ints
+from ir_lexirecall._util.arrays import Floats, Ints, PairIndices
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.data.pools import Pool
@@ -20,7 +20,6 @@ from ir_lexirecall.judging.bounds import (
     bounds_of_wins,
 )
 from ir_lexirecall.judging.ordering import decides, depends_on_others, to_judge_table
-from ir_lexirecall.judging.ranking_pairs import Places
 from ir_lexirecall.preferences.naming import Preference
 
 
@@ -30,13 +29,13 @@ class OpenPairs:
 
     Attributes:
         what: the measure, or the preference.
-        places: indices of the runs of each pair.
+        pair_indices: indices of the runs of each pair.
         judgings: the judgments that are possible.
         values: values of a measure today, for every run and query; None for a preference.
     """
 
     what: IRMeasure | Preference
-    places: Places
+    pair_indices: PairIndices
     judgings: Judgings
     values: Floats | None = None
 
@@ -66,12 +65,12 @@ class RetrievedDocuments(Protocol):
         """
 
     def wins(
-        self, preference: Preference, places: Places, judgings: Judgings | None
+        self, preference: Preference, pair_indices: PairIndices, judgings: Judgings | None
     ) -> WinBounds | None:
         """Return who can win; see `bounds_of_wins`."""
 
     def differences(
-        self, measure: IRMeasure, values: Floats, places: Places, judgings: Judgings
+        self, measure: IRMeasure, values: Floats, pair_indices: PairIndices, judgings: Judgings
     ) -> ValueBounds | None:
         """Return the bounds of differences; see `bounds_of_differences`."""
 
@@ -103,20 +102,20 @@ class PooledDocuments:
         return len(pool.query), (pool.rank > 0).sum(axis=1)
 
     def wins(
-        self, preference: Preference, places: Places, judgings: Judgings | None
+        self, preference: Preference, pair_indices: PairIndices, judgings: Judgings | None
     ) -> WinBounds | None:
         """Return who can win; see `bounds_of_wins`."""
-        return bounds_of_wins(self.pool, preference, places, judgings)
+        return bounds_of_wins(self.pool, preference, pair_indices, judgings)
 
     def differences(
-        self, measure: IRMeasure, values: Floats, places: Places, judgings: Judgings
+        self, measure: IRMeasure, values: Floats, pair_indices: PairIndices, judgings: Judgings
     ) -> ValueBounds | None:
         """Return the bounds of differences; see `bounds_of_differences`."""
-        return bounds_of_differences(self.pool, measure, values, places, judgings)
+        return bounds_of_differences(self.pool, measure, values, pair_indices, judgings)
 
     def to_judge(self, pairs: OpenPairs, n: int) -> pd.DataFrame:
         """Return the n documents to judge next; see `to_judge_table`."""
-        scores = decides(self.pool, pairs.what, pairs.places, pairs.judgings, pairs.values)
+        scores = decides(self.pool, pairs.what, pairs.pair_indices, pairs.judgings, pairs.values)
         return to_judge_table(self.pool, n, *scores)
 
     def depends_on_others(self, what: IRMeasure | Preference) -> bool:
