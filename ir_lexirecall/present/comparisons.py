@@ -649,6 +649,20 @@ def _could_change_the_winner(result: Comparison, standings: Sequence[Standing]) 
         who = f" between {first} and {other}" if len(result.runs) > 2 else ""
         documents = f"Unjudged documents of {texts.top_words(depth_of)}"
         yield f"{documents} could change the winner{who} {listed(open_on)}."
+        yield from _exact_bounds_of_the_same_order(result, pair, standings)
+
+
+def _exact_bounds_of_the_same_order(
+    result: Comparison, pair: int, standings: Sequence[Standing]
+) -> Iterator[str]:
+    """Yield which count holds, where a measure's bounds are wider than those of its preference."""
+    preferences = [x.name for x in standings if display_name(x.name, result) != x.name]
+    for standing in standings:
+        left = result.missing.undecided(standing.name)
+        is_loose = left is not None and left.is_open[pair].any() and not left.exact[pair]
+        if preferences and is_loose and getattr(standing.criterion, "order", None):
+            name = display_name(preferences[0], result)
+            yield f"{standing.name} orders rankings as {name} does; the count for {name} is exact."
 
 
 def _ends_of_two(result: Comparison, standings: Sequence[Standing]) -> Iterator[str]:

@@ -50,6 +50,19 @@ def test_a_correction_over_all_criteria_is_said_once() -> None:
         assert caption.count("Corrected over all three:") == 1
 
 
+def test_the_exact_one_of_two_counts_of_open_queries_is_named() -> None:
+    runs = {name: irl.demo.run(name) for name in ("bm25", "ql")}
+    said = (
+        "LR orders rankings as lexirecall (exact) does; the count for lexirecall (exact) is exact."
+    )
+    both = irl.compare(irl.demo.qrels(), runs, ["LR", "lexirecall"])
+    assert not both.bounds("LR")["exact"].any()
+    assert both.bounds("lexirecall")["exact"].all()
+    assert said in " ".join(str(both).split())
+    alone = irl.compare(irl.demo.qrels(), runs, ["LR", "AP"])
+    assert "the count for" not in str(alone)
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="TeX is not installed")
 def test_tables_fit_the_text_of_an_article(tmp_path: Path) -> None:
