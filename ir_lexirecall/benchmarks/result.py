@@ -304,7 +304,7 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         resample(statistics, seed=self.test.seed, progress=self.test.progress)
         tables = []
         for name, (values, differences, means, pairs) in parts.items():
-            self.cached(("deviations", name, over), lambda pairs=pairs: pairs.found)  # type: ignore[misc]
+            self.cached(("deviations", name, over), lambda pairs=pairs: pairs.result)  # type: ignore[misc]
             tables.append(self._overall_of(name, values, differences, means.resamples, over))
         return tables
 
@@ -592,7 +592,7 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
                 return shared_deviations(self._leaderboard(by).gains, self.test.resampling)
             pairs = self._pairs(by, self._units(by, self.values_of(by)), over)
             resample([pairs], seed=self.test.seed, progress=self.test.progress)
-            return pairs.found
+            return pairs.result
 
         return self.cached(("deviations", by, over), resampled)
 

@@ -194,9 +194,7 @@ class ComparedRuns(Memoised):
     @property
     def has_seeds(self) -> bool:
         """Whether runs have seeds, each of which moves all queries at once."""
-        return any(
-            one.repeated is not None and one.repeated.is_of_seeds for one in self.by.values()
-        )
+        return self._kind_of_repeats == "seeds"
 
     def _check_test_of_seeds(self) -> None:
         """Raise if a test does not know seeds."""
@@ -511,49 +509,65 @@ class ComparedRuns(Memoised):
 
     def _source_provenance(self) -> dict[str, Any]:
         """Return what is known of measures, judgments, runs and values; None for what is not."""
-        preferences = {
-            name: criterion
+        least_grade = {
+            name: criterion.preferences.rel
             for name, criterion in self.by.items()
             if isinstance(criterion, PreferenceCriterion)
         }
-        directions = {name: self.by[name].direction for name in self.measures}
-        stated = {name: text or "larger is better" for name, text in directions.items()}
-        left_out = [] if self.given is None else list(self.given.skipped)
-        rules, metadata = "", {}
-        if self.scored is not None:
-            rules, metadata = self.scored.judgments.conditions, self.scored.metadata
-        return {
-            "direction": stated if any(directions.values()) else None,
-            "rel": {name: c.preferences.rel for name, c in preferences.items()} or None,
-            "rules": rules or None,
-            "metadata": metadata or None,
-            "left_out": left_out or None,
+        provenance: dict[str, Any] = {
+            "direction": self._directions,
+            "rel": least_grade,
+            "rules": "",
+            "metadata": {},
+            "left_out": [],
         }
+        if self.scored is not None:
+            provenance["rules"] = self.scored.judgments.conditions
+            provenance["metadata"] = self.scored.metadata
+        if self.given is not None:
+            provenance["left_out"] = list(self.given.skipped)
+        return {name: entry or None for name, entry in provenance.items()}
+
+    @property
+    def _directions(self) -> dict[str, str]:
+        """Which value of each measure is better; empty if it is the larger one of all, surely."""
+        directions = {name: self.by[name].direction for name in self.measures}
+        if not any(directions.values()):
+            return {}
+        return {name: text or "larger is better" for name, text in directions.items()}
 
     def _test_provenance(self) -> dict[str, Any]:
         """Return how differences are tested; None for options that do not apply."""
         test = self.test
-        is_random = bool(self.measures) or any(
-            self.test_of(name).resampled for name in self.criteria
-        )
-        groups = None
-        if self.groups is not None:
-            groups = f"{len(self.groups)}{', the units of tests' if test.cluster else ''}"
-        predicted = None
-        if self.predicted is not None:
-            predicted = f"{len(self.predicted.query_ids)} queries"
-        return {
-            "test": {name: self.test_of(name).name for name in self.criteria},
+        test_of = {name: self.test_of(name) for name in self.criteria}
+        # Intervals of the means of measures are drawn at random, whatever the test.
+        is_random = bool(self.measures) or any(one.resampled for one in test_of.values())
+        provenance: dict[str, Any] = {
+            "test": {name: of_criterion.name for name, of_criterion in test_of.items()},
             "correction": test.counted_correction,
             "family": "all criteria" if test.family == "all" else None,
             "alpha": test.alpha,
-            "repeats": next((one.repeated.kind for one in self.by.values() if one.repeated), None),
+            "repeats": self._kind_of_repeats,
             "margin": self.margins,
-            "groups": groups,
+            "groups": None,
             "n_resamples": test.n_resamples if is_random else None,
             "seed": test.seed if is_random else None,
-            "predicted": predicted,
+            "predicted": None,
         }
+        if self.groups is not None:
+            units = ", the units of tests" if test.cluster else ""
+            provenance["groups"] = f"{len(self.groups)}{units}"
+        if self.predicted is not None:
+            provenance["predicted"] = f"{len(self.predicted.query_ids)} queries"
+        return provenance
+
+    @property
+    def _kind_of_repeats(self) -> str | None:
+        """Kind of the repeats of runs, ``"samples"`` or ``"seeds"``; None without repeats."""
+        for criterion in self.by.values():
+            if criterion.repeated is not None:
+                return criterion.repeated.kind
+        return None
 
     def frame(self, data: Any, **labels: Any) -> pd.DataFrame:
         """Return a table with the provenance in its ``attrs``."""

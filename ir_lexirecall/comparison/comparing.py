@@ -86,7 +86,9 @@ def compare(
     groups: GroupsLike | None = None,
     allow_empty: bool = False,
 ) -> Comparison:
-    """Compare runs on one collection, query by query: by measures, by exact preferences between their rankings, or both.
+    """Compare runs on one collection, query by query.
+
+    Criteria are measures, exact preferences between rankings, or both.
 
     Args:
         qrels: judgments in any form that ``evaluate`` takes, or a collection's id. ``load`` says
@@ -110,10 +112,11 @@ def compare(
             Measures of this library, ir_measures and trec_eval are known, and so are well-known
             costs by their names (RMSE, MAE, loss, latency, cost, perplexity, WER, error rate, ...);
             of any other one the larger value is taken to be better, and the result says so.
-        query, run: the columns of ``values`` that name the queries and the runs, if their names are
-            not known ones; see ``io.values.read_values``.
-        where: which rows of a table of ``values`` to take, by the value that a column must have, such
-            as ``{"filter": "strict-match"}``.
+        query: the column of ``values`` that names the queries, if its name is not a known one; see
+            ``io.values.read_values``.
+        run: the same for the column that names the runs.
+        where: which rows of a table of ``values`` to take, by the value that a column must have,
+            such as ``{"filter": "strict-match"}``.
         baseline: compare every other run with this one, instead of all pairs.
         margin: a difference to the baseline that does not matter: a number in the criterion's unit,
             ``"2%"`` of the baseline's mean, or a mapping of criteria to these. Verdicts then answer
@@ -166,7 +169,9 @@ def compare(
     >>> table[["run_a", "run_b", "wins", "losses", "ties", "difference"]]
       run_a run_b  wins  losses  ties  difference
     0  good  weak     1       0     1         0.5
-    >>> values = {"good": {"q1": {"AP": 1.0}, "q2": {"AP": 1.0}}, "weak": {"q1": {"AP": 0.83}, "q2": {"AP": 1.0}}}
+    >>> good = {"q1": {"AP": 1.0}, "q2": {"AP": 1.0}}
+    >>> weak = {"q1": {"AP": 0.83}, "q2": {"AP": 1.0}}
+    >>> values = {"good": good, "weak": weak}
     >>> compare(values=values).table()[["criterion", "wins", "losses", "difference"]]
       criterion  wins  losses  difference
     0        AP     1       0       0.085
@@ -462,7 +467,7 @@ def comparison_of(
         scored: the runs.
         by: the criteria.
         design: how they are compared; by default all pairs by the default tests.
-        queries: places of those that count; by default all.
+        queries: indices of those that count; by default all.
 
     Raises:
         ValueError: two runs that are to be compared share no query with results.
@@ -471,33 +476,46 @@ def comparison_of(
     check_shared(scored, all_pairs(scored.names, design.baseline))
     counted = np.arange(len(scored.judgments)) if queries is None else queries
     counts = _CountsByRelevance(scored)
-    query_ids = [scored.judgments.query_ids[q] for q in counted]
     criteria: dict[str, Criterion] = {}
     for name, criterion in by.items():
         if isinstance(criterion, Preference):
             shared = counts.of(criterion.rel_in(scored.judgments), criterion["cutoff"])
             criteria[name] = PreferenceCriterion(name, criterion, shared)
-            continue
-        values = np.ascontiguousarray(scored.values[name][:, counted])
-        means = np.array([mean(criterion, row) for row in values])
-        limits = known_of(criterion)[:2]
-        order = None
-        if isinstance(criterion, LexiRecall):
-            order = ExactOrder(counts.of(criterion["rel"], criterion["cutoff"]), query_ids)
-        criteria[name] = MeasureCriterion(
-            name, values, query_ids, means, is_cost(criterion), range=limits, order=order
-        )
-    margins, names = design.margins(criteria, scored.names), scored.names
-    return Comparison(
-        ComparedRuns(
-            names,
-            criteria,
-            design.baseline,
-            design.test,
-            margins,
-            scored=scored,
-            groups=design.groups,
-        )
+        else:
+            criteria[name] = _measure_criterion(name, criterion, scored, counted, counts)
+    compared = ComparedRuns(
+        scored.names,
+        criteria,
+        design.baseline,
+        design.test,
+        design.margins(criteria, scored.names),
+        scored=scored,
+        groups=design.groups,
+    )
+    return Comparison(compared)
+
+
+def _measure_criterion(
+    name: str,
+    measure: IRMeasure,
+    scored: ScoredRuns,
+    counted: Ints,
+    counts: _CountsByRelevance,
+) -> MeasureCriterion:
+    """Return the criterion that compares runs by a measure, on the queries that count."""
+    query_ids = [scored.judgments.query_ids[q] for q in counted]
+    values = np.ascontiguousarray(scored.values[name][:, counted])
+    order = None
+    if isinstance(measure, LexiRecall):
+        order = ExactOrder(counts.of(measure["rel"], measure["cutoff"]), query_ids)
+    return MeasureCriterion(
+        name,
+        values,
+        query_ids,
+        np.array([mean(measure, row) for row in values]),
+        is_cost(measure),
+        range=known_of(measure)[:2],
+        order=order,
     )
 
 
@@ -520,7 +538,7 @@ class _CountsByRelevance:
 
 
 Wanted: TypeAlias = tuple[Mapping[str, str] | None, Mapping[str, Any]]
-"""What values the criteria are, by the name of the criterion (None for all), and how ``read_values`` is to read these."""
+"""The value of each criterion, by its name (None for all), and the options of ``read_values``."""
 
 
 def wanted_values(
@@ -532,12 +550,16 @@ def wanted_values(
     where: Mapping[str, Any] | None = None,
     repeats: Repeats | None = None,
 ) -> Wanted:
-    """Return what is asked of values.
+    """Return which values are compared, and how they are read.
 
     Args:
         by: the criteria; None for all.
         costs: the criteria of which the smaller value is better.
-        missing, query, run, where, repeats: as in ``read_values``.
+        missing: as in ``read_values``.
+        query: as in ``read_values``.
+        run: as in ``read_values``.
+        where: as in ``read_values``.
+        repeats: as in ``read_values``.
 
     >>> wanted_values({"effort": "clicks", "AP": "map"}, "effort")[1]["measures"]
     ['clicks', 'map']
@@ -583,10 +605,10 @@ def _measures_named_as_costs(
         return []
     if not isinstance(costs, Iterable):
         raise ValueError(f"smaller_is_better must name measures, not {costs!r}")
-    names = [costs] if isinstance(costs, str) else list(costs)
+    names = [costs] if isinstance(costs, str) else [str(name) for name in costs]
     if not named:
-        return [str(name) for name in names]
-    smaller = [named.get(str(name), str(name)) for name in names]
+        return names
+    smaller = [named.get(name, name) for name in names]
     unknown = [name for name in smaller if name not in named.values()]
     if unknown:
         raise ValueError(
@@ -643,7 +665,7 @@ def with_predictions(result: Comparison, every: Comparison) -> Comparison:
 
 
 def refuse_costs(smaller_is_better: object) -> None:
-    """Refuse ``smaller_is_better`` where runs are compared."""
+    """Raise if ``smaller_is_better`` is given for a comparison of runs."""
     if smaller_is_better:
         raise ValueError(
             "smaller_is_better is about values=; a measure of rankings knows which value is better"
@@ -651,7 +673,7 @@ def refuse_costs(smaller_is_better: object) -> None:
 
 
 def refuse_reading_of_values(**options: object) -> None:
-    """Raise if it is said how to read values where runs are compared."""
+    """Raise if an option that says how to read values is given for a comparison of runs."""
     for name, value in options.items():
         if value is not None:
             raise ValueError(f"{name} says how to read values=; runs have columns of their own")
@@ -662,48 +684,70 @@ def comparison_of_values(
 ) -> Comparison:
     """Compare runs by the means of values.
 
-    By default by all measures in the table but counts; else by those in `named`, under its names.
-
-    Which value is better is what the table says of its measures (``ValueTable.is_cost``). Groups
-    may be the name of a column of the ``source`` that was read, which is no measure then.
+    By default all measures in the table but counts are criteria; else those in `named`, under its
+    names. The table knows which value of a measure is better (``ValueTable.is_cost``). Groups may
+    be the name of a column of the ``source`` that was read; then that column is no measure.
     """
     if not table.query_ids:
         raise ValueError(
             f"{table.source}: no task has a value of every run; leave out the runs that lack most, "
             "or give them to benchmark, which compares two runs on the tasks that both have"
         )
-    column = design.groups
     groups = design.groups_of(table.query_ids, _with_query_id(source, table.query_column))
-    values = {
-        name: array
-        for name, array in table.values.items()
-        if not isinstance(column, str) or name != column
-    }
-    table = replace(table, values=values, costs=table.costs & values.keys())
+    if isinstance(design.groups, str):
+        table = _without_measure(table, design.groups)
     design.check_runs(dict.fromkeys(table.runs))
     if named is None:
-        counts = [
-            name for name in values if (one := known_measure(name)) is not None and is_added_up(one)
-        ]
-        named = {name: name for name in values if name not in counts or len(counts) == len(values)}
-    criteria: dict[str, Criterion] = {}
-    for label, name in named.items():
-        x, cost, about = values[name], table.is_cost(name), known(name)
-        limits = (-np.inf, np.inf) if about is None else about[:2]
-        means, query_ids = x.mean(axis=1), table.query_ids
-        repeated = None
-        if table.repeat_kind is not None:
-            repeated = RepeatedValues(table.repeat_kind, table.repeats[name])
-        criteria[label] = MeasureCriterion(
-            label, x, query_ids, means, bool(cost), cost is None, limits, repeated
-        )
-    margins, names = design.margins(criteria, table.runs), table.runs
+        named = {name: name for name in _without_counts(list(table.values))}
+    criteria: dict[str, Criterion] = {
+        label: _criterion_of_values(table, name, label) for label, name in named.items()
+    }
+    margins = design.margins(criteria, table.runs)
     if table.shared is not None:
         table = replace(table, shared=table.shared.renamed(named))
-    return Comparison(
-        ComparedRuns(
-            names, criteria, design.baseline, design.test, margins, given=table, groups=groups
-        )
+    compared = ComparedRuns(
+        table.runs,
+        criteria,
+        design.baseline,
+        design.test,
+        margins,
+        given=table,
+        groups=groups,
+    )
+    return Comparison(compared)
+
+
+def _without_measure(table: ValueTable, name: str) -> ValueTable:
+    """Return a table without the column of a measure, if it has that."""
+    values = {measure: array for measure, array in table.values.items() if measure != name}
+    return replace(table, values=values, costs=table.costs & values.keys())
+
+
+def _without_counts(names: list[str]) -> list[str]:
+    """Return measures but those that are counts, which are added up; all if all are counts."""
+    means = []
+    for name in names:
+        measure = known_measure(name)
+        if measure is None or not is_added_up(measure):
+            means.append(name)
+    return means or names
+
+
+def _criterion_of_values(table: ValueTable, name: str, label: str) -> MeasureCriterion:
+    """Return the criterion that compares runs by one measure of a table, under another name."""
+    values, costs, about = table.values[name], table.is_cost(name), known(name)
+    repeated = None
+    if table.repeat_kind is not None:
+        repeated = RepeatedValues(table.repeat_kind, table.repeats[name])
+    return MeasureCriterion(
+        label,
+        values,
+        table.query_ids,
+        values.mean(axis=1),
+        bool(costs),
+        costs is None,
+        (-np.inf, np.inf) if about is None else about[:2],
+        repeated,
     )
 
 
@@ -795,13 +839,14 @@ def distinct_criteria(
     """
     first: dict[tuple[Any, ...], str] = {}
     for name, criterion in criteria.items():
-        if isinstance(criterion, Preference) and name.strip().startswith(
-            criterion.NAME
-        ):  # not a label of one's own
-            rel = threshold if criterion["rel"] is None else criterion["rel"]
-            first.setdefault((criterion.NAME, rel, criterion["cutoff"]), name)
-        else:
+        if not isinstance(criterion, Preference):
             first[(name,)] = name
+            continue
+        if not name.strip().startswith(criterion.NAME):  # a label of the user's
+            first[(name,)] = name
+            continue
+        rel = threshold if criterion["rel"] is None else criterion["rel"]
+        first.setdefault((criterion.NAME, rel, criterion["cutoff"]), name)
     return {name: criteria[name] for name in criteria if name in first.values()}
 
 
@@ -809,12 +854,12 @@ def _meant_by(label: Any, item: Any) -> str:
     """Return what else a label of the user's means; empty if it means nothing else."""
     if label in _COLUMNS or str(label).startswith("pref:"):
         return "a column of the tables"
-    if label in NAMES and (
-        (preference := parse_preference(item)) is None or label != preference.NAME
-    ):
-        return "a preference"
+    if label in NAMES:
+        preference = parse_preference(item)
+        if preference is None or label != preference.NAME:
+            return "a preference"
     try:
-        other, own = parse_one(label), parse_one(item)
+        measure_of_label, measure = parse_one(label), parse_one(item)
     except ValueError:
         return ""
-    return "another measure" if other.NAME != own.NAME else ""
+    return "another measure" if measure_of_label.NAME != measure.NAME else ""

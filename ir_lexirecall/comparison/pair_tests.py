@@ -58,7 +58,7 @@ class PairTests(Memoised):
 
     @cached_property
     def by_group(self) -> list[PairTests]:
-        """The tests on the queries of each group."""
+        """Hypothesis tests on the queries of each group."""
         return [PairTests(part) for part in self.compared.by_group.values()]
 
     def parts(self, in_groups: bool) -> list[PairTests]:
@@ -157,7 +157,7 @@ class PairTests(Memoised):
         return columns
 
     def uncorrected(self, by: str, test: SignificanceTest) -> Columns:
-        """Return the columns of `columns_of` without correction over groups, and without margins."""
+        """Return the columns of `columns_of` without margins and correction over groups."""
         if self.compared.has_uneven_pairs:
             return self._uncorrected_by_part(by, test)
         compared, criterion = self.compared, self.compared.by[by]

@@ -40,16 +40,16 @@ plots: Any = LazyModule("ir_lexirecall.plots")
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """Runs on one collection, compared by criteria: one set of queries, one interval and one test each.
+    """Runs on one collection, compared by criteria: a set of queries, an interval and a test each.
 
     Methods take ``by``, a criterion, and give plain tables with the provenance in ``attrs``. By
     default tables have rows of all criteria if they have a column ``criterion``, else those of the
     first one.
 
     Attributes:
-        compared: what is compared: runs, criteria, judgments, groups, predicted judgments, texts.
+        compared: its inputs: runs, criteria, judgments, groups, predicted judgments, texts.
         tests: the tests of all pairs, as arrays; tables are made of them.
-        missing: what documents that nobody judged could change.
+        missing: how documents without a judgment could change the result.
         runs: names of the runs, in order.
         criteria: names of the criteria, in order.
         baseline: the run that all others are compared with, or None for all pairs.
@@ -75,7 +75,7 @@ class Comparison:
 
     @cached_property
     def missing(self) -> MissingJudgments:
-        """What documents that nobody judged could change."""
+        """Possible changes of the result by documents without a judgment."""
         return MissingJudgments(self.tests)
 
     @property
@@ -152,22 +152,23 @@ class Comparison:
 
     @entry
     def means(self, by: str | None = None) -> pd.DataFrame:
-        """Mean of each run with its interval at 1 - alpha: ``criterion``, ``run``, ``mean``, ``ci_low``, ``ci_high``.
+        """Return the mean of each run with its interval at 1 - alpha.
 
-        Where smaller values are better by a criterion, or larger ones are only assumed to be, a
-        column ``direction`` says so.
+        For a measure, it is the mean over all queries, as ``evaluate`` gives it, with the interval
+        of the studentised bootstrap. RR, Success and columns of 0 and 1 take the t interval with
+        the two ends of their range added as values, as do all measures if the bootstrap has no end.
+        For a preference, it is the mean preference over all other runs and queries, with an
+        interval that holds its level near -1 and 1.
 
-        Where values that another program computed lack some, such as those of rows that failed, a
-        column ``missing`` has the share of the queries without a value of the run.
-
-        Of a measure: the mean over all queries, as ``evaluate`` gives it, with the interval of the
-        studentised bootstrap. RR, Success and columns of 0 and 1 take the t interval with the two
-        ends of their range added as values, as do all measures where the bootstrap has no end. Of a
-        preference: the mean preference over all other runs and queries, with an interval that holds
-        its level near -1 and 1.
+        Returns:
+            Columns ``criterion``, ``run``, ``mean``, ``ci_low``, ``ci_high``; ``direction`` if
+            smaller values are better by a criterion, or larger ones are only assumed to be; and
+            ``missing``, the share of the queries without a value of the run, if another program
+            computed the values and some are missing.
 
         >>> from ir_lexirecall import compare, demo
-        >>> result = compare("lexirecall/demo", {"bm25": demo.run("bm25"), "ql": demo.run("ql")}, "nDCG@10")
+        >>> runs = {"bm25": demo.run("bm25"), "ql": demo.run("ql")}
+        >>> result = compare("lexirecall/demo", runs, "nDCG@10")
         >>> result.means().round(3)
           criterion   run   mean  ci_low  ci_high
         0   nDCG@10  bm25  0.578   0.456    0.700
@@ -181,7 +182,10 @@ class Comparison:
 
     @entry
     def ranking(self, by: str | None = None) -> pd.DataFrame:
-        """The rows of ``means`` for one criterion, the best run first; what differs by rounding only keeps its order."""
+        """Return the rows of ``means`` for one criterion, the best run first.
+
+        Runs whose means differ by rounding only keep their order.
+        """
         criterion = self.compared.criterion(by)
         table = self.means(criterion.name)
         order = best_first(criterion.sign * criterion.means)
@@ -189,21 +193,21 @@ class Comparison:
 
     @entry
     def matrix(self, by: str | None = None) -> pd.DataFrame:
-        """Mean difference (of a preference: mean preference) of the run of the row over that of the column, as in ``table``."""
-        criterion, (a, b) = (
-            self.compared.criterion(by),
-            np.indices((len(self.runs), len(self.runs))).reshape(2, -1),
-        )
-        means = criterion.mean_differences(a, b).reshape(len(self.runs), -1)
+        """Return mean differences (or preferences) of the row's run over the column's.
+
+        They are those of ``table``.
+        """
+        criterion, n_runs = self.compared.criterion(by), len(self.runs)
+        a, b = np.indices((n_runs, n_runs)).reshape(2, -1)
+        means = criterion.mean_differences(a, b).reshape(n_runs, n_runs)
+        of_all_pairs = replace(self.compared, baseline=None, margins=None)
+        differences = None
         if self.compared.predicted is not None:
-            every = replace(self.compared, baseline=None, margins=None)
-            estimate = PairTests(every).powered(criterion.name).estimate
-            first, second = every.pair_indices
-            means[first, second], means[second, first] = estimate, -estimate
+            differences = PairTests(of_all_pairs).powered(criterion.name).estimate
         elif self.compared.has_uneven_pairs:
-            every = replace(self.compared, baseline=None, margins=None)
-            first, second = every.pair_indices
-            differences = every.pair_differences(criterion.name)
+            differences = of_all_pairs.pair_differences(criterion.name)
+        if differences is not None:
+            first, second = of_all_pairs.pair_indices
             means[first, second], means[second, first] = differences, -differences
         return self.compared.frame(means, index=self.runs, columns=self.runs)
 
@@ -225,33 +229,41 @@ class Comparison:
 
     @entry
     def table(self, by: str | None = None) -> pd.DataFrame:
-        """A row per criterion and pair of runs: how often each wins, by how much, and whether that is more than chance.
+        """Return how often each run of a pair wins, by how much, and whether by chance.
 
-        Columns: ``criterion``, ``run_a``, ``run_b``; ``wins``, ``losses``, ``ties``: queries on
-        which ``run_a`` is better, worse,
-        neither (``incomparable``: not comparable, with ``dominance``); ``net_wins``, (wins -
-        losses) / queries; ``mean_a``, ``mean_b`` (of a measure; ``missing_a``, ``missing_b`` as in ``means``) and
-        ``difference``, mean_a -
-        mean_b, of a preference the mean preference (with predicted judgments the prediction-powered
-        estimate of these, while means stay those of people's queries); what the test estimates
-        (``estimate``) with its interval ``ci_low``, ``ci_high`` at 1 - alpha, which leaves out 0
-        exactly where ``p`` is at most alpha; ``p``, ``p_corrected``; ``effect_size`` with its
-        interval ``effect_low``, ``effect_high`` (of Cohen's d_z by the noncentral t; none of
-        Wilcoxon's); with repeats ``repeats``, how many, and the standard deviations of the
-        difference between queries, between seeds of both runs, and of what remains
-        (``sd_queries``, ``sd_seeds``, ``sd_noise``); with several criteria ``p_corrected_all``, corrected over all pairs and all
-        criteria; with a margin ``worse_p``, of no loss (one-sided), and ``better_p``, of no
-        difference (two-sided, 1 where there is no gain), corrected over all criteria and pairs,
-        ``within_p``, of a loss or a gain of at least the margin, and ``not_worse_p``, of a loss of
-        at least the margin (one-sided), corrected over the pairs of the criterion, and the
-        one-sided bounds of the estimate at 1 - alpha that agree with these p before correction,
-        ``bound_low`` and ``bound_high``; with values of which runs lack some ``queries``, those that
-        both runs have, on which the pair is compared (of MTEB's results also ``cells``, the splits
-        and subsets of tasks); with predicted judgments ``rho``, their correlation with
-        the human ones over the differences, and ``n_effective``, the queries that, judged by people
-        alone, would tell as much; and the ``verdict`` on ``run_a``. Where the smaller value is
-        better, differences are those of the values all the same, and wins and verdicts say who is
-        better.
+        Returns:
+            A row per criterion and pair of runs, with these columns. If smaller values are better,
+            differences are still those of the values; wins and verdicts say who is better.
+
+            - ``criterion``, ``run_a``, ``run_b``.
+            - ``wins``, ``losses``, ``ties``: queries on which ``run_a`` is better, worse, neither
+              (``incomparable``: not comparable, with ``dominance``); ``net_wins``, (wins - losses)
+              / queries.
+            - ``mean_a``, ``mean_b`` (of a measure; ``missing_a``, ``missing_b`` as in ``means``)
+              and ``difference``, mean_a - mean_b, for a preference the mean preference. With
+              predicted judgments it is the prediction-powered estimate of these, while means stay
+              those of people's queries.
+            - ``estimate``, what the test estimates, with its interval ``ci_low``, ``ci_high`` at 1
+              - alpha, which leaves out 0 exactly if ``p`` is at most alpha; ``p``,
+              ``p_corrected``; with several criteria ``p_corrected_all``, corrected over all pairs
+              and all criteria.
+            - ``effect_size`` with its interval ``effect_low``, ``effect_high`` (of Cohen's d_z by
+              the noncentral t; none of Wilcoxon's).
+            - With repeats: ``repeats``, how many, and the standard deviations of the difference
+              between queries, between seeds of both runs, and of what remains (``sd_queries``,
+              ``sd_seeds``, ``sd_noise``).
+            - With a margin: ``worse_p``, of no loss (one-sided), and ``better_p``, of no difference
+              (two-sided, 1 without a gain), corrected over all criteria and pairs; ``within_p``, of
+              a loss or a gain of at least the margin, and ``not_worse_p``, of a loss of at least
+              the margin (one-sided), corrected over the pairs of the criterion; and the one-sided
+              bounds of the estimate at 1 - alpha that agree with these p before correction,
+              ``bound_low`` and ``bound_high``.
+            - With values that some runs lack: ``queries``, those that both runs have, on which the
+              pair is compared (for MTEB's results also ``cells``, the splits and subsets of tasks).
+            - With predicted judgments: ``rho``, their correlation with the human ones over the
+              differences, and ``n_effective``, the number of queries that would tell as much if
+              judged by people alone.
+            - ``verdict`` on ``run_a``.
 
         Raises:
             ValueError: a measure is not a finite number for a run on a query.
@@ -266,54 +278,66 @@ class Comparison:
 
     @entry
     def verdicts(self, by: str | None = None, *, holds: bool = False) -> pd.DataFrame:
-        """Who is better: ``criterion``, ``run_a``, ``run_b``, ``verdict`` on ``run_a``, ``p_corrected``, ``difference``.
+        """Return the verdict on the first run of each pair.
 
-        ``better`` or ``worse`` where the corrected test rejects, by the sign of what it estimates;
-        else ``undecided``. With a
-        margin: ``worse``, ``better`` (by the two-sided test, as without a margin), ``within
-        margin``, ``not worse`` (by more than the margin), ``undecided``, the first that holds. Ties
-        are no evidence for the last two: two runs that are identical on 10 queries are undecided,
-        as up to 26% of such queries may differ. All that says better or worse (sentences, marks,
-        colours, exit codes) reads this.
+        It is ``better`` or ``worse`` if the corrected test rejects, by the sign of its estimate;
+        else ``undecided``. With a margin, it is the first that holds of ``worse``, ``better`` (by
+        the two-sided test, as without a margin), ``within margin``, ``not worse`` (by more than the
+        margin) and ``undecided``. Ties are no evidence for ``within margin`` and ``not worse``: two
+        runs that are identical on 10 queries are undecided, as up to 26% of such queries may
+        differ. Sentences, marks, colours and exit codes say better or worse by this verdict alone.
 
-        With ``holds=True`` the unjudged documents are looked at, too. ``holds`` says of *better*
-        and *worse* whether the sign of the difference stays the same ``under any judging`` of those
-        down to ``depth`` (the criterion's cutoff, else 100), ``could be undone`` (some grades of
-        these documents are known to do it), or is ``not bounded``: they might, as no bound excludes
-        it (Wilcoxon's test, groups as units and predicted judgments have none). That the difference
-        stays *significant* is another matter: see ``bounds``.
+        With ``holds=True`` unjudged documents count, too. ``holds`` tells for *better* and *worse*
+        how unjudged documents down to ``depth`` (the criterion's cutoff, else 100) could change the
+        sign of the difference. It stays the same ``under any judging``; it ``could be undone``
+        (some grades of these documents are known to do it); or it is ``not bounded``: no bound
+        excludes it (Wilcoxon's test, groups as units and predicted judgments have none). Whether
+        the difference stays *significant* is another matter: see ``bounds``.
+
+        Returns:
+            Columns ``criterion``, ``run_a``, ``run_b``, ``verdict`` on ``run_a``, ``p_corrected``,
+            ``difference``.
 
         >>> from ir_lexirecall import compare, demo
-        >>> compare("lexirecall/demo", demo.runs(), "lexirecall", baseline="bm25").verdicts()["verdict"].tolist()
+        >>> result = compare("lexirecall/demo", demo.runs(), "lexirecall", baseline="bm25")
+        >>> result.verdicts()["verdict"].tolist()
         ['undecided', 'undecided', 'undecided', 'worse']
         """
         columns = ["criterion", "run_a", "run_b", "verdict", "p_corrected", "difference"]
         table = self.compared.frame(self.table(by)[columns])
-        if holds:
-            known = [self.missing.holds(name) for name in self.compared.names(by)]
-            decided = table["verdict"].isin([BETTER, WORSE])
-            table["holds"] = pd.Series(
-                [word for _, words in known for word in words], dtype=object
-            ).where(decided, None)
-            table["depth"] = pd.array(
-                [depth for depth, words in known for _ in words], dtype="Int64"
-            )
+        if not holds:
+            return table
+        labels: list[str] = []
+        depths: list[int | None] = []
+        for name in self.compared.names(by):
+            depth, of_pairs = self.missing.holds(name)
+            labels += of_pairs
+            depths += [depth] * len(of_pairs)
+        is_decided = table["verdict"].isin([BETTER, WORSE])
+        table["holds"] = pd.Series(labels, dtype=object).where(is_decided, None)
+        table["depth"] = pd.array(depths, dtype="Int64")
         return table
 
     @entry
     def best_set(self, by: str | None = None, alpha: float | None = None) -> pd.DataFrame:
-        """Which runs may be the best: ``run``, ``p_not_beaten`` and ``may_be_best``, in the order of ``ranking``.
+        """Return which runs may be the best one.
 
-        With a confidence of 1 - alpha the best run is among those that may be it: ``p_not_beaten``,
-        of the hypothesis that no run has a better mean, is above alpha. With few queries that does
-        not hold for a run that wins rarely by much: where no such win is among the queries, nothing
-        tells of it (a run that gains 0.8 on a tenth of the queries is kept in 0.66 of simulations
-        with 10 queries, in 0.93 with 25). By the studentised bootstrap of the largest difference to
-        any other run; of more than 5,000 ``n_resamples`` it takes half, but at least 5,000.
-        Predicted judgments do not sharpen it: it looks at people's queries alone.
+        With a confidence of 1 - alpha, the best run is among those that may be it. Their
+        ``p_not_beaten``, of the hypothesis that no run has a better mean, is above alpha. With few
+        queries that does not hold for a run that wins rarely by much: without such a win among the
+        queries, nothing tells of it (a run that gains 0.8 on a tenth of the queries is kept in 0.66
+        of simulations with 10 queries, in 0.93 with 25).
+
+        The test is the studentised bootstrap of the largest difference to any other run; of more
+        than 5,000 ``n_resamples`` it takes half, but at least 5,000. Predicted judgments do not
+        sharpen it, as it takes people's queries alone.
 
         Args:
+            by: the criterion; by default the first.
             alpha: 1 - confidence; by default that of the comparison.
+
+        Returns:
+            Columns ``run``, ``p_not_beaten`` and ``may_be_best``, in the order of ``ranking``.
 
         Raises:
             ValueError: values that are not finite numbers, or alpha out of range.
@@ -328,18 +352,23 @@ class Comparison:
         ['bm25', 'tfidf', 'ql', 'bm25_rerank']
         """
         criterion = self.compared.criterion(by)
-        alpha = self.test.alpha if alpha is None else check_number("alpha", alpha, above=0, below=1)
+        alpha = self._level(alpha)
         self.compared.check_compared(criterion.name)
         self.compared.check_defined(criterion.name)
         p = self.tests.best_set_p(criterion.name)
         order = best_first(criterion.sign * criterion.means)
-        return self.compared.frame(
-            {
-                "run": [self.runs[i] for i in order],
-                "p_not_beaten": p[order],
-                "may_be_best": p[order] > alpha,
-            }
-        )
+        columns = {
+            "run": [self.runs[i] for i in order],
+            "p_not_beaten": p[order],
+            "may_be_best": p[order] > alpha,
+        }
+        return self.compared.frame(columns)
+
+    def _level(self, alpha: float | None) -> float:
+        """Return a level; None is that of the comparison."""
+        if alpha is None:
+            return self.test.alpha
+        return check_number("alpha", alpha, above=0, below=1)
 
     @entry
     def queries_needed(
@@ -349,15 +378,14 @@ class Comparison:
         by: str | None = None,
         repeats: int | None = None,
     ) -> pd.DataFrame:
-        """How many queries like these a t-test needs to find a difference that you name, of each pair of runs.
+        """Return how many queries like these a t-test needs to find a difference of two runs.
 
         Name a difference that would matter, in the criterion's unit, before you look at those
         observed: the power to find an observed difference says no more than its p. The interval is
         that of the variance, which these queries only estimate.
 
-        With repeats, each of both runs has as many as ``repeats`` says, by default the fewest that
-        one has; there is no interval then, and where seeds alone hide the difference the number is
-        infinite.
+        With repeats, both runs have ``repeats`` of them, by default the fewest that a run has.
+        There is no interval then, and if seeds alone hide the difference the number is infinite.
 
         Returns:
             A row per pair: ``run_a``, ``run_b``, ``difference``, ``power``, ``queries``,
@@ -365,17 +393,17 @@ class Comparison:
         """
         check_number("difference", difference, above=0)
         repeated = self.compared.criterion(by).repeated
-        if repeats is not None or repeated is not None:
-            parts = self._components(by)
-            if repeats is None and repeated is not None:
-                repeats = max(2, int(repeated.n_repeats.min()))
-            assert repeats is not None
-            queries = queries_with_repeats(parts, difference, repeats, power, self.test.alpha)
-            columns = {"difference": difference, "power": power, "queries": queries}
-            return self.compared.frame(
-                {**self.compared.pair_columns, **columns, "repeats": repeats}
+        if repeats is None and repeated is None:
+            return self._planned(
+                by, power, queries_for_difference, "queries", difference=difference
             )
-        return self._planned(by, power, queries_for_difference, "queries", difference=difference)
+        parts = self._components(by)
+        if repeats is None and repeated is not None:
+            repeats = max(2, int(repeated.n_repeats.min()))
+        assert repeats is not None
+        queries = queries_with_repeats(parts, difference, repeats, power, self.test.alpha)
+        columns = {"difference": difference, "power": power, "queries": queries}
+        return self.compared.frame({**self.compared.pair_columns, **columns, "repeats": repeats})
 
     @entry
     def repeats_needed(
@@ -397,16 +425,17 @@ class Comparison:
 
         Returns:
             A row per pair: ``run_a``, ``run_b``, ``difference``, ``power``, ``queries``,
-            ``repeats``; infinity where more than 1,000 are needed.
+            ``repeats``; infinity if more than 1,000 are needed.
 
         Raises:
             ValueError: there are no repeats.
 
         >>> from ir_lexirecall import compare
         >>> runs = {"a": [0.1, 0.0, 0.2], "b": [0.0, 0.1, 0.0]}
+        >>> def of_seed(seed, n):
+        ...     return {f"q{q}": {"acc": seed + q % 7 / 20 + q % n / 50} for q in range(99)}
         >>> values = {
-        ...     run: [{f"q{q}": {"acc": seed + q % 7 / 20 + q % n / 50} for q in range(99)} for seed in x]
-        ...     for n, (run, x) in enumerate(runs.items(), start=2)
+        ...     run: [of_seed(seed, n) for seed in x] for n, (run, x) in enumerate(runs.items(), 2)
         ... }
         >>> result = compare(values=values, repeats="seeds")
         >>> result.repeats_needed(0.1)["repeats"].tolist()
@@ -433,7 +462,7 @@ class Comparison:
         return criterion.components(self.compared.pair_indices)
 
     def _check_no_seeds(self, by: str | None, way_out: str) -> None:
-        """Raise if runs have seeds, of which a method knows nothing."""
+        """Raise if runs have seeds, which a method does not allow for."""
         repeated = self.compared.criterion(by).repeated
         if repeated is not None and repeated.is_of_seeds:
             raise ValueError(f"it does not allow for seeds; {way_out}")
@@ -442,9 +471,12 @@ class Comparison:
     def queries_for_margin(
         self, margin: float, power: float = 0.8, by: str | None = None
     ) -> pd.DataFrame:
-        """How many queries like these show, with a probability of ``power``, that a run as good is not worse by more than a margin.
+        """Return how many queries like these show that a run is not worse by more than a margin.
 
-        Columns as in ``queries_needed``, with ``margin`` for the difference.
+        They show it with a probability of ``power`` if the run is as good.
+
+        Returns:
+            Columns as in ``queries_needed``, with ``margin`` for the difference.
         """
         check_number("margin", margin, above=0)
         self._check_no_seeds(by, "see queries_needed")
@@ -452,7 +484,9 @@ class Comparison:
 
     @entry
     def detectable(self, power: float = 0.8, by: str | None = None) -> pd.DataFrame:
-        """The smallest difference that a t-test would find on as many queries with a probability of ``power``.
+        """Return the smallest difference that a t-test would find on as many queries.
+
+        It finds it with a probability of ``power``.
 
         Returns:
             A row per pair: ``run_a``, ``run_b``, ``power``, ``difference``, ``ci_low``,
@@ -469,12 +503,21 @@ class Comparison:
     def _planned(
         self, by: str | None, power: float, plan: Any, name: str, **named: float
     ) -> pd.DataFrame:
-        """What is planned for each pair by the differences that were observed."""
+        """Return a plan for each pair, by the differences that were observed.
+
+        Args:
+            by: the criterion.
+            power: probability to find a difference.
+            plan: function of differences, the named number, power and alpha; see ``Planned``.
+            name: column of the result.
+            named: a difference or a margin, with the name of its column.
+        """
         criterion = self.compared.criterion(by)
         check_number("power", power, above=0, below=1)
         if self.test.cluster:
             raise ValueError(
-                "planning counts queries that are independent of each other; compare without cluster=True"
+                "planning counts queries that are independent of each other; "
+                "compare without cluster=True"
             )
         self.compared.check_defined(criterion.name)
         if len(criterion.query_ids) < 2:
@@ -492,19 +535,24 @@ class Comparison:
 
     @entry
     def with_test(self, test: str | SignificanceTest) -> Comparison:
-        """The same comparison, tested otherwise; a name keeps the level, the correction and the seed. Units (``cluster``) are always kept."""
+        """Return the same comparison with another test.
+
+        The name of a test keeps the level, the correction and the seed. Units (``cluster``) are
+        always kept.
+        """
         tested = test if isinstance(test, SignificanceTest) else replace(self.test, name=test)
         tested = replace(tested, cluster=tested.cluster or self.test.cluster)
         return Comparison(replace(self.compared, test=tested))
 
     @entry
     def with_baseline(self, baseline: str | int | None) -> Comparison:
-        """The same comparison against another baseline, or of all pairs."""
-        if (name := run_name(baseline)) is not None:
+        """Return the same comparison against another baseline, or of all pairs."""
+        name = run_name(baseline)
+        if name is not None:
             check_choice("baseline", name, self.runs)
-        margins = (
-            self.compared.margins if name == self.baseline else None
-        )  # they are those of a baseline
+        margins = None  # a margin belongs to a baseline
+        if name == self.baseline:
+            margins = self.compared.margins
         compared = replace(self.compared, baseline=name, margins=margins)
         if self.compared.scored is not None:
             check_shared(self.compared.scored, compared.pairs)
@@ -514,49 +562,59 @@ class Comparison:
     def sequential(
         self, by: str | None = None, alpha: float | None = None, seed: int = 0
     ) -> pd.DataFrame:
-        """Queries in random order until the sign test has seen enough, valid whenever one stops: a row per pair.
+        """Test queries in random order until the sign test has seen enough.
 
-        Columns: ``run_a``, ``run_b``, ``verdict`` on ``run_a``, ``decided_after`` (queries;
-        missing: never), ``queries``, and the
-        evidence then: ``e``, and ``e_corrected`` over the pairs, decided where it reached 1 / alpha
-        (e-Holm: each e-value averaged with any others; at least e / number of pairs). Any of the
-        pairs that do not differ is ever decided with probability alpha at most. It does not cure an
-        order that is not random, nor asking again on the same queries.
+        The result is valid whenever one stops: any of the pairs that do not differ is ever decided
+        with a probability of at most alpha. It does not cure an order that is not random, nor
+        asking again on the same queries.
 
         Args:
+            by: the criterion; by default the first.
             alpha: by default the test's.
             seed: of the order.
+
+        Returns:
+            A row per pair: ``run_a``, ``run_b``, ``verdict`` on ``run_a``, ``decided_after``
+            (queries; missing if never), ``queries``, and the evidence then: ``e``, and
+            ``e_corrected`` over the pairs, which is decided if it reached 1 / alpha (e-Holm: each
+            e-value averaged with any others; at least e / number of pairs).
         """
         if self.test.cluster:
-            said = "the sequential test looks at queries that are independent of each other"
-            raise ValueError(f"{said}; compare without cluster=True")
+            raise ValueError(
+                "the sequential test looks at queries that are independent of each other; "
+                "compare without cluster=True"
+            )
         self._check_no_seeds(by, "see table")
-        criterion, alpha = self.compared.criterion(by), self.test.alpha if alpha is None else alpha
+        criterion = self.compared.criterion(by)
+        alpha = self.test.alpha if alpha is None else alpha
         of_pairs = np.concatenate(list(criterion.signs(*self.compared.pair_indices)))
-        signs = sequential_signs(
-            criterion.sign * of_pairs, alpha, seed, correct=self.test.correction is not None
-        )
-        decided = signs.decided_after > 0
+        is_corrected = self.test.correction is not None
+        signs = sequential_signs(criterion.sign * of_pairs, alpha, seed, correct=is_corrected)
+        is_decided = signs.decided_after > 0
         columns = {
-            "verdict": two_sided(decided, signs.sign),
-            "decided_after": np.where(decided, signs.decided_after, np.nan),
+            "verdict": two_sided(is_decided, signs.sign),
+            "decided_after": np.where(is_decided, signs.decided_after, np.nan),
             "queries": of_pairs.shape[1],
             "e": signs.e,
             "e_corrected": signs.e_corrected,
         }
         table = self.compared.frame(self.compared.pair_columns | columns)
-        correction = (
-            None if self.test.correction is None else f"e-Holm over {len(self.pairs)} pairs"
-        )
-        named = {"test": {criterion.name: "sequential sign"}, "correction": correction}
-        table.attrs |= {**named, "alpha": alpha, "seed": seed}
+        table.attrs |= {
+            "test": {criterion.name: "sequential sign"},
+            "correction": f"e-Holm over {len(self.pairs)} pairs" if is_corrected else None,
+            "alpha": alpha,
+            "seed": seed,
+        }
         return table
 
     # -- groups of queries -----------------------------------------------------------------------
 
     @entry
     def group_means(self, by: str | None = None) -> pd.DataFrame:
-        """``means`` on the queries of each group; arguments, ``group``, ``queries`` and errors as in ``group_table``."""
+        """Return ``means`` on the queries of each group.
+
+        Arguments, ``group``, ``queries`` and errors are as in ``group_table``.
+        """
         return self._stacked(
             by,
             lambda name: [part.means_of(name) for part in self.tests.by_group],
@@ -565,7 +623,7 @@ class Comparison:
 
     @entry
     def group_table(self, by: str | None = None) -> pd.DataFrame:
-        """``table`` on the queries of each group: with ``group`` and ``queries``, how many count in it.
+        """Return ``table`` on the queries of each group, ``group``, of which ``queries`` count.
 
         ``p_corrected``, and with it ``verdict``, and the four p of a margin hold for all pairs in
         all groups together, ``worse_p`` and ``better_p`` for all criteria, too.
@@ -577,7 +635,8 @@ class Comparison:
         >>> groups = {f"q{i:02}": "first" if i <= 8 else "second" for i in range(1, 17)}
         >>> result = compare(demo.qrels(), demo.runs(), "AP", baseline="bm25", groups=groups)
         >>> table = result.group_table()
-        >>> table[table["p"] <= 0.05][["group", "queries", "run_a", "difference", "p_corrected"]].round(3)
+        >>> columns = ["group", "queries", "run_a", "difference", "p_corrected"]
+        >>> table[table["p"] <= 0.05][columns].round(3)
             group  queries    run_a  difference  p_corrected
         3   first        8  overlap      -0.366        0.062
         7  second        8  overlap      -0.365        0.062
@@ -588,17 +647,21 @@ class Comparison:
 
     @entry
     def group_differences(self, by: str | None = None, alpha: float | None = None) -> pd.DataFrame:
-        """Whether the difference of a pair is another one in some group: a row per criterion and pair of runs.
+        """Test whether the difference of a pair is another one in some group.
 
-        Ask this of groups, not in which group an interval leaves out 0: of equal effects in two
-        groups, one alone is often
-        significant. Columns: ``criterion``, ``run_a``, ``run_b``; ``f`` and ``p`` of Welch's test
-        that the mean differences of all groups are the same (queries exchanged between groups, too,
-        for skewed differences); ``p_corrected`` over the pairs; ``differ``, whether that is at most
-        alpha. Missing where a group has fewer than two queries, or all its differences are equal.
+        Ask this of groups, not in which group an interval leaves out 0: if effects are equal in two
+        groups, often only one is significant.
 
         Args:
+            by: a criterion; by default all.
             alpha: by default that of the test.
+
+        Returns:
+            A row per criterion and pair of runs: ``criterion``, ``run_a``, ``run_b``; ``f`` and
+            ``p`` of Welch's test that the mean differences of all groups are the same (queries
+            exchanged between groups, too, for skewed differences); ``p_corrected`` over the pairs;
+            ``differ``, whether that is at most alpha. They are missing if a group has fewer than
+            two queries, or if all its differences are equal.
 
         Raises:
             ValueError: no groups were given, or they are the units of the tests.
@@ -613,7 +676,7 @@ class Comparison:
         2        tfidf  0.75   False
         3      overlap  0.99   False
         """
-        alpha = self.test.alpha if alpha is None else check_number("alpha", alpha, above=0, below=1)
+        level = self._level(alpha)
 
         def tested(name: str) -> list[dict[str, Any]]:
             parts = [
@@ -621,15 +684,13 @@ class Comparison:
                 for part in self.compared.by_group.values()
             ]
             f, p = heterogeneity(parts, self.test.seed)
-            adjusted = corrected(p, self.test.correction, alpha)[0]
-            return [
-                self.compared.pair_columns
-                | {"f": f, "p": p, "p_corrected": adjusted, "differ": adjusted <= alpha}
-            ]
+            adjusted, _ = corrected(p, self.test.correction, level)
+            columns = {"f": f, "p": p, "p_corrected": adjusted, "differ": adjusted <= level}
+            return [self.compared.pair_columns | columns]
 
         return self._stacked(by, tested)
 
-    # -- missing judgments ---------------------------------------------------------------------------
+    # -- missing judgments -----------------------------------------------------------------------
 
     @entry
     def bounds(
@@ -688,7 +749,8 @@ class Comparison:
         Args:
             n: how many at most.
             by: the criterion; by default the first.
-            depth, max_rel: as in ``bounds``.
+            depth: as in ``bounds``.
+            max_rel: as in ``bounds``.
 
         Returns:
             Columns ``query_id``, ``doc_id``, ``decides``, ``runs`` (how many retrieved it), and
@@ -700,16 +762,18 @@ class Comparison:
 
     @entry
     def explain(self, a: str, b: str, by: str | None = None) -> pd.DataFrame:
-        """Per query: which of two runs is better, and what decided.
+        """Return which of two runs is better on each query, and what decided.
 
-        Columns: ``query_id``, ``winner`` (missing: a tie, or not comparable), ``preference`` of
-        ``a`` over ``b`` (of a measure: the sign of its gain); for ``lexirecall`` and the two
-        lexiprecisions ``level`` (the recall level that decided: i, for the i-th relevant document),
-        ``tied_levels`` (how many levels were equal before), ``doc_id`` (the winner's document at
-        that level), ``rank_a`` and ``rank_b`` (where each run reaches the level, missing where it
-        does not), ``other_doc_id`` (the loser's document there); for recall-paired preferences
-        ``levels_a`` and ``levels_b`` (levels at which each is ahead); for measures ``value_a`` and
-        ``value_b``. With repeats the preference is an average, without what decided.
+        Returns:
+            Columns ``query_id``, ``winner`` (missing if they tie, or are not comparable),
+            ``preference`` of ``a`` over ``b`` (for a measure the sign of its gain). For
+            ``lexirecall`` and the two lexiprecisions also ``level`` (the recall level that decided:
+            i, for the i-th relevant document), ``tied_levels`` (how many levels were equal before),
+            ``doc_id`` (the winner's document at that level), ``rank_a`` and ``rank_b`` (where each
+            run reaches the level, missing if it does not) and ``other_doc_id`` (the loser's
+            document there); for recall-paired preferences ``levels_a`` and ``levels_b`` (levels at
+            which each is ahead); for measures ``value_a`` and ``value_b``. With repeats the
+            preference is an average, without these columns.
         """
         return explained(self.compared, a, b, by)
 
@@ -742,7 +806,7 @@ class Comparison:
 
     @property
     def diagnostics(self) -> list[str]:
-        """When not to trust the result, in words, the gravest first; empty where nothing stands out."""
+        """Reasons not to trust the result, in words, the gravest first; empty if there are none."""
         return [*present.comparison_caveats(self)]
 
     @entry
@@ -796,16 +860,20 @@ class Comparison:
 
     @entry
     def plot(self, kind: str = "means", *args: Any, **options: Any) -> Any:
-        """Draw a kind of picture: ``plot(kind, by, ax=ax)`` is ``ir_lexirecall.plots.KIND(result, by, ax=ax)``; returns the axes.
+        """Draw a kind of picture.
 
-        ``"means"``, ``"differences"`` to the baseline, or the leader (``"groups"``: in each group
-        of queries), with their intervals;
-        ``"heatmap"``: of all pairs, the verdicts marked; ``"pair"``, of runs ``a`` and ``b``: query
-        by query, where they differ.
+        ``plot(kind, by, ax=ax)`` is ``ir_lexirecall.plots.KIND(result, by, ax=ax)``.
 
         Args:
-            args, options: by default by the first criterion, ``by=None``, on new axes, ``ax=None``;
-                ``plot("pair", a, b, by)``.
+            kind: ``"means"``, ``"differences"`` to the baseline, or the leader (``"groups"``: in
+                each group of queries), with their intervals; ``"heatmap"``: of all pairs, the
+                verdicts marked; ``"pair"``, of runs ``a`` and ``b``: query by query, where they
+                differ.
+            *args: of the picture: ``by``, by default the first criterion; of a pair ``a, b, by``.
+            **options: of the picture: ``ax``, by default new axes.
+
+        Returns:
+            The axes.
 
         Raises:
             ValueError: unknown kind.
@@ -816,4 +884,5 @@ class Comparison:
         return self.summary()
 
     def __repr__(self) -> str:
-        return f"<Comparison of {len(self.runs)} runs by {', '.join(self.criteria)}; print() shows what it says>"
+        criteria = ", ".join(self.criteria)
+        return f"<Comparison of {len(self.runs)} runs by {criteria}; print() shows what it says>"

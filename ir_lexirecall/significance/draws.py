@@ -1,10 +1,10 @@
-"""Resamples of queries and of collections, drawn once for all that is computed from them, block by block.
+"""Resamples of queries and of collections, drawn once for everything that is computed from them.
 
-Which collections: ``default_rng([seed, D])`` draws ``integers(D, size=(B, D))``, or all are there,
-in order. The queries of
-collection d: ``default_rng([seed, d])``, of the first one ``default_rng(seed)``, draws
-``integers(Q_d, size=(appearances, Q_d))``, in the order of resamples and of the places where the
-collection stands. So they do not depend on the sizes of blocks, nor on what is computed.
+They are drawn block by block. Which collections: ``default_rng([seed, D])`` draws ``integers(D,
+size=(B, D))``, or all are there, in order. The queries of collection d: ``default_rng([seed, d])``,
+of the first one ``default_rng(seed)``, draws ``integers(Q_d, size=(appearances, Q_d))``, in the
+order of resamples and of the positions of the collection in them. So they do not depend on the
+sizes of blocks, nor on what is computed.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ OVER = ("queries", "collections")
 
 
 class Statistic(ABC):
-    """What is computed from resamples of values, shape ``(S, Q_d)`` for each of D collections.
+    """A statistic that is computed from resamples of values on the queries of D collections.
 
     Attributes:
         over: ``"queries"`` are drawn within each collection, or ``"collections"``, and queries
             within each drawn one.
-        sizes: queries of each of D collections.
-        n_resamples: how many it takes, the first ones.
-        widest: numbers that it needs of each resample at once, about.
+        sizes: number of queries of each collection.
+        n_resamples: how many resamples it takes, the first ones.
+        widest: about how many numbers it keeps for each resample at once.
     """
 
     def __init__(
@@ -46,53 +46,57 @@ class Statistic(ABC):
 
     @abstractmethod
     def take(self, draws: Draws) -> None:
-        """Compute what follows from some of the resamples."""
+        """Compute what follows from a block of the resamples."""
 
 
 def resample(statistics: Sequence[Statistic], *, seed: int, progress: bool | None = False) -> None:
-    """Let statistics take as many resamples as they want; those over the same and of the same sizes take the same ones."""
-    alike: dict[tuple[str, tuple[int, ...]], list[Statistic]] = {}
+    """Give statistics as many resamples as they want.
+
+    Statistics over the same, and of collections of the same sizes, take the same resamples.
+    """
+    by_sample: dict[tuple[str, tuple[int, ...]], list[Statistic]] = {}
     for statistic in statistics:
-        alike.setdefault((statistic.over, statistic.sizes), []).append(statistic)
-    for (over, sizes), several in alike.items():
-        seeds: list[Any] = [
-            seed,
-            *([seed, d] for d in range(1, len(sizes) + (over == "collections"))),
-        ]
-        generators = [np.random.default_rng(one) for one in seeds]
-        for some in progress_bar(progress, list(_blocks(several)), desc="resamples"):
-            draws = Draws(some, sizes, over, generators)
-            for statistic in several:
-                if some.start < statistic.n_resamples:
+        by_sample.setdefault((statistic.over, statistic.sizes), []).append(statistic)
+    for (over, sizes), takers in by_sample.items():
+        generators = _generators(seed, len(sizes), over)
+        for block in progress_bar(progress, list(_blocks(takers)), desc="resamples"):
+            draws = Draws(block, sizes, over, generators)
+            for statistic in takers:
+                if block.start < statistic.n_resamples:
                     statistic.take(draws)
 
 
+def _generators(seed: int, n_collections: int, over: str) -> list[np.random.Generator]:
+    """Return a generator for the queries of each collection and, if need be, for collections."""
+    seeds: list[Any] = [seed, *([seed, d] for d in range(1, n_collections))]
+    if over == "collections":
+        seeds.append([seed, n_collections])
+    return [np.random.default_rng(one) for one in seeds]
+
+
 def _blocks(statistics: Sequence[Statistic]) -> Iterator[slice]:
-    """Blocks of resamples, none of which goes beyond what a statistic wants."""
+    """Yield blocks of resamples; no block goes beyond what a statistic wants."""
     start = 0
     for end in sorted({statistic.n_resamples for statistic in statistics}):
-        widest = max(
-            max(sum(one.sizes), one.widest) for one in statistics if one.n_resamples >= end
-        )
-        yield from (
-            slice(start + some.start, start + some.stop)
-            for some in row_blocks(end - start, widest, BLOCK)
-        )
+        takers = [statistic for statistic in statistics if statistic.n_resamples >= end]
+        widest = max(max(sum(statistic.sizes), statistic.widest) for statistic in takers)
+        for block in row_blocks(end - start, widest, BLOCK):
+            yield slice(start + block.start, start + block.stop)
         start = end
 
 
 @dataclass(frozen=True)
 class Appearances:
-    """How a collection is drawn, n times in some resamples.
+    """How a collection is drawn, n times in a block of resamples.
 
     Attributes:
         count: how often each query is drawn there, shape ``(n, Q_d)``.
-        place: as which of the D drawn collections it appears, shape ``(n,)``.
+        position: as which of the D drawn collections it appears, shape ``(n,)``.
         resample: in which of these resamples, ascending, shape ``(n,)``.
     """
 
     count: Floats
-    place: Ints
+    position: Ints
     resample: Ints
 
 
@@ -100,52 +104,60 @@ class Draws:
     """A block of B resamples of D collections.
 
     Attributes:
-        some: which of all resamples.
+        block: where these resamples stand among all.
         over: what is drawn.
         drawn: the drawn collections, shape ``(B, D)``.
-        collections: of each collection where and how it is drawn.
+        collections: how each collection is drawn.
     """
 
     def __init__(
         self,
-        some: slice,
+        block: slice,
         sizes: Sequence[int],
         over: str,
         generators: Sequence[np.random.Generator],
     ) -> None:
-        """Draw the next resamples, ``some`` of them, of collections of these ``sizes``."""
-        self.some: slice = some
+        """Draw a block of resamples of collections of these sizes."""
+        self.block: slice = block
         self.over: str = over
-        shape = (some.stop - some.start, len(sizes))
-        self.drawn: Ints = np.broadcast_to(np.arange(len(sizes)), shape)
+        n_collections = len(sizes)
+        shape = (block.stop - block.start, n_collections)
+        self.drawn: Ints = np.broadcast_to(np.arange(n_collections), shape)
         if over == "collections":
-            self.drawn = generators[-1].integers(len(sizes), size=shape)
+            self.drawn = generators[-1].integers(n_collections, size=shape)
         by_collection = np.argsort(self.drawn, axis=None, kind="stable")
-        ends = np.cumsum(np.bincount(self.drawn.ravel(), minlength=len(sizes)))
+        ends = np.cumsum(np.bincount(self.drawn.ravel(), minlength=n_collections))
+        appearances = np.split(by_collection, ends[:-1])
         self.collections: list[Appearances] = []
-        for d, (queries, here) in enumerate(
-            zip(sizes, np.split(by_collection, ends[:-1]), strict=True)
-        ):
-            count = times_drawn(generators[d].integers(queries, size=(len(here), queries)), queries)
-            self.collections.append(Appearances(count, here % len(sizes), here // len(sizes)))
+        for d, (n_queries, cells) in enumerate(zip(sizes, appearances, strict=True)):
+            queries = generators[d].integers(n_queries, size=(len(cells), n_queries))
+            resample, position = np.divmod(cells, n_collections)
+            count = times_drawn(queries, n_queries)
+            self.collections.append(Appearances(count, position, resample))
 
     def means(self, values: Sequence[Floats]) -> Floats:
-        """Of the drawn collections, shape ``(D, S, B)``, from values of S runs, shape ``(S, Q_d)`` each."""
+        """Return the means in the drawn collections, shape ``(D, S, B)``.
+
+        Args:
+            values: of S runs on the queries of each collection, shape ``(S, Q_d)`` each.
+        """
         means = np.empty((len(values), len(values[0]), len(self.drawn)))
         for d, (x, one) in enumerate(zip(values, self.collections, strict=True)):
             if self.over == "queries":
                 np.matmul(x, one.count.T, out=means[d])
                 means[d] /= x.shape[1]
             else:
-                means[one.place, :, one.resample] = one.count @ x.T / x.shape[1]
+                means[one.position, :, one.resample] = one.count @ x.T / x.shape[1]
         return means
 
     @cached_property
     def count(self) -> Any:
-        """How often each query is drawn in all, shape ``(sum Q_d, B)``, contiguous: matrix products take three quarters of the time."""
-        count = np.zeros(
-            (sum(one.count.shape[1] for one in self.collections), len(self.drawn)), dtype=np.float32
-        )
+        """How often each query is drawn in all, shape ``(sum Q_d, B)``.
+
+        The array is contiguous, as matrix products then take three quarters of the time.
+        """
+        n_queries = sum(one.count.shape[1] for one in self.collections)
+        count = np.zeros((n_queries, len(self.drawn)), dtype=np.float32)
         end = 0
         for one in self.collections:
             start, end = end, end + one.count.shape[1]
@@ -158,6 +170,6 @@ class Draws:
 
 
 def times_drawn(draw: Ints, queries: int) -> Floats:
-    """How often each query is drawn, a row per resample."""
+    """Return how often each query is drawn, a row for each resample."""
     draw = draw + queries * np.arange(len(draw))[:, None]
     return np.bincount(draw.ravel(), minlength=draw.size).reshape(draw.shape).astype(np.float64)

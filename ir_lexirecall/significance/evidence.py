@@ -29,9 +29,9 @@ def differing_queries(x: Floats) -> Ints:
 
 
 def least_two_sided_p(differing: Ints) -> Floats:
-    """Return the smallest two-sided p of a paired test of means, by the number of differing queries.
+    """Return the smallest two-sided p of a paired test of means, for each number of differences.
 
-    No exchange of the signs of k differences gives less than 2^(1-k), and at most 1.
+    Exchanging the signs of k differences gives a p of at least 2^(1-k).
 
     >>> least_two_sided_p(np.array([0, 1, 4, 6]))
     array([1.     , 1.     , 0.125  , 0.03125])
@@ -40,7 +40,7 @@ def least_two_sided_p(differing: Ints) -> Floats:
 
 
 def tie_weight(x: Floats, margins: Floats | float) -> Floats:
-    """Return the weight of the floor of p: 1 where nearly all queries tie, 0 where enough differ.
+    """Return the weight of the floor of p: 1 if nearly all queries tie, 0 if enough differ.
 
     S = sum over queries of min(|d| / D, 1): a difference much smaller than the margin counts as a
     tie. The weight is (8 - S) / 5, cut to [0, 1].
@@ -61,8 +61,8 @@ def tie_weight(x: Floats, margins: Floats | float) -> Floats:
 def least_margin_p(x: Floats, margins: Floats | float, width: Floats | float) -> Floats:
     """Return the smallest p of *not worse* and of *within margin*, w (1 - D / W)^n.
 
-    It is the chance that a sample shows only ties where a share D / W of the queries loses W. A
-    margin of 0 asks for a gain, of which ties are no evidence anyway: then it is 0.
+    It is the chance that a sample shows only ties if a share D / W of all queries loses W. For a
+    margin of 0 it is 0: that asks for a gain, of which ties are no evidence anyway.
 
     Args:
         x: differences of P pairs on Q queries, shape ``(P, Q)``.
@@ -77,7 +77,7 @@ def least_margin_p(x: Floats, margins: Floats | float, width: Floats | float) ->
 
 
 def _chance_of_ties(queries: int, margins: Floats | float, width: Floats | float) -> Floats:
-    """Return (1 - D / W)^n; 0 where the margin is as wide as the range."""
+    """Return (1 - D / W)^n; 0 if the margin is as wide as the range."""
     margins, width = np.broadcast_arrays(
         np.asarray(margins, dtype=np.float64), np.asarray(width, dtype=np.float64)
     )
@@ -86,9 +86,9 @@ def _chance_of_ties(queries: int, margins: Floats | float, width: Floats | float
 
 
 def least_loss_ruled_out(x: Floats, margins: Floats, width: Floats | float, alpha: float) -> Floats:
-    """Return the smallest loss of which ties do not forbid *not worse* at ``alpha``.
+    """Return the smallest loss that ties let a test rule out, as *not worse* at ``alpha``.
 
-    It is above the margin where they forbid that, else below, and 0 where enough queries differ.
+    It is above the margin if ties forbid *not worse*, else below, and 0 if enough queries differ.
     Ten identical queries rule out no loss below 0.26.
 
     >>> ties = np.zeros((1, 10))
@@ -128,7 +128,7 @@ def least_loss_ruled_out(x: Floats, margins: Floats, width: Floats | float, alph
 def unseen_share(queries: int, alpha: float = 0.05) -> float:
     """Return the share of queries that a sample misses altogether with a probability of ``alpha``.
 
-    q = 1 - alpha^(1 / n): what happens on fewer queries may be missing in the sample.
+    It is 1 - alpha^(1 / n). An effect on fewer queries may be missing in the sample.
 
     >>> round(unseen_share(50), 3), round(unseen_share(10), 2), unseen_share(0)
     (0.058, 0.26, 1.0)
@@ -137,7 +137,7 @@ def unseen_share(queries: int, alpha: float = 0.05) -> float:
 
 
 def may_miss(queries: int, margin: float, width: float, alpha: float = 0.05) -> bool:
-    """Return whether that many queries may miss those on which a loss as large as the margin sits.
+    """Return whether so many queries may miss a loss as large as the margin.
 
     >>> may_miss(298, 0.01, 1.0), may_miss(299, 0.01, 1.0)
     (True, False)

@@ -17,7 +17,7 @@ from ir_lexirecall._util.arrays import Bools, Floats, Ints, row_blocks
 from ir_lexirecall._util.rounding import SUM, levelled
 from ir_lexirecall.significance.deviations import Deviations, least_error_share
 from ir_lexirecall.significance.draws import Draws, Statistic, resample, times_drawn
-from ir_lexirecall.significance.outcomes import Resampled
+from ir_lexirecall.significance.outcomes import Resampled, less_shared
 from ir_lexirecall.significance.over_collections import interval_over_collections
 
 LEAST_SHARED = 6  # tasks that tell two models apart: with fewer, 2^(1 - n) is above .05
@@ -91,11 +91,8 @@ class SharedDeviations(Statistic):
         n_models, n_tasks = values.shape
         self._has_value: Bools = ~np.isnan(values)
         self._is_complete = bool(self._has_value.all())
-        present = np.where(self._has_value, values, np.nan)
-        # Without a task's lowest value, differences stay the same, and rounding errors are smaller.
-        lowest = np.min(present, axis=0, initial=np.inf, where=self._has_value)
-        x = np.where(self._has_value, values - np.where(np.isinf(lowest), 0.0, lowest), 0.0)
-        self._x = np.ldexp(x, -np.frexp(x.max(initial=0.0))[1])
+        (scaled,), _ = less_shared([values])
+        self._x = np.where(self._has_value, scaled, 0.0)
         counts = self._has_value.astype(np.float64)
         self.shared: Ints = np.rint(counts @ counts.T).astype(np.int64)
         above: Any = np.zeros((n_models, enough), dtype=np.float32)
@@ -135,7 +132,7 @@ class SharedDeviations(Statistic):
 
     def take(self, draws: Draws) -> None:
         """Find the largest deviations in some resamples."""
-        above = self.result.above[:, draws.some]
+        above = self.result.above[:, draws.block]
         for pairs in self._differences():
             # All in single precision: n - 1 is in the smallest variance and in the mean.
             n: Any = pairs.shared.astype(np.float32)[:, None]
@@ -153,7 +150,7 @@ class SharedDeviations(Statistic):
                 above[pairs.rows, block] = np.maximum(
                     above[pairs.rows, block], np.negative(t, out=t)
                 )
-        self.result.furthest[draws.some] = above.max(axis=0, initial=0.0)
+        self.result.furthest[draws.block] = above.max(axis=0, initial=0.0)
 
 
 @dataclass(frozen=True)
@@ -243,7 +240,7 @@ class TaskMeans(Statistic):
         n_drawn = self._has_value @ count
         means = np.broadcast_to(self._observed[:, None], n_drawn.shape).copy()
         np.divide(self._values @ count, n_drawn, out=means, where=n_drawn > 0)
-        self.means[:, draws.some] = means
+        self.means[:, draws.block] = means
 
 
 def task_means(values: Floats, draws: Resampled) -> Floats:

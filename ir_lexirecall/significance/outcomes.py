@@ -1,5 +1,8 @@
-"""What a significance test is and gives: a ``Procedure``, declared beside its arithmetic and named in ``testing.TESTS``; intervals that
-agree with p; corrections for several comparisons; verdicts with a margin."""
+"""What a significance test is, and what it gives.
+
+A ``Procedure`` is declared beside its arithmetic and named in ``testing.TESTS``. Here are also
+intervals that agree with p, corrections for several comparisons, and verdicts with a margin.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,10 @@ Bounds = tuple[float, float]
 
 
 class Arrays:
-    """Base of results that are arrays of one number per pair; an index selects the same pairs of all of them."""
+    """Base of results that are arrays with a number for each pair.
+
+    An index selects the same pairs of all arrays.
+    """
 
     @property
     def arrays(self) -> list[Floats]:
@@ -35,21 +41,20 @@ class Arrays:
 
     @classmethod
     def concatenate(cls, results: Sequence[Self]) -> Self:
-        """One result of the pairs of several, in order; without any, a result of no pairs."""
+        """Return one result with the pairs of several, in order."""
         if not results:
-            return cls(*(np.zeros(0) for _ in fields(cls)))  # type: ignore[arg-type]  # subclasses are dataclasses
-        return cls(
-            *(np.concatenate(arrays) for arrays in zip(*(r.arrays for r in results), strict=True))
-        )
+            return cls(*(np.zeros(0) for _ in fields(cls)))  # type: ignore[arg-type]  # dataclasses
+        arrays = zip(*(result.arrays for result in results), strict=True)
+        return cls(*(np.concatenate(of_results) for of_results in arrays))
 
 
 @dataclass(frozen=True)
 class TestResult(Arrays):
-    """Estimates with their intervals, p-values and effect sizes: arrays of one shape, a number per pair.
+    """Estimates with their intervals, p-values and effect sizes: arrays of one shape.
 
     Attributes:
         estimate: of the difference; its kind depends on the test (see ``SignificanceTest``).
-        low, high: ends of its interval at confidence 1 - alpha. It leaves out 0 exactly where p <=
+        low, high: ends of its interval at confidence 1 - alpha. It leaves out 0 exactly if p <=
             alpha.
         p: p-value, before any correction.
         effect_size: of no unit: (wins - losses) / (wins + losses) for the sign test, the
@@ -72,13 +77,13 @@ class TestResult(Arrays):
 
 @dataclass(frozen=True)
 class Sides(Arrays):
-    """What a test says of P pairs, at K shifts: arrays that may be written to.
+    """Results of a test of P pairs, at K shifts: arrays that may be written to.
 
     Attributes:
         above, below: p of theta <= -shift, and of theta >= shift, shape ``(K, P)``.
         p: two-sided, of theta = 0, shape ``(P,)``.
         mean: of the differences; exactly 0 where wins and losses of one magnitude balance.
-        low, high: ends of the interval, where a level was given, shape ``(P,)``.
+        low, high: ends of the interval, if a level was given, shape ``(P,)``.
     """
 
     above: Floats
@@ -97,21 +102,24 @@ class Resampled:
     seed: int = 0
     progress: bool | None = False
 
-    def blocks(self, total: int, width: int, what: str) -> Iterator[slice]:
-        """Slices of resamples that hold a bounded number of values each."""
-        with progress_bar(self.progress, total=total, desc=what) as bar:
-            for some in row_blocks(total, width, BLOCK):
-                yield some
-                bar.update(some.stop - some.start)
+    def blocks(self, total: int, width: int, label: str) -> Iterator[slice]:
+        """Yield slices of resamples that hold a bounded number of values each."""
+        with progress_bar(self.progress, total=total, desc=label) as bar:
+            for block in row_blocks(total, width, BLOCK):
+                yield block
+                bar.update(block.stop - block.start)
 
 
 Kernel = Callable[[Floats, Floats, float | None, Resampled], Sides]
-"""A test of differences, shape ``(P, Q)``, at shifts, shape ``(K, P)``, the first of which is 0; with an interval at 1 - alpha, or none."""
+"""A test of differences, shape ``(P, Q)``, at shifts, shape ``(K, P)``, the first of which is 0.
+
+Its interval is at 1 - alpha; None for no interval.
+"""
 
 
 @dataclass(frozen=True)
 class Procedure:
-    """A significance test: all that is computed and said of it.
+    """A significance test: how it is computed, and how it is described.
 
     Attributes:
         name: as users write it, ``test='wilcoxon'``.
@@ -156,7 +164,7 @@ class Procedure:
 
 
 def two_sided(above: Floats, below: Floats) -> Floats:
-    """Two-sided p from both one-sided ones: twice the smaller.
+    """Return two-sided p from both one-sided ones: twice the smaller.
 
     >>> two_sided(np.array([0.01, 0.6]), np.array([0.995, 0.7]))
     array([0.02, 1.  ])
@@ -165,34 +173,59 @@ def two_sided(above: Floats, below: Floats) -> Floats:
 
 
 def kth_largest(values: Floats, k: int) -> Floats:
-    """Of each row; of ``most_extreme`` resamples none, for k = 0, it is infinite.
+    """Return the k-th largest value of each row; infinity if k is 0.
 
     >>> kth_largest(np.array([[3.0, 1.0, 2.0]]), 2)
     array([2.])
     """
     if k == 0:
         return np.full(len(values), np.inf)
-    place = values.shape[1] - k
-    return np.partition(values, place, axis=1)[:, place]
+    index = values.shape[1] - k
+    return np.partition(values, index, axis=1)[:, index]
 
 
 def scaled(x: Floats) -> tuple[Floats, Ints]:
-    """Each row of ``x`` times the power of two that brings its largest magnitude into [1/2, 1), and its exponent.
+    """Return each row times the power of two that brings its largest magnitude into [1/2, 1).
 
-    Multiplying by a power of two rounds nothing: what follows neither over- nor underflows, and
-    every threshold below it is relative to the row.
+    Multiplying by a power of two rounds nothing. Later computations neither over- nor underflow,
+    and thresholds are relative to the row.
+
+    Returns:
+        The rows, and the exponents of the powers that give them back, shape ``(P, 1)``.
 
     >>> scaled(np.array([[3.0, -4.0], [0.0, 0.0]]))
     (array([[ 0.375, -0.5  ],
            [ 0.   ,  0.   ]]), array([[3],
            [0]]...))
     """
-    exponent = np.frexp(np.abs(x).max(axis=1, initial=0, keepdims=True))[1]
+    _, exponent = np.frexp(np.abs(x).max(axis=1, initial=0, keepdims=True))
     return np.ldexp(x, -exponent), exponent
 
 
+def less_shared(values: Sequence[Floats]) -> tuple[list[Floats], int]:
+    """Return values less the smallest on each query, scaled by a power of two to at most 1.
+
+    What all runs share on a query changes no difference; without it, rounding errors are smaller.
+
+    Args:
+        values: of S runs on the queries of each of D collections, shape ``(S, Q_d)`` each; NaN
+            where missing, which they stay.
+
+    Returns:
+        The values, and the exponent of the power that gives differences back.
+
+    >>> less_shared([np.array([[104.0, 7.0], [100.0, 9.0]])])
+    ([array([[0.5 , 0.  ],
+           [0.  , 0.25]])], 3)
+    """
+    above_lowest = [x - np.fmin.reduce(x, axis=0) for x in values]
+    largest = max(float(np.fmax.reduce(x, axis=None, initial=0.0)) for x in above_lowest)
+    exponent = int(np.frexp(largest)[1])
+    return [np.ldexp(x, -exponent) for x in above_lowest], exponent
+
+
 def moved(x: Floats, shift: Floats) -> Floats:
-    """``x`` plus a shift (of each row, shape ``(P, 1)``), and 0 where only rounding is left.
+    """Return each row plus its shift, shape ``(P, 1)``; rounding errors become 0.
 
     >>> moved(np.array([[0.79 - 0.8, 0.02]]), np.array([[0.01]]))
     array([[0.  , 0.03]])
@@ -201,7 +234,7 @@ def moved(x: Floats, shift: Floats) -> Floats:
 
 
 def effect_of_mean(x: Floats) -> Floats:
-    """Cohen's d_z of each row of differences, shape ``(P, Q)``: mean / standard deviation; 0 for fewer than 2 queries.
+    """Return Cohen's d_z of each row, mean / standard deviation; 0 for fewer than 2 queries.
 
     >>> effect_of_mean(np.array([[1.0, 3.0, 2.0], [0.5, 0.5, 0.5], [0.0, 0.0, 0.0]]))
     array([ 2., inf,  0.])
@@ -215,23 +248,23 @@ def mean_and_deviation(x: Floats) -> tuple[Floats, Floats]:
     """Return mean and standard deviation (ddof 1) of each row.
 
     Rows of one number have exactly that mean, and a deviation of 0. The deviation of one query is
-    NaN, and so are both numbers where there are no queries.
+    NaN, and so are both numbers without any query.
     """
     if x.shape[1] == 0:
         return np.full(len(x), np.nan), np.full(len(x), np.nan)
-    constant = np.all(x == x[:, :1], axis=1)
-    mean = np.where(constant, x[:, 0], x.mean(axis=1))
+    is_constant = np.all(x == x[:, :1], axis=1)
+    mean = np.where(is_constant, x[:, 0], x.mean(axis=1))
     if x.shape[1] < 2:
         return mean, np.full(len(x), np.nan)
-    return mean, np.where(constant, 0.0, x.std(axis=1, ddof=1))
+    return mean, np.where(is_constant, 0.0, x.std(axis=1, ddof=1))
 
 
 def most_extreme(n_resamples: int, alpha: float) -> int:
-    """How many of the resamples, the observed sample counted with them, may be as extreme where p <= alpha.
+    """Return how many resamples may be as extreme as the sample, which counts too, for p <= alpha.
 
-    With p = (1 + count) / (1 + n_resamples), a test rejects where count is below this number k, and
-    so the k-th most extreme resample is where its interval ends; 0: no p is that small, and the
-    interval has no ends.
+    With p = (1 + count) / (1 + n_resamples), a test rejects if count is below this number k. So its
+    interval ends at the k-th most extreme resample. If k is 0, no p is that small, and the interval
+    has no ends.
 
     >>> most_extreme(9999, 0.05), most_extreme(19, 0.05), most_extreme(18, 0.05)
     (500, 1, 0)
@@ -241,20 +274,22 @@ def most_extreme(n_resamples: int, alpha: float) -> int:
 
 
 def agreeing(result: TestResult, alpha: float, bounds: Bounds | None) -> TestResult:
-    """The result with intervals cut at ``bounds``, and with ends that leave out 0 exactly where p <= alpha.
+    """Return the result with intervals cut at bounds, which leave out 0 exactly if p <= alpha.
 
-    Test and interval agree by construction. What is mended here is rounding, and the case p =
-    alpha, which rejects, while
-    the end of a closed interval is 0: it becomes the next number.
+    Test and interval agree by construction but for rounding errors, and for p = alpha. Then the
+    test rejects, and the closed interval ends at 0; that end becomes the next number.
     """
     low, high = result.low, result.high
     if bounds is not None:
         low, high = np.clip(low, *bounds), np.clip(high, *bounds)
-    reject, above, smallest = result.p <= alpha, result.estimate > 0, np.nextafter(0.0, 1.0)
-    low = np.where(reject, np.where(above, np.maximum(low, smallest), low), np.minimum(low, 0.0))
-    high = np.where(
-        reject, np.where(above, high, np.minimum(high, -smallest)), np.maximum(high, 0.0)
-    )
+    rejects = result.p <= alpha
+    is_gain = rejects & (result.estimate > 0)
+    is_loss = rejects & ~is_gain
+    smallest = np.nextafter(0.0, 1.0)
+    low = np.where(is_gain, np.maximum(low, smallest), low)
+    high = np.where(is_loss, np.minimum(high, -smallest), high)
+    low = np.where(rejects, low, np.minimum(low, 0.0))
+    high = np.where(rejects, high, np.maximum(high, 0.0))
     return TestResult(result.estimate, low, high, result.p, result.effect_size)
 
 
@@ -274,7 +309,7 @@ STATSMODELS_CORRECTIONS = (
     "fdr_gbs",
     "lfdr",
 )
-"""Names of corrections that ``multipletests`` of statsmodels computes, known without statsmodels, too."""
+"""Corrections that ``multipletests`` of statsmodels computes, known without statsmodels, too."""
 _CORRECTION_ALIASES = frozenset(
     {"b", "bonf", "s", "h", "hs", "sh", "ho", "lfdr_sl", "fdrcorr", "fdr_twostage"}
     | {"fdr_i", "fdr_p", "fdri", "fdrp", "fdr_n", "fdr_c", "fdrn", "fdr_2sbh", "fdr_2sbky"}
@@ -294,7 +329,7 @@ def check_correction(method: str | None) -> None:
     >>> check_correction("Holm")
     Traceback (most recent call last):
     ...
-    ValueError: unknown correction 'Holm'; choose from holm, bonferroni, fdr_bh, ...; did you mean 'holm'?
+    ValueError: unknown correction 'Holm'; choose from holm, ...; did you mean 'holm'?
     """
     names = ["holm", *STATSMODELS_CORRECTIONS]
     if method is None or (isinstance(method, str) and method in {*names, *_CORRECTION_ALIASES}):
@@ -320,9 +355,9 @@ def _meant_correction(method: str, names: Sequence[str]) -> str:
 
 @entry
 def corrected(p: Floats, method: str | None, alpha: float) -> tuple[Floats, Bools]:
-    """p-values adjusted for the family of comparisons, and which are rejected, by statsmodels' ``multipletests``.
+    """Return p-values adjusted for the family of comparisons, and which are rejected.
 
-    Only the default, Holm's, needs no statsmodels.
+    All but the default, Holm's, are computed by ``multipletests`` of statsmodels.
 
     Args:
         p: p-values of one family, shape ``(P,)``.
@@ -341,19 +376,27 @@ def corrected(p: Floats, method: str | None, alpha: float) -> tuple[Floats, Bool
     """
     if method is None or len(p) == 0:
         return p, p <= alpha
-    if (
-        method == "holm"
-    ):  # the smallest p-value counts against all comparisons, the next one against the rest, ...
-        order, left = np.argsort(p), np.arange(len(p), 0, -1)
-        adjusted, reject = np.empty(len(p)), np.empty(len(p), dtype=bool)
-        adjusted[order] = np.minimum(np.maximum.accumulate(p[order] * left), 1)
-        reject[order] = np.logical_and.accumulate(p[order] <= alpha / left)
-        return adjusted, reject
+    if method == "holm":
+        return _by_holm(p, alpha)
     check_correction(method)
-    what = f"the correction {method!r}, unlike 'holm' and None,"
-    statsmodels = required("statsmodels.stats.multitest", what, "statsmodels", "compare")
-    reject, adjusted, *_ = statsmodels.multipletests(p, alpha=alpha, method=method)
-    return adjusted, reject & ~np.isnan(p)
+    label = f"the correction {method!r}, unlike 'holm' and None,"
+    statsmodels = required("statsmodels.stats.multitest", label, "statsmodels", "compare")
+    rejects, adjusted, *_ = statsmodels.multipletests(p, alpha=alpha, method=method)
+    return adjusted, rejects & ~np.isnan(p)
+
+
+def _by_holm(p: Floats, alpha: float) -> tuple[Floats, Bools]:
+    """Return p-values adjusted by Holm's correction, and which are rejected.
+
+    The smallest p counts against all comparisons, the next one against the remaining ones, and so
+    on.
+    """
+    order = np.argsort(p)
+    n_remaining = np.arange(len(p), 0, -1)
+    adjusted, rejects = np.empty(len(p)), np.empty(len(p), dtype=bool)
+    adjusted[order] = np.minimum(np.maximum.accumulate(p[order] * n_remaining), 1)
+    rejects[order] = np.logical_and.accumulate(p[order] <= alpha / n_remaining)
+    return adjusted, rejects
 
 
 # -- margins ---------------------------------------------------------------------------------------
@@ -372,7 +415,7 @@ class MarginTest(Arrays):
 
 
 def margin_verdicts(tested: MarginTest, alpha: float) -> NDArray[np.str_]:
-    """Verdicts with a margin, the first that holds.
+    """Return verdicts with a margin, the first that holds for each pair.
 
     A margin D > 0 is a difference that does not matter, in the unit of the test's estimate. For
     differences turned such that positive is better, and theta what the test estimates:
@@ -387,18 +430,20 @@ def margin_verdicts(tested: MarginTest, alpha: float) -> NDArray[np.str_]:
     undecided       nothing
     ==============  =================  ======================================================
 
-    A loss that is surely there is *worse*, also where it is surely less than D. `compare` gives
+    A loss that is surely there is *worse*, even if it is surely less than D. `compare` gives
     the two-sided p for *better*, so that a margin never turns no significant difference into
     *better*.
 
     Args:
         tested: p-values; correct those that are to hold for a family (``worse``, over all criteria)
-            before, with ``dataclasses.replace``. ``not_worse`` needs no correction where all
-            criteria must pass.
+            before, with ``dataclasses.replace``. ``not_worse`` needs no correction if all criteria
+            must pass.
         alpha: level of each.
 
-    >>> p = np.array([[0.9, 0.6, 0.9, 0.01], [0.01, 0.4, 0.5, 0.99], [1.0, 0.01, 0.01, 0.0], [1.0, 0.03, 0.2, 0.3]])
-    >>> margin_verdicts(MarginTest(*p), 0.05).tolist()
+    >>> better, worse = [0.9, 0.6, 0.9, 0.01], [0.01, 0.4, 0.5, 0.99]
+    >>> not_worse, within = [1.0, 0.01, 0.01, 0.0], [1.0, 0.03, 0.2, 0.3]
+    >>> tested = MarginTest(*np.array([better, worse, not_worse, within]))
+    >>> margin_verdicts(tested, 0.05).tolist()
     ['worse', 'within margin', 'not worse', 'better']
     """
     p = [tested.worse, tested.better, tested.within, tested.not_worse]

@@ -1,9 +1,9 @@
-"""Many collections, as functions of arrays: resampling, intervals of macro means, meta-analysis, and tests of a number per collection.
+"""Statistics over many collections: resampling, intervals of macro means, meta-analysis, tests.
 
 ``values`` are those of S runs on the queries of D collections: a sequence of D arrays, shape ``(S,
-Q_d)``. A collection counts
-once, however many queries it has: the macro mean of a run is the mean over collections of its means
-over queries. Queries are resampled for all runs alike, so differences stay paired.
+Q_d)``. A collection counts once, however many queries it has: the macro mean of a run is the mean
+over collections of its means over queries. Queries are resampled for all runs alike, so differences
+stay paired.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from ir_lexirecall.significance.outcomes import (
 from ir_lexirecall.significance.signed_rank import wilcoxon
 
 _DRAWS = Resampled()
-_LEAST_ERROR = 0.35  # of the observed standard error, what that of a resample is at least
-_ENOUGH = 25  # queries in all for that; with fewer, such intervals would hold too seldom
-_MANY = 10  # queries of each collection from which none differs much more than those seen
+_LEAST_ERROR = 0.35  # share of the observed standard error that the one of a resample is at least
+_ENOUGH_QUERIES = 25  # in all, for that; with fewer, such intervals would hold too seldom
+_MANY_QUERIES = 10  # of each collection, from which no query differs much more than those seen
 
 
 @dataclass(frozen=True)
@@ -38,13 +38,11 @@ class Resamples(Arrays):
     """Macro means of B resamples, with their standard errors."""
 
     mean: Floats  # shape ``(S, B)``
-    error: (
-        Floats  # standard error of each mean, estimated from the resample alone, shape ``(S, B)``
-    )
+    error: Floats  # of each mean, estimated from the resample alone, shape ``(S, B)``
 
 
 def macro_means(values: Sequence[Floats]) -> Floats:
-    """Mean over collections of the means over queries, shape ``(S,)``.
+    """Return the mean over collections of the means over queries, shape ``(S,)``.
 
     >>> macro_means([np.array([[0.0, 1.0]]), np.array([[1.0, 1.0, 1.0]])])
     array([0.75])
@@ -53,12 +51,12 @@ def macro_means(values: Sequence[Floats]) -> Floats:
 
 
 def macro_error(values: Sequence[Floats], over: str) -> Floats:
-    """Standard error of the macro means, shape ``(S,)``; inf where too few queries or collections tell of the spread.
+    """Return the standard error of the macro means, shape ``(S,)``.
 
-    ``over="queries"``: the collections are fixed, sqrt(sum_d s_d^2 / Q_d) / D;
-    ``over="collections"``: they are a sample, the standard deviation of their means / sqrt(D), but
-    at least the error over queries: that collections agree is no evidence beyond that of their
-    queries.
+    With ``over="queries"``, the collections are fixed: sqrt(sum_d s_d^2 / Q_d) / D. With
+    ``over="collections"``, they are a sample: the standard deviation of their means / sqrt(D), but
+    at least the error over queries, as collections that agree are no evidence beyond their queries.
+    It is infinite if there are too few queries or collections to know the spread.
 
     >>> values = [np.array([[0.0, 1.0]]), np.array([[0.2, 0.8]])]
     >>> macro_error(values, "queries").round(4), macro_error(values, "collections").round(4)
@@ -66,29 +64,31 @@ def macro_error(values: Sequence[Floats], over: str) -> Floats:
     """
     total = np.zeros(len(values[0]))
     for x in values:
-        queries = x.shape[1]
+        n_queries = x.shape[1]
         with np.errstate(invalid="ignore"):
-            deviation = x.std(axis=1, ddof=1) if queries > 1 else np.full(len(x), np.inf)
-        total += settled(deviation, np.abs(x).max(axis=1)) ** 2 / queries
+            deviation = x.std(axis=1, ddof=1) if n_queries > 1 else np.full(len(x), np.inf)
+        total += settled(deviation, np.abs(x).max(axis=1)) ** 2 / n_queries
     of_queries = np.sqrt(total) / len(values)
     if over == "queries":
         return of_queries
     means = np.stack([x.mean(axis=1) for x in values])
     if len(means) < 2:
         return np.full(means.shape[1], np.inf)
-    between = settled(means.std(axis=0, ddof=1), np.abs(means).max(axis=0)) / np.sqrt(len(means))
-    return np.maximum(between, np.where(np.isinf(of_queries), 0.0, of_queries))
+    deviation = settled(means.std(axis=0, ddof=1), np.abs(means).max(axis=0))
+    least = np.where(np.isinf(of_queries), 0.0, of_queries)
+    return np.maximum(deviation / np.sqrt(len(means)), least)
 
 
 def macro_bootstrap(values: Sequence[Floats], over: str, draws: Resampled = _DRAWS) -> Resamples:
-    """Resample queries within each collection, or collections, too, and the queries of each drawn one.
+    """Resample the queries of each collection, and the collections if they are a sample.
 
-    ``over="queries"``: these collections are the benchmark. ``over="collections"``: they are a
-    sample of tasks; the standard error is that of the D drawn means, so a statistic divided by it
-    accounts for the queries' noise once: in the observed means as well as in the resampled ones.
-    They are drawn as the module ``draws`` says.
+    With ``over="queries"``, these collections are the benchmark. With ``over="collections"``, they
+    are a sample of tasks; the standard error is that of the D drawn means, so a statistic divided
+    by it accounts for the queries' noise once: in the observed means as well as in the resampled
+    ones. The module ``draws`` says how they are drawn.
 
-    >>> resamples = macro_bootstrap([np.array([[0.0, 1.0]]), np.array([[0.2, 0.8]])], "queries", Resampled(1000))
+    >>> values = [np.array([[0.0, 1.0]]), np.array([[0.2, 0.8]])]
+    >>> resamples = macro_bootstrap(values, "queries", Resampled(1000))
     >>> resamples.mean.shape, abs(float(resamples.mean.mean()) - 0.5) < 0.02
     ((1, 1000), True)
     """
@@ -98,44 +98,52 @@ def macro_bootstrap(values: Sequence[Floats], over: str, draws: Resampled = _DRA
 
 
 class MacroMeans(Statistic):
-    """``macro_bootstrap`` of values as a statistic that takes resamples.
+    """Macro means and their standard errors in resamples; see `macro_bootstrap`.
 
     Attributes:
-        resamples: what it has found.
+        resamples: the means and errors.
     """
 
     def __init__(self, values: Sequence[Floats], over: str, n_resamples: int) -> None:
+        """Take the arguments of `macro_bootstrap`, with the number of resamples."""
         widest = (2 if over == "queries" else len(values)) * len(values[0])
         super().__init__(values, over, n_resamples=n_resamples, widest=widest)
         self._means = [x.mean(axis=1, keepdims=True) for x in values]
-        self._centered = [x - mean for x, mean in zip(values, self._means, strict=True)]
+        self._centred = [x - mean for x, mean in zip(values, self._means, strict=True)]
         self._noise = SUM * np.max([np.abs(x).max(axis=1) for x in values], axis=0)
         self.resamples: Resamples = Resamples(*np.empty((2, len(values[0]), n_resamples)))
 
     def take(self, draws: Draws) -> None:
-        """Means and errors of some resamples."""
+        """Compute means and errors of some resamples."""
+        mean, error = self._of_queries(draws) if self.over == "queries" else self._of_means(draws)
+        self.resamples.mean[:, draws.block] = mean
+        self.resamples.error[:, draws.block] = error
+
+    def _of_queries(self, draws: Draws) -> tuple[Floats, Floats]:
+        """Return macro means and their errors by the variance within each collection."""
         mean, variance = np.zeros((2, len(self._noise), len(draws.drawn)))
-        collections, overall = len(self.sizes), np.mean(self._means, axis=0)
-        if self.over == "queries":
-            for x, center, one in zip(self._centered, self._means, draws.collections, strict=True):
-                first, second = np.split(np.concatenate([x, x**2]) @ one.count.T / x.shape[1], 2)
-                second -= first**2
-                mean += first + center
-                variance += settled(second, np.abs(x).max(axis=1, keepdims=True) ** 2) / max(
-                    1, x.shape[1] - 1
-                )
-            mean, error = mean / collections, np.sqrt(variance) / collections
-        else:
-            means = draws.means(self._centered)
-            effects = np.concatenate(self._means, axis=1) - overall
-            for place, drawn in zip(means, draws.drawn.T, strict=True):
-                place += effects[:, drawn]
-            mean = means.mean(axis=0)
-            means -= mean
-            variance = np.einsum("dsb,dsb->sb", means, means) / collections
-            variance[variance <= self._noise[:, None] ** 2] = 0
-            mean, error = mean + overall, np.sqrt(variance / max(1, collections - 1))
-        self.resamples.mean[:, draws.some], self.resamples.error[:, draws.some] = mean, error
+        n_collections = len(self.sizes)
+        for x, observed, one in zip(self._centred, self._means, draws.collections, strict=True):
+            n_queries = x.shape[1]
+            first, second = np.split(np.concatenate([x, x**2]) @ one.count.T / n_queries, 2)
+            second -= first**2
+            mean += first + observed
+            largest = np.abs(x).max(axis=1, keepdims=True)
+            variance += settled(second, largest**2) / max(1, n_queries - 1)
+        return mean / n_collections, np.sqrt(variance) / n_collections
+
+    def _of_means(self, draws: Draws) -> tuple[Floats, Floats]:
+        """Return macro means and their errors by the variance between drawn collections."""
+        n_collections, overall = len(self.sizes), np.mean(self._means, axis=0)
+        means = draws.means(self._centred)
+        effects = np.concatenate(self._means, axis=1) - overall
+        for of_collection, drawn in zip(means, draws.drawn.T, strict=True):
+            of_collection += effects[:, drawn]
+        mean = means.mean(axis=0)
+        means -= mean
+        variance = np.einsum("dsb,dsb->sb", means, means) / n_collections
+        variance[variance <= self._noise[:, None] ** 2] = 0
+        return mean + overall, np.sqrt(variance / max(1, n_collections - 1))
 
 
 def mean_interval(
@@ -151,24 +159,24 @@ def mean_interval(
     This is the interval of a mean wherever one is printed. There is one method for all runs of a
     call:
 
-    - Of measures that take few values, and where all values are 0 or 1, the t interval with the two
-      ends of the range added as observations (`interval_with_ends`). In simulations, 95% intervals
-      hold true means of .01 to .99 of values of 0 and 1 in at least .936, Wilson's in .828 and the
-      bootstrap's in .900.
-    - Of others the studentised bootstrap. With skewed values (``tests/simulations``), its 95%
-      intervals hold the true mean in 94 to 96% from 10 queries on; percentile and BCa intervals in
-      86% with 10 and 92% with 50.
-    - Where it has no end for some run (all values are equal, or so many resamples have no spread),
-      but the range has, the first one.
+    - For measures that take few values, and if all values are 0 or 1, it is the t interval with the
+      two ends of the range added as observations (`interval_with_ends`). In simulations, 95%
+      intervals hold true means of 0.01 to 0.99 of values of 0 and 1 in at least 0.936, Wilson's in
+      0.828 and the bootstrap's in 0.900.
+    - For others, it is the studentised bootstrap. With skewed values (``tests/simulations``), its
+      95% intervals hold the true mean in 94 to 96% from 10 queries on; percentile and BCa intervals
+      in 86% with 10 and 92% with 50.
+    - If that has no end for some run (all values are equal, or too many resamples have no spread),
+      but the range has ends, it is the first one.
 
-    Both ends are NaN for a single query, and where neither the bootstrap nor the range has ends.
-    The interval is not cut at a range: cut it where the measure has bounds.
+    Both ends are NaN for a single query, and if neither the bootstrap nor the range has ends. The
+    interval is not cut at the range: cut it if the measure has bounds.
 
     Args:
         values: of S runs on Q queries, shape ``(S, Q)``.
         alpha: 1 - confidence.
         draws: resamples of queries.
-        limits: the smallest and the largest value that is possible; infinite where not known.
+        limits: the smallest and the largest value that is possible; infinite if not known.
         few_values: whether the measure takes few values, such as reciprocal ranks.
 
     >>> low, high = mean_interval(np.array([[0.1, 0.4, 0.2, 0.9, 0.5, 0.3], [0.4] * 6]))
@@ -179,15 +187,15 @@ def mean_interval(
     (array([0.774]), array([1.]))
     """
     is_binary = bool(np.isin(values, (0.0, 1.0)).all())
-    if not np.isfinite(limits).all() and (is_binary or few_values):
+    if (is_binary or few_values) and not np.isfinite(limits).all():
         limits = (0.0, 1.0)
     has_ends = bool(np.isfinite(limits).all()) and values.shape[1] > 1
-    if has_ends and (few_values or (is_binary and limits == (0.0, 1.0))):
+    takes_few_values = few_values or (is_binary and limits == (0.0, 1.0))
+    if has_ends and takes_few_values:
         return interval_with_ends(values, limits, alpha)
     resamples = macro_bootstrap([values], "queries", draws)
-    low, high, _ = studentised_interval(
-        values.mean(axis=1), macro_error([values], "queries"), resamples, alpha
-    )
+    error = macro_error([values], "queries")
+    low, high, _ = studentised_interval(values.mean(axis=1), error, resamples, alpha)
     if has_ends and np.isnan([low, high]).any():
         return interval_with_ends(values, limits, alpha)
     return low, high
@@ -200,13 +208,13 @@ def studentised_interval(
 
     t = (mean of the resample - mean) / error of the resample. p = (1 + number of resamples with a t
     at least as far from 0 as mean / error) / (1 + B); the interval is mean -/+ q error, q the k-th
-    largest absolute t, k = alpha (B + 1). So it leaves out 0 exactly where p is at most alpha.
-    Where it has no ends (too few resamples or queries; so many resamples without any spread that q
-    is infinite; no spread at all), it cannot be estimated: NaN.
+    largest absolute t, k = alpha (B + 1). So it leaves out 0 exactly if p is at most alpha. Its
+    ends are NaN if they cannot be estimated: with too few resamples or queries, with so many
+    resamples without any spread that q is infinite, or without any spread at all.
 
     Args:
         mean: the observed means, shape ``(S,)``, with their standard errors ``error``.
-        error: infinite where too little is known of the spread.
+        error: infinite if too little is known of the spread.
         resamples: of the same means.
         alpha: 1 - confidence.
         least_error: share of the observed error that the error of a resample is at least. Without
@@ -224,18 +232,17 @@ def studentised_interval(
         t = np.where(shifted == 0, 0.0, np.abs(shifted) / errors)
         observed = np.where(mean == 0, 0.0, np.abs(mean) / error)
     t *= 1 + SUM  # the last bits must not separate equal ones
-    count = resamples.mean.shape[1]
-    p = np.where(
-        np.isinf(error), 1.0, (1 + np.count_nonzero(t >= observed[:, None], axis=1)) / (1 + count)
-    )
+    n_resamples = resamples.mean.shape[1]
+    n_as_far = np.count_nonzero(t >= observed[:, None], axis=1)
+    p = np.where(np.isinf(error), 1.0, (1 + n_as_far) / (1 + n_resamples))
     with np.errstate(invalid="ignore"):
-        half = kth_largest(t, most_extreme(count, alpha)) * error
+        half = kth_largest(t, most_extreme(n_resamples, alpha)) * error
     half[np.isinf(half) | (error == 0)] = np.nan
     return mean - half, mean + half, p
 
 
 def rank_interval(resampled: Floats, alpha: float) -> tuple[Ints, Ints]:
-    """The ranks from ... to ... that at least 1 - alpha of the resamples give to each run, shape ``(S,)`` each.
+    """Return the lowest and the highest rank that 1 - alpha of the resamples give to each run.
 
     Args:
         resampled: means of the resamples, shape ``(S, B)``.
@@ -268,7 +275,7 @@ def rank_interval(resampled: Floats, alpha: float) -> tuple[Ints, Ints]:
 
 
 def ranks(means: Floats) -> Floats:
-    """Ranks of S runs by ``means`` of shape ``(S, ...)``, the highest first.
+    """Return the ranks of S runs by their means, shape ``(S, ...)``, the highest first.
 
     Runs whose means differ by rounding only share the mean of their ranks.
 
@@ -283,39 +290,51 @@ def ranks(means: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class RandomEffects:
-    """Random-effects means of per-collection differences, and how much these differ beyond chance; shape ``(P,)`` each."""
+    """Random-effects means of differences on collections, and how these vary, ``(P,)`` each.
 
-    effect: Floats  # mean over all tasks like these, and its interval
+    Attributes:
+        effect: mean over all tasks like these.
+        effect_low, effect_high: ends of its interval.
+        p: that it is 0; at most alpha exactly if the interval leaves out 0.
+        next_low, next_high: ends for the difference on one more collection like these.
+        tau2: variance of the true differences between collections.
+        i2: share of the observed variance between collections that is not chance, from 0 to 1.
+    """
+
+    effect: Floats
     effect_low: Floats
     effect_high: Floats
-    p: Floats  # that it is 0: at most alpha where the interval leaves out 0
-    next_low: Floats  # of the difference on one more collection like these
+    p: Floats
+    next_low: Floats
     next_high: Floats
-    tau2: Floats  # variance of the true differences between collections
-    i2: Floats  # share of the observed variance between collections that is not chance, from 0 to 1
+    tau2: Floats
+    i2: Floats
 
 
 def random_effects(effect: Floats, variance: Floats, alpha: float = 0.05) -> RandomEffects:
-    """Random-effects meta-analysis in which all collections weigh the same.
+    """Combine differences on collections by random effects, with equal weights.
 
-    With y_d the difference on one of D collections, v_d its sampling variance, and s^2 the variance
-    of the y_d (ddof 1): the mean is that of the y_d, its interval by t with D - 1 degrees of
-    freedom and a variance of max(s^2, mean of v_d) / D (where collections agree by chance, the
-    noise of their queries remains). From 4 collections on, the ends t are those of Hall's
-    transformation for the skewness g of the y_d (their third moment by the power 3/2 of that
-    variance), ((1 + 3 a (t - a / 2))^(1/3) - 1) / a with a = g / (3 sqrt(D)). tau^2 = max(0, s^2 -
-    mean of v_d), I2 = tau^2 / (tau^2 + mean of v_d). The prediction interval of the difference on
-    one more collection with as many queries is mean -/+ t_(D-1) sqrt(max(s^2, mean of v_d) (1 + 1 /
-    D)); it holds the true difference there at least as often.
+    Let y_d be the difference on one of D collections, v_d its sampling variance, v the mean of the
+    v_d, s^2 the variance of the y_d (ddof 1), and V = max(s^2, v): even if collections agree by
+    chance, the noise of their queries remains.
 
-    Weights 1 / v_d would be biased where mean and variance go together: of measures that are mostly
-    0, such intervals held .70 for .95 with 8 collections of 10 queries, these .95 to .97 (without
-    Hall's transformation .91 to .95; .94 to .98 of normal differences, 3 collections .99).
+    - The mean is that of the y_d; its interval is by t with D - 1 degrees of freedom and the
+      variance V / D. From 4 collections on, the ends t are those of Hall's transformation for the
+      skewness g of the y_d (their third moment by the power 3/2 of the variance), ((1 + 3 a (t - a
+      / 2))^(1/3) - 1) / a with a = g / (3 sqrt(D)).
+    - tau^2 = V - v, and I2 = tau^2 / V.
+    - The prediction interval of the difference on one more collection with as many queries is mean
+      -/+ t_(D-1) sqrt(V (1 + 1 / D)); it holds the true difference there at least as often.
+
+    Weights 1 / v_d would be biased if mean and variance go together: for measures that are mostly
+    0, such intervals held 0.70 for 0.95 with 8 collections of 10 queries, these 0.95 to 0.97
+    (without Hall's transformation 0.91 to 0.95; for normal differences 0.94 to 0.98, with 3
+    collections 0.99).
 
     Args:
         effect: y, mean difference of P pairs on D collections, shape ``(P, D)``.
-        variance: v, the sampling variance of each. A pair with an unknown one, or without any
-            spread, is left out: NaN.
+        variance: the sampling variance of each. A pair with an unknown one, or without any spread,
+            has NaN.
         alpha: 1 - confidence.
 
     Sources: Hedges, A Random Effects Model for Effect Sizes, Psychological Bulletin 1983, doi
@@ -325,35 +344,59 @@ def random_effects(effect: Floats, variance: Floats, alpha: float = 0.05) -> Ran
     the Royal Statistical Society B 1992, doi 10.1111/j.2517-6161.1992.tb01876.x.
 
     >>> result = random_effects(np.array([[0.05, 0.02, 0.08]]), np.full((1, 3), 0.0004))
-    >>> result.effect.round(3), result.effect_low.round(3), result.effect_high.round(3), result.next_low.round(3)
-    (array([0.05]), array([-0.025]), array([0.125]), array([-0.099]))
+    >>> result.effect.round(3), result.effect_low.round(3), result.effect_high.round(3)
+    (array([0.05]), array([-0.025]), array([0.125]))
+    >>> result.next_low.round(3)
+    array([-0.099])
     """
-    collections = effect.shape[1]
+    n_collections = effect.shape[1]
     numbers = np.full((8, len(effect)), np.nan)
     chance = variance.mean(axis=1)
-    known = np.isfinite(chance) & (collections > 1)
-    if not known.any():
+    is_known = np.isfinite(chance) & (n_collections > 1)
+    if not is_known.any():
         return RandomEffects(*numbers)
-    y, chance = effect[known], chance[known]
+    y, chance = effect[is_known], chance[is_known]
     mean = y.mean(axis=1)
     total = np.maximum(chance, settled(y.var(axis=1, ddof=1), np.abs(y).max(axis=1) ** 2))
     total[total == 0] = np.nan
     tau2 = total - chance
-    t = -special.stdtrit(collections - 1, alpha / 2)
-    error, further = np.sqrt(total / collections), t * np.sqrt(total * (1 + 1 / collections))
+    t = -special.stdtrit(n_collections - 1, alpha / 2)
+    error = np.sqrt(total / n_collections)
+    low_t, high_t, t_of_zero = _by_hall(y, mean, total, error, t)
+    p = np.where(mean == 0, 1.0, 2 * special.stdtr(n_collections - 1, -np.abs(t_of_zero)))
+    low, high = mean - low_t * error, mean - high_t * error
+    half = t * np.sqrt(total * (1 + 1 / n_collections))
+    numbers[:, is_known] = [mean, low, high, p, mean - half, mean + half, tau2, tau2 / total]
+    return RandomEffects(*numbers)
+
+
+def _by_hall(
+    y: Floats, mean: Floats, total: Floats, error: Floats, t: float
+) -> tuple[Floats, Floats, Floats]:
+    """Return t and -t by Hall's transformation for skewness, and the t of a mean of 0.
+
+    Up to 3 collections, and for differences that are not skewed, they are the usual ones.
+
+    Args:
+        y: differences of P pairs on D collections, shape ``(P, D)``.
+        mean: of the differences, shape ``(P,)``.
+        total: their variance, which is at least that by chance: rounding errors are not skewed.
+        error: of the mean.
+        t: the usual end.
+    """
+    n_collections = y.shape[1]
     z = y - mean[:, None]
     with np.errstate(divide="ignore", invalid="ignore"):
-        # At least chance: differences by rounding are not skewed.
-        spread = (total * (collections - 1) / collections) ** 1.5
-        a = (z**3).mean(axis=1) / spread / (3 * np.sqrt(collections))
-        skewed = (np.abs(a) > SUM) & (collections > 3)
-        ends = [np.where(skewed, (np.cbrt(1 + 3 * a * (c - a / 2)) - 1) / a, c) for c in (t, -t)]
-        m = mean / error
-        at_zero = np.where(skewed, ((1 + a * m) ** 3 - 1) / (3 * a) + a / 2, m)
-    p = np.where(mean == 0, 1.0, 2 * special.stdtr(collections - 1, -np.abs(at_zero)))
-    low, high = (mean - end * error for end in ends)
-    numbers[:, known] = [mean, low, high, p, mean - further, mean + further, tau2, tau2 / total]
-    return RandomEffects(*numbers)
+        spread = (total * (n_collections - 1) / n_collections) ** 1.5
+        a = (z**3).mean(axis=1) / spread / (3 * np.sqrt(n_collections))
+        is_skewed = (np.abs(a) > SUM) & (n_collections > 3)
+        low, high = (
+            np.where(is_skewed, (np.cbrt(1 + 3 * a * (end - a / 2)) - 1) / a, end)
+            for end in (t, -t)
+        )
+        usual = mean / error
+        of_zero = np.where(is_skewed, ((1 + a * usual) ** 3 - 1) / (3 * a) + a / 2, usual)
+    return low, high, of_zero
 
 
 def macro_interval(
@@ -362,8 +405,9 @@ def macro_interval(
     """Return the interval of macro means, and p that they are 0.
 
     Over queries it is that of the resamples, whose errors are at least a share of the observed
-    ones, and goes no further than the largest values of the collections. Over collections it is that of random effects, by t: of 3 to 5 collections a bootstrap
-    rejects in .007 of samples for .05.
+    ones, and goes no further than the largest values of the collections. Over collections it is
+    that of random effects, by t: with 3 to 5 collections a bootstrap rejects in 0.007 of samples
+    for 0.05.
 
     Args:
         values: of S runs or pairs on the queries of D collections, shape ``(S, Q_d)`` each.
@@ -371,16 +415,16 @@ def macro_interval(
         over: ``"queries"`` or ``"collections"``.
         alpha: 1 - confidence.
     """
-    if over == "queries":
-        mean, error = macro_means(values), macro_error(values, over)
-        sizes = [x.shape[1] for x in values]
-        share = _LEAST_ERROR if sum(sizes) >= _ENOUGH else 0.0
-        low, high, p = studentised_interval(mean, error, resamples, alpha, share)
-        if min(sizes) >= _MANY:
-            most = np.mean([np.abs(x).max(axis=1) for x in values], axis=0)
-            low, high = np.maximum(low, -most), np.minimum(high, most)
-        return low, high, p
-    return interval_over_collections(*collection_means(values), alpha)
+    if over == "collections":
+        return interval_over_collections(*collection_means(values), alpha)
+    mean, error = macro_means(values), macro_error(values, over)
+    sizes = [x.shape[1] for x in values]
+    share = _LEAST_ERROR if sum(sizes) >= _ENOUGH_QUERIES else 0.0
+    low, high, p = studentised_interval(mean, error, resamples, alpha, share)
+    if min(sizes) >= _MANY_QUERIES:
+        most = np.mean([np.abs(x).max(axis=1) for x in values], axis=0)
+        low, high = np.maximum(low, -most), np.minimum(high, most)
+    return low, high, p
 
 
 def interval_over_collections(
@@ -409,10 +453,14 @@ def collection_means(values: Sequence[Floats]) -> tuple[Floats, Floats]:
 
 
 def friedman(means: Floats) -> tuple[float, float]:
-    """Friedman's test that all runs rank alike over collections: chi-squared (corrected for ties) and p, by SciPy.
+    """Test by Friedman's test of SciPy that all runs rank alike over collections.
 
     Args:
-        means: shape ``(D, S)``. With fewer than 3 runs or 2 collections, and where all tie, NaN.
+        means: of S runs on D collections, shape ``(D, S)``.
+
+    Returns:
+        Chi-squared (corrected for ties) and p; NaN with fewer than 3 runs or 2 collections, and if
+        all runs tie.
 
     >>> chi2, p = friedman(np.array([[0.3, 0.2, 0.1], [0.5, 0.4, 0.2], [0.6, 0.3, 0.1]]))
     >>> round(chi2, 3), round(p, 3)
@@ -426,14 +474,17 @@ def friedman(means: Floats) -> tuple[float, float]:
 
 
 def nemenyi(means: Floats, alpha: float = 0.05) -> tuple[float, Floats]:
-    """Nemenyi's critical difference of mean ranks over collections, and p of each pair, shape ``(S, S)``.
+    """Return Nemenyi's critical difference of mean ranks over collections, and p of each pair.
 
-    CD = q sqrt(S (S + 1) / (6 D)), q the quantile of the studentised range of S normal variables /
-    sqrt(2).
+    It is CD = q sqrt(S (S + 1) / (6 D)), q the quantile of the studentised range of S normal
+    variables / sqrt(2).
 
     Args:
-        means: shape ``(D, S)``.
+        means: of S runs on D collections, shape ``(D, S)``.
         alpha: family-wise level.
+
+    Returns:
+        CD, and p, shape ``(S, S)``.
 
     Source: Demsar, Statistical Comparisons of Classifiers over Multiple Data Sets, JMLR 2006.
 
@@ -453,10 +504,10 @@ def nemenyi(means: Floats, alpha: float = 0.05) -> tuple[float, Floats]:
 
 
 def wilcoxon_of_pairs(means: Floats) -> Floats:
-    """p of Wilcoxon's signed-rank test of each pair of runs over collections, by Holm over all pairs, shape ``(S, S)``.
+    """Return p of Wilcoxon's signed-rank test over collections of each pair of runs, ``(S, S)``.
 
-    Beside Nemenyi's: its p of a pair depends on no other run. With D collections no p is below
-    2^(1-D).
+    They are corrected by Holm over all pairs. Unlike Nemenyi's, before the correction the p of a
+    pair depends on no other run. With D collections no p is below 2^(1-D).
 
     Args:
         means: shape ``(D, S)``.
@@ -469,29 +520,29 @@ def wilcoxon_of_pairs(means: Floats) -> Floats:
     [1.0, 0.03125]
     """
     i, j = np.triu_indices(means.shape[1], 1)
-    adjusted = np.ones((means.shape[1], means.shape[1]))
     p = wilcoxon((means[:, i] - means[:, j]).T, None).p
-    adjusted[i, j] = adjusted[j, i] = corrected(p, "holm", 0.05)[0]  # whatever the level
+    by_holm, _ = corrected(p, "holm", 0.05)  # whatever the level
+    adjusted = np.ones((means.shape[1], means.shape[1]))
+    adjusted[i, j] = adjusted[j, i] = by_holm
     return adjusted
 
 
 def partial_conjunction(p: Floats, combination: str = "fisher") -> Floats:
     """Return p-values of "better on at least u of the D collections", u = 1 ... D.
 
-    That fewer than u are better leaves at least D - u + 1 on which nothing is: these are tested
-    together by the largest D - u + 1 of the p, p_(u) <= ... <= p_(D), and p_u is made to rise with
-    u.
+    If the run is better on fewer than u collections, it is not better on at least D - u + 1. That
+    is tested by the largest D - u + 1 of the p, p_(u) <= ... <= p_(D), together; p_u is made to
+    rise with u.
 
     - Fisher's combination, -2 sum of log p by chi-squared with 2 (D - u + 1) degrees of freedom,
       needs collections that are independent of each other. Of 8 collections with an effect of 0.2
-      standard deviations on 50 queries it shows 3.2, Bonferroni's 1.0. Its level is .04 for .05
-      where differences are symmetric; of real runs on 25 queries .10, as Simes' is.
-    - Simes', the smallest (D - u + 1) p_(u - 1 + i) / i, stands dependence as that of collections
-      with the same topics (.049, where Fisher's reaches .11 to .16).
+      standard deviations on 50 queries it shows 3.2, Bonferroni's 1.0. Its level is 0.04 for 0.05
+      if differences are symmetric; with real runs on 25 queries 0.10, as Simes' is.
+    - Simes' combination, the smallest (D - u + 1) p_(u - 1 + i) / i, tolerates dependence such as
+      that of collections with the same topics (0.049, while Fisher's reaches 0.11 to 0.16).
 
     Args:
-        p: one-sided p of R runs on D collections, shape ``(R, D)``; NaN (not tested there) counts
-            as 1.
+        p: one-sided p of R runs on D collections, shape ``(R, D)``; NaN (not tested) counts as 1.
         combination: ``"fisher"`` or ``"simes"``.
 
     Returns:
@@ -506,10 +557,10 @@ def partial_conjunction(p: Floats, combination: str = "fisher") -> Floats:
     (array([[0.   , 0.003, 0.037, 0.3  ]]), array([[0.016, 0.03 , 0.04 , 0.3  ]]))
     """
     p = np.sort(np.where(np.isnan(p), 1.0, p), axis=1)
-    collections = p.shape[1]
+    n_collections = p.shape[1]
     combined = np.ones(p.shape)
-    for u in range(collections):
-        largest, number = p[:, u:], collections - u
+    for u in range(n_collections):
+        largest, number = p[:, u:], n_collections - u
         if combination == "fisher":
             with np.errstate(divide="ignore"):
                 statistic = -2 * np.log(largest).sum(axis=1)

@@ -1,14 +1,14 @@
 """Tests by resampling: paired bootstrap, randomisation of signs, Tukey HSD, differences of parts.
 
 The observed sample counts as one of the resamples: p = (1 + count) / (1 + n_resamples) is never 0,
-and under no difference at most alpha with a probability of at most alpha where signs or systems are
-exchangeable (Phipson, Smyth, Permutation P-values Should Never Be Zero, 2010, doi
+and without a difference it is at most alpha with a probability of at most alpha, if signs or
+systems are exchangeable (Phipson, Smyth, Permutation P-values Should Never Be Zero, 2010, doi
 10.2202/1544-6115.1585).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -25,6 +25,7 @@ from ir_lexirecall.significance.outcomes import (
     TestResult,
     effect_of_mean,
     kth_largest,
+    less_shared,
     mean_and_deviation,
     most_extreme,
     scaled,
@@ -38,13 +39,13 @@ def by_bootstrap(x: Floats, shifts: Floats, alpha: float | None, draws: Resample
     """Test the mean difference by the paired bootstrap of studentised means, with its interval.
 
     t = mean / standard error. A resample of the units, from the differences shifted to mean 0, is
-    as extreme as the sample if its t is at least as far from 0 (infinitely far where its
-    differences are all equal, but not 0). The interval is mean -/+ q x standard error, q the k-th
+    as extreme as the sample if its t is at least as far from 0 (infinitely far if its differences
+    are all equal, but not 0). The interval is mean -/+ q x standard error, q the k-th
     largest absolute t of the resamples with k = alpha (n_resamples + 1).
 
-    One-sided p are half the two-sided p of (mean + shift) / error, or 1 less that half where the
-    sum is below 0: the ends of the interval at 1 - 2 alpha are the one-sided bounds at 1 - alpha.
-    Signed t of resamples would reject in .07 to .09 of samples for .05 where tails are heavy.
+    One-sided p are half the two-sided p of (mean + shift) / error, or 1 less that half if the sum
+    is below 0. So the ends of the interval at 1 - 2 alpha are the one-sided bounds at 1 - alpha.
+    Signed t of resamples would reject in 0.07 to 0.09 of samples for 0.05 if tails are heavy.
 
     ``x`` are rows of at least two units, not of one magnitude.
 
@@ -52,47 +53,59 @@ def by_bootstrap(x: Floats, shifts: Floats, alpha: float | None, draws: Resample
     10.1145/1148170.1148261.
 
     >>> x = np.array([[0.1, 0.3, 0.2, 0.0, 0.2, 0.1]])
-    >>> found = by_bootstrap(x, np.array([[0.0], [0.05]]), 0.05, Resampled(999, 0))
-    >>> bool(found.above[1, 0] < found.above[0, 0] < 0.05), bool(found.below[1, 0] > 0.9)
+    >>> tested = by_bootstrap(x, np.array([[0.0], [0.05]]), 0.05, Resampled(999, 0))
+    >>> bool(tested.above[1, 0] < tested.above[0, 0] < 0.05), bool(tested.below[1, 0] > 0.9)
     (True, True)
-    >>> bool(found.p[0] < 0.05)
+    >>> bool(tested.p[0] < 0.05)
     True
-    >>> bool(0 < found.low[0] < 0.15 < found.high[0])
+    >>> bool(0 < tested.low[0] < 0.15 < tested.high[0])
     True
     """
     mean, deviation = mean_and_deviation(x)
+    error = deviation / np.sqrt(x.shape[1])
+    largest = np.abs(x).max(axis=1)
     sides, half = np.ones((2, *shifts.shape)), np.empty(len(x))
-    k, queries = 0 if alpha is None else most_extreme(draws.number, alpha), x.shape[1]
+    k = 0 if alpha is None else most_extreme(draws.number, alpha)
     for pairs in row_blocks(len(x), draws.number, 2 * BLOCK):
-        z, _ = scaled(x[pairs] - mean[pairs, None])
-        furthest, rng = np.abs(z).max(axis=1, keepdims=True), np.random.default_rng(draws.seed)
-        t = np.empty((len(z), draws.number))  # absolute, of the resamples
-        for some in draws.blocks(draws.number, queries + len(z), "bootstrap"):
-            count = times_drawn(
-                rng.integers(queries, size=(some.stop - some.start, queries)), queries
-            )  # of all pairs
-            of_sample = z @ count.T / queries
-            variance = z**2 @ count.T / queries - of_sample**2
-            of_sample[np.abs(of_sample) <= SUM * furthest] = 0
-            variance[variance <= SUM * furthest**2] = 0
-            with np.errstate(divide="ignore", invalid="ignore"):
-                t[:, some] = np.where(
-                    of_sample == 0, 0.0, np.abs(of_sample) / np.sqrt(variance / (queries - 1))
-                )
-        error, largest = deviation[pairs] / np.sqrt(queries), np.abs(x[pairs]).max(axis=1)
+        t = _distances_of_resamples(x[pairs] - mean[pairs, None], draws)
+        half[pairs] = kth_largest(t, k) * error[pairs]
         for p, sign in zip(sides, (1, -1), strict=True):
-            for s, shift in enumerate(shifts[:, pairs]):
-                observed = (sign * mean[pairs] + shift) / error
-                # Wins and losses repeat the same few sums: the last bits must not separate equal
-                # ones, of the t or of
-                # the terms of a mean that nearly cancel.
-                least = (1 - DIFFERENCE) * np.abs(observed) - SUM * (largest + shift) / error
-                share = (1 + np.count_nonzero(t >= least[:, None], axis=1)) / (1 + draws.number) / 2
-                p[s, pairs] = np.where(observed > 0, share, 1 - share)
-        half[pairs] = kth_largest(t, k) * error
-    return Sides(
-        sides[0], sides[1], two_sided(sides[0, 0], sides[1, 0]), mean, mean - half, mean + half
-    )
+            for of_shift, shift in zip(p, shifts[:, pairs], strict=True):
+                observed = (sign * mean[pairs] + shift) / error[pairs]
+                # Wins and losses repeat the same few sums. The last bits must not separate equal
+                # t, nor those of terms of a mean that nearly cancel.
+                noise = SUM * (largest[pairs] + shift) / error[pairs]
+                least = (1 - DIFFERENCE) * np.abs(observed) - noise
+                n_as_far = np.count_nonzero(t >= least[:, None], axis=1)
+                half_p = (1 + n_as_far) / (1 + draws.number) / 2
+                of_shift[pairs] = np.where(observed > 0, half_p, 1 - half_p)
+    above, below = sides
+    return Sides(above, below, two_sided(above[0], below[0]), mean, mean - half, mean + half)
+
+
+def _distances_of_resamples(centred: Floats, draws: Resampled) -> Floats:
+    """Return the absolute t of the mean in each resample, shape ``(P, B)``.
+
+    Args:
+        centred: differences of P pairs less their means, shape ``(P, Q)``.
+        draws: B resamples.
+    """
+    x, _ = scaled(centred)
+    n_queries = x.shape[1]
+    furthest = np.abs(x).max(axis=1, keepdims=True)
+    rng = np.random.default_rng(draws.seed)
+    t = np.empty((len(x), draws.number))
+    for block in draws.blocks(draws.number, n_queries + len(x), "bootstrap"):
+        queries = rng.integers(n_queries, size=(block.stop - block.start, n_queries))
+        count = times_drawn(queries, n_queries)
+        mean = x @ count.T / n_queries
+        variance = x**2 @ count.T / n_queries - mean**2
+        mean[np.abs(mean) <= SUM * furthest] = 0
+        variance[variance <= SUM * furthest**2] = 0
+        with np.errstate(divide="ignore", invalid="ignore"):
+            distance = np.abs(mean) / np.sqrt(variance / (n_queries - 1))
+        t[:, block] = np.where(mean == 0, 0.0, distance)
+    return t
 
 
 BOOTSTRAP = Procedure(
@@ -113,7 +126,7 @@ def by_randomisation(
 ) -> Sides:
     """Test the mean difference by exchanging the signs of the differences at random.
 
-    Where ``x`` are sums over groups of queries, ``size``, the number of queries of each, shape
+    If ``x`` are sums over groups of queries, ``size``, the number of queries of each, shape
     ``(Q,)``, weighs them: then the signs of whole groups are exchanged, and means are over queries.
 
     p is the share of assignments of signs whose mean is at least as far from 0, all of them up to
@@ -136,78 +149,109 @@ def by_randomisation(
     doi 10.3982/ECTA13081, of groups.
 
     >>> x, no_shift = np.array([[0.1, 0.3, 0.2, 0.1, 0.2, 0.1]]), np.zeros((1, 1))
-    >>> found = by_randomisation(x, no_shift, 0.05, Resampled(999, 0))
-    >>> found.p, found.low.round(4), found.high.round(4)
+    >>> tested = by_randomisation(x, no_shift, 0.05, Resampled(999, 0))
+    >>> tested.p, tested.low.round(4), tested.high.round(4)
     (array([0.03125]), array([0.1]), array([0.3]))
     >>> by_randomisation(x, no_shift, None, Resampled(999, 0)).above
     array([[0.015625]])
     """
-    queries = x.shape[1]
-    weight = np.ones(queries) if size is None else size
-    is_exact, is_one_sided = queries <= EXACT, alpha is None
-    # The observed signs are one more. Two-sided, the set that holds the last query stands for its
-    # complement, too.
-    total = 2 ** (queries - (not is_one_sided)) - 1 if is_exact else draws.number
+    n_queries = x.shape[1]
+    weight = np.ones(n_queries) if size is None else size
     mean = mean_and_deviation(x)[0] if size is None else x.sum(axis=1) / size.sum()
     above, below = np.ones((2, *shifts.shape))
-    found = Sides(
-        above, below, np.ones(len(x)), mean, np.full(len(x), -np.inf), np.full(len(x), np.inf)
+    sides = Sides(
+        above,
+        below,
+        p=np.ones(len(x)),
+        mean=mean,
+        low=np.full(len(x), -np.inf),
+        high=np.full(len(x), np.inf),
     )
-    k = 0 if alpha is None else most_extreme(total, alpha)
-    for pairs in row_blocks(len(x), total, 2 * BLOCK):
-        inside, outside, number = _means_over_sets(x[pairs], weight, total, is_one_sided, draws)
-        if is_one_sided:
-            noise = DIFFERENCE * np.abs(x[pairs]).sum(axis=1) / weight.sum()
-            for side, signed in ((found.above, inside), (found.below, -inside)):
-                for p, shift in zip(side, shifts[:, pairs], strict=True):
-                    lowers = (signed <= (noise - shift)[:, None]) | (number == 0)
-                    p[pairs] = (1 + np.count_nonzero(lowers, axis=1)) / (1 + total)
-            continue
-        unchanged = (number == 0) | (
-            number == queries
-        )  # a set of all queries or none changes no mean
-        lower = np.where(unchanged, -np.inf, np.minimum(inside, outside))
-        upper = np.where(unchanged, np.inf, np.maximum(inside, outside))
-        # Where the mean is above 0, the larger mean of the two sets always is; where it is below,
-        # the smaller.
-        extreme = np.minimum(
-            np.count_nonzero(lower <= 0, axis=1), np.count_nonzero(upper >= 0, axis=1)
-        )
-        found.p[pairs] = (1 + extreme) / (1 + total)
-        found.low[pairs] = np.minimum(-kth_largest(-lower, k), mean[pairs])
-        found.high[pairs] = np.maximum(kth_largest(upper, k), mean[pairs])
-    return found
-
-
-def _means_over_sets(
-    x: Floats, weight: Floats, total: int, is_one_sided: bool, draws: Resampled
-) -> tuple[Floats, ...]:
-    """Return the means over ``total`` sets of queries and over the others, and the sets' sizes.
-
-    The means over the others are there where both sides are asked for. Two-sided, a mean of 0 but
-    for rounding is 0. The sets are all but the empty one in order up to 12 queries, else sampled.
-    """
-    queries = x.shape[1]
-    rng = np.random.default_rng(draws.seed)
-    means, number = np.zeros((2, len(x), total)), np.empty(total)
-    both = x if is_one_sided else np.concatenate([x, np.abs(x)])
-    quiet = replace(draws, progress=False) if queries <= EXACT else draws
-    for some in quiet.blocks(
-        total, queries + len(both) * (1 if is_one_sided else 2), "randomisation"
-    ):
-        if queries <= EXACT:
-            chosen = (
-                np.arange(some.start + 1, some.stop + 1)[:, None] >> np.arange(queries) & 1
-            ).astype(np.float64)
+    # The observed signs are one more set. Two-sided, the set that holds the last query stands for
+    # its complement, too.
+    n_sets = draws.number
+    if n_queries <= EXACT:
+        n_sets = 2**n_queries - 1 if alpha is None else 2 ** (n_queries - 1) - 1
+    for pairs in row_blocks(len(x), n_sets, 2 * BLOCK):
+        if alpha is None:
+            _one_sided_by_sets(sides, pairs, x, weight, shifts, n_sets, draws)
         else:
-            chosen = (rng.random((some.stop - some.start, queries)) < 0.5).astype(np.float64)
-        number[some] = chosen.sum(axis=1)
-        for place, members in enumerate((chosen,) if is_one_sided else (chosen, 1 - chosen)):
-            sums = both @ members.T
-            if not is_one_sided:
-                sums = settled(sums[: len(x)], sums[len(x) :], DIFFERENCE)
-            means[place][:, some] = sums / np.maximum(members @ weight, 1)
-    return means[0], means[1], number
+            _two_sided_by_sets(sides, pairs, x, weight, alpha, n_sets, draws)
+    return sides
+
+
+def _one_sided_by_sets(
+    sides: Sides,
+    pairs: slice,
+    x: Floats,
+    weight: Floats,
+    shifts: Floats,
+    n_sets: int,
+    draws: Resampled,
+) -> None:
+    """Set one-sided p of some pairs, by sets of queries whose signs are exchanged."""
+    means, n_exchanged = np.empty((len(x[pairs]), n_sets)), np.empty(n_sets)
+    for block, is_in in _sets(x.shape[1], n_sets, x.shape[1] + len(means), draws):
+        means[:, block] = x[pairs] @ is_in.T / np.maximum(is_in @ weight, 1)
+        n_exchanged[block] = is_in.sum(axis=1)
+    noise = DIFFERENCE * np.abs(x[pairs]).sum(axis=1) / weight.sum()
+    for side, signed in ((sides.above, means), (sides.below, -means)):
+        for p, shift in zip(side, shifts[:, pairs], strict=True):
+            lowers_mean = (signed <= (noise - shift)[:, None]) | (n_exchanged == 0)
+            p[pairs] = (1 + np.count_nonzero(lowers_mean, axis=1)) / (1 + n_sets)
+
+
+def _two_sided_by_sets(
+    sides: Sides,
+    pairs: slice,
+    x: Floats,
+    weight: Floats,
+    alpha: float,
+    n_sets: int,
+    draws: Resampled,
+) -> None:
+    """Set p and intervals of some pairs, by sets of queries whose signs are exchanged."""
+    n_queries = x.shape[1]
+    lower, upper = np.empty((2, len(x[pairs]), n_sets))
+    for block, is_in in _sets(n_queries, n_sets, n_queries + 4 * len(lower), draws):
+        inside = _settled_means(x[pairs], is_in, weight)
+        outside = _settled_means(x[pairs], 1 - is_in, weight)
+        n_exchanged = is_in.sum(axis=1)
+        # A set of all queries, or of none, changes no mean.
+        changes_nothing = (n_exchanged == 0) | (n_exchanged == n_queries)
+        lower[:, block] = np.where(changes_nothing, -np.inf, np.minimum(inside, outside))
+        upper[:, block] = np.where(changes_nothing, np.inf, np.maximum(inside, outside))
+    # If the mean is above 0, the larger mean of the two sets always is; if below, the smaller.
+    n_lower, n_upper = np.count_nonzero(lower <= 0, axis=1), np.count_nonzero(upper >= 0, axis=1)
+    k = most_extreme(n_sets, alpha)
+    sides.p[pairs] = (1 + np.minimum(n_lower, n_upper)) / (1 + n_sets)
+    sides.low[pairs] = np.minimum(-kth_largest(-lower, k), sides.mean[pairs])
+    sides.high[pairs] = np.maximum(kth_largest(upper, k), sides.mean[pairs])
+
+
+def _settled_means(x: Floats, is_in: Floats, weight: Floats) -> Floats:
+    """Return the means over sets of queries; a mean of 0 but for rounding is 0."""
+    sums = np.concatenate([x, np.abs(x)]) @ is_in.T
+    sums = settled(sums[: len(x)], sums[len(x) :], DIFFERENCE)
+    return np.asarray(sums / np.maximum(is_in @ weight, 1))
+
+
+def _sets(
+    n_queries: int, n_sets: int, width: int, draws: Resampled
+) -> Iterator[tuple[slice, Floats]]:
+    """Yield blocks of sets of queries: where they stand, and 1 for each query in each set.
+
+    Up to 12 queries these are all sets but the empty one, in order; for more they are sampled.
+    """
+    if n_queries <= EXACT:
+        for block in replace(draws, progress=False).blocks(n_sets, width, "randomisation"):
+            number = np.arange(block.start + 1, block.stop + 1)
+            yield block, (number[:, None] >> np.arange(n_queries) & 1).astype(np.float64)
+        return
+    rng = np.random.default_rng(draws.seed)
+    for block in draws.blocks(n_sets, width, "randomisation"):
+        is_in = rng.random((block.stop - block.start, n_queries)) < 0.5
+        yield block, is_in.astype(np.float64)
 
 
 RANDOMISATION = Procedure(
@@ -251,9 +295,8 @@ def tukey_hsd(values: Floats, alpha: float, draws: Resampled) -> TestResult:
     half = np.full(difference.shape, kth_largest(spread[None], most_extreme(draws.number, alpha)))
     np.fill_diagonal(half, 0.0)
     effect = np.stack([effect_of_mean(scaled(column - values.T)[0]) for column in values.T])
-    return TestResult(
-        difference, difference - half, difference + half, np.minimum(above[0], above[0].T), effect
-    )
+    p = np.minimum(above[0], above[0].T)
+    return TestResult(difference, difference - half, difference + half, p, effect)
 
 
 TUKEY = Procedure(
@@ -277,27 +320,22 @@ def tukey_p(values: Floats, shifts: Floats, draws: Resampled) -> tuple[Floats, F
     are 0 or more, shape ``(K,)``. With p come the differences, ``(S, S)``, and the largest ones of
     the permutations, ascending.
     """
-    queries, systems = values.shape
-    # What all systems share on a query changes no difference: without it, less is rounded.
-    shifted = values - values.min(axis=1, keepdims=True)
-    exponent = np.frexp(shifted.max(initial=0))[1]
-    shifted = np.ldexp(shifted, -exponent)
-    mean, noise = shifted.mean(axis=0), SUM * shifted.max(axis=1).mean()
+    (by_system,), exponent = less_shared([values.T])
+    x = np.ascontiguousarray(by_system.T)
+    mean, noise = x.mean(axis=0), SUM * x.max(axis=1).mean()
     difference = mean[:, None] - mean
     rng = np.random.default_rng(draws.seed)
     spread = np.empty(draws.number)
-    for some in draws.blocks(draws.number, queries * systems, "Tukey HSD"):
-        shuffled = rng.permuted(
-            np.broadcast_to(shifted, (some.stop - some.start, queries, systems)), axis=2
-        )
-        means = shuffled.mean(axis=1)
-        spread[some] = means.max(axis=1) - means.min(axis=1)
+    for block in draws.blocks(draws.number, x.size, "Tukey HSD"):
+        copies = np.broadcast_to(x, (block.stop - block.start, *x.shape))
+        means = rng.permuted(copies, axis=2).mean(axis=1)
+        spread[block] = means.max(axis=1) - means.min(axis=1)
     spread.sort()
     gain = difference + np.ldexp(shifts, -exponent)[:, None, None]
-    # Sums of the same numbers in another order may differ in the last bits, a difference of 0 from
-    # 0, too.
-    reaching = len(spread) - np.searchsorted(spread, gain - DIFFERENCE * np.abs(gain) - noise)
-    p = (1 + reaching) / (1 + len(spread))
+    # Sums of the same numbers in another order may differ in the last bits, also from 0.
+    least_spread = gain - DIFFERENCE * np.abs(gain) - noise
+    n_as_large = len(spread) - np.searchsorted(spread, least_spread)
+    p = (1 + n_as_large) / (1 + len(spread))
     for k in np.flatnonzero(shifts == 0):
         np.fill_diagonal(p[k], 1.0)
     return p, np.ldexp(difference, exponent), np.ldexp(spread, exponent)
@@ -318,15 +356,16 @@ def heterogeneity(parts: Sequence[Floats], seed: int = 0) -> tuple[Floats, Float
         F = sum_d w_d (y_d - m)^2 / (D - 1) / (1 + 2 (D - 2) lambda / (D^2 - 1))
 
     p is the larger one of two. The first is that of the F distribution with D - 1 and (D^2 - 1) /
-    (3 lambda) degrees of freedom. It alone rejects in 0.15 to 0.44 of samples for 0.05 where
+    (3 lambda) degrees of freedom. It alone rejects in 0.15 to 0.44 of samples for 0.05 if
     differences are skewed and parts of unequal size. The second is the share of permutations of all
     queries among the parts (the observed order among them) with an F as large. It alone rejects too
-    often where variances differ. Both together reject in 0.03 to 0.07 where differences have one
-    shape, and in 0.07 to 0.12 where parts of few queries have skewed ones of a larger variance.
+    often if variances differ. Both together reject in 0.03 to 0.07 if differences have one shape,
+    and in 0.07 to 0.12 if parts of few queries have skewed differences of a larger variance.
+
+    F and p are NaN for a pair if a part has fewer than two queries, or no spread.
 
     Args:
-        parts: differences of P pairs on the Q_d queries of each part, shape ``(P, Q_d)``. NaN where
-            a part has fewer than two queries, or no spread.
+        parts: differences of P pairs on the Q_d queries of each part, shape ``(P, Q_d)``.
         seed: of the permutations, the same for all pairs.
 
     Sources: Welch, On the Comparison of Several Mean Values: an Alternative Approach, Biometrika
@@ -340,29 +379,33 @@ def heterogeneity(parts: Sequence[Floats], seed: int = 0) -> tuple[Floats, Float
     """
     sizes = np.array([x.shape[1] for x in parts])
     everything = np.concatenate(parts, axis=1)
-    found, p = np.full((2, len(everything)), np.nan)
-    known = np.array([~np.all(x == x[:, :1], axis=1) for x in parts]).all(axis=0)
-    if len(parts) < 2 or sizes.min() < 2 or not known.any():
-        return found, p
-    x = everything[known] - everything[known].mean(axis=1, keepdims=True)
+    f_of_all, p = np.full((2, len(everything)), np.nan)
+    has_spread = np.array([~np.all(x == x[:, :1], axis=1) for x in parts]).all(axis=0)
+    if len(parts) < 2 or sizes.min() < 2 or not has_spread.any():
+        return f_of_all, p
+    x = everything[has_spread] - everything[has_spread].mean(axis=1, keepdims=True)
     x /= np.abs(x).max(axis=1, keepdims=True)
-    starts = np.r_[0, np.cumsum(sizes)[:-1]]
-    f, spread = _welch(x[:, None], starts, sizes)
+    f, spread = _welch(x[:, None], sizes)
     by_f = stats.f.sf(f[:, 0], len(sizes) - 1, (len(sizes) ** 2 - 1) / (3 * spread[:, 0]))
+    by_permutations = _share_of_permutations(x, sizes, f, seed)
+    f_of_all[has_spread], p[has_spread] = f[:, 0], np.maximum(by_f, by_permutations)
+    return f_of_all, p
+
+
+def _share_of_permutations(x: Floats, sizes: Ints, f: Floats, seed: int) -> Floats:
+    """Return the share of permutations of all queries among the parts with an F as large."""
     number = int(np.clip(_WORK // x.size, 199, PERMUTATIONS))
-    rng, count = np.random.default_rng(seed), np.ones(len(x))
-    for some in row_blocks(number, x.size, BLOCK):
-        order = rng.permuted(np.tile(np.arange(x.shape[1]), (some.stop - some.start, 1)), axis=1)
-        count += np.count_nonzero(
-            _welch(x[:, order], starts, sizes)[0] >= f * (1 - DIFFERENCE), axis=1
-        )
-    found[known], p[known] = f[:, 0], np.maximum(by_f, count / (1 + number))
-    return found, p
+    rng, n_as_large = np.random.default_rng(seed), np.ones(len(x))
+    for block in row_blocks(number, x.size, BLOCK):
+        queries = np.tile(np.arange(x.shape[1]), (block.stop - block.start, 1))
+        f_of_permutations, _ = _welch(x[:, rng.permuted(queries, axis=1)], sizes)
+        n_as_large += np.count_nonzero(f_of_permutations >= f * (1 - DIFFERENCE), axis=1)
+    return np.asarray(n_as_large / (1 + number))
 
 
-def _welch(x: Floats, starts: Ints, sizes: Ints) -> tuple[Floats, Floats]:
-    """F and lambda over the last axis, in which parts follow each other."""
-    d = len(sizes)
+def _welch(x: Floats, sizes: Ints) -> tuple[Floats, Floats]:
+    """Return F and lambda over the last axis, in which parts follow each other."""
+    d, starts = len(sizes), np.r_[0, np.cumsum(sizes)[:-1]]
     mean = np.add.reduceat(x, starts, axis=-1) / sizes
     variance = np.add.reduceat(x**2, starts, axis=-1) / sizes - mean**2
     w = (sizes - 1) / np.maximum(variance, SUM)

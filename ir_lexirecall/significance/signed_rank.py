@@ -30,20 +30,20 @@ def wilcoxon(x: Floats, alpha: float | None = 0.05, *, progress: bool | None = F
     and with them where SciPy enumerates.
 
     Estimate and interval, too, are those of the differences other than 0: the estimate is the
-    median of their Walsh averages (x_i + x_j) / 2, i <= j. If zeros took part, intervals would hold
-    the median of all Walsh averages in .67 to .92 of samples for .95 where half of the differences
-    are 0, and the less often, the more queries there are.
+    median of their Walsh averages (x_i + x_j) / 2, i <= j. If zeros took part, and half of the
+    differences were 0, intervals would hold the median of all Walsh averages in 0.67 to 0.92 of
+    samples for 0.95, and the less often, the more queries there are.
 
     The interval inverts the test. W also counts the Walsh averages that lie above 0, those of 0
     half; counted above theta instead, W falls as theta grows, and the interval ends where it passes
     from what the test rejects to what it does not. Without ties, its ends are the usual order
     statistics of the Walsh averages. With ties, many Walsh averages are equal: W is interpolated
     linearly between neighbouring ones, so that an interval of preferences need not end at -1, 0 or
-    1. The estimate is never outside: where ties put it there, it is the nearer end.
+    1. The estimate is never outside: if ties put it there, it is the nearer end.
 
-    Where nothing differs, p is 1 and the estimate 0. The interval has no ends while there are too
-    few differences other than 0 for any p <= alpha: fewer than 6 for 0.05. Without ``alpha`` (None)
-    there is none, which is faster.
+    If nothing differs, p is 1 and the estimate 0. The interval has no ends while there are too few
+    differences other than 0 for any p <= alpha: fewer than 6 for 0.05. If ``alpha`` is None, no
+    interval is computed, which is faster.
 
     Sources: Wilcoxon, Individual Comparisons by Ranking Methods, Biometrics Bulletin 1945, doi
     10.2307/3001968; Hodges, Lehmann, Estimates of Location Based on Rank Tests, Annals of
@@ -62,13 +62,18 @@ def wilcoxon(x: Floats, alpha: float | None = 0.05, *, progress: bool | None = F
         differences = _Differences(row)
         key = differences.value.tobytes() + differences.count.tobytes()
         if key not in result_of:
-            null, w = differences.null, differences.statistic
-            p = min(1.0, 2 * null.lower_tail(min(w, null.total - w)))
-            effect = (2 * w - null.total) / null.total if null.total else 0.0
-            interval = [np.nan] * 3 if alpha is None else _interval(differences, alpha)
-            result_of[key] = [*interval, p, effect]
+            result_of[key] = _tested(differences, alpha)
         results[:, i] = result_of[key]
     return TestResult(*results)
+
+
+def _tested(differences: _Differences, alpha: float | None) -> list[float]:
+    """Return estimate, ends of the interval, p and effect of one pair."""
+    null, w = differences.null, differences.statistic
+    p = min(1.0, 2 * null.lower_tail(min(w, null.total - w)))
+    effect = (2 * w - null.total) / null.total if null.total else 0.0
+    interval = [np.nan] * 3 if alpha is None else _interval(differences, alpha)
+    return [*interval, p, effect]
 
 
 def wilcoxon_p(x: Floats, shifts: Floats) -> Floats:
@@ -120,36 +125,31 @@ class _Null:
     """
 
     def __init__(self, tied: bytes) -> None:
-        """For groups of that many ties, smallest magnitude first."""
+        """Compute the distribution for groups of ties.
+
+        Args:
+            tied: the sizes of the groups, smallest magnitude first, as 64-bit integers.
+        """
         sizes = np.frombuffer(tied, dtype=np.int64)
         self.twice_ranks: Ints = 2 * np.cumsum(sizes) - sizes + 1
         n, self.total = int(sizes.sum()), int(self.twice_ranks @ sizes)
         self.step = max(1, int(np.gcd.reduce(self.twice_ranks)))
         self.deviation = float(np.sqrt((self.twice_ranks**2) @ sizes) / 2)
         self.lower: Floats | None = None
-        if n > EXACT and (len(sizes) > _FEW or n * (self.total // self.step) > _WORK):
-            return
-        ranks = np.repeat(self.twice_ranks // self.step, sizes).tolist()
-        # Of sums of the ranks, each taken with probability 1/2, up to the middle; powers of 1/2 are
-        # exact up to 50 ranks.
-        probability = np.zeros(sum(ranks) // 2 + 1)
-        probability[0] = 1
-        reach = 0
-        for rank in ranks:
-            reach = min(reach + rank, len(probability) - 1)
-            taken = probability[: max(0, reach + 1 - rank)].copy()
-            probability[rank : reach + 1] += taken
-            probability[: reach + 1] /= 2
-        self.lower = np.cumsum(probability)
+        is_few = len(sizes) <= _FEW and n * (self.total // self.step) <= _WORK
+        if n <= EXACT or is_few:
+            ranks = np.repeat(self.twice_ranks // self.step, sizes).tolist()
+            self.lower = np.cumsum(_lower_half(ranks))
 
     def lower_tail(self, value: int) -> float:
-        """P(2 W <= value)."""
+        """Return P(2 W <= value)."""
         if self.lower is None:
             return float(special.ndtr((value - self.total / 2) / self.deviation))
-        place, above = value // self.step, (self.total - value) // self.step - 1
-        if place < len(self.lower):
-            return float(self.lower[place])
-        return float(1 - self.lower[above]) if above >= 0 else 1.0  # by symmetry
+        n_steps = value // self.step
+        if n_steps < len(self.lower):
+            return float(self.lower[n_steps])
+        n_above = (self.total - value) // self.step - 1
+        return float(1 - self.lower[n_above]) if n_above >= 0 else 1.0  # by symmetry
 
     def threshold(self, alpha: float) -> float | None:
         """Return the middle between the largest 2 W that is rejected and the next one.
@@ -169,6 +169,22 @@ class _Null:
         while n_steps >= 0 and 2 * self.lower_tail(n_steps * self.step) > alpha:
             n_steps -= 1
         return (n_steps + 0.5) * self.step if n_steps >= 0 else None
+
+
+def _lower_half(ranks: list[int]) -> Floats:
+    """Return the distribution of a sum of ranks, each taken with probability 1/2, up to its middle.
+
+    Powers of 1/2 are exact up to 50 ranks.
+    """
+    probability = np.zeros(sum(ranks) // 2 + 1)
+    probability[0] = 1
+    reach = 0
+    for rank in ranks:
+        reach = min(reach + rank, len(probability) - 1)
+        taken = probability[: max(0, reach + 1 - rank)].copy()
+        probability[rank : reach + 1] += taken
+        probability[: reach + 1] /= 2
+    return probability
 
 
 _null = lru_cache(maxsize=256)(_Null)
@@ -204,33 +220,44 @@ class _Differences:
 
 
 def _interval(differences: _Differences, alpha: float) -> list[float]:
-    """Estimate and ends of the interval."""
+    """Return the estimate and the ends of the interval."""
     u, count, null = differences.value, differences.count, differences.null
     if not len(u):
         return [0.0, -np.inf, np.inf]
     threshold, middle = null.threshold(alpha), null.total / 2
     if threshold is None:
         return [_walsh(u, count)[0], -np.inf, np.inf]
-    ends = (-np.inf, np.inf)
-    if len(u) * (len(u) + 1) // 2 > _AT_ONCE:
-        ends = _bracket(u, count, threshold, null.total)
-    estimate, theta, twice_w = _walsh(u, count, *ends)
-    is_complete = len(twice_w) and twice_w[0] >= null.total - threshold and twice_w[-1] <= threshold
-    if np.isfinite(ends[0]) and not is_complete:
-        estimate, theta, twice_w = _walsh(u, count)  # what lies next to a heap of ties was missed
-    # From here on W is counted from its mean, such that what is rejected lies beyond -1 and 1.
-    w, at_zero = (
-        (some - middle) / (middle - threshold) for some in (twice_w, differences.statistic)
-    )
-    # The test of theta = 0 knows best; what it says holds for all theta further off, too.
-    w = np.where(theta < 0, np.maximum(w, at_zero), np.minimum(w, at_zero))
+    estimate, theta, twice_w = _walsh_at_ends(u, count, threshold, null.total)
+    # W is counted from its mean, such that what is rejected lies beyond -1 and 1.
+    w = (twice_w - middle) / (middle - threshold)
+    w_at_zero = (differences.statistic - middle) / (middle - threshold)
+    # The test of theta = 0 is exact, and what it rejects or not holds for theta further off.
+    w = np.where(theta < 0, np.maximum(w, w_at_zero), np.minimum(w, w_at_zero))
     if np.any(theta == 0):
-        w[theta == 0] = at_zero
+        w[theta == 0] = w_at_zero
     else:
         index = int(np.searchsorted(theta, 0.0))
-        theta, w = np.insert(theta, index, 0.0), np.insert(w, index, at_zero)
-    low, high = float(np.interp(1.0, w[::-1], theta[::-1])), -float(np.interp(1.0, -w, -theta))
+        theta, w = np.insert(theta, index, 0.0), np.insert(w, index, w_at_zero)
+    low = float(np.interp(1.0, w[::-1], theta[::-1]))
+    high = -float(np.interp(1.0, -w, -theta))
     return [float(np.clip(estimate, low, high)), low, high]
+
+
+def _walsh_at_ends(
+    u: Floats, count: Ints, threshold: float, total: int
+) -> tuple[float, Floats, Ints]:
+    """Return what `_walsh` does, of the averages between which W passes both thresholds.
+
+    Few averages are sorted all; of many only those near the ends are.
+    """
+    if len(u) * (len(u) + 1) // 2 <= _AT_ONCE:
+        return _walsh(u, count)
+    low, high = _bracket(u, count, threshold, total)
+    estimate, theta, twice_w = _walsh(u, count, low, high)
+    is_complete = len(twice_w) and twice_w[0] >= total - threshold and twice_w[-1] <= threshold
+    if np.isfinite(low) and not is_complete:
+        return _walsh(u, count)  # averages next to many ties are missing
+    return estimate, theta, twice_w
 
 
 def _walsh(
@@ -249,8 +276,8 @@ def _walsh(
 
     Returns:
         The median; distinct averages in order; and for each, twice the number of averages above it,
-        those equal to it counted half. Where ``low`` or ``high`` leaves averages out, the first
-        and the last distinct one are left out, too: averages that equal them may be missing.
+        those equal to it counted half. If ``low`` or ``high`` leaves averages out, the first and
+        the last distinct one are left out, too: averages that equal them may be missing.
     """
     index = np.arange(len(u))
     first = np.maximum(index, np.searchsorted(u, 2 * low - u, side="left"))
@@ -322,7 +349,7 @@ def _bracket(u: Floats, count: Ints, threshold: float, total: int) -> tuple[floa
         ends += [low, high]
     low, high = ends[0], ends[3]
 
-    # Beyond many ties some distinct averages are wanted: of each difference, the average next to
+    # Beyond many ties a few distinct averages are needed: for each difference, the average next to
     # either end.
     lower = np.searchsorted(u, 2 * low - u, side="left") - 1
     upper = np.searchsorted(u, 2 * high - u, side="right")

@@ -16,7 +16,6 @@ from ir_lexirecall._util.errors import (
     entry,
     shown,
 )
-from ir_lexirecall._util.rounding import settled
 from ir_lexirecall.significance import closed_form
 from ir_lexirecall.significance.evidence import (
     differing_queries,
@@ -50,44 +49,41 @@ TESTS = {
     for test in (closed_form.SIGN, closed_form.T, WILCOXON, BOOTSTRAP, RANDOMISATION, TUKEY)
 }
 
-_ALSO_CALLED = {
-    also: test.name for test in TESTS.values() for also in (test.name, *test.also_called)
+_USUAL_NAMES = {
+    name: test.name for test in TESTS.values() for name in (test.name, *test.also_called)
 }
-
 
 FAMILIES = ("criterion", "all")
 
 
 @dataclass(frozen=True)
 class SignificanceTest:
-    """How differences between systems are tested: the test, its interval, the correction, the random numbers.
+    """How differences between systems are tested: test, interval, correction, random numbers.
 
-    ``describe("wilcoxon")`` says what a test does. For every test an interval at confidence 1 -
-    alpha leaves out 0 exactly where p <= alpha, and no p depends on the scale of the differences.
-    Where nothing differs, p is 1 and the effect 0. The interval is then [-1, 1] for ``sign`` and has
-    no ends for ``wilcoxon``, which look only at queries that differ; for the others it is [0, 0]. While no p <= alpha is possible
-    for lack of queries (or resamples), intervals have no ends: they are infinite, or end at the
-    bounds.
+    ``describe("wilcoxon")`` says what a test does. For every test, an interval at confidence 1 -
+    alpha leaves out 0 exactly if p <= alpha, and no p depends on the scale of the differences. If
+    nothing differs, p is 1 and the effect 0. The interval is then [-1, 1] for ``sign`` and has no
+    ends for ``wilcoxon``, which look only at queries that differ; for the others it is [0, 0].
+    While no p <= alpha is possible for lack of queries (or resamples), intervals have no ends: they
+    are infinite, or end at the bounds.
 
-    The three tests of means (t, bootstrap, randomisation) give the same exact p where all
-    differences other than 0 have one
-    magnitude, as wins, losses and ties or binary measures have: that of the randomisation test of
-    all signs, which is the sign test's, with a t interval of these differences and one more win and
-    loss. So none of the tests rejects more often than alpha + .015 where differences are symmetric
-    about 0, however few and alike they are. Where they are skewed, as real ones are, two-sided t
-    intervals hold less often (resampled AP of CLEF eHealth 2016: .91 with 10 queries, .93 with 25),
-    the symmetric ones of ``bootstrap`` more often; one-sided, t is corrected for skewness from 5
-    queries on. See the page on error rates.
+    The three tests of means (t, bootstrap, randomisation) give the same exact p if all differences
+    other than 0 have one magnitude, as those of preferences and of binary measures have. It is the
+    p of the randomisation test of all signs, which is the sign test's, with a t interval of these
+    differences and one more win and loss. So none of the tests rejects more often than alpha +
+    0.015 if differences are symmetric about 0, however few and alike they are. If they are skewed,
+    as real ones are, two-sided t intervals hold less often (resampled AP of CLEF eHealth 2016: 0.91
+    with 10 queries, 0.93 with 25), the symmetric ones of ``bootstrap`` more often. One-sided, t is
+    corrected for skewness from 5 queries on. See the page on error rates.
 
-    What is asked differs: ``sign``, who wins more often; ``t``, ``bootstrap`` and
+    The tests answer different questions: ``sign``, who wins more often; ``t``, ``bootstrap`` and
     ``randomisation``, whose mean is higher; ``wilcoxon``, whether differences are symmetric about 0
-    (not whether their mean is 0); ``tukey``, whether all systems are
-    exchangeable: near-duplicates beside noisy systems break its level (.22 for .05), and ``t`` with
-    Holm finds more.
+    (not whether their mean is 0); ``tukey``, whether all systems are exchangeable: near-duplicates
+    beside noisy systems break its level (0.22 for 0.05), and ``t`` with Holm finds more.
 
     Attributes:
-        name: one of ``TESTS``; None: the default of what is compared, ``'t'`` for a measure (the
-            question is about means), ``'sign'`` for a preference (who wins more often).
+        name: one of ``TESTS``. None is ``'t'`` for a measure (whose mean is higher), ``'sign'`` for
+            a preference (who wins more often).
         correction: for the family of comparisons, as statsmodels' ``multipletests`` calls it, or
             None.
         alpha: significance level, and 1 - confidence of the intervals.
@@ -110,7 +106,7 @@ class SignificanceTest:
     >>> SignificanceTest("wilcoxn")
     Traceback (most recent call last):
     ...
-    ValueError: SignificanceTest: unknown test 'wilcoxn'; choose from sign, t, wilcoxon, ...; did you mean 'wilcoxon'?
+    ValueError: SignificanceTest: unknown test 'wilcoxn'; choose from ...; did you mean 'wilcoxon'?
     """
 
     name: str | None = None
@@ -126,26 +122,8 @@ class SignificanceTest:
     @entry
     def __post_init__(self) -> None:
         check_choice("family", self.family, FAMILIES)
-        if (
-            isinstance(self.name, str)
-            and self.name not in TESTS
-            and (meant := _ALSO_CALLED.get(self.name.lower()))
-        ):
-            raise ValueError(
-                f"unknown test {self.name!r}; did you mean {meant!r}? Choose from {', '.join(TESTS)}"
-            )
-        if self.name is not None:
-            check_choice("test", self.name, TESTS)
-        if (self.cluster or self.groups is not None) and self.name not in (
-            None,
-            "randomisation",
-            "bootstrap",
-        ):
-            raise ValueError(
-                f"groups of queries are units of the tests randomisation and bootstrap, not of {self.name}; name one of these"
-            )
-        if self.groups is not None and not isinstance(self.groups, (tuple, list, np.ndarray)):
-            raise ValueError(f"groups must be a label per query, not {shown(self.groups)}")
+        self._check_name()
+        self._check_units()
         check_flag("cluster", self.cluster)
         if self.progress is not None:
             check_flag("progress", self.progress)
@@ -154,19 +132,47 @@ class SignificanceTest:
         check_integer("n_resamples", self.n_resamples)
         check_integer("seed", self.seed, least=0)
 
+    def _check_name(self) -> None:
+        """Raise if no test has the name; suggest one that is also called so."""
+        if self.name is None:
+            return
+        if isinstance(self.name, str) and self.name not in TESTS:
+            usual_name = _USUAL_NAMES.get(self.name.lower())
+            if usual_name is not None:
+                raise ValueError(
+                    f"unknown test {self.name!r}; did you mean {usual_name!r}? "
+                    f"Choose from {', '.join(TESTS)}"
+                )
+        check_choice("test", self.name, TESTS)
+
+    def _check_units(self) -> None:
+        """Raise if the test cannot take groups as units, or if groups are not labels."""
+        has_groups = self.cluster or self.groups is not None
+        if has_groups and self.name not in (None, "randomisation", "bootstrap"):
+            raise ValueError(
+                "groups of queries are units of the tests randomisation and bootstrap, "
+                f"not of {self.name}; name one of these"
+            )
+        if self.groups is not None and not isinstance(self.groups, (tuple, list, np.ndarray)):
+            raise ValueError(f"groups must be a label per query, not {shown(self.groups)}")
+
     @classmethod
     def by_name(cls, test: str | SignificanceTest | None) -> SignificanceTest:
-        """A ``test`` by its name, or as it was given."""
+        """Return a test by its name, or as it was given."""
         return test if isinstance(test, SignificanceTest) else cls(test)
 
     def named(self, *, measure: bool) -> SignificanceTest:
-        """The test by its name: where none was named, that of measures or of preferences (of groups ``randomisation``).
+        """Return the test with its name.
+
+        By default, it is the test of measures or of preferences; for groups, ``randomisation``.
 
         Args:
             measure: whether it is a measure whose differences are tested, not a preference.
 
-        >>> SignificanceTest().named(measure=True).name, SignificanceTest("tukey").named(measure=False).name
-        ('t', 'tukey')
+        >>> SignificanceTest().named(measure=True).name
+        't'
+        >>> SignificanceTest("tukey").named(measure=False).name
+        'tukey'
         """
         if self.name is not None:
             return self
@@ -175,7 +181,7 @@ class SignificanceTest:
         return replace(self, name="t" if measure else "sign")
 
     def check_groups(self, groups: object) -> None:
-        """Refuse groups as units where there are none."""
+        """Raise if groups are to be the units of the test, and there are no groups."""
         if self.cluster and groups is None:
             raise ValueError(
                 "cluster=True takes groups of queries as units of the tests; pass groups="
@@ -183,7 +189,7 @@ class SignificanceTest:
 
     @property
     def procedure(self) -> Procedure:
-        """What the test is. It has to be ``named``."""
+        """Computation and description of the test, which has to be ``named``."""
         if self.name is None:
             raise ValueError(f"name the test: choose from {', '.join(TESTS)}")
         return TESTS[self.name]
@@ -224,49 +230,77 @@ class SignificanceTest:
         x, procedure = _checked(x, "x", bounds), self.procedure
         if procedure.at_once:
             raise ValueError("Tukey's HSD tests all systems at once; call of_all")
-        of_signs = procedure.of == "signs"
-        bounds = (-1, 1) if of_signs else bounds
+        is_of_signs = procedure.of == "signs"
+        if is_of_signs:
+            bounds = (-1, 1)
         if x.shape[1] == 0:
-            return agreeing(_untested((len(x),)), self.alpha, bounds)
-        x, exponent = (x, np.zeros((len(x), 1), dtype=np.int64)) if of_signs else scaled(x)
-        if procedure.two_sided is not None:
-            found = procedure.two_sided(x, self.alpha, self.resampling)
+            result = _untested((len(x),))
+        elif is_of_signs:
+            result = self._two_sided(x)
         else:
-            sides, effect = self._of_means(x, np.zeros((1, len(x))), self.alpha), effect_of_mean(x)
-            if self.groups is None:
-                effect = np.where(sides.mean == 0, 0.0, effect)
-            found = TestResult(sides.mean, sides.low, sides.high, sides.p, effect)
-        estimate, low, high = (
-            np.ldexp(array, exponent[:, 0]) for array in (found.estimate, found.low, found.high)
-        )
-        return agreeing(
-            TestResult(estimate, low, high, found.p, found.effect_size), self.alpha, bounds
-        )
+            x, exponent = scaled(x)
+            result = self._two_sided(x)
+            ends = (result.estimate, result.low, result.high)
+            estimate, low, high = (np.ldexp(array, exponent[:, 0]) for array in ends)
+            result = TestResult(estimate, low, high, result.p, result.effect_size)
+        return agreeing(result, self.alpha, bounds)
 
     @property
     def resampling(self) -> Resampled:
         """How resamples are drawn."""
         return Resampled(self.n_resamples, self.seed, self.progress)
 
+    def _two_sided(self, x: Floats) -> TestResult:
+        """Return the two-sided test of differences, which are scaled unless only signs count."""
+        procedure = self.procedure
+        if procedure.two_sided is not None:
+            return procedure.two_sided(x, self.alpha, self.resampling)
+        sides = self._of_means(x, np.zeros((1, len(x))), self.alpha)
+        effect = effect_of_mean(x)
+        if self.groups is None:
+            effect = np.where(sides.mean == 0, 0.0, effect)
+        return TestResult(sides.mean, sides.low, sides.high, sides.p, effect)
+
+    def _one_sided(self, x: Floats, shifts: Floats) -> tuple[Floats, Floats]:
+        """Return p of theta <= -shift and of theta >= shift, shape ``(K, P)`` each.
+
+        Args:
+            x: differences, which are scaled unless only signs count, shape ``(P, Q)``.
+            shifts: in the same unit, shape ``(K, P)``.
+        """
+        procedure = self.procedure
+        if procedure.of != "signs" and _n_units(self, x.shape[1]) < 2:
+            # One query, or group, says nothing of the spread.
+            return np.ones(shifts.shape), np.ones(shifts.shape)
+        if procedure.one_sided is not None:
+            return procedure.one_sided(x, shifts, self.resampling)
+        sides = self._of_means(x, shifts, None)
+        return sides.above, sides.below
+
     def _of_means(self, x: Floats, shifts: Floats, alpha: float | None) -> Sides:
-        """The test of means, of queries or of groups as units: as a ``Kernel``, of scaled differences."""
+        """Return the test of mean differences, with queries or groups as units.
+
+        Args:
+            x: scaled differences, shape ``(P, Q)``.
+            shifts: in the same unit, shape ``(K, P)``.
+            alpha: 1 - confidence of the interval; None for no interval.
+        """
         kernel = self.procedure.kernel
         assert kernel is not None
         if self.groups is None:
-            found = closed_form.of_means(kernel, x, shifts, alpha, self.resampling)
-            return _with_floors(found, x)
+            sides = closed_form.of_means(kernel, x, shifts, alpha, self.resampling)
+            return _with_floors(sides, x)
         if self.name == "bootstrap":
             units = closed_form.group_units(x, self.groups)
-            found = closed_form.of_means(kernel, units, shifts, alpha, self.resampling)
+            sides = closed_form.of_means(kernel, units, shifts, alpha, self.resampling)
         else:
-            member = closed_form.members(self.groups, x.shape[1])
-            sums = settled(x @ member, np.abs(x) @ member)
-            found = by_randomisation(sums, shifts, alpha, self.resampling, member.sum(axis=0))
-        found = _with_floors(found, self.units_of(x))
+            sums, size = closed_form.group_sums(x, self.groups)
+            sides = by_randomisation(sums, shifts, alpha, self.resampling, size)
+        sides = _with_floors(sides, self.units_of(x))
         if alpha is not None:
             unknown = ~closed_form.group_interval_holds(x, self.groups)
-            found.low[unknown] = found.high[unknown] = np.nan
-        return found
+            sides.low[unknown] = sides.high[unknown] = np.nan
+        return sides
 
     def units_of(self, x: Floats) -> Floats:
         """Return the differences of queries, or the mean differences of groups that are units.
@@ -282,12 +316,12 @@ class SignificanceTest:
         """
         if self.groups is None:
             return x
-        member = closed_form.members(self.groups, x.shape[1])
-        return settled(x @ member, np.abs(x) @ member) / member.sum(axis=0)
+        sums, size = closed_form.group_sums(x, self.groups)
+        return sums / size
 
     @entry
     def of_all(self, values: Floats, *, bounds: Bounds | None = None) -> TestResult:
-        """Tukey's HSD of all pairs of systems, by their values per query.
+        """Test all pairs of systems by Tukey's HSD, by their values per query.
 
         Args:
             values: finite values per query and system, shape ``(Q, S)``.
@@ -301,7 +335,8 @@ class SignificanceTest:
             ValueError: another test, wrong shape, a number that is not finite, or bounds without 0
                 between them.
 
-        >>> values = np.array([[0.9, 0.1], [0.8, 0.2], [0.7, 0.3], [0.9, 0.1], [0.8, 0.2], [0.6, 0.1]])
+        >>> a, b = [0.9, 0.8, 0.7, 0.9, 0.8, 0.6], [0.1, 0.2, 0.3, 0.1, 0.2, 0.1]
+        >>> values = np.column_stack([a, b])
         >>> SignificanceTest("tukey", n_resamples=999).of_all(values).p
         array([[1.   , 0.035],
                [0.035, 1.   ]])
@@ -311,43 +346,51 @@ class SignificanceTest:
             raise ValueError(
                 f"{self.name} tests pairs of systems; call of_pairs with their differences"
             )
-        queries, systems = values.shape
-        found = (
-            tukey_hsd(values, self.alpha, self.resampling)
-            if queries
-            else _untested((systems, systems))
-        )
-        return agreeing(found, self.alpha, bounds)
+        n_queries, n_systems = values.shape
+        if n_queries == 0:
+            result = _untested((n_systems, n_systems))
+        else:
+            result = tukey_hsd(values, self.alpha, self.resampling)
+        return agreeing(result, self.alpha, bounds)
 
 
-def _checked(array: Floats, what: str, bounds: Bounds | None) -> Floats:
+def _checked(array: Floats, name: str, bounds: Bounds | None) -> Floats:
+    """Return a matrix of finite numbers.
+
+    Raises:
+        ValueError: it is no such matrix, or 0 does not lie between the bounds.
+    """
     array = np.asarray(array, dtype=np.float64)
     if array.ndim != 2 or not np.isfinite(array).all():
-        raise ValueError(f"{what} must be a matrix of finite numbers")
+        raise ValueError(f"{name} must be a matrix of finite numbers")
     if bounds is not None and not bounds[0] <= 0 <= bounds[1]:
         raise ValueError(f"bounds must be two numbers with 0 between them, not {bounds!r}")
     return array
 
 
-def _with_floors(found: Sides, units: Floats) -> Sides:
+def _with_floors(sides: Sides, units: Floats) -> Sides:
     """Return a test of means whose p of 0 are at least what exchanging signs of differences gives.
 
     Args:
-        found: the test, whose arrays are changed.
+        sides: the test, whose arrays are changed.
         units: differences of queries, or mean differences of groups, shape ``(P, U)``.
     """
     least = least_two_sided_p(differing_queries(units))
-    np.maximum(found.p, least, out=found.p)
-    for side in (found.above, found.below):
+    np.maximum(sides.p, least, out=sides.p)
+    for side in (sides.above, sides.below):
         np.maximum(side[0], np.where(least < 1, least / 2, side[0]), out=side[0])
-    return found
+    return sides
 
 
 def _untested(shape: tuple[int, ...]) -> TestResult:
-    """Without any query: nothing is estimated and nothing rejected."""
-    return TestResult(
-        *(np.full(shape, number) for number in (np.nan, -np.inf, np.inf, 1.0, np.nan))
-    )
+    """Return the test of no query at all, which estimates nothing and rejects nothing."""
+    numbers = (np.nan, -np.inf, np.inf, 1.0, np.nan)
+    return TestResult(*(np.full(shape, number) for number in numbers))
+
+
+def _n_units(test: SignificanceTest, n_queries: int) -> int:
+    """Return how many units a test has: queries, or groups of them."""
+    return n_queries if test.groups is None else len(set(test.groups))
 
 
 def smallest_p(test: SignificanceTest, queries: int) -> float:
@@ -362,11 +405,11 @@ def smallest_p(test: SignificanceTest, queries: int) -> float:
     >>> smallest_p(SignificanceTest("bootstrap", n_resamples=999), 20)
     0.001
     """
-    units = queries if test.groups is None else len(set(test.groups))
-    if units < 2:
+    n_units = _n_units(test, queries)
+    if n_units < 2:
         return 1.0
-    least = 0.0 if test.procedure.at_once else math.ldexp(1.0, 1 - units)
-    is_drawn = test.resampled and units > test.procedure.exact
+    least = 0.0 if test.procedure.at_once else math.ldexp(1.0, 1 - n_units)
+    is_drawn = test.resampled and n_units > test.procedure.exact
     return max(least, 1 / (test.n_resamples + 1)) if is_drawn else least
 
 
@@ -415,21 +458,15 @@ def margin_test(
     _check_width(width)
     if procedure.at_once:
         raise ValueError("Tukey's HSD tests all systems at once; call margin_test_of_all")
-    of_signs = procedure.of == "signs"
     margins = np.broadcast_to(margins, len(x))
     shifts = np.stack([np.zeros(len(x)), margins])
-    units = x.shape[1] if test.groups is None else len(set(test.groups))
-    # Signs leave ties out by themselves.
-    least = np.zeros(len(x)) if of_signs else least_margin_p(test.units_of(x), margins, width)
-    if not of_signs:
+    if procedure.of == "signs":
+        least = np.zeros(len(x))  # signs leave ties out by themselves
+    else:
+        least = least_margin_p(test.units_of(x), margins, width)
         x, exponent = scaled(x)
         shifts = np.ldexp(shifts, -exponent[:, 0])
-    if not of_signs and units < 2:  # one query, or group, says nothing of the spread
-        above = below = np.ones(shifts.shape)
-    elif procedure.one_sided is not None:
-        above, below = procedure.one_sided(x, shifts, test.resampling)
-    else:
-        above, below, *_ = test._of_means(x, shifts, None).arrays
+    above, below = test._one_sided(x, shifts)
     not_worse, not_better = np.maximum(above[1], least), np.maximum(below[1], least)
     return MarginTest(above[0], below[0], not_worse, np.maximum(not_worse, not_better))
 
@@ -446,7 +483,8 @@ def margin_test_of_all(
     the pair's difference plus the margin, so that bounds are the ends of its (two-sided,
     simultaneous) intervals. On the diagonal p of better and worse is 1.
 
-    >>> values = np.array([[0.9, 0.1], [0.8, 0.2], [0.7, 0.3], [0.9, 0.1], [0.8, 0.2], [0.6, 0.1]])
+    >>> a, b = [0.9, 0.8, 0.7, 0.9, 0.8, 0.6], [0.1, 0.2, 0.3, 0.1, 0.2, 0.1]
+    >>> values = np.column_stack([a, b])
     >>> margin_test_of_all(SignificanceTest("tukey", n_resamples=999), values, 0.1).better
     array([[1.   , 0.035],
            [1.   , 1.   ]])
@@ -477,7 +515,7 @@ def one_sided_bounds(
         bounds: as in ``SignificanceTest.of_pairs``.
 
     Returns:
-        Two arrays of shape ``(P,)``; NaN where alpha is 0.5 or more.
+        Two arrays of shape ``(P,)``; NaN if alpha is 0.5 or more.
 
     >>> low, high = one_sided_bounds(SignificanceTest("t"), np.array([[0.1, 0.3, 0.2, 0.0]]))
     >>> low.round(4), high.round(4)
@@ -490,7 +528,9 @@ def one_sided_bounds(
     if test.name == "t" and x.shape[1] >= closed_form.SKEWED:
         rows = ~closed_form.of_one_magnitude(x)
         low[rows], high[rows] = closed_form.t_bounds(x[rows], test.alpha)
-    return (low, high) if bounds is None else (np.clip(low, *bounds), np.clip(high, *bounds))
+    if bounds is None:
+        return low, high
+    return np.clip(low, *bounds), np.clip(high, *bounds)
 
 
 def _check_width(width: float) -> None:
@@ -500,6 +540,7 @@ def _check_width(width: float) -> None:
 
 
 def _checked_margin(margin: float | Floats) -> Floats:
+    """Return margins as an array; raise if one is below 0 or not finite."""
     margin = np.asarray(margin, dtype=np.float64)
     if not (np.isfinite(margin).all() and (margin >= 0).all()):
         raise ValueError(f"a margin must be a finite number of at least 0, not {margin.tolist()!r}")
