@@ -263,6 +263,14 @@ CASES = [
         size=growth.REPORTED_RUNS,
     ),
     Case(
+        "leaderboard",
+        "overall() of 332 models x 41 tasks, a tenth of them missing; beside 166 models: 4 if it grows as the pairs do",
+        lambda inputs: growth.overall_of(inputs.whole),
+        growth.leaderboard,
+        (Contender("166 models", lambda inputs: growth.overall_of(inputs.half)),),
+        size=growth.LEADERBOARD,
+    ),
+    Case(
         "one-query",
         "AP, nDCG@10, R@1000 and the four of one query with 5 million documents; peer: AP, nDCG@10, R@1000",
         _seven,

@@ -15,6 +15,7 @@ from tests.benchmarks.data import Collection, Size
 
 MANY_RUNS = Size(queries=50, depth=0, judged=0, systems=2000)
 REPORTED_RUNS = Size(queries=50, depth=0, judged=0, systems=300)
+LEADERBOARD = Size(queries=41, depth=0, judged=0, systems=332)  # tasks and models
 ONE_QUERY = Size(queries=1, depth=5_000_000, judged=10_000)
 _MEASURE = "AP"
 
@@ -26,6 +27,14 @@ class Values:
     whole: dict[str, pd.DataFrame]
     half: dict[str, pd.DataFrame]
     folder: Path
+
+
+@dataclass(frozen=True)
+class Board:
+    """Scores of models on tasks: of all models, and of the first half of them."""
+
+    whole: pd.DataFrame
+    half: pd.DataFrame
 
 
 def values(size: Size, folder: Path) -> Values:
@@ -46,6 +55,23 @@ def values(size: Size, folder: Path) -> Values:
     return Values(whole, half, folder)
 
 
+def leaderboard(size: Size, folder: Path) -> Board:
+    """Return a score of each model on each task, but for a tenth that are missing."""
+    rng = np.random.default_rng(0)
+    score = rng.normal(0.5, 0.1, (1, size.queries)) + rng.normal(0, 0.05, (size.systems, 1))
+    score += rng.normal(0, 0.03, score.shape)
+    table = pd.DataFrame(
+        {
+            "task": np.tile([f"task{t}" for t in range(size.queries)], size.systems),
+            "run": np.repeat([f"model{s}" for s in range(size.systems)], size.queries),
+            "score": score.ravel(),
+        }
+    )
+    table = table[rng.random(len(table)) >= 0.1]
+    first = {f"model{s}" for s in range(size.systems // 2)}
+    return Board(table, table[table["run"].isin(first)])
+
+
 def one_query(size: Size, _: Path) -> Collection:
     """Return a run of one query with millions of documents, and its qrels."""
     return data.collection(size)
@@ -64,3 +90,8 @@ def summary_of(runs: dict[str, pd.DataFrame]) -> str:
 def report_of(runs: dict[str, pd.DataFrame], folder: Path) -> Path:
     """Write the report."""
     return irl.report(irl.compare(values=runs), folder / "report.html", progress=False)
+
+
+def overall_of(scores: pd.DataFrame) -> pd.DataFrame:
+    """Return means, ranks and their intervals over all tasks."""
+    return irl.benchmark(values=scores, missing="skip").overall()
