@@ -15,7 +15,7 @@ from ir_lexirecall._util.errors import and_more, entry, naming, warn
 from ir_lexirecall._util.lazy import polars as pl
 from ir_lexirecall.data.aligned_run import AlignedRun, Ties
 from ir_lexirecall.data.judgments import Judgments
-from ir_lexirecall.data.tie_rule import Blocks, ranks_of
+from ir_lexirecall.data.tie_rule import Blocks, ScoreOrder, ranks_of
 from ir_lexirecall.io.columns import (
     TableLike,
     changes,
@@ -261,29 +261,19 @@ def _align_few(judgments: Judgments, run: Mapping[str, Mapping[str, Any]]) -> Al
     """
     depth = np.zeros(len(judgments), dtype=np.int64)
     docs, ranks, ranked = [_NONE], [_NONE], list[int]()
-    dtype, largest = judgments.order.dtype, judgments.order.largest
-    for name, ranking in run.items():
-        score = packed_numbers([list(ranking.values())])
-        if score is None or not 0 < len(score) <= _SHORT:
+    for query_id, ranking in run.items():
+        ascending = _few_scores(ranking, judgments.order)
+        if ascending is None:
             return None
-        in_order = np.sort(score)
-        if not (in_order[0] >= -largest and in_order[-1] <= largest):  # NaN comes last
-            return None
-        q = judgments.place.get(name)
+        q = judgments.place.get(query_id)
         if q is None:
             continue
-        rows = [row for row, doc_id in judgments.rows_of_query(q) if doc_id in ranking]
-        wanted = np.array(
-            [ranking[judgments.doc_ids[row]] for row in rows], dtype=np.float64
-        ).astype(dtype)
-        in_order = in_order.astype(dtype)
-        end = in_order.searchsorted(wanted, "right")
-        if max((end - in_order.searchsorted(wanted)).tolist(), default=0) > 1:
+        judged = _ranks_without_ties(judgments, q, ranking, ascending)
+        if judged is None:
             return None
-        order = end.argsort()[::-1]
-        docs.append(np.array(rows, dtype=np.int64)[order])
-        ranks.append(len(score) + 1 - end[order])
-        depth[q] = len(score)
+        docs.append(judged[0])
+        ranks.append(judged[1])
+        depth[q] = len(ascending)
         ranked.append(q)
     if ranked != sorted(ranked):
         return None
@@ -297,6 +287,40 @@ def _align_few(judgments: Judgments, run: Mapping[str, Mapping[str, Any]]) -> Al
         None,
         np.array(ranked, dtype=np.int64),
     )
+
+
+def _few_scores(ranking: Mapping[str, Any], order: ScoreOrder) -> Floats | None:
+    """Return the scores of a short ranking in rising order, as floats that are compared.
+
+    None if there are none or too many, or if one of them is not a finite number.
+    """
+    scores = packed_numbers([list(ranking.values())])
+    if scores is None or not 0 < len(scores) <= _SHORT:
+        return None
+    scores = np.sort(scores)
+    is_finite = scores[0] >= -order.largest and scores[-1] <= order.largest  # NaN comes last
+    return scores.astype(order.dtype) if is_finite else None
+
+
+def _ranks_without_ties(
+    judgments: Judgments, q: int, ranking: Mapping[str, Any], ascending: Floats
+) -> tuple[Ints, Ints] | None:
+    """Return the retrieved judged documents of query number ``q``, by rank, and their ranks.
+
+    None if one of them has the same score as another document.
+    """
+    retrieved = [
+        (row, ranking[doc_id]) for row, doc_id in judgments.rows_of_query(q) if doc_id in ranking
+    ]
+    if not retrieved:
+        return _NONE, _NONE
+    rows, scores = zip(*retrieved, strict=True)
+    score = np.array(scores, dtype=np.float64).astype(ascending.dtype)
+    n_up_to = ascending.searchsorted(score, "right")  # documents of this score or a smaller one
+    if max((n_up_to - ascending.searchsorted(score)).tolist()) > 1:
+        return None
+    by_rank = n_up_to.argsort()[::-1]
+    return np.array(rows, dtype=np.int64)[by_rank], len(ascending) + 1 - n_up_to[by_rank]
 
 
 def _align_dict(judgments: Judgments, run: Mapping[str, Mapping[str, Any]]) -> list[_Part]:

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 
 from ir_lexirecall._util.arrays import Floats, Ints, ranges
 from ir_lexirecall._util.errors import is_integer, shown
+from ir_lexirecall._util.lazy import cached_property
 
 Keys = NDArray[np.uint64]
 """A number for each row of a run: the query above, the order of the score below."""
@@ -43,12 +44,12 @@ class ScoreOrder:
     version: int
     bits: int
 
-    @property
+    @cached_property
     def dtype(self) -> type[np.floating[Any]]:
         """NumPy's type of the floats as which scores are compared."""
         return np.float32 if self.bits == 32 else np.float64
 
-    @property
+    @cached_property
     def largest(self) -> float:
         """The largest score that is finite as such a float."""
         return float(np.finfo(self.dtype).max)

@@ -220,10 +220,10 @@ def _table_of_records(data: NDArray[Any], what: str) -> pd.DataFrame:
 
 def _rankings_of_hits(data: Mapping[Any, Any]) -> Mapping[Any, Any]:
     """Return a run whose queries map to lists of hits as a dict of dicts; another one as it is."""
-    first_lists = (
-        hits for hits in islice(data.values(), _CHECKED) if not isinstance(hits, Mapping)
-    )
-    first = next(first_lists, None)
+    first = None
+    for first in islice(data.values(), _CHECKED):
+        if not isinstance(first, Mapping):
+            break
     if not isinstance(first, (list, tuple)) or None in map(_hit, first[:_CHECKED]):
         return data
     return {query_id: _ranking_of(query_id, hits) for query_id, hits in data.items()}

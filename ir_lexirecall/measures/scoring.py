@@ -138,7 +138,9 @@ def warn_of_grades(measures: Iterable[IRMeasure], judgments: Judgments) -> None:
     """Warn if the grades of the judgments do not suit the measures."""
     listed = list(measures)
     warn_of_several_grades(listed, judgments)
-    warn_if_unreached({str(measure): least_grade(measure) for measure in listed}, judgments)
+    unreached = [measure for measure in listed if least_grade(measure) > judgments.highest_grade]
+    if unreached:  # names are made for warnings only: they take longer than a small evaluation
+        warn_if_unreached({str(measure): least_grade(measure) for measure in unreached}, judgments)
 
 
 _WITHOUT_GRADES = frozenset(["NumQ", "NumRet", "Judged", "Unjudged"])
