@@ -73,9 +73,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
     with warnings.catch_warnings():
-        warnings.simplefilter(
-            "ignore", DeprecationWarning
-        )  # for programmers, not for users of a command
+        # Deprecations concern programmers, not users of a command.
+        warnings.simplefilter("ignore", DeprecationWarning)
         warnings.showwarning = lambda message, *_: _say(str(message))
         options = None
         try:
@@ -93,38 +92,38 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise
         except BaseException as error:  # a panic of Polars is no Exception
             _abandon_output()
-            if isinstance(error, MemoryError):
-                said = "there is not enough memory"
-            elif isinstance(error, OSError) and error.strerror:
-                said = (
-                    f"{error.filename}: {error.strerror}"
-                    if error.filename is not None
-                    else error.strerror
-                )
-            elif isinstance(error, _EXPECTED):
-                said = str(error) or type(error).__name__
-                for argument, option in _OPTIONS.items():
-                    said = said.replace(argument, option)
-                said = _WHERE.sub(r"--where \1=\2", said)
-            else:
-                asked = (
-                    f"{PLEASE_REPORT} ({_TRACEBACK}=1 in the environment shows where it comes from)"
-                )
-                said = f"unexpected {type(error).__name__}: {error}; {asked}"
-            _say(said)
+            _say(_message_of(error))
             if os.environ.get(_TRACEBACK):
                 traceback.print_exc()
             return 1
 
 
+def _message_of(error: BaseException) -> str:
+    """Return the message of an error, in which arguments are called by their options."""
+    if isinstance(error, MemoryError):
+        return "there is not enough memory"
+    if isinstance(error, OSError) and error.strerror:
+        if error.filename is None:
+            return error.strerror
+        return f"{error.filename}: {error.strerror}"
+    if not isinstance(error, _EXPECTED):
+        origin = f"({_TRACEBACK}=1 in the environment shows where it comes from)"
+        return f"unexpected {type(error).__name__}: {error}; {PLEASE_REPORT} {origin}"
+    message = str(error) or type(error).__name__
+    for argument, option in _OPTIONS.items():
+        message = message.replace(argument, option)
+    return _WHERE.sub(r"--where \1=\2", message)
+
+
 def _parsed(words: list[str]) -> Any:
-    """The command line parsed; where it begins with a command, the others are not loaded."""
+    """Parse the command line; if it begins with a command, load no other one."""
     from ir_lexirecall.cli.arguments import Parser, files_first
 
     try:
         parser = Parser(
             prog="ir-lexirecall",
-            description="Evaluate rankings, compare them, and gate changes: with the measures of ir_measures, "
+            description="Evaluate rankings, compare them, and gate changes: with the measures of "
+            "ir_measures, "
             "TSE, lexicographic recall, C/W/L ERR, RBU, TOMA and more.",
             codes={3: "gate: the candidate is worse", 4: "gate --strict: undecided"},
         )
@@ -161,7 +160,7 @@ def _say(message: str) -> None:
 
 
 def _abandon_output() -> None:
-    """Let what is left to print go nowhere: at its end, Python would complain that it cannot be printed."""
+    """Print nothing more: at its end, Python would complain that it cannot be printed."""
     try:
         sys.stdout.flush()
     except (OSError, ValueError, AttributeError):

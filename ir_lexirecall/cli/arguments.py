@@ -1,4 +1,4 @@
-"""Arguments that several commands share, and what is made of them: qrels, runs, criteria, tests, margins."""
+"""Arguments of several commands, and their values: qrels, runs, criteria, tests, margins."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Parser(argparse.ArgumentParser):
         self.set_defaults(parser=self)  # that of the command overrides those of the program
 
     def parse_args(self, words: Any = None, namespace: Any = None) -> Any:
-        """Parse a command line; the command, not the program, says how it is used where there is too much."""
+        """Parse a command line; the command, not the program, reports words that are too many."""
         options, unknown = self.parse_known_args(words, namespace or Options())
         if unknown:
             parser: Parser = options.parser
@@ -76,7 +76,7 @@ class Parser(argparse.ArgumentParser):
         return options
 
     def error(self, message: str) -> NoReturn:
-        """Say how the command is used, and what was wrong; leave with exit code 2."""
+        """Print the usage of the command and what was wrong; leave with exit code 2."""
         if choice := re.search(r"invalid choice: '(.*?)' \(choose from (.*)\)$", message):
             message += did_you_mean(choice[1], re.findall(r"[\w-]+", choice[2]))
         if "are required: QRELS" in message:  # maybe the last option took them
@@ -84,7 +84,7 @@ class Parser(argparse.ArgumentParser):
         super().error(printable(message))
 
     def add(self, *names: str, more: str = "", **changed: Any) -> None:
-        """Add options of ``OPTIONS``, in the words of one command where it has others; ``more`` ends the help."""
+        """Add options of ``OPTIONS``, changed for one command; ``more`` ends the help."""
         for name in names:
             how = OPTIONS[name] | changed
             how["help"] += _OWN if name == "measures" else more
@@ -95,7 +95,10 @@ class Parser(argparse.ArgumentParser):
         self.add("qrels", nargs="?" if values else None)
         self.add(*JUDGMENTS[1:])
         several = ", at least two" if least == 2 else ""
-        formats = 'TREC\'s format (also .gz, .bz2, .xz, .zst), a table (.csv, .tsv, .parquet), or - (standard input); "runs/*.run" takes each file'
+        formats = (
+            "TREC's format (also .gz, .bz2, .xz, .zst), a table (.csv, .tsv, .parquet), "
+            'or - (standard input); "runs/*.run" takes each file'
+        )
         self.add("runs", nargs="*" if values else "+", help=f"run files{several}: {formats}")
         if values:
             self.add("values", *OF_VALUES)
@@ -108,7 +111,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def files_first(words: Sequence[str]) -> list[str]:
-    """The words of a command line with files that follow measures ahead of their option, which would take them for measures.
+    """Move files that follow measures ahead of their option, which would take them for measures.
 
     >>> files_first(["eval", "-m", "LR", "nDCG@10", "trec/robust04", "bm25.run", "--wide"])
     ['eval', 'trec/robust04', 'bm25.run', '-m', 'LR', 'nDCG@10', '--wide']
@@ -141,7 +144,7 @@ def check_patterns(files: Sequence[str]) -> None:
 
 
 class _Files(argparse.Action):
-    """Several files; a pattern that the shell did not expand means each that matches, as if it had."""
+    """Several files; a pattern that the shell did not expand means each file that matches."""
 
     def __call__(
         self, parser: Any, namespace: argparse.Namespace, values: Any, option_string: Any = None
@@ -183,7 +186,8 @@ _FLAGS = {
 OPTIONS: dict[str, dict[str, Any]] = {
     "qrels": {
         "metavar": "QRELS",
-        "help": "qrels file (TREC or ndeval's 4 columns, or with a header line), an ir_datasets id, or - (standard input)",
+        "help": "qrels file (TREC or ndeval's 4 columns, or with a header line), an ir_datasets "
+        "id, or - (standard input)",
     },
     "aspect": _REPEATED
     | {
@@ -193,25 +197,29 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "judged": _REPEATED
     | {
         "metavar": "FILE",
-        "help": "further judgments of the same queries, such as those of `to-judge` once they have grades (repeatable)",
+        "help": "further judgments of the same queries, such as those of `to-judge` once they "
+        "have grades (repeatable)",
     },
     "trec_eval": {
         "type": int,
         "choices": list(ORDERS),
         "metavar": "VERSION",
-        "help": "order documents as trec_eval 9 does (scores as 32-bit floats; the default, as in ir_measures) "
+        "help": "order documents as trec_eval 9 does (scores as 32-bit floats; the default, as "
+        "in ir_measures) "
         "or as trec_eval 10 (64-bit floats); 9 or 10",
     },
     "levels": {
         "nargs": "+",
         "action": "extend",
         "metavar": "GRADE",
-        "help": "turn labels of another scale into grades: with 0.5 0.8, labels from 0.5 on become 1 and labels from 0.8 "
+        "help": "turn labels of another scale into grades: with 0.5 0.8, labels from 0.5 on "
+        "become 1 and labels from 0.8 "
         "on 2 (with 0.5=1 0.8=3: 1 and 3); lower ones become 0",
     },
     "predicted": {
         "metavar": "FILE",
-        "help": "a program's judgments of all queries; QRELS then has people's judgments of a random "
+        "help": "a program's judgments of all queries; QRELS then has people's judgments of a "
+        "random "
         "sample of at least 10 queries",
     },
     "runs": {"metavar": "RUN", "action": _Files},
@@ -219,7 +227,8 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "nargs": "+",
         "action": _Files,
         "metavar": "FILE",
-        "help": "instead of QRELS and RUN: values per query that another program computed (trec_eval -q, ir_measures -q, CSV, "
+        "help": "instead of QRELS and RUN: values per query that another program computed "
+        "(trec_eval -q, ir_measures -q, CSV, "
         "JSON lines, Parquet, ...): files, or a folder",
     },
     "missing": {
@@ -229,11 +238,13 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "smaller_is_better": {
         "nargs": "+",
         "metavar": "MEASURE",
-        "help": "measures of --values whose smaller value is better (well-known costs, such as RMSE or latency, need not be named)",
+        "help": "measures of --values whose smaller value is better (well-known costs, such as "
+        "RMSE or latency, need not be named)",
     },
     "query_column": {
         "metavar": "NAME",
-        "help": "column of --values that names the queries (default: query_id, doc_id, sample_id, id, ..., "
+        "help": "column of --values that names the queries (default: query_id, doc_id, "
+        "sample_id, id, ..., "
         "or the only column of ids that all runs have)",
     },
     "run_column": {
@@ -243,7 +254,8 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "where": {
         "nargs": "+",
         "metavar": "COLUMN=VALUE",
-        "help": "take only the rows of --values where a column has a value, such as filter=strict-match or epoch=1",
+        "help": "take only the rows of --values where a column has a value, such as "
+        "filter=strict-match or epoch=1",
     },
     "repeats": {
         "metavar": "COLUMN",
@@ -252,7 +264,8 @@ OPTIONS: dict[str, dict[str, Any]] = {
     },
     "repeats_are": {
         "choices": KINDS,
-        "help": "what repeats are: samples (noise of each query), or seeds (one seed shifts all queries together)",
+        "help": "what repeats are: samples (noise of each query), or seeds (one seed shifts all "
+        "queries together)",
     },
     "deterministic": {
         "nargs": "+",
@@ -269,21 +282,25 @@ OPTIONS: dict[str, dict[str, Any]] = {
     | {"help": "accept runs that share no query, or no document, with the qrels"},
     "groups": {
         "metavar": "FILE",
-        "help": "the group of each query (lines of query and group, or CSV, TSV or Parquet with a header): compare within each group, too",
+        "help": "the group of each query (lines of query and group, or CSV, TSV or Parquet with "
+        "a header): compare within each group, too",
     },
     "cluster": _SWITCH
     | {
-        "help": "use groups instead of queries as units of the tests (randomisation of their signs, or bootstrap)"
+        "help": "use groups instead of queries as units of the tests (randomisation of their "
+        "signs, or bootstrap)"
     },
     "margin": {
         "metavar": "D",
-        "help": "difference to the baseline that does not matter: in the criterion's unit, relative to the baseline's mean ('2%%'), "
+        "help": "difference to the baseline that does not matter: in the criterion's unit, "
+        "relative to the baseline's mean ('2%%'), "
         "or by criterion ('nDCG@10=0.01 SL3=5')",
     },
     "test": {
         "choices": TESTS,
         "metavar": "TEST",
-        "help": f"significance test: {', '.join(TESTS)} (default: t for measures, sign for preferences)",
+        "help": f"significance test: {', '.join(TESTS)} (default: t for measures, sign for "
+        f"preferences)",
     },
     "correction": {
         "metavar": "NAME",
@@ -293,7 +310,8 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "family": {
         "choices": FAMILIES,
         "default": _DEFAULT.family,
-        "help": "what is corrected together: the pairs of one criterion, or of all criteria (default: %(default)s)",
+        "help": "what is corrected together: the pairs of one criterion, or of all criteria "
+        "(default: %(default)s)",
     },
     "alpha": _FLOAT
     | {"default": _DEFAULT.alpha, "help": "significance level (default: %(default)s)"},
@@ -319,56 +337,75 @@ OPTIONS: dict[str, dict[str, Any]] = {
     },
     "unretrieved": _N
     | {
-        "help": "with --bounds: assume up to N unjudged relevant documents per query that no run retrieved (default: 0)"
+        "help": "with --bounds: assume up to N unjudged relevant documents per query that no run "
+        "retrieved (default: 0)"
     },
 }
 """The options that several commands have, by the names of their values."""
 _REPEATS = ("repeats", "repeats_are", "deterministic")
-OF_VALUES = (
-    *("missing", "smaller_is_better", "query_column", "run_column", "where"),
-    *_REPEATS,
-)
+OF_VALUES = (*("missing", "smaller_is_better", "query_column", "run_column", "where"), *_REPEATS)
 JUDGMENTS = ("qrels", "aspect", "judged", "trec_eval", "levels")
 TEST = ("test", "correction", "alpha", "n_resamples", "seed", "family")
 ONE_CRITERION_TEST = TEST[:-1]  # where families of criteria have no part
 BOUNDS = ("bounds", "depth", "max_rel", "unretrieved")
 
 
-# -- criteria, tests, margins ------------------------------------------------------------------------
+# -- criteria, tests, margins ----------------------------------------------------------------------
 
 
 def split_measures(words: str | Sequence[str] | None) -> list[str]:
-    """Measure strings out of words; blanks, commas and semicolons part them, but not within brackets or quotes.
+    """Return the measures in words.
+
+    Blanks, commas and semicolons part them, but not within brackets or quotes.
 
     >>> split_measures("TSE@1000 RBU(p=0.9, e=0.1)@20, LR")
     ['TSE@1000', 'RBU(p=0.9, e=0.1)@20', 'LR']
     >>> split_measures(["LR AP", "nDCG@10", "TSE @ 5"])
     ['LR', 'AP', 'nDCG@10', 'TSE@5']
     """
+    if isinstance(words, str):
+        words = [words]
+    measures: list[str] = []
+    for word in words or []:
+        measures += _with_cutoffs(_parts_outside_brackets(word))
+    for index, measure in enumerate(measures):
+        if measure.startswith("@") or measure.endswith("@"):
+            raise _lone_cutoff(measures, index)
+    return measures
+
+
+def _parts_outside_brackets(text: str) -> list[str]:
+    """Return the parts of a text between blanks, commas and semicolons outside brackets and quotes.
+
+    Raises:
+        ValueError: a bracket or quote is not closed, or not opened.
+
+    >>> _parts_outside_brackets("RBU(p=0.9, e=0.1)@20, LR")
+    ['RBU(p=0.9, e=0.1)@20', 'LR']
+    """
     parts: list[str] = []
-    for word in [words] if isinstance(words, str) else words or []:
-        first, current, depth = len(parts), "", 0
-        for token in re.findall(
-            r"""'[^']*'?|"[^"]*"?|.""", word + " ", re.DOTALL
-        ):  # what is quoted is one
-            if not depth and token in " \t\n,;":
-                parts.append(current)
-                current = ""
-                continue
-            current += token
-            depth += (token in "({[") - (token in ")}]")
-            if depth < 0:
-                raise ValueError(f"measures: {token!r} has no opening bracket in {current!r}")
-        if current.strip():
-            raise ValueError(f"measures: a bracket or quote is not closed in {current.strip()!r}")
-        parts[first:] = _with_cutoffs([part for part in parts[first:] if part])
-    for i, part in enumerate(parts):
-        if part.startswith("@") or part.endswith("@"):
-            whole = "".join(_with_cutoffs(parts[max(0, i - part.startswith("@")) : i + 3])[:1])
-            if whole.strip("@") == whole:
-                raise ValueError(f"measures: write {whole} without spaces, or in quotes")
-            raise ValueError(f"measures: {whole!r} lacks a measure or a cutoff, as in nDCG@10")
-    return parts
+    current, depth = "", 0
+    for token in re.findall(r"""'[^']*'?|"[^"]*"?|.""", text + " ", re.DOTALL):
+        if depth == 0 and token in " \t\n,;":
+            parts.append(current)
+            current = ""
+            continue
+        current += token
+        depth += (token in "({[") - (token in ")}]")
+        if depth < 0:
+            raise ValueError(f"measures: {token!r} has no opening bracket in {current!r}")
+    if current.strip():
+        raise ValueError(f"measures: a bracket or quote is not closed in {current.strip()!r}")
+    return [part for part in parts if part]
+
+
+def _lone_cutoff(measures: Sequence[str], index: int) -> ValueError:
+    """Return the error about a measure and a cutoff that stand in separate words."""
+    first = max(0, index - measures[index].startswith("@"))
+    whole = "".join(_with_cutoffs(measures[first : index + 3])[:1])
+    if whole.strip("@") == whole:
+        return ValueError(f"measures: write {whole} without spaces, or in quotes")
+    return ValueError(f"measures: {whole!r} lacks a measure or a cutoff, as in nDCG@10")
 
 
 def _with_cutoffs(parts: Sequence[str]) -> list[str]:
@@ -387,7 +424,7 @@ def _with_cutoffs(parts: Sequence[str]) -> list[str]:
 
 
 def parse_margin(text: str | None) -> MarginLike | None:
-    """A margin as the command line gives it.
+    """Return a margin of the command line.
 
     >>> parse_margin("0.01"), parse_margin("2%"), parse_margin("nDCG@10=0.01 SL3(n=10)=5")
     (0.01, '2%', {'nDCG@10': 0.01, 'SL3(n=10)': 5.0})
@@ -407,19 +444,20 @@ def parse_margin(text: str | None) -> MarginLike | None:
         return margins[""]
     if "" in margins:
         raise ValueError(
-            f"--margin {text!r} must be one number, or a number for every criterion such as nDCG@10=0.01"
+            f"--margin {text!r} must be one number, or a number for every criterion such as "
+            f"nDCG@10=0.01"
         )
     return margins
 
 
-# -- what is made of them --------------------------------------------------------------------------------
+# -- values of options -----------------------------------------------------------------------------
 
 
 class Options(argparse.Namespace):
-    """What a command line says: values of options, and what is made of them."""
+    """Values of the options of a command line, and objects that are made of them."""
 
     def criteria(self, measures: Sequence[Any] = (), preferences: Sequence[str] = ()) -> list[Any]:
-        """The measures of ``-m`` and the preferences of ``-p``, in this order; where neither is named, these by default.
+        """Return the measures of ``-m`` and the preferences of ``-p``; by default these.
 
         ``--rel`` and ``--cutoff`` become parameters of preferences, ``--rel`` also of measures.
         """
@@ -436,9 +474,12 @@ class Options(argparse.Namespace):
             named = [*measures, *preferences]
         rel = getattr(self, "rel", None)
         criteria = naming.with_parameters(named, rel=rel, cutoff=getattr(self, "cutoff", None))
-        return [*criteria] if rel is None else [with_rel(criterion, rel) for criterion in criteria]
+        if rel is None:
+            return [*criteria]
+        return [with_rel(criterion, rel) for criterion in criteria]
 
     def significance_test(self) -> SignificanceTest:
+        """Return how differences are tested."""
         correction = None if self.correction == "none" else self.correction
         cluster = getattr(self, "cluster", False)  # of the commands that take groups
         return SignificanceTest(
@@ -452,20 +493,19 @@ class Options(argparse.Namespace):
         )
 
     def of_bounds(self) -> dict[str, Any]:
-        """The options of ``--bounds`` that were given, which mean nothing without it."""
-        given = {
-            name: value
-            for name in BOUNDS[1:]
-            if (value := getattr(self, name)) != self.parser.get_default(name)
-        }
-        if given and not self.bounds:
-            raise ValueError(
-                f"--{next(iter(given)).replace('_', '-')} belongs to --bounds; give both"
-            )
-        return given
+        """Return the options of ``--bounds`` that were given; raise if it was not."""
+        options = {}
+        for name in BOUNDS[1:]:
+            value = getattr(self, name)
+            if value != self.parser.get_default(name):
+                options[name] = value
+        if options and not self.bounds:
+            first = next(iter(options)).replace("_", "-")
+            raise ValueError(f"--{first} belongs to --bounds; give both")
+        return options
 
     def inputs(self) -> Inputs | None:
-        """What QRELS and RUN name; None where ``--values`` stands in their place."""
+        """Return the files of QRELS and RUN; None if ``--values`` stands in their place."""
         if self.values is not None:
             self.check_only_values()
             return None
@@ -491,7 +531,8 @@ class Options(argparse.Namespace):
             )
         if self.smaller_is_better is not None:
             raise ValueError(
-                "--smaller-is-better is about --values; a measure of rankings knows which value is better"
+                "--smaller-is-better is about --values; a measure of rankings knows which value "
+                "is better"
             )
         for name in ("query_column", "run_column", "where", *_REPEATS):
             if getattr(self, name) is not None:
@@ -527,7 +568,7 @@ class Options(argparse.Namespace):
 
 
 class Inputs:
-    """Qrels and runs that a command line names; what can be read only once is read where it is made.
+    """Qrels and runs that a command line names; sources that can be read only once are read here.
 
     Attributes:
         runs: paths of the runs by their names in tables.
@@ -535,13 +576,9 @@ class Inputs:
     """
 
     def __init__(self, options: Options) -> None:
-        aspects = [word.partition("=") for word in options.aspect]
-        for word, (name, _, path) in zip(options.aspect, aspects, strict=True):
-            if not (name and path):
-                raise ValueError(f"--aspect {word!r} must look like NAME=FILE")
-        if [options.qrels, *options.runs, *options.judged, *(path for *_, path in aspects)].count(
-            STDIN
-        ) > 1:
+        aspects = _parse_aspects(options.aspect)
+        files = [options.qrels, *options.runs, *options.judged, *(path for _, path in aspects)]
+        if files.count(STDIN) > 1:
             raise ValueError(
                 "-: standard input can be read only once, for the qrels or for one run"
             )
@@ -557,19 +594,14 @@ class Inputs:
         self.collection: Collection | None = None
         self._source: str | pl.DataFrame | Collection = options.qrels
         if aspects:
-            parts = [("relevance", options.qrels), *((name, path) for name, _, path in aspects)]
-            self._source = pl.concat(
-                qrel_table(path)
-                .select("query_id", "doc_id", "relevance")
-                .with_columns(iteration=pl.lit(name))
-                for name, path in parts
-            )
+            self._source = _with_aspects([("relevance", options.qrels), *aspects])
         elif not named_files(options.qrels):
             self._source = load_collection(options.qrels)
             self.collection = self._source if isinstance(self._source, Collection) else None
 
     @cached_property
     def judgments(self) -> Judgments:
+        """Judgments of the qrels, with those of ``--judged``."""
         judgments = Judgments.from_qrels(self._source)
         if len(judgments) == 0:
             raise ValueError(f"{self.options.qrels}: there are no judgments in it")
@@ -591,8 +623,29 @@ class Inputs:
         return self.collection.recommended()
 
 
+def _parse_aspects(words: Sequence[str]) -> list[tuple[str, str]]:
+    """Return the names and the files of ``--aspect``."""
+    aspects = []
+    for word in words:
+        name, _, path = word.partition("=")
+        if not (name and path):
+            raise ValueError(f"--aspect {word!r} must look like NAME=FILE")
+        aspects.append((name, path))
+    return aspects
+
+
+def _with_aspects(parts: Sequence[tuple[str, str]]) -> pl.DataFrame:
+    """Return the judgments of several files, with the name of the aspect of each."""
+    return pl.concat(
+        qrel_table(path)
+        .select("query_id", "doc_id", "relevance")
+        .with_columns(iteration=pl.lit(name))
+        for name, path in parts
+    )
+
+
 def reading_of(options: Options, qrels: QrelsLike) -> Any:
-    """Return qrels with the order of documents and the levels that the command line names, if any."""
+    """Return qrels with the order of documents and the levels that a command line names."""
     if options.trec_eval is None and options.levels is None:
         return qrels
     levels = None if options.levels is None else parse_levels(options.levels)
@@ -612,12 +665,13 @@ def parse_levels(words: Sequence[str]) -> list[Any] | dict[Any, Any]:
         return [float(word) for word in words]
     except ValueError:
         raise ValueError(
-            f"--levels {' '.join(words)} must be numbers such as 0.5 0.8, or pairs such as 0.5=1 0.8=3"
+            f"--levels {' '.join(words)} must be numbers such as 0.5 0.8, or pairs such as 0.5=1 "
+            f"0.8=3"
         ) from None
 
 
 def run_names(paths: Sequence[str]) -> list[str]:
-    """What runs are called in tables: the file's name without endings, or its path where names would be the same.
+    """Return the names of runs in tables: that of the file without endings, or else its path.
 
     >>> run_names(["a/bm25.run.gz", "b/dph.txt", "-"])
     ['bm25', 'dph', 'stdin']

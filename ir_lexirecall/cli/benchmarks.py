@@ -27,13 +27,18 @@ present: Any = LazyModule("ir_lexirecall.present")
 
 
 def add_benchmark(commands: Any) -> None:
+    """Declare the command ``benchmark``."""
     parser: Parser = commands.add_parser(
         "benchmark",
         help="evaluate runs on many collections",
-        description="Evaluate runs on many collections: means over them with intervals, ranks, differences to a baseline. Each "
-        "collection counts once. SOURCE is a folder that has a folder of runs for each collection: that folder is named by the "
-        "collection's id (with dashes for slashes), or has a file qrels.*. Or SOURCE is a TOML file with [collections] (name = id or "
-        "qrels file), runs (a folder, or a table [runs.NAME] with run = file), and by, baseline, margin, test, over, missing, ...",
+        description="Evaluate runs on many collections: means over them with intervals, ranks, "
+        "differences to a baseline. Each "
+        "collection counts once. SOURCE is a folder that has a folder of runs for each "
+        "collection: that folder is named by the "
+        "collection's id (with dashes for slashes), or has a file qrels.*. Or SOURCE is a TOML "
+        "file with [collections] (name = id or "
+        "qrels file), runs (a folder, or a table [runs.NAME] with run = file), and by, baseline, "
+        "margin, test, over, missing, ...",
         example="benchmark runs/ -m nDCG@10 LR --baseline bm25",
     )
     parser.add_argument("source", metavar="SOURCE", help="a folder, or a .toml file")
@@ -50,7 +55,8 @@ def add_benchmark(commands: Any) -> None:
     parser.add_argument(
         "--values",
         action="store_true",
-        help="SOURCE holds values per query that other programs computed: a folder of files for each collection, a table with a "
+        help="SOURCE holds values per query that other programs computed: a folder of files for "
+        "each collection, a table with a "
         "column collection, or MTEB's results (default of -m: all measures)",
     )
     words = "further judgments of a collection's queries (repeatable)"
@@ -60,13 +66,14 @@ def add_benchmark(commands: Any) -> None:
         action="append",
         default=[],
         metavar="COLLECTION=FILE",
-        help="a program's judgments of all queries of a collection (repeatable); its qrels then has people's judgments of a "
-        "random sample of at least 10 queries; with --values: FILE has the program's values of all collections",
+        help="a program's judgments of all queries of a collection (repeatable); its qrels then "
+        "has people's judgments of a "
+        "random sample of at least 10 queries; with --values: FILE has the program's values of "
+        "all collections",
     )
     parser.add("smaller_is_better", "query_column", "allow_empty", "trec_eval", "levels")
     parser.add(
-        "groups",
-        more="; if collections share ids of queries, a column collection tells them apart",
+        "groups", more="; if collections share ids of queries, a column collection tells them apart"
     )
     parser.add("cluster")
     parser.add_argument("--report", metavar="FILE", help="write an HTML report as well")
@@ -179,10 +186,7 @@ def _show_to_people(page: Page, result: Benchmark, over: str | None) -> None:
 
 
 def _inputs_of_report(
-    options: Options,
-    source: Source,
-    judged: Mapping[str, list[str]],
-    predicted: Mapping[str, str],
+    options: Options, source: Source, judged: Mapping[str, list[str]], predicted: Mapping[str, str]
 ) -> dict[str, str]:
     """Return the files that the report lists, by what they are."""
     inputs = {"values": options.source} if options.values else {}

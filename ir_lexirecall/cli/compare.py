@@ -57,10 +57,12 @@ _PREDICTED_VALUES = "; with --values: the values that follow from them"
 
 
 def add_compare(commands: Any) -> None:
+    """Declare the command ``compare``."""
     parser: Parser = commands.add_parser(
         "compare",
         help="compare runs query by query",
-        description="Compare runs by measures, by exact preferences between their rankings, or both: a row per pair of runs.",
+        description="Compare runs by measures, by exact preferences between their rankings, or "
+        "both: a row per pair of runs.",
         example="compare qrels.txt bm25.run dph.run --explain bm25 dph",
         codes=_CODES,
     )
@@ -81,7 +83,8 @@ def add_compare(commands: Any) -> None:
         "--disagree",
         nargs=4,
         metavar=("X", "Y", "A", "B"),
-        help="print instead the queries on which criteria X and Y prefer different ones of runs A and B",
+        help="print instead the queries on which criteria X and Y prefer different ones of runs "
+        "A and B",
     )
     parser.add_argument(
         "--pairs", action="store_true", help="add a table of all pairs (--wide: with every column)"
@@ -101,7 +104,8 @@ def add_compare(commands: Any) -> None:
         "--kind",
         choices=kinds,
         metavar="NAME",
-        help=f"picture that --plot draws: {', '.join(kinds)} (default: heatmap; with --explain: pair)",
+        help=f"picture that --plot draws: {', '.join(kinds)} (default: heatmap; with --explain: "
+        f"pair)",
     )
     parser.add_argument(
         "--columns",
@@ -114,6 +118,7 @@ def add_compare(commands: Any) -> None:
 
 
 def add_report(commands: Any) -> None:
+    """Declare the command ``report``."""
     parser: Parser = commands.add_parser(
         "report",
         help="write an evaluation as one HTML file",
@@ -178,7 +183,18 @@ def run_compare(options: Options) -> int:
     elif options.explain:
         _explain(page, result, *options.explain)
         page.add_sentences("", *(result.diagnostics if page.for_people else []))
-    elif options.format in ("latex", "markdown"):
+    else:
+        _add_result(page, result)
+    if options.plot:
+        _save_plot(result, options)
+    page.finish()
+    return code_of(result)
+
+
+def _add_result(page: Page, result: Comparison) -> None:
+    """Add the result in the format that was asked for."""
+    options = page.options
+    if options.format in ("latex", "markdown"):
         table = present.comparison_table(
             result,
             page.places,
@@ -191,12 +207,13 @@ def run_compare(options: Options) -> int:
         _show_to_people(page, result, holds=options.holds)
     else:
         page.add_table(_table_for_programs(result, holds=options.holds))
-    if options.plot:
-        kind = options.kind or ("pair" if options.explain else "heatmap")
-        runs = options.explain if kind == "pair" else []
-        save_picture(result.plot(kind, *runs), options.plot)
-    page.finish()
-    return code_of(result)
+
+
+def _save_plot(result: Comparison, options: Options) -> None:
+    """Draw the picture of ``--plot``: of a pair that is explained, else of all pairs."""
+    kind = options.kind or ("pair" if options.explain else "heatmap")
+    runs = options.explain if kind == "pair" else []
+    save_picture(result.plot(kind, *runs), options.plot)
 
 
 def _add_bounds(page: Page, result: Comparison, bounds: dict[str, Any]) -> None:
@@ -325,7 +342,7 @@ def _about_bounds(table: pd.DataFrame) -> str:
 
 
 def compared(options: Options, by: list[Any], inputs: Inputs | None, least: int = 2) -> Comparison:
-    """The comparison that the options ask for: of runs, or of values that another program computed."""
+    """Return the comparison of runs, or of values that another program computed."""
     design = Design(
         options.baseline,
         parse_margin(options.margin),
@@ -367,9 +384,10 @@ def code_of(result: Comparison) -> int:
 
 
 def run_report(options: Options) -> int:
+    """Run the command ``report``."""
     inputs, runs = options.inputs(), {}
     if inputs is None:
-        by, sources = options.criteria(), {run_name(path): path for path in options.values}
+        by, sources = (options.criteria(), {run_name(path): path for path in options.values})
     else:
         is_named = options.measures is not None or options.preference is not None
         by = options.criteria([] if is_named else inputs.measures, ["lexirecall"])
@@ -401,12 +419,16 @@ def run_report(options: Options) -> int:
 
 
 def add_gate(commands: Any) -> None:
+    """Declare the command ``gate``."""
     parser: Parser = commands.add_parser(
         "gate",
         help="fail if a candidate is worse than a baseline",
-        description="Compare a candidate run with a baseline and print a summary for a pull request, with the queries that lost "
-        "most and what decided. For each criterion, the candidate is *worse* if a one-sided test finds a loss (corrected over all "
-        "criteria), *not worse* if a test finds that the loss is less than the margin, and otherwise *undecided*. With --rule drop, "
+        description="Compare a candidate run with a baseline and print a summary for a pull "
+        "request, with the queries that lost "
+        "most and what decided. For each criterion, the candidate is *worse* if a one-sided test "
+        "finds a loss (corrected over all "
+        "criteria), *not worse* if a test finds that the loss is less than the margin, and "
+        "otherwise *undecided*. With --rule drop, "
         "it is worse if its mean falls by more than the margin.",
         example="gate qrels.txt main.run branch.run -m nDCG@10 LR > summary.md",
         codes={3: "the candidate is worse", 4: "undecided, with --strict", **_CODES},

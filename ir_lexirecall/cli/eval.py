@@ -1,4 +1,4 @@
-"""The commands on measures: ``eval``, values and what tests say of them; ``demo``, ``measures`` and ``explain-measure``."""
+"""Commands on measures: ``eval`` with tests, ``demo``, ``measures`` and ``explain-measure``."""
 
 from __future__ import annotations
 
@@ -55,10 +55,12 @@ _COUNTS = frozenset(("NumQ", "NumRel", "NumRet", "Judged"))  # of which more is 
 
 
 def add_eval(commands: Any) -> None:
+    """Declare the command ``eval``."""
     parser: Parser = commands.add_parser(
         "eval",
         help="evaluate runs",
-        description="Evaluate runs: a row per run, a column per measure. The best value of a column is marked *.",
+        description="Evaluate runs: a row per run, a column per measure. The best value of a "
+        "column is marked *.",
         example="eval qrels.txt bm25.run dph.run -m nDCG@10 LR TSE@1000 'RBU(p=0.9)@20'",
     )
     parser.add_runs()
@@ -213,14 +215,15 @@ def _take_version_10(options: Options) -> None:
     """Order documents as trec_eval 10 does, whose measures `--format trec` prints."""
     if options.trec_eval == 9:
         raise ValueError(
-            "--format trec prints what trec_eval 10 prints: leave --trec-eval 9 out, or take another "
+            "--format trec prints what trec_eval 10 prints: leave --trec-eval 9 out, or take "
+            "another "
             "format and IPrec, ElevenPt(version=9) for the measures that differ"
         )
     options.trec_eval = 10
 
 
 def _trec_measures(names: Sequence[str]) -> dict[str, str]:
-    """The measures of ``-m``, by trec_eval's names or by ours, under trec_eval's."""
+    """Return the measures of ``-m``, by trec_eval's names or by ours, under trec_eval's."""
     measures: dict[str, str] = {}
     family = ""
     for name in names:
@@ -239,7 +242,7 @@ def _trec_measures(names: Sequence[str]) -> dict[str, str]:
 def _trec_lines(
     scored: ScoredRuns, runs: Mapping[str, Source], options: Options, *, geometric: bool
 ) -> str:
-    """The lines that trec_eval prints of every run: ``--by-query`` is its ``-q``, all queries of the qrels its ``-c``."""
+    """Return the lines that trec_eval prints; ``--by-query`` is its ``-q``, and ``-c`` is on."""
     text = ""
     # Of queries that a run lacks, trec_eval -c counts the relevant documents, too; ir_measures does
     # not.
@@ -264,7 +267,7 @@ def _trec_lines(
 
 
 def add_means(page: Page, scored: ScoredRuns, *, legend: bool = True) -> None:
-    """A row per run, the best values marked."""
+    """Add a table with a row per run, the best values marked."""
     columns: dict[str, list[Any]] = {"run": scored.names}
     marks = {}
     for name, measure in scored.measures.items():
@@ -291,12 +294,15 @@ def add_means(page: Page, scored: ScoredRuns, *, legend: bool = True) -> None:
 
 
 def add_demo(commands: Any) -> None:
+    """Declare the command ``demo``."""
     parser: Parser = commands.add_parser(
         "demo",
         help="evaluate five runs on the embedded collection",
-        description=f"Evaluate five runs on the embedded collection. Other commands take the name {DEMO} in place of a file of "
+        description=f"Evaluate five runs on the embedded collection. Other commands take the "
+        f"name {DEMO} in place of a file of "
         f"qrels. The runs are the files in {demo.FOLDER / 'runs'}.",
-        example=f"eval {DEMO} {demo.FOLDER / 'runs' / 'bm25.run'} {demo.FOLDER / 'runs' / 'ql.run'}",
+        example=f"eval {DEMO} {demo.FOLDER / 'runs' / 'bm25.run'} "
+        f"{demo.FOLDER / 'runs' / 'ql.run'}",
     )
     parser.add_argument(
         "--write",
@@ -307,14 +313,17 @@ def add_demo(commands: Any) -> None:
 
 
 def add_measures(commands: Any) -> None:
+    """Declare the command ``measures``."""
     add_page(commands.add_parser("measures", help="list the measures with their parameters"))
 
 
 def add_explain_measure(commands: Any) -> None:
+    """Declare the command ``explain-measure``."""
     parser: Parser = commands.add_parser(
         "explain-measure",
         help="say what a measure means",
-        description="Say what a measure means: formula, parameters, range, what 0 means, when it ties, when to use it, an "
+        description="Say what a measure means: formula, parameters, range, what 0 means, when it "
+        "ties, when to use it, an "
         "example, the source.",
         example="explain-measure 'RBU(p=0.9)@20'",
     )
@@ -325,6 +334,7 @@ def add_explain_measure(commands: Any) -> None:
 
 
 def run_demo(options: Options) -> None:
+    """Run the command ``demo``."""
     if options.write is not None:
         emit("".join(f"{path}\n" for path in demo.write(options.write)), options.output)
         return
@@ -362,6 +372,7 @@ def run_demo(options: Options) -> None:
 
 
 def run_explain_measure(options: Options) -> None:
+    """Run the command ``explain-measure``."""
     try:
         page = descriptions.describe(options.measure)
     except ValueError as error:

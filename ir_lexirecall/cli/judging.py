@@ -24,8 +24,10 @@ def add_to_judge(commands: Any) -> None:
     parser: Parser = commands.add_parser(
         "to-judge",
         help="list the unjudged documents that decide most",
-        description="List the unjudged documents that decide most between runs, by one criterion. -o pool.csv adds texts "
-        "and a column of grades to fill in; -o pool.html is a page to judge in that needs no network. Other commands read the "
+        description="List the unjudged documents that decide most between runs, by one "
+        "criterion. -o pool.csv adds texts "
+        "and a column of grades to fill in; -o pool.html is a page to judge in that needs no "
+        "network. Other commands read the "
         "new judgments with --judged.",
         example="to-judge qrels.txt bm25.run dph.run -n 100 -o pool.html",
     )
@@ -121,9 +123,12 @@ def add_merge_judged(commands: Any) -> None:
     parser: Parser = commands.add_parser(
         "merge-judged",
         help="merge what two judges judged, and list their disagreements",
-        description="Merge the files of two judges (qrels, or pools with grades). Judgments that agree, or that only one judge made, go "
-        "into one file for --judged. Documents with two different grades are listed, so that they can be judged again.",
-        example="merge-judged judged-ada.qrels judged-ben.qrels -o agreed.qrels --disagreements again.html",
+        description="Merge the files of two judges (qrels, or pools with grades). Judgments that "
+        "agree, or that only one judge made, go "
+        "into one file for --judged. Documents with two different grades are listed, so that "
+        "they can be judged again.",
+        example="merge-judged judged-ada.qrels judged-ben.qrels -o agreed.qrels --disagreements "
+        "again.html",
     )
     parser.add_argument("judged", nargs=2, metavar="JUDGED", help="the file of each judge")
     words = "write what they agree on: qrels of TREC, or a table (.csv)"

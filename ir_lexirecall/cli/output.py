@@ -1,4 +1,4 @@
-"""What the command line prints: tables for people and for programs, on a terminal, in a pipe or in a file."""
+"""Output of the command line: tables for people and for programs, in a terminal, pipe or file."""
 
 from __future__ import annotations
 
@@ -22,16 +22,13 @@ from ir_lexirecall.present.tables import PLACES, Marks, Shown, Table, columns_of
 from ir_lexirecall.present.text import confidence_words
 
 FORMATS = ("table", "tsv", "csv", "json", "latex", "markdown")
-EXACT = (
-    "tsv",
-    "csv",
-    "json",
-)  # for programs: all digits unless --places asks for fewer, and no marks
+# For programs: all digits unless --places asks for fewer, and no marks.
+EXACT = ("tsv", "csv", "json")
 _OF_MEASURES = ("criterion", "measure", "measure_a", "measure_b", "target")  # columns of names
 
 
 def add_output(parser: argparse.ArgumentParser, *more: str) -> None:
-    """Add the arguments that say how a table is shown, and where; ``more`` formats are those of one command."""
+    """Add the arguments of tables: format, places and file; ``more`` formats are of one command."""
     formats = [*FORMATS, *more]
     words = f"output format: {', '.join(formats)} (default: table)"
     parser.add_argument("--format", choices=formats, default="table", metavar="FORMAT", help=words)
@@ -74,7 +71,7 @@ def _places(text: str) -> int:
 
 
 def terminal_width(options: argparse.Namespace) -> int | None:
-    """Columns of the terminal that the output goes to; None where it goes elsewhere, or ``--wide`` was asked for."""
+    """Return the columns of the terminal; None if the output goes elsewhere, or is ``--wide``."""
     if options.wide or options.output is not None or sys.stdout is None or not sys.stdout.isatty():
         return None
     columns = os.environ.get("COLUMNS", "")
@@ -87,17 +84,15 @@ def terminal_width(options: argparse.Namespace) -> int | None:
 
 
 def filled(text: str, options: argparse.Namespace, further: str = "") -> str:
-    """A line as wide as the terminal, or whole; what goes on in the next one is indented by ``further``."""
+    """Return a text wrapped to the terminal, if any; later lines are indented by ``further``."""
     shown, width = texts.printable(text), terminal_width(options)
-    return (
-        textwrap.fill(shown, width, subsequent_indent=further, break_on_hyphens=False)
-        if width
-        else shown
-    )
+    if not width:
+        return shown
+    return textwrap.fill(shown, width, subsequent_indent=further, break_on_hyphens=False)
 
 
 class Page:
-    """The parts of an output, tables and sentences, in their order; ``finish`` prints or writes them.
+    """Tables and sentences of an output, in their order; ``finish`` prints or writes them.
 
     Attributes:
         for_people: whether sentences may stand beside tables.
@@ -124,23 +119,27 @@ class Page:
             return
         confidence = confidence_words(getattr(table, "attrs", {}))
         if self._shortens:
-            columns = columns_of(table)
-            known = [name for name in _OF_MEASURES if name in columns]
-            names = texts.short_names(
-                dict.fromkeys([*columns, *(str(x) for name in known for x in columns[name])])
-            )
-            for name in known if names else ():
-                columns[name] = [names.get(str(value), value) for value in columns[name]]
-            table = {names.get(name, name): values for name, values in columns.items()}
-            marks = {names.get(name, name): column for name, column in (marks or {}).items()}
-            self._short |= names
-        self.add_shown(
-            replace(
-                Shown.from_frame(table, marks, self.places, confidence), title=title, notes=notes
-            )
-        )
+            table, marks = self._shortened(table, marks or {})
+        shown = Shown.from_frame(table, marks, self.places, confidence)
+        self.add_shown(replace(shown, title=title, notes=notes))
+
+    def _shortened(self, table: Table, marks: Marks) -> tuple[Table, Marks]:
+        """Return a table and its marks with short names of measures, which are explained later."""
+        columns = columns_of(table)
+        columns_of_names = [name for name in _OF_MEASURES if name in columns]
+        names = dict.fromkeys(columns)
+        for column in columns_of_names:
+            names |= dict.fromkeys(map(str, columns[column]))
+        short = texts.short_names(names)
+        if short:
+            for column in columns_of_names:
+                columns[column] = [short.get(str(value), value) for value in columns[column]]
+        self._short |= short
+        shortened = {short.get(name, name): values for name, values in columns.items()}
+        return shortened, {short.get(name, name): column for name, column in marks.items()}
 
     def add_shown(self, shown: Shown) -> None:
+        """Add a table in the format that was asked for."""
         if self.options.format == "latex":
             self.parts.append(shown.latex(f"tab:{self.options.name}" if shown.title else None))
         elif self.options.format == "markdown":
@@ -183,11 +182,11 @@ class Page:
             self.parts += [filled(f"- {item}", self.options, "  ") for item in items]
 
     def shown_name(self, measure: str) -> str:
-        """The name of a measure as the tables so far have it."""
+        """Return the name of a measure in the tables so far."""
         return self._short.get(measure, measure)
 
     def add_short_names(self) -> None:
-        """Add what short names of measures stand for, a line each; ``finish`` does where it has not been said yet."""
+        """Explain short names of measures, a line each; ``finish`` explains those that remain."""
         names, self._short = self._short, {}
         self.add_sentences(
             *(f"({texts.explained_names({name: short})})" for name, short in names.items())
@@ -231,7 +230,9 @@ def save_picture(axes: Any, path: str) -> None:
 
 
 def for_programs(table: Table, form: str, places: int | None = None) -> str:
-    """A table in JSON, or as lines of values parted by tabs or commas; p-values keep all their digits.
+    """Return a table in JSON, or as lines of values between tabs or commas.
+
+    P-values keep all their digits.
 
     >>> print(for_programs({"run": ["bm25"], "AP": [0.25], "p": [1e-7]}, "csv", 1))
     run,AP,p
@@ -239,13 +240,13 @@ def for_programs(table: Table, form: str, places: int | None = None) -> str:
     """
     columns = {name: list(map(plain, values)) for name, values in columns_of(table).items()}
     if places is not None:
-        for name in [name for name in columns if not is_p(name)]:
-            columns[name] = [round(x, places) if isinstance(x, float) else x for x in columns[name]]
+        for name, values in columns.items():
+            if not is_p(name):
+                columns[name] = [_rounded(value, places) for value in values]
     if form == "json":
         rows = zip(*columns.values(), strict=True)
-        return json.dumps(
-            [dict(zip(columns, map(_strict, row), strict=True)) for row in rows], indent=1
-        )
+        entries = [dict(zip(columns, map(_strict, row), strict=True)) for row in rows]
+        return json.dumps(entries, indent=1)
     cells = [[texts.escape_csv(name), *map(_exact, values)] for name, values in columns.items()]
     lines = zip(*cells, strict=True)
     if form == "tsv":
@@ -255,18 +256,28 @@ def for_programs(table: Table, form: str, places: int | None = None) -> str:
     return stream.getvalue().rstrip("\n")
 
 
+def _rounded(value: Any, places: int) -> Any:
+    """Return a value with so many decimal places, if it is a float."""
+    return round(value, places) if isinstance(value, float) else value
+
+
 def _strict(value: Any) -> Any:
-    """A value in strict JSON: what is not a number is ``null``, infinities are texts."""
+    """Return a value for strict JSON, which has no infinities."""
     if isinstance(value, list):
         return [_strict(part) for part in value]
     if isinstance(value, float) and math.isinf(value):
         return "Infinity" if value > 0 else "-Infinity"
-    return value if value is None or isinstance(value, (bool, int, float, str)) else str(value)
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    return str(value)
 
 
 def _exact(value: Any) -> str:
+    """Return a value as a cell of a file, with all its digits."""
     if value is None:
         return ""
     if isinstance(value, (bool, int, float)):
         return repr(value)
-    return texts.escape_csv(", ".join(map(str, value)) if isinstance(value, list) else str(value))
+    if isinstance(value, list):
+        value = ", ".join(map(str, value))
+    return texts.escape_csv(str(value))
