@@ -50,7 +50,7 @@ class PreferenceCounts(Memoised):
     runs: Mapping[str, AlignedRun]  # the aligned runs by name, all with the same judgments
     rel: float = 1  # what counts as relevant
     cutoff: int | None = None  # what counts as retrieved
-    # Places, in the judgments, of the queries that count; None: all.
+    # Indices, in the judgments, of the queries to take; None: all. See `queries`.
     some: Ints | None = field(default=None, repr=False)
 
     @property
@@ -60,18 +60,21 @@ class PreferenceCounts(Memoised):
 
     @cached_property
     def queries(self) -> Ints:
-        """Positions, in the judgments, of the queries with relevant documents."""
+        """Return the indices, in the judgments, of the queries with relevant documents.
+
+        All others are left out: no ranking is better on them. Measures have a value there, mostly 0.
+        """
         queries = np.flatnonzero(self.judgments.m(self.rel) > 0)
         return queries if self.some is None else np.intersect1d(queries, self.some)
 
     @property
     def query_ids(self) -> list[str]:
-        """Ids of these queries."""
+        """Return the ids of the queries that count."""
         return [self.judgments.query_ids[q] for q in self.queries]
 
     @property
     def m(self) -> Ints:
-        """Relevant documents of each of these queries."""
+        """Return the number of relevant documents of each query that counts."""
         return self.judgments.m(self.rel)[self.queries]
 
     @cached_property
