@@ -62,7 +62,7 @@ class PreferenceCounts(Memoised):
     def queries(self) -> Ints:
         """Return the indices, in the judgments, of the queries with relevant documents.
 
-        All others are left out: no ranking is better on them. Measures have a value there, mostly 0.
+        On the others no ranking is better. Measures have a value there, mostly 0.
         """
         queries = np.flatnonzero(self.judgments.m(self.rel) > 0)
         return queries if self.some is None else np.intersect1d(queries, self.some)
