@@ -28,9 +28,9 @@ def overview() -> Drawing:
     relevant = set(qrels[(qrels["query_id"] == "q06") & (qrels["relevance"] > 0)]["doc_id"])
     result = irl.compare(qrels, runs, ["lexirecall", "nDCG@10"], baseline="bm25")
     decided = result.explain("bm25", "bm25_rerank").set_index("query_id").loc["q06"]
-    figure = Figure(figsize=(8.2, 2.5))
+    figure = Figure(figsize=(6.4, 2.5))
     left, right = map(
-        plain, figure.subplots(1, 2, width_ratios=[1, 1], gridspec_kw={"wspace": 0.55})
+        plain, figure.subplots(1, 2, width_ratios=[1, 1], gridspec_kw={"wspace": 0.6})
     )
     for y, (name, rank) in enumerate((("bm25", "rank_a"), ("bm25_rerank", "rank_b"))):
         run = (
@@ -49,8 +49,8 @@ def overview() -> Drawing:
     left.set_ylim(3.1, -0.1)
     left.set_yticks([0.5, 2.0], ["A", "B"])
     left.set_xticks([i - 0.5 for i in (1, 5, 10)], ["1", "5", "10"])
-    left.set_xlabel("rank (light blue: relevant; purple: decides)")
-    said = "One query, five relevant documents in both:\nthe last one decides, A shows it earlier"
+    left.set_xlabel("rank (blue: relevant; purple: decides)")
+    said = "One query, 5 relevant in both: the\nlast one decides, A has it earlier"
     left.set_title(said, fontsize=9, color=INK, loc="left")
     table = result.table()
     table = table[table["criterion"] == "lexirecall"].reset_index(drop=True)

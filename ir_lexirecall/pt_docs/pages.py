@@ -186,13 +186,16 @@ def parameters(name: str, about: Description) -> str:
             )
             meaning = f"{prose(parameter.meaning)} ({prose(parameter.allowed)})"
             rows.append([f"``{parameter.name}``", default, meaning])
-    return text + f"\n\n{list_table(rows, 'header-rows', '16 16 68')}" * (len(rows) > 1)
+    if len(rows) == 1:
+        return text
+    return f"{text}\n\n{list_table(rows, 'header-rows', '16 16 68', 'stacked parameters')}"
 
 
-def list_table(rows: list[list[str]], heads: str, widths: str) -> str:
-    """A table whose first row (``heads``: ``header-rows``) or column (``stub-columns``) names the others."""
+def list_table(rows: list[list[str]], heads: str, widths: str, classes: str = "") -> str:
+    """Return a table whose first row (``header-rows``) or column (``stub-columns``) names the others."""
     cells = "\n".join("   * - " + "\n     - ".join(row) for row in rows)
-    return f".. list-table::\n   :{heads}: 1\n   :widths: {widths}\n\n{cells}"
+    styled = f"\n   :class: {classes}" if classes else ""
+    return f".. list-table::\n   :{heads}: 1\n   :widths: {widths}{styled}\n\n{cells}"
 
 
 def prose(text: str) -> str:
