@@ -54,15 +54,8 @@ class ComposedMeasure(Measure, register=False):
 
     def base_measure(self) -> IRMeasure:
         """Return the base with this measure's cutoff."""
-        k = self["cutoff"]
         try:
-            base = parse_measure(self["base"])
-            if isinstance(base, ComposedMeasure):
-                raise ValueError("it is itself made of another measure; name one that is not")
-            if k is not None:
-                if "cutoff" not in base.SUPPORTED_PARAMS or base.params.get("cutoff", k) != k:
-                    raise ValueError(f"it cannot be cut at {k}")
-                base = base(cutoff=k)
+            base = self._cut_base()
             check_parameters(base)
         except ValueError as error:
             raise ValueError(
@@ -70,7 +63,19 @@ class ComposedMeasure(Measure, register=False):
             ) from None
         return base
 
+    def _cut_base(self) -> IRMeasure:
+        """Return the base with this measure's cutoff, its parameters not yet checked."""
+        base, k = parse_measure(self["base"]), self["cutoff"]
+        if isinstance(base, ComposedMeasure):
+            raise ValueError("it is itself made of another measure; name one that is not")
+        if k is None:
+            return base
+        if "cutoff" not in base.SUPPORTED_PARAMS or base.params.get("cutoff", k) != k:
+            raise ValueError(f"it cannot be cut at {k}")
+        return base(cutoff=k)
+
     def check_together(self) -> None:
+        """Raise if the base cannot be used."""
         self.base_measure()
 
     def value_range(self) -> tuple[float, float]:
@@ -82,19 +87,20 @@ class ComposedMeasure(Measure, register=False):
 
 
 def _check_aspects(aspects: Any) -> bool:
-    def is_scale(scale: Any) -> bool:
-        if isinstance(scale, dict):
-            embedded = list(scale.values())
-            return (
-                len(scale) > 0
-                and all(map(is_share, [*scale, *embedded]))
-                and embedded == sorted(embedded)
-            )
-        return isinstance(scale, int) and not isinstance(scale, bool) and 1 <= scale <= _TOP_GRADE
+    """Return whether aspects are texts with scales, and at least one."""
+    are_right = [isinstance(name, str) and _is_scale(scale) for name, scale in aspects.items()]
+    return len(are_right) > 0 and all(are_right)
 
-    return len(aspects) > 0 and all(
-        isinstance(name, str) and is_scale(scale) for name, scale in aspects.items()
-    )
+
+def _is_scale(scale: Any) -> bool:
+    """Return whether a scale is a top grade, or grades with values that do not fall."""
+    if not isinstance(scale, dict):
+        is_integer = isinstance(scale, int) and not isinstance(scale, bool)
+        return is_integer and 1 <= scale <= _TOP_GRADE
+    embedded = list(scale.values())
+    if not embedded or not all(map(is_share, [*scale, *embedded])):
+        return False
+    return embedded == sorted(embedded)
 
 
 _ASPECTS = Param(
@@ -125,32 +131,38 @@ class _AspectMeasure(ComposedMeasure, register=False):
     FAMILY: ClassVar[str] = "aspects"
 
     def positions(self, judgments: Judgments) -> Iterator[tuple[str, list[float], Ints]]:
-        """Each aspect with its labels, lowest first, and which of them each document has.
+        """Yield each aspect with its labels, lowest first, and which of them each document has.
 
         A missing label is the lowest, a negative one off the scale counts as 0.
         """
         for name, label in judgments.labels(list(self["aspects"])).items():
             scale = self["aspects"][name]
             grades = sorted(scale) if isinstance(scale, Mapping) else list(range(scale + 1))
-            labels = np.array(grades, dtype=np.float64)
-            filled = np.where(np.isnan(label), labels[0], label)
-            filled = np.where((filled < 0) & ~np.isin(filled, labels), 0, filled)
-            position = np.minimum(np.searchsorted(labels, filled), len(labels) - 1)
-            off = np.flatnonzero(labels[position] != filled)
+            on_scale = np.array(grades, dtype=np.float64)
+            filled = np.where(np.isnan(label), on_scale[0], label)
+            is_off_and_negative = (filled < 0) & ~np.isin(filled, on_scale)
+            filled = np.where(is_off_and_negative, 0, filled)
+            position = np.minimum(np.searchsorted(on_scale, filled), len(on_scale) - 1)
+            off = np.flatnonzero(on_scale[position] != filled)
             if len(off):
-                doc = int(off[0])
-                query_id = judgments.query_ids[judgments.query[doc]]
-                among = (
-                    ", ".join(f"{g:g}" for g in grades)
-                    if len(grades) <= 6
-                    else f"{grades[0]:g} to {grades[-1]:g}"
-                )
-                raise ValueError(
-                    f"{self}: document {judgments.doc_id[doc]!r} of query {query_id!r} has the "
-                    f"label {label[doc]:g} for the "
-                    f"aspect {name!r}, whose labels are {among}{and_more(len(off) - 1)}"
-                )
+                raise ValueError(f"{self}: {_off_scale(judgments, name, label, off, grades)}")
             yield name, grades, position
+
+
+def _off_scale(
+    judgments: Judgments, aspect: str, label: Floats, off: Ints, grades: list[float]
+) -> str:
+    """Return the message about documents whose labels are not on the scale of an aspect."""
+    doc = int(off[0])
+    query_id = judgments.query_ids[judgments.query[doc]]
+    if len(grades) <= 6:
+        labels = ", ".join(f"{g:g}" for g in grades)
+    else:
+        labels = f"{grades[0]:g} to {grades[-1]:g}"
+    return (
+        f"document {judgments.doc_id[doc]!r} of query {query_id!r} has the label {label[doc]:g} "
+        f"for the aspect {aspect!r}, whose labels are {labels}{and_more(len(off) - 1)}"
+    )
 
 
 class TOMA(_AspectMeasure):
@@ -277,21 +289,27 @@ class _MeanMeasure(_AspectMeasure, register=False):
             run: the ranking.
             score: gives the values of the base measure for a ranking and a threshold.
         """
-        base, binarize, scores = self.base_measure(), self["binarize"], []
+        base, scores = self.base_measure(), []
         for name, grades, position in self.positions(run.judgments):
-            threshold = binarize or 1
-            if binarize in _WORDS:  # the lowest grade above the lowest one, or above the middle
-                if len(grades) == 1:
-                    raise ValueError(
-                        f"{self}: binarize={binarize!r} needs at least two labels, but the aspect "
-                        f"{name!r} has only "
-                        f"{grades[0]:g}; give a grade"
-                    )
-                threshold = grades[1 if binarize == "any" else (len(grades) + 1) // 2]
             graded = run.with_grades(np.array(grades, dtype=np.float64)[position])
-            scores.append(score(base, graded, threshold))
-        weights = self["weights"] or dict.fromkeys(self["aspects"], 1)
-        return np.stack(scores), np.array([[float(weights[name])] for name in self["aspects"]])
+            scores.append(score(base, graded, self._threshold(name, grades)))
+        weight_of = self["weights"] or dict.fromkeys(self["aspects"], 1)
+        weights = np.array([[float(weight_of[name])] for name in self["aspects"]])
+        return np.stack(scores), weights
+
+    def _threshold(self, aspect: str, grades: list[float]) -> Any:
+        """Return the smallest grade for an aspect that is relevant to a binary base."""
+        binarize = self["binarize"]
+        if binarize not in _WORDS:
+            return binarize or 1
+        if len(grades) == 1:
+            raise ValueError(
+                f"{self}: binarize={binarize!r} needs at least two labels, but the aspect "
+                f"{aspect!r} has only {grades[0]:g}; give a grade"
+            )
+        if binarize == "any":
+            return grades[1]
+        return grades[(len(grades) + 1) // 2]  # the lowest one above the middle
 
 
 class CAM(_MeanMeasure):
@@ -432,29 +450,50 @@ def label_weights(
         gate: an aspect; a tuple in which it is lowest while another is not counts as the lowest
             tuple.
     """
-    unit = lcm(*(value.denominator for embedded in embedding.values() for value in embedded))
-    power = 2 if distance == "euclidean" else 1
-    parts: dict[str, NDArray[Any]] = {}  # each label's share in the distance, in integers
-    for a, embedded in embedding.items():  # lowest first: the last is the best
-        shares = [int((embedded[-1] - value) * unit) ** power for value in embedded]
-        parts[a] = np.array(shares, dtype=np.int64 if max(shares) < 2**48 else object)
+    distance_of_labels = _distances_in_integers(embedding, 2 if distance == "euclidean" else 1)
     merge: Any = np.maximum if distance == "chebyshev" else np.add
-    above = np.zeros(
-        1, dtype=np.int64
-    )  # distances of the tuples that are above the lowest label of the gate
-    for a, part in parts.items():
-        labelled = part[1:] if a == gate else part
-        if len(above) * len(labelled) > _MOST_TUPLES:
+    distances = _distances_of_tuples(distance_of_labels, merge, gate)
+    is_gated = gate is not None and labels[gate] == 0
+    of_docs = [
+        of_label[np.where(is_gated, 0, labels[aspect])]
+        for aspect, of_label in distance_of_labels.items()
+    ]
+    n_nearer = np.searchsorted(distances, reduce(merge, of_docs))
+    return len(distances) - 1 - n_nearer, len(distances)
+
+
+def _distances_in_integers(
+    embedding: Mapping[str, Sequence[Fraction]], power: int
+) -> dict[str, NDArray[Any]]:
+    """Return how far each label of an aspect is from the best one, to a power, in integers.
+
+    The unit, one for all aspects, makes all embedded values whole.
+    """
+    unit = lcm(*(value.denominator for embedded in embedding.values() for value in embedded))
+    distance_of_labels: dict[str, NDArray[Any]] = {}
+    for aspect, embedded in embedding.items():  # lowest first: the last is the best
+        distances = [int((embedded[-1] - value) * unit) ** power for value in embedded]
+        fits = max(distances) < 2**48  # so that sums over aspects do, too
+        distance_of_labels[aspect] = np.array(distances, dtype=np.int64 if fits else object)
+    return distance_of_labels
+
+
+def _distances_of_tuples(
+    distance_of_labels: Mapping[str, NDArray[Any]], merge: Any, gate: str | None
+) -> NDArray[Any]:
+    """Return the distinct distances of all label tuples to the best one, in rising order.
+
+    Tuples with the lowest label of the gate count as the lowest tuple.
+    """
+    distances: NDArray[Any] = np.zeros(1, dtype=np.int64)
+    for aspect, of_label in distance_of_labels.items():
+        counted = of_label[1:] if aspect == gate else of_label
+        if len(distances) * len(counted) > _MOST_TUPLES:
             raise ValueError(
-                f"the aspects {', '.join(embedding)} have more than {_MOST_TUPLES:,} combinations "
-                f"of labels; give the values "
-                "of their grades, as in {'relevance':{0:0,50:1,100:2}}, to have fewer"
+                f"the aspects {', '.join(distance_of_labels)} have more than {_MOST_TUPLES:,} "
+                "combinations of labels; give the values of their grades, as in "
+                "{'relevance':{0:0,50:1,100:2}}, to have fewer"
             )
-        above = np.unique(merge.outer(above, np.unique(labelled)))
-    distinct = np.unique(
-        np.concatenate([above, reduce(merge, [part[:1] for part in parts.values()])])
-    )
-    is_lowest = gate is not None and labels[gate] == 0
-    total = reduce(merge, [part[np.where(is_lowest, 0, labels[a])] for a, part in parts.items()])
-    nearer = np.searchsorted(distinct, total)
-    return len(distinct) - 1 - nearer, len(distinct)
+        distances = np.unique(merge.outer(distances, np.unique(counted)))
+    of_lowest_tuple = reduce(merge, [of_label[:1] for of_label in distance_of_labels.values()])
+    return np.unique(np.concatenate([distances, of_lowest_tuple]))

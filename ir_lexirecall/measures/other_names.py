@@ -53,11 +53,13 @@ def measure_meant(text: str) -> str:
         return ""
     key = re.sub("[_-]", "", match["name"]).lower()
     name = _NAMES_HERE.get(key, "")
-    is_complete = match["cutoff"] is not None or name not in _NEED_CUTOFF
-    if not name or not is_complete or key in _COUNTS_ELSEWHERE:
+    if not name or key in _COUNTS_ELSEWHERE:
+        return ""
+    if match["cutoff"] is None and name in _NEED_CUTOFF:
         return ""
     rel = f"(rel={match['rel']})" if match["rel"] else ""
-    return f"{name}{rel}{'@' + match['cutoff'] if match['cutoff'] else ''}"
+    cutoff = f"@{match['cutoff']}" if match["cutoff"] else ""
+    return f"{name}{rel}{cutoff}"
 
 
 def name_here(text: str) -> str:

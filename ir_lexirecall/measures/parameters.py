@@ -45,36 +45,32 @@ class Param(ParamInfo):  # type: ignore[misc]
     also: tuple[type, ...] = ()
 
     def __post_init__(self) -> None:
-        self.types: tuple[type, ...] = (
-            self.dtype,
-            *self.also,
-            *((int,) if self.dtype is float else ()),
-        )
-        if self.expects:
-            return
+        """Derive the types that are taken, and what errors say of values."""
+        integers_too: tuple[type, ...] = (int,) if self.dtype is float else ()
+        self.types: tuple[type, ...] = (self.dtype, *self.also, *integers_too)
+        self.expects = self.expects or self._expected_values()
+
+    def _expected_values(self) -> str:
+        """Return what errors say a value must be, from the choices or the range."""
         if self.choices is not NOT_PROVIDED:
-            self.expects = f"one of {', '.join(map(repr, self.choices))}"
-        elif (self.above, self.below) == (0, 1):
-            self.expects = "a number between 0 and 1 (both excluded)"
-        else:
-            ends = {
-                "above": self.above,
-                "of at least": self.least,
-                "below": self.below,
-                "at most": self.most,
-            }
-            limits = " and ".join(
-                f"{words} {end:g}" for words, end in ends.items() if end is not None
-            )
-            self.expects = (
-                f"{'an integer' if self.dtype is int else 'a number'} {limits}"
-                if limits
-                else self.kind
-            )
+            return f"one of {', '.join(map(repr, self.choices))}"
+        if (self.above, self.below) == (0, 1):
+            return "a number between 0 and 1 (both excluded)"
+        ends = {
+            "above": self.above,
+            "of at least": self.least,
+            "below": self.below,
+            "at most": self.most,
+        }
+        limits = [f"{relation} {end:g}" for relation, end in ends.items() if end is not None]
+        if not limits:
+            return self.kind
+        number = "an integer" if self.dtype is int else "a number"
+        return f"{number} {' and '.join(limits)}"
 
     @property
     def kind(self) -> str:
-        """Name of the type in errors and lists of measures."""
+        """Return the name of the type in errors and lists of measures."""
         names = {float: "number", str: "text or number" if int in self.types else "str"}
         return names.get(self.dtype, self.dtype.__name__)
 
@@ -82,22 +78,31 @@ class Param(ParamInfo):  # type: ignore[misc]
         """Return whether a value is of the right type and in range; None stands for no value."""
         if value is None:
             return not self.required
-        if not isinstance(value, self.types) or (
-            isinstance(value, bool) and self.dtype is not bool
-        ):
-            return False
-        if self.dtype is float and not _is_float(value):
+        if not self._is_of_type(value):
             return False
         if self.choices is not NOT_PROVIDED and value not in self.choices:
             return False
-        x: Any = value
-        too_small = (self.above is not None and x <= self.above) or (
-            self.least is not None and x < self.least
-        )
-        too_large = (self.below is not None and x >= self.below) or (
-            self.most is not None and x > self.most
-        )
-        return not too_small and not too_large and (self.check is None or self.check(value))
+        if not self._is_in_range(value):
+            return False
+        return self.check is None or self.check(value)
+
+    def _is_of_type(self, value: Any) -> bool:
+        """Return whether a value has one of the types; truth values are not numbers."""
+        if isinstance(value, bool) and self.dtype is not bool:
+            return False
+        if not isinstance(value, self.types):
+            return False
+        return self.dtype is not float or _is_float(value)
+
+    def _is_in_range(self, value: Any) -> bool:
+        """Return whether a value is within the limits that there are."""
+        if self.above is not None and value <= self.above:
+            return False
+        if self.least is not None and value < self.least:
+            return False
+        if self.below is not None and value >= self.below:
+            return False
+        return self.most is None or value <= self.most
 
 
 def _is_float(value: Any) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import ir_measures
@@ -47,10 +48,8 @@ def by_label(measures: MeasuresLike) -> dict[str, MeasureLike]:
         return dict(measures)
     several = [measures] if isinstance(measures, (str, IRMeasure, type)) else measures
     if not isinstance(several, Iterable):
-        raise ValueError(
-            f"expected a measure such as TSE or 'nDCG@10', or several in a list, got "
-            f"{shown(measures)}"
-        )
+        expected = "expected a measure such as TSE or 'nDCG@10', or several in a list"
+        raise ValueError(f"{expected}, got {shown(measures)}")
     return {str(measure): measure for measure in several}
 
 
@@ -106,18 +105,22 @@ def parse_one(measure: MeasureLike) -> IRMeasure:
     except UnknownParameter:
         raise
     except ValueError as error:
-        if meant := measure_meant(measure):
-            return parse_measure(meant)
-        if hint := hint_of_trec_eval(measure):
-            raise ValueError(
-                f"unknown measure {shown(measure)}; trec_eval's {measure} {hint}"
-            ) from None
-        if isinstance(error, UnknownMeasure):
-            raise ValueError(f"{error}{_hint(measure)}") from None
-        several = _SEVERAL.search(_without_parameters(measure))
-        raise ValueError(
-            f"{error}; give several measures as a list" if several else str(error)
-        ) from None
+        meant = measure_meant(measure)
+        if not meant:
+            raise ValueError(_message_about(measure, error)) from None
+    return parse_measure(meant)
+
+
+def _message_about(text: str, error: ValueError) -> str:
+    """Return what is wrong with the string of a measure, from the error of the parser."""
+    hint = hint_of_trec_eval(text)
+    if hint:
+        return f"unknown measure {shown(text)}; trec_eval's {text} {hint}"
+    if isinstance(error, UnknownMeasure):
+        return f"{error}{_hint(text)}"
+    if _SEVERAL.search(_without_parameters(text)):
+        return f"{error}; give several measures as a list"
+    return str(error)
 
 
 _SEVERAL = re.compile(r"(?<=[\w)])(?:\s++,?+|,)\s*+\w")
@@ -175,38 +178,104 @@ def _hint(text: str) -> str:
 
     Its name is that of another program, its cutoff lacks the ``@``, or it is misspelt.
     """
-    import difflib
+    match = re.match(r"(\w*)(.*)", text, re.DOTALL)
+    assert match is not None
+    name, rest = match.groups()
+    names = _RegisteredNames.of_registry()
+    without_at = names.cutoff_without_at(name)
+    if without_at and not rest:
+        return f"; did you mean {without_at}?"
+    in_other_case = names.in_other_case(name)
+    if in_other_case:
+        return f"; did you mean {in_other_case}{rest}?"
+    own_name = name_here(text)
+    if own_name:
+        return f"; it is {own_name} here"
+    similar = [names.with_alias(key, rest) for key in names.similar(name)]
+    if similar:
+        return f"; did you mean {' or '.join(dict.fromkeys(similar))}?"
+    return ""
 
-    name, rest = re.match(r"(\w*)(.*)", text, re.DOTALL).groups()  # type: ignore[union-attr]
-    registry = ir_measures.measures.registry
-    names = {key: key if key in REGISTRY else measure.__name__ for key, measure in registry.items()}
-    registered = {
-        key.lower(): key for key in sorted(names, key=lambda key: key not in REGISTRY)
-    }  # ours first
-    stem = name.lower().rstrip("0123456789")
-    cutoff, stem = name[len(stem) :], stem.removesuffix("_")
-    if cutoff and stem in registered and not rest:
-        return f"; did you mean {names[registered[stem]]}@{cutoff}?"
-    if (
-        name.lower() in registered and name.lower() != "accuracy"
-    ):  # another case; Accuracy is not what hits are called
-        return f"; did you mean {names[registered[name.lower()]]}{rest}?"
-    if ours := name_here(text):
-        return f"; it is {ours} here"
-    similar = difflib.get_close_matches(name.lower(), registered, n=3)
-    swapped = [key for key in similar if sorted(key) == sorted(name.lower())]  # ndgc: ndcg
-    close = [*swapped, *similar][:1]
-    within = [
-        key for key in registered if len(name) > 3 and name.lower() in key
-    ]  # recal: LexiRecall
-    keys = [registered[key] for key in dict.fromkeys([*close, *within][:2])]
-    also = {key: "" if names[key].lower() == key.lower() else f" ({key})" for key in keys}
-    meant = dict.fromkeys(f"{names[key]}{rest}{also[key]}" for key in keys)
-    return f"; did you mean {' or '.join(meant)}?" if meant else ""
+
+@dataclass(frozen=True)
+class _RegisteredNames:
+    """Names that ir_measures knows, and how their measures print.
+
+    Attributes:
+        printed: how the measure of each name prints.
+        by_lower_case: each name by itself in lower case; ours come first.
+    """
+
+    printed: dict[str, str]
+    by_lower_case: dict[str, str]
+
+    @classmethod
+    def of_registry(cls) -> _RegisteredNames:
+        """Return all names of ir_measures and of this library."""
+        printed = {}
+        for name, measure in ir_measures.measures.registry.items():
+            printed[name] = name if name in REGISTRY else measure.__name__
+        ours_first = sorted(printed, key=lambda name: name not in REGISTRY)
+        return cls(printed, {name.lower(): name for name in ours_first})
+
+    def cutoff_without_at(self, name: str) -> str:
+        """Return the measure of a name such as nDCG10 or ndcg_10, empty if it is no such name."""
+        stem = name.lower().rstrip("0123456789")
+        cutoff = name[len(stem) :]
+        stem = stem.removesuffix("_")
+        if not cutoff or stem not in self.by_lower_case:
+            return ""
+        return f"{self.printed[self.by_lower_case[stem]]}@{cutoff}"
+
+    def in_other_case(self, name: str) -> str:
+        """Return the measure whose name differs in the case of letters, empty if there is none."""
+        lower_case = name.lower()
+        if lower_case == "accuracy":  # which is what others call hits, not the measure Accuracy
+            return ""
+        registered = self.by_lower_case.get(lower_case)
+        return "" if registered is None else self.printed[registered]
+
+    def similar(self, name: str) -> list[str]:
+        """Return up to two names that are spelt like a name, or that have it within."""
+        import difflib
+
+        lower_case = name.lower()
+        similar = difflib.get_close_matches(lower_case, self.by_lower_case, n=3)
+        same_letters = [key for key in similar if sorted(key) == sorted(lower_case)]  # ndgc: ndcg
+        longer = []
+        if len(name) > 3:
+            longer = [key for key in self.by_lower_case if lower_case in key]  # recal: LexiRecall
+        closest = [*same_letters, *similar][:1]
+        candidates = dict.fromkeys([*closest, *longer][:2])
+        return [self.by_lower_case[key] for key in candidates]
+
+    def with_alias(self, name: str, rest: str) -> str:
+        """Return how the measure of a name prints with its parameters, and the name if it differs.
+
+        >>> _RegisteredNames.of_registry().with_alias("MAP", "@5")
+        'AP@5 (MAP)'
+        """
+        printed = self.printed[name]
+        if printed.lower() == name.lower():
+            return f"{printed}{rest}"
+        return f"{printed}{rest} ({name})"
 
 
 def check_parameters(measure: IRMeasure) -> None:
     """Raise a `ValueError` if parameters of a measure are missing or unusable."""
+    _check_names(measure)
+    cutoff = measure.params.get("cutoff")
+    if isinstance(cutoff, int) and cutoff < 1:
+        raise ValueError(f"{measure}: the cutoff must be at least 1")
+    try:
+        measure.validate_params()
+    except AssertionError as error:
+        message = _fractional_rel(measure) or str(error)
+        raise ValueError(f"{measure}: {message}") from None
+
+
+def _check_names(measure: IRMeasure) -> None:
+    """Raise if a parameter is not one of the measure, or a required one is missing."""
     unknown = [name for name in measure.params if name not in measure.SUPPORTED_PARAMS]
     if unknown:  # such a measure cannot even be printed
         names = ", ".join(measure.SUPPORTED_PARAMS) or "none"
@@ -216,17 +285,14 @@ def check_parameters(measure: IRMeasure) -> None:
     for name, param in measure.SUPPORTED_PARAMS.items():
         if param.required and name not in measure.params:
             raise ValueError(f"{measure}: the parameter {name!r} is required ({param.desc})")
-    cutoff = measure.params.get("cutoff")
-    if isinstance(cutoff, int) and cutoff < 1:
-        raise ValueError(f"{measure}: the cutoff must be at least 1")
-    try:
-        measure.validate_params()
-    except AssertionError as error:
-        rel = measure.params.get("rel")
-        if isinstance(rel, float) and not rel.is_integer():
-            raise ValueError(
-                f"{measure}: ir_measures takes whole numbers for rel; load the qrels with "
-                f"levels=[{rel:g}] "
-                f"(--levels {rel:g}), by which grades from {rel:g} on count as 1, and leave rel out"
-            ) from None
-        raise ValueError(f"{measure}: {error}") from None
+
+
+def _fractional_rel(measure: IRMeasure) -> str:
+    """Return what to do about a `rel` that is not whole, empty if it is whole."""
+    rel = measure.params.get("rel")
+    if not isinstance(rel, float) or rel.is_integer():
+        return ""
+    return (
+        f"ir_measures takes whole numbers for rel; load the qrels with levels=[{rel:g}] "
+        f"(--levels {rel:g}), by which grades from {rel:g} on count as 1, and leave rel out"
+    )

@@ -8,7 +8,7 @@ p_m, those that the ranking misses at its end, ranks n-u+1, ..., n.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from math import inf
@@ -32,9 +32,12 @@ _about = partial(About, symbols=_RANKS, source="ferdinands2023")
 
 
 def _is_size(n: Any) -> bool:
+    """Return whether `n` is a size, sizes by query, or 'ranking'."""
     if isinstance(n, Mapping):
         return bool(n) and all(is_integer(size) and _is_size(size) for size in n.values())
-    return bool(n == "ranking") if isinstance(n, str) else 1 <= n <= 2**53
+    if isinstance(n, str):
+        return n == "ranking"
+    return bool(1 <= n <= 2**53)
 
 
 class _TotalRecall(Measure, register=False):
@@ -63,8 +66,25 @@ class _TotalRecall(Measure, register=False):
             ValueError: n lacks a query, is smaller than a rank in use, or is to be the length of a
                 ranking that misses some.
         """
-        relevant, ids = run.relevant(self["rel"]), run.judgments.query_ids
+        relevant = run.relevant(self["rel"])
         missing = relevant.m - relevant.r
+        n = self._collection_sizes(run, relevant)
+        if not missing.any():
+            return relevant, n
+        query = np.repeat(np.arange(len(n)), missing)  # of the missing ones
+        rank_at_end = (n - missing + 1)[query] + position_in_segment(query)
+        after_retrieved = np.searchsorted(relevant.query, query, side="right")
+        every_one = replace(
+            relevant,
+            query=np.repeat(np.arange(len(n)), relevant.m),
+            rank=np.insert(relevant.rank, after_retrieved, rank_at_end),
+            r=relevant.m,
+        )
+        return every_one, n
+
+    def _collection_sizes(self, run: AlignedRun, relevant: Relevant) -> Ints:
+        """Return the size of each query's collection; raise if it cannot be right."""
+        ids, missing = run.judgments.query_ids, relevant.m - relevant.r
         if self["n"] == "ranking":
             incomplete = np.flatnonzero(missing)
             if len(incomplete):
@@ -73,39 +93,31 @@ class _TotalRecall(Measure, register=False):
                     f"{missing[incomplete[0]]} relevant documents"
                     f"{and_more(len(incomplete) - 1)}; give n, the size of the collection"
                 )
-            return relevant, np.maximum(run.depth, 1)
+            return np.maximum(run.depth, 1)
         if isinstance(self["n"], Mapping):
-            by_id = {str(query_id): size for query_id, size in self["n"].items()}
-            unknown = [ids[q] for q in np.flatnonzero(relevant.m).tolist() if ids[q] not in by_id]
-            if unknown:
-                raise ValueError(
-                    f"{self.NAME}: n has no size for query "
-                    f"{unknown[0]!r}{and_more(len(unknown) - 1)}; add it"
-                )
-            n = np.array([by_id.get(query_id, 1) for query_id in ids], dtype=np.int64)
+            n = self._sizes_by_query(ids, relevant)
         else:
             n = np.full(len(ids), self["n"], dtype=np.int64)
         needed = run.depth + missing
-        over = np.flatnonzero((needed > n) & (relevant.m > 0))
-        if len(over):
-            q = over[0]
+        too_small = np.flatnonzero((needed > n) & (relevant.m > 0))
+        if len(too_small):
+            q = too_small[0]
             raise ValueError(
                 f"{self}: n={n[q]} is smaller than the {needed[q]} documents of query "
-                f"{ids[q]!r}{and_more(len(over) - 1)}; n "
-                "is the size of the collection"
+                f"{ids[q]!r}{and_more(len(too_small) - 1)}; n is the size of the collection"
             )
-        if not missing.any():
-            return relevant, n
-        query = np.repeat(
-            np.arange(len(n)), missing
-        )  # of the missing ones, at ranks n - missing + 1, ..., n
-        at_end = (n - missing + 1)[query] + position_in_segment(query)
-        rank = np.insert(
-            relevant.rank, np.searchsorted(relevant.query, query, side="right"), at_end
-        )
-        return replace(
-            relevant, query=np.repeat(np.arange(len(n)), relevant.m), rank=rank, r=relevant.m
-        ), n
+        return n
+
+    def _sizes_by_query(self, ids: Sequence[str], relevant: Relevant) -> Ints:
+        """Return the sizes that `n` gives; raise if a query with relevant documents has none."""
+        size_of = {str(query_id): size for query_id, size in self["n"].items()}
+        unknown = [ids[q] for q in np.flatnonzero(relevant.m).tolist() if ids[q] not in size_of]
+        if unknown:
+            raise ValueError(
+                f"{self.NAME}: n has no size for query "
+                f"{unknown[0]!r}{and_more(len(unknown) - 1)}; add it"
+            )
+        return np.array([size_of.get(query_id, 1) for query_id in ids], dtype=np.int64)
 
 
 class WSS(_TotalRecall):
