@@ -7,7 +7,8 @@ that one". The rankings of all claims are scored together, one ranking as one qu
 from __future__ import annotations
 
 import numbers
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -168,21 +169,14 @@ def axioms(
         searches: dict[Property, Search] = {}
         for index, law in enumerate(PROPERTIES):
             space = _space(name, measure, grades, law.gains)
-            if law.declared is not None or (law.subtopics and space.aspects):
+            needs_subtopics = law.subtopics and space.aspects
+            if law.declared is not None or needs_subtopics:
                 continue
             if (law.name, space) not in search_of:
                 rng = np.random.default_rng([seed, index])
                 search_of[law.name, space] = Search.of(law, space, size, cases, rng)
             searches[law] = search_of[law.name, space]
-        scored, falling = _values(name, measure, searches), smaller_is_better(measure)
-        for law in PROPERTIES:
-            search = searches.get(law)
-            if law.declared is not None:
-                outcome = _declared(law.declared, measure)
-            elif search is None:
-                outcome = NAMES_ASPECTS
-            else:
-                outcome = _outcome(search, scored, falling)
+        for law, outcome in _outcomes(name, measure, searches):
             rows.append((name, law.source, law.name, *outcome))
     table = pd.DataFrame(
         rows, columns=["measure", "source", "property", "result", "counterexample", "search"]
@@ -197,6 +191,20 @@ def axioms(
         cases=cases,
         seed=seed,
     )
+
+
+def _outcomes(
+    name: str, measure: IRMeasure, searches: Mapping[Property, Search]
+) -> Iterator[tuple[Property, tuple[str, str, str]]]:
+    """Yield each property with its result, the counterexample and what was searched."""
+    scored, falling = _values(name, measure, searches), smaller_is_better(measure)
+    for law in PROPERTIES:
+        if law.declared is not None:
+            yield law, _declared(law.declared, measure)
+        elif law in searches:
+            yield law, _outcome(searches[law], scored, falling)
+        else:
+            yield law, NAMES_ASPECTS
 
 
 def _declared(names: frozenset[str], measure: IRMeasure) -> tuple[str, str, str]:
@@ -303,29 +311,44 @@ def _values(
     name: str, measure: IRMeasure, searches: Mapping[Property, Search]
 ) -> dict[Kind, dict[Ranking, float]]:
     """Return the values of all rankings of all claims, by kind of property."""
-    scored: dict[Kind, dict[Ranking, float]] = {}
-    for kind in dict.fromkeys(law.kind for law in searches):
-        of_kind = {law: search for law, search in searches.items() if law.kind == kind}
-        must_be_numbers = {
-            r for law, search in of_kind.items() if law.needs != "number" for r in search.rankings
-        }
-        scaled = with_gains(measure, kind[2], max(search.space.top for search in of_kind.values()))
-        # A grade per document, or several, and each depth are scored apart.
-        alike: dict[tuple[int, int], list[Ranking]] = {}
-        for ranking in dict.fromkeys(r for search in of_kind.values() for r in search.rankings):
-            first = (*ranking.retrieved, *ranking.missing)[0]
-            n_grades = 1 if isinstance(first, int) else len(first)
-            alike.setdefault((n_grades, ranking.depth), []).append(ranking)
-        for (_, depth), rankings in alike.items():
-            cut, seen = at_depth(scaled, rankings, depth)
-            found = values(cut, seen, weights=_WEIGHTS if kind[1] else ())
-            if undefined := [
-                rankings[i]
-                for i in np.flatnonzero(np.isnan(found))
-                if rankings[i] in must_be_numbers
-            ]:
+    searches_of: dict[Kind, list[Search]] = {}
+    for law, search in searches.items():
+        searches_of.setdefault(law.kind, []).append(search)
+    return {
+        kind: _values_of_kind(name, measure, kind, searches_of_kind)
+        for kind, searches_of_kind in searches_of.items()
+    }
+
+
+def _values_of_kind(
+    name: str, measure: IRMeasure, kind: Kind, searches: Sequence[Search]
+) -> dict[Ranking, float]:
+    """Return the values of the rankings of properties of one kind; raise if one is not a number."""
+    _, is_weighted, gains = kind
+    scaled = with_gains(measure, gains, max(search.space.top for search in searches))
+    must_be_numbers: set[Ranking] = set()
+    for search in searches:
+        if search.law.needs != "number":
+            must_be_numbers.update(search.rankings)
+    scored: dict[Ranking, float] = {}
+    for rankings in _scored_together(searches):
+        cut, seen = at_depth(scaled, rankings, rankings[0].depth)
+        scores = values(cut, seen, weights=_WEIGHTS if is_weighted else ())
+        for index in np.flatnonzero(np.isnan(scores)).tolist():
+            if rankings[index] in must_be_numbers:
                 raise ValueError(
-                    f"{name} is not a number for {undefined[0]}; there is nothing to check"
+                    f"{name} is not a number for {rankings[index]}; there is nothing to check"
                 )
-            scored.setdefault(kind, {}).update(zip(rankings, found.tolist(), strict=True))
+        scored.update(zip(rankings, scores.tolist(), strict=True))
     return scored
+
+
+def _scored_together(searches: Iterable[Search]) -> Iterable[list[Ranking]]:
+    """Return the rankings of searches in lists of one depth, with as many grades per document."""
+    together: dict[tuple[int, int], list[Ranking]] = {}
+    rankings = chain.from_iterable(search.rankings for search in searches)
+    for ranking in dict.fromkeys(rankings):
+        first = (*ranking.retrieved, *ranking.missing)[0]
+        n_grades = 1 if isinstance(first, int) else len(first)
+        together.setdefault((n_grades, ranking.depth), []).append(ranking)
+    return together.values()

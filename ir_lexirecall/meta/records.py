@@ -186,47 +186,67 @@ def finding(table: pd.DataFrame) -> Finding:
     headline = RECORDS[function].headline
     if not isinstance(headline, Headline):
         return headline(table)
+    ranking = _ranked_means(table, headline)
+    meaning = f"{headline.meaning[0].upper()}{headline.meaning[1:]}"
+    sentences = [introduction(table)]
+    extremes = _extremes(ranking, headline)
+    if extremes:
+        sentences.append(f"{meaning}: {', '.join(extremes)}.")
+    renamed = ranking.rename(columns={"number": headline.column})
+    return Finding(sentences, ranking=renamed, title=f"{meaning}, largest first:")
+
+
+def _ranked_means(table: pd.DataFrame, headline: Headline) -> pd.DataFrame:
+    """Return the mean of the headline's column, `number`, by subject, largest first."""
     rows = headline.rows(table) if headline.rows else table
     if "minus" in rows:
         rows = rows[rows["minus"] == ""]
     subjects = next(list(columns) for columns in _SUBJECTS if set(columns) <= set(rows.columns))
-    groups = rows.assign(number=rows[headline.column].astype(float)).groupby(subjects, sort=False)[
-        "number"
+    rows = rows.assign(number=rows[headline.column].astype(float))
+    groups = rows.groupby(subjects, sort=False)["number"]
+    if table.attrs["function"] == "tie_audit" and "query_id" in rows:
+        means = groups.sum() / table.attrs["queries"]  # what ties do not move has no row
+    else:
+        means = groups.mean()
+    return means.sort_values(ascending=False, kind="stable").reset_index()
+
+
+def _extremes(ranking: pd.DataFrame, headline: Headline) -> list[str]:
+    """Return the subjects with the largest and the smallest number, in words."""
+    subjects = [str(column) for column in ranking.columns if column != "number"]
+    if subjects[0].endswith("_a"):
+        joint = " with "
+    else:
+        joint = " by " if subjects == ["run", "measure"] else " for "
+    rows = ranking.dropna().to_dict("records")
+    ends = [*rows[:1], *rows[1:][-1:]]
+    return [
+        f"{end} {joint.join(str(row[subject]) for subject in subjects)} "
+        f"({format_number(row['number'], 4)})"
+        for end, row in zip((headline.largest, headline.smallest), ends, strict=False)
     ]
-    moved_only = function == "tie_audit" and "query_id" in rows  # what ties do not move has no row
-    numbers = groups.sum() / table.attrs["queries"] if moved_only else groups.mean()
-    ranking = numbers.sort_values(ascending=False, kind="stable").reset_index()
-    meaning = f"{headline.meaning[0].upper()}{headline.meaning[1:]}"
-    sentences = [introduction(table)]
-    joint = (
-        " with "
-        if subjects[0].endswith("_a")
-        else " by "
-        if subjects == ["run", "measure"]
-        else " for "
-    )
-    if ends := ranking.dropna().to_dict("records"):
-        said = [
-            f"{place} {joint.join(str(row[subject]) for subject in subjects)} ({format_number(row['number'], 4)})"
-            for place, row in zip(
-                (headline.largest, headline.smallest), (ends[0], *ends[1:][-1:]), strict=False
-            )
-        ]
-        sentences.append(f"{meaning}: {', '.join(said)}.")
-    shown = ranking.rename(columns={"number": headline.column})
-    return Finding(sentences, ranking=shown, title=f"{meaning}, largest first:")
 
 
 def introduction(table: pd.DataFrame) -> str:
     """Return what was studied on which data."""
-    attrs, facts = table.attrs, []
+    facts = []
     for name, noun in (("measures", "measure"), ("runs", "run")):
-        known = attrs.get(name)
-        size = len(known) if known is not None else table[noun].nunique() if noun in table else 0
-        facts += [count(size, noun)] if size else []
-    if isinstance(attrs.get("queries"), int):
-        facts.append(count(attrs["queries"], "query"))
-    return f"{attrs['function']}: {listed(facts) or count(len(table), 'row')}."
+        size = _number_of(table, name, noun)
+        if size:
+            facts.append(count(size, noun))
+    if isinstance(table.attrs.get("queries"), int):
+        facts.append(count(table.attrs["queries"], "query"))
+    if not facts:
+        facts.append(count(len(table), "row"))
+    return f"{table.attrs['function']}: {listed(facts)}."
+
+
+def _number_of(table: pd.DataFrame, name: str, column: str) -> int:
+    """Return how many runs or measures were studied, 0 if the table does not say."""
+    recorded_names = table.attrs.get(name)
+    if recorded_names is not None:
+        return len(recorded_names)
+    return table[column].nunique() if column in table else 0
 
 
 RECORDS["tie_audit"] = Record(

@@ -35,20 +35,22 @@ from ir_lexirecall.significance import SignificanceTest
 
 def _finding(table: pd.DataFrame) -> Finding:
     """Return the finding: agreement on documents, on the order of runs, and on conclusions."""
-    sentences = [introduction(table)]
-    kappa, alpha = (table.attrs[f"{name}_of_grades"] for name in ("kappa", "alpha"))
+    kappa, alpha = table.attrs["kappa_of_grades"], table.attrs["alpha_of_grades"]
     if not isinstance(kappa, Mapping):
         kappa, alpha = {"": kappa}, {"": alpha}
-    of_judges = [
-        f"{f'{judge}: ' if judge else ''}kappa {format_number(kappa[judge], 3)}, "
-        f"alpha {format_number(alpha[judge], 3)}"
-        for judge in kappa
-    ]
-    sentences = [f"{sentences[0]} Of grades: {'; '.join(of_judges)}."]
+    of_judges = []
+    for judge in kappa:
+        label = f"{judge}: " if judge else ""
+        coefficients = (
+            f"kappa {format_number(kappa[judge], 3)}, alpha {format_number(alpha[judge], 3)}"
+        )
+        of_judges.append(label + coefficients)
+    sentences = [f"{introduction(table)} Of grades: {'; '.join(of_judges)}."]
     for row in table.itertuples():
         judge = f"{row.judge}, " if "judge" in table else ""
+        threshold = _threshold_label(row.rel, row.rel_b)
         sentences.append(
-            f"{judge}{row.measure}, {_threshold_label(row.rel, row.rel_b)}: tau {format_number(row.tau, 3)}; "
+            f"{judge}{row.measure}, {threshold}: tau {format_number(row.tau, 3)}; "
             f"of {count(row.pairs, 'pair')} of runs, {row.both} differ significantly by both, "
             f"{row.only_a + row.only_b} by one only, {row.opposite} in opposite directions."
         )
@@ -176,21 +178,28 @@ def judges(
         test = SignificanceTest(test, progress=self.progress)
     if not self.labels:
         self.check()
+    first = FirstJudge(self.labels, test, self.rel, n_resamples, seed)
     several = several_judges(qrels_b)
     rows: list[dict[str, Any]] = []
     left_out: list[str] = []
-    grades: dict[str, dict[str, Any]] = {}
-    first = FirstJudge(self.labels, test, self.rel, n_resamples, seed)
-    for judge, qrels in ({"": qrels_b} if several is None else several).items():
-        with naming(f"judge {judge!r}" if judge else ""):
-            two = TwoJudges.of(self, Judgments.from_qrels(qrels))
-            found, lacking = first.beside(two, rel_b)
-        grades[judge] = two.agreement_on_grades()
-        rows += [row if several is None else {"judge": judge, **row} for row in found]
-        left_out += [reason if several is None else f"{judge}, {reason}" for reason in lacking]
+    grades: dict[str, Any]
+    if several is None:
+        two = TwoJudges.of(self, Judgments.from_qrels(qrels_b))
+        rows, left_out = first.beside(two, rel_b)
+        grades = two.agreement_on_grades()
+    else:
+        grades = {}
+        for judge, qrels in several.items():
+            with naming(f"judge {judge!r}" if judge else ""):
+                two = TwoJudges.of(self, Judgments.from_qrels(qrels))
+                rows_of_judge, reasons = first.beside(two, rel_b)
+            rows += [{"judge": judge, **row} for row in rows_of_judge]
+            left_out += [f"{judge}, {reason}" for reason in reasons]
+            for name, value in two.agreement_on_grades().items():
+                grades.setdefault(name, {})[judge] = value
     if not rows:
         raise ValueError(f"a judge has nothing relevant at any threshold: {'; '.join(left_out)}")
-    provenance: dict[str, Any] = {
+    provenance = {
         "measures": list(self.labels),
         "runs": self.names,
         "queries": len(two.query_ids),
@@ -203,12 +212,8 @@ def judges(
         "alpha": test.alpha,
         "n_resamples": n_resamples,
         "seed": seed,
+        **grades,
     }
-    if several is None:
-        provenance |= grades[""]
-    else:
-        for name in next(iter(grades.values())):
-            provenance[name] = {judge: of_judge[name] for judge, of_judge in grades.items()}
     return recorded(pd.DataFrame(rows), "judges", **provenance)
 
 
@@ -220,17 +225,21 @@ def several_judges(qrels: Any) -> dict[str, Any] | None:
     >>> list(several_judges({"llama": {"q1": {"d1": 1}}, "gpt": "gpt.qrels"}))
     ['llama', 'gpt']
     """
-    if isinstance(qrels, (list, tuple)) and qrels:
-        is_files = all(isinstance(path, (str, os.PathLike)) for path in qrels)
-        return {judge_name(path): path for path in qrels} if is_files else None
-    if not isinstance(qrels, Mapping) or not qrels:
+    if not isinstance(qrels, (list, tuple, Mapping)) or not qrels:
         return None
-    is_one_judge = all(
-        isinstance(documents, Mapping)
-        and not any(isinstance(grades, Mapping) for grades in documents.values())
-        for documents in qrels.values()
-    )
-    return None if is_one_judge else {str(name): judgments for name, judgments in qrels.items()}
+    if not isinstance(qrels, Mapping):
+        are_files = all(isinstance(path, (str, os.PathLike)) for path in qrels)
+        return {judge_name(path): path for path in qrels} if are_files else None
+    if all(map(_is_query, qrels.values())):
+        return None
+    return {str(name): judgments for name, judgments in qrels.items()}
+
+
+def _is_query(judgments: Any) -> bool:
+    """Return whether judgments are grades by document, those of one query."""
+    if not isinstance(judgments, Mapping):
+        return False
+    return not any(isinstance(grade, Mapping) for grade in judgments.values())
 
 
 def judge_name(path: str | os.PathLike[str]) -> str:
@@ -266,7 +275,8 @@ class FirstJudge:
         rows: list[dict[str, Any]] = []
         left_out: list[str] = []
         for rel, rel_other in two.thresholds(rel_b, self.rel):
-            if reason := two.lacks_relevant(rel, rel_other):
+            reason = two.lacks_relevant(rel, rel_other)
+            if reason:
                 left_out.append(reason)
                 continue
             facts = {"rel": rel, "rel_b": rel_other, **two.agreement_on_documents(rel, rel_other)}

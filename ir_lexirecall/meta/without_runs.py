@@ -7,7 +7,7 @@ spaced.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import product
 from math import comb
@@ -119,7 +119,9 @@ def tie_probabilities(
     4       Rprec     0.500000   1/2
     """
     sizes, relevant, cutoffs = (
-        check_integers(name, value) for value, name in ((n, "n"), (m, "m"), (k, "k"))
+        check_integers("n", n),
+        check_integers("m", m),
+        check_integers("k", k),
     )
     depths = [None] if depth is None else check_integers("depth", depth)
     if max(relevant) > min(sizes):
@@ -130,30 +132,39 @@ def tie_probabilities(
             f"depth={too_deep[0]} is more than the n={min(sizes)} documents of the collection"
         )
     rows: list[tuple[int, int, int, str, Fraction]] = []
-    for size, few, cut in progress_bar(
-        None, list(product(sizes, relevant, depths)), desc="n, m, depth"
-    ):
+    combinations = list(product(sizes, relevant, depths))
+    for size, n_relevant, cut in progress_bar(None, combinations, desc="n, m, depth"):
         retrieved = size if cut is None else cut
-        rest, ways = size - retrieved, comb(size, few)
-        alike = sum(
-            comb(retrieved, r) * comb(rest, few - r) ** 2
-            for r in range(max(0, few - rest), min(few, retrieved) + 1)
-        )
-        found = _sum_of_squares(size, few - 1) - _sum_of_squares(rest, few - 1)
-        exact = {  # same positions; the last, or the first, at the same rank, or missing; as many above a rank
-            "LexiRecall": Fraction(alike, ways**2),
-            "TSE": Fraction(
-                _sum_of_squares(retrieved, few - 1) + (ways - comb(retrieved, few)) ** 2, ways**2
-            ),
-            "RR": Fraction(found + comb(rest, few) ** 2, ways**2),
-            **{f"R@{cutoff}": _same_count(size, few, min(cutoff, retrieved)) for cutoff in cutoffs},
-            "Rprec": _same_count(size, few, min(few, retrieved)),
-        }
-        rows += [(size, few, retrieved, measure, chance) for measure, chance in exact.items()]
+        probabilities = _tie_probabilities(size, n_relevant, retrieved, cutoffs)
+        for measure, probability in probabilities.items():
+            rows.append((size, n_relevant, retrieved, measure, probability))
     table = pd.DataFrame(rows, columns=["n", "m", "depth", "measure", "exact"])
     table.insert(4, "probability", [float(row[4]) for row in rows])
     facts = {"n": sizes, "m": relevant, "k": cutoffs, "depth": depth and depths, "source": _DIAZ}
     return recorded(table, "tie_probabilities", **facts)
+
+
+def _tie_probabilities(
+    n: int, m: int, retrieved: int, cutoffs: Iterable[int]
+) -> dict[str, Fraction]:
+    """Return the probability of a tie by measure; see `tie_probabilities` for the formulas."""
+    missed = n - retrieved
+    placements = comb(n, m)
+    same_positions = sum(
+        comb(retrieved, r) * comb(missed, m - r) ** 2
+        for r in range(max(0, m - missed), min(m, retrieved) + 1)
+    )
+    # Pairs of rankings whose last, or first, relevant document has the same rank, or is missing.
+    same_last = _sum_of_squares(retrieved, m - 1) + (placements - comb(retrieved, m)) ** 2
+    same_first = _sum_of_squares(n, m - 1) - _sum_of_squares(missed, m - 1) + comb(missed, m) ** 2
+    same_recall = {f"R@{k}": _same_count(n, m, min(k, retrieved)) for k in cutoffs}
+    return {
+        "LexiRecall": Fraction(same_positions, placements**2),
+        "TSE": Fraction(same_last, placements**2),
+        "RR": Fraction(same_first, placements**2),
+        **same_recall,
+        "Rprec": _same_count(n, m, min(m, retrieved)),
+    }
 
 
 def _sum_of_squares(n: int, a: int) -> int:
@@ -315,18 +326,7 @@ def balancing_index(
     parsed, sizes = parse_measures_for(measures), check_integers("n", n)
     rows = []
     for name, measure in progress_bar(None, parsed.items(), desc="measures"):
-        if aspect_ends(measure):
-            raise ValueError(f"{name} judges several aspects; the index is of one scale of grades")
-        params = measure.params
-        scale = _ERR_TOP if measure.NAME == "ERR" else params.get("max_rel", params.get("rel", 1))
-        high = scale if top is None else top
-        low = high if lowest is None else lowest
-        for grade_name, grade in (("lowest", low), ("top", high)):
-            check_number(grade_name, grade, above=0)
-        if low > high:
-            raise ValueError(f"the lowest relevant grade, {low}, is above the top grade, {high}")
-        if measure.NAME == "ERR" and high > _ERR_TOP:
-            raise ValueError(f"{name} has grades up to {_ERR_TOP}, not {high}")
+        high, low = _extreme_grades(name, measure, top, lowest)
         rows += [(name, size, _balance(measure, size, high, low), high, low) for size in sizes]
     table = pd.DataFrame(rows, columns=["measure", "n", "B", "top", "lowest"])
     facts = {
@@ -337,6 +337,28 @@ def balancing_index(
         "source": _FERRANTE,
     }
     return recorded(table, "balancing_index", **facts)
+
+
+def _extreme_grades(
+    name: str, measure: IRMeasure, top: float | None, lowest: float | None
+) -> tuple[float, float]:
+    """Return the top grade and the lowest relevant one, as given or by default of the measure."""
+    if aspect_ends(measure):
+        raise ValueError(f"{name} judges several aspects; the index is of one scale of grades")
+    if top is not None:
+        high = top
+    elif measure.NAME == "ERR":
+        high = _ERR_TOP
+    else:
+        high = measure.params.get("max_rel", measure.params.get("rel", 1))
+    low = high if lowest is None else lowest
+    check_number("lowest", low, above=0)
+    check_number("top", high, above=0)
+    if low > high:
+        raise ValueError(f"the lowest relevant grade, {low}, is above the top grade, {high}")
+    if measure.NAME == "ERR" and high > _ERR_TOP:
+        raise ValueError(f"{name} has grades up to {_ERR_TOP}, not {high}")
+    return high, low
 
 
 def _balance(measure: IRMeasure, n: int, top: float, lowest: float) -> int:
@@ -468,9 +490,10 @@ def _values_of(measure: IRMeasure, relevances: Sequence[tuple[int, ...]], m: int
     top = measure.params.get("rel", 1)
     rankings = []
     for relevance in relevances:
-        found = sum(relevance)
-        retrieved = tuple(top * each for each in relevance)
-        rankings.append(Ranking(retrieved, (top,) * (m - found) + (0,) * found))
+        n_retrieved = sum(relevance)
+        retrieved = tuple(top * label for label in relevance)
+        missing = (top,) * (m - n_retrieved) + (0,) * n_retrieved
+        rankings.append(Ranking(retrieved, missing))
     return np.round(rising(measure, values(measure, rankings)), _DIGITS)
 
 
@@ -493,18 +516,29 @@ def _is_interval(
     if not np.isfinite(value).all():
         return False
     value_of = dict(zip(relevances, value.tolist(), strict=True))
-    if order == "relevant":
-        of_number: dict[int, list[float]] = {}
-        for relevance, each in value_of.items():
-            of_number.setdefault(sum(relevance), []).append(each)
-        if any(max(each) - min(each) >= _EQUAL for each in of_number.values()):
-            return False
-        steps = np.diff([of_number[number][0] for number in sorted(of_number)])
-    elif order == "top":
-        steps = np.diff([value_of[relevance] for relevance in sorted(relevances)])
-    else:
-        steps = np.array([value_of[b] - value_of[a] for a, b in _steps_up(relevances, m)])
+    match order:
+        case "relevant":
+            steps = _steps_by_number(value_of)
+        case "top":
+            steps = np.diff([value_of[relevance] for relevance in sorted(relevances)])
+        case _:
+            steps = np.array([value_of[b] - value_of[a] for a, b in _steps_up(relevances, m)])
+    if steps is None:
+        return False
     return bool(steps.min() > _EQUAL and steps.max() - steps.min() < _EQUAL)
+
+
+def _steps_by_number(value_of: Mapping[tuple[int, ...], float]) -> Floats | None:
+    """Return the steps of the value from each number of relevant documents to the next.
+
+    None if rankings with as many relevant documents have different values.
+    """
+    values_of_number: dict[int, list[float]] = {}
+    for relevance, value in value_of.items():
+        values_of_number.setdefault(sum(relevance), []).append(value)
+    if any(max(values) - min(values) >= _EQUAL for values in values_of_number.values()):
+        return None
+    return np.diff([values_of_number[number][0] for number in sorted(values_of_number)])
 
 
 def _steps_up(
