@@ -8,7 +8,10 @@ from typing import NamedTuple
 
 from ir_lexirecall.measures.latex import plain_text
 
-RANKS = "m: relevant documents of the query; r: how many of them were retrieved; p_1 < ... < p_r: their ranks"
+RANKS = (
+    "m: relevant documents of the query; r: how many of them were retrieved; p_1 < ... < p_r: "
+    "their ranks"
+)
 Label = int | None | tuple[int | None, ...]
 
 
@@ -91,7 +94,7 @@ class About:
     ties: str = ""  # when two rankings get the same value
     use: str = ""  # when to use it
     example: Example | None = None  # worked out by hand
-    source: str = ""  # where it comes from: a line of text, or the key of a source in ``descriptions/entries.ini``
+    source: str = ""  # a line of text, or the key of a source in ``descriptions/entries.ini``
     see_also: Sequence[str] = ()  # related names
     caption: str = ""  # what a table of its values says below
     meanings: Mapping[str, str] = field(

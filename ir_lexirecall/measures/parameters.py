@@ -113,7 +113,7 @@ def _is_float(value: Any) -> bool:
         return False
 
 
-# -- shared by several measures -----------------------------------------------------------------------
+# -- shared by several measures ------------------------------------------------------------------
 
 
 def cutoff(required: bool = False) -> Param:

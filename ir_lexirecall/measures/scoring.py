@@ -37,7 +37,8 @@ def is_standard(measure: IRMeasure) -> bool:
     """Return whether a measure of ir_measures, with its parameters, is computed here.
 
     >>> from ir_measures import AP, RBP, Compat, P
-    >>> [is_standard(measure) for measure in (AP(rel=2) @ 100, RBP(rel=1), P @ 10, P, Compat(p=0.8))]
+    >>> measures = AP(rel=2) @ 100, RBP(rel=1), P @ 10, P, Compat(p=0.8)
+    >>> [is_standard(measure) for measure in measures]
     [True, True, True, False, False]
     """
     supported = measure.SUPPORTED_PARAMS

@@ -1,4 +1,4 @@
-"""Measuring measures: axioms, orientation, ties, sensitivity, stability and relations of any measure.
+"""Measuring measures: axioms, orientation, ties, sensitivity, stability and relations.
 
 Every study gives a tidy DataFrame that says in ``attrs`` what was run; ``plot`` draws it,
 ``summary`` says what stands out. Studies of runs are methods of ``Study``, which reads the runs

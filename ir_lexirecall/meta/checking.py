@@ -1,4 +1,4 @@
-"""Axioms: which properties of the literature a measure has, with the smallest counterexample where it lacks one.
+"""Axioms: properties of the literature that a measure has, and counterexamples to the others.
 
 A property is a set of claims about the values of rankings, such as "this ranking scores more than
 that one". The rankings of all claims are scored together, one ranking as one query.
@@ -150,7 +150,8 @@ def axioms(
     >>> table = axioms("RR", cases=0).set_index("property")
     >>> table.loc["strict swap", ["result", "counterexample", "search"]].to_list()
     ['fails', '[1 1 0] scores 1, not more than [1 0 1], 1', 'exhaustive to size 8 (5630 cases)']
-    >>> table = axioms(["AP", "RBP(p=0.8)"], size=4, cases=0).pivot(index="property", columns="measure", values="result")
+    >>> table = axioms(["AP", "RBP(p=0.8)"], size=4, cases=0)
+    >>> table = table.pivot(index="property", columns="measure", values="result")
     >>> table.loc[["deepness threshold", "priority", "strict swap"]]
     measure                AP RBP(p=0.8)
     property

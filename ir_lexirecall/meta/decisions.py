@@ -1,4 +1,7 @@
-"""Several runs, read once and scored once, and what every measure or preference decides about every two of them on every query."""
+"""Decisions of measures and preferences about every two of several runs on every query.
+
+Runs are read once and scored once.
+"""
 
 from __future__ import annotations
 
@@ -163,7 +166,7 @@ class Decisions:
         return self._counted[key]
 
     def values(self, label: str) -> Floats:
-        """Values of a measure, or a run's mean preference over all others, shape ``(S, queries)``."""
+        """Return values of a measure, or mean preferences over all other runs, shape `(S, Q)`."""
         measure = self.labels[label]
         if isinstance(measure, Preference):
             return self.counts(measure).count(measure.NAME).against_others.T
@@ -175,7 +178,10 @@ class Decisions:
         return values if isinstance(measure, Preference) else rising(measure, values)
 
     def signs(self, label: str, incomparable: int = 0) -> Signs:
-        """Which run of each pair is better on each query, shape ``(P, queries)``: 1, -1, 0 for a tie, or ``incomparable``."""
+        """Return which run of each pair is better on each query, shape `(P, Q)`.
+
+        1 for the first run, -1 for the second, 0 for a tie, or ``incomparable``.
+        """
         measure, (a, b) = self.labels[label], self.pairs
         if not isinstance(measure, Preference):
             return self.value_signs(label)
@@ -233,5 +239,8 @@ def parse_measures_for(measures: MeasuresLike) -> dict[str, IRMeasure]:
 
 
 def means(values: Floats) -> Floats:
-    """Means over the queries, to 12 digits: runs that are equally good must tie, whatever the last bits of sums say."""
+    """Return means over the queries, to 12 digits.
+
+    Runs that are equally good must tie, whatever the last bits of sums are.
+    """
     return np.array([float(f"{mean:.12g}") for mean in values.mean(axis=1).tolist()])

@@ -59,7 +59,10 @@ class Ranking(NamedTuple):
         return max(map(max, labels)) if isinstance(highest, tuple) else highest
 
     def __str__(self) -> str:
-        """Labels from rank 1 on; what is missing stands behind a bar; four or more equal ones in a row are counted."""
+        """Return labels from rank 1 on, and behind a bar those of missing documents.
+
+        Four or more equal ones in a row are counted.
+        """
         words: list[str] = []
         for labels in (self.retrieved, self.missing):
             words += ["|"] if labels is self.missing and labels else []
@@ -126,7 +129,7 @@ def _names(numbers: Ints) -> NDArray[Any]:
 def values(
     measure: IRMeasure, rankings: Sequence[Ranking], *, weights: Sequence[float] = ()
 ) -> Floats:
-    """Values of a measure for rankings whose labels are all of one kind, shape ``(len(rankings),)``.
+    """Return the values of a measure for rankings whose labels are all of one kind.
 
     For a measure with named aspects (``TOMA``, ``CAM``, ``MM``), label 0 is an aspect's lowest
     label and 1 its top one; a label that is one number means it for every aspect.
@@ -213,7 +216,9 @@ class SimulatedRankings:
 
     @property
     def runs(self) -> dict[str, pd.DataFrame]:
-        """The runs as tables (``query_id``, ``doc_id``, ``score``), every retrieved document in a row of its own.
+        """Return runs as tables with a row for each retrieved document.
+
+        Their columns are ``query_id``, ``doc_id`` and ``score``.
 
         Raises:
             ValueError: the rankings are so deep that 32-bit scores cannot order them; ``aligned``
@@ -237,7 +242,7 @@ def simulate_rankings(
     *,
     seed: int = 0,
 ) -> SimulatedRankings:
-    """Simulate rankings of a collection of n documents, m of them relevant, by systems of a given quality.
+    """Simulate rankings of n documents, m of them relevant, by systems of a given quality.
 
     A ranking is drawn from the top: whatever is left, each relevant document is ``quality`` times
     as likely to come next as each other one (Plackett and Luce). So a relevant document stands

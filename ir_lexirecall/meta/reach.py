@@ -1,4 +1,4 @@
-"""What rankings can give: the best value by measures of several aspects, and exposure to providers."""
+"""What rankings can give: the best value by measures of several aspects, and exposure."""
 
 from __future__ import annotations
 
@@ -303,7 +303,7 @@ def _check_size(n: int | None, name: str, run: AlignedRun, rank: Ints, query: In
 
 
 def _imputed(rank: Ints, query: Ints, owner: Sequence[str], n: int | None) -> Floats:
-    """Return ranks in which the u missing documents of a provider and query stand at n-u+1, ..., n."""
+    """Return ranks; the u missing documents of a provider and query have n-u+1, ..., n."""
     imputed = rank.astype(np.float64)
     missing = np.flatnonzero(rank == 0)
     if n is None:

@@ -1,4 +1,4 @@
-"""What is said of each study besides what it computes, once: its headline, its picture, its command.
+"""Records of studies: the headline, the picture and the command of each.
 
 A study is a function with the decorator ``study``; ``summary``, ``plot``, the command line and the
 table of studies in the documentation read the records that this makes.
@@ -36,7 +36,7 @@ _SUBJECTS = (
 
 @dataclass(frozen=True)
 class Headline:
-    """What is compared in a study: the column, its meaning, and what the largest and the smallest of it are.
+    """What a study compares: a column, its meaning, and what its largest and smallest values are.
 
     Attributes:
         rows: which rows of the table count, by default all.
@@ -51,7 +51,9 @@ class Headline:
 
 @dataclass(frozen=True)
 class Option:
-    """An option of a study's command, which fills the parameter of its name; what is not given is left to the function.
+    """An option of a study's command, which fills the parameter of its name.
+
+    An option that is not given is left to the function.
 
     Attributes:
         kind: ``int``, ``float``, ``str``, ``bool`` (a switch), or in words what the text is:
@@ -110,7 +112,7 @@ def study(
     picture: Picture | Callable[[pd.DataFrame], Picture] | None = None,
     **command: Any,
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Declare that a function is a study: what is said of it is said here; ``command`` as in ``Record``."""
+    """Declare that a function is a study, with its headline, picture and command; see ``Record``."""
 
     def declare(function: Callable[P, R]) -> Callable[P, R]:
         name = function.__name__
@@ -148,7 +150,8 @@ def plot(table: Any, ax: Any = None) -> Any:
     record = RECORDS.get(str(function))
     if record is None or record.picture is None:
         raise ValueError(
-            f"plot: expected the table of a study with a picture (attrs['function'] names it), got {function!r}"
+            "plot: expected the table of a study with a picture (attrs['function'] names it), got "
+            f"{function!r}"
         )
     picture = record.picture if isinstance(record.picture, Picture) else record.picture(table)
     if isinstance(said := record.headline, Headline):

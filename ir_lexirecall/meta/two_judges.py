@@ -1,4 +1,4 @@
-"""Two judges, or one beside several: agreement on documents, on runs, and on what is significant."""
+"""Two or more judges: agreement on documents, on runs, and on what is significant."""
 
 from __future__ import annotations
 
@@ -477,7 +477,7 @@ def confusion(a: Floats, b: Floats) -> dict[float, dict[float, int]]:
 def _orders(
     comparisons: list[Comparison], name: str, n_resamples: int, seed: int
 ) -> dict[str, float]:
-    """Return Kendall's tau and tau_AP of the orders of runs, with percentiles over resampled queries."""
+    """Return Kendall's tau and tau_AP of the orders of runs, with percentiles over resamples."""
     one, other = (comparison.compared.criterion(name) for comparison in comparisons)
     common, place, other_place = np.intersect1d(one.query_ids, other.query_ids, return_indices=True)
     if not len(common):

@@ -79,7 +79,7 @@ def tie_probabilities(
     k: int | Iterable[int] = 1000,
     depth: int | Iterable[int] | None = None,
 ) -> pd.DataFrame:
-    """Probability that two random rankings of a collection tie, in closed form and exact arithmetic.
+    """Compute the probability that two random rankings of a collection tie, exactly.
 
     Of n documents m are relevant; both rankings are uniformly random permutations, of which the
     first ñ documents are retrieved. With C the binomial coefficient:
@@ -176,7 +176,7 @@ def _sum_of_squares(n: int, a: int) -> int:
 
 
 def _same_count(n: int, m: int, k: int) -> Fraction:
-    """Probability that two random rankings have equally many relevant documents among the first k."""
+    """Return the probability that two random rankings have as many relevant documents down to k."""
     found = range(max(0, m - (n - k)), min(k, m) + 1)
     return Fraction(sum((comb(k, j) * comb(n - k, m - j)) ** 2 for j in found), comb(n, m) ** 2)
 
@@ -207,7 +207,7 @@ _LARGEST = 1e300  # values: infinite ones are equal
 def orientation(
     measures: MeasuresLike, n: int | Iterable[int] = 1000, m: int | Iterable[int] = range(1, 16)
 ) -> pd.DataFrame:
-    """Precision and recall orientation: how much a measure rewards the first, and the last, relevant document.
+    """Measure how much a measure rewards the first relevant document, and the last one.
 
     All n documents are ranked and m of them are relevant (grade 1, or the measure's ``rel``). Write
     mu(p_1, ..., p_m) for the measure's value with the relevant documents at those ranks. Then
@@ -236,7 +236,8 @@ def orientation(
     Source: Diaz, Ekstrand, Mitra, Recall, Robustness, and Lexicographic Evaluation, TORS 2026,
     Figures 4 and 5, doi 10.1145/3728373.
 
-    >>> orientation(["RR", "TSE", "AP"], n=10, m=2)[["measure", "m", "precision", "recall"]].round(3)
+    >>> table = orientation(["RR", "TSE", "AP"], n=10, m=2)
+    >>> table[["measure", "m", "precision", "recall"]].round(3)
       measure  m  precision  recall
     0      RR  2      0.889     0.0
     1     TSE  2      0.000     1.0
@@ -289,7 +290,7 @@ def balancing_index(
     top: float | None = None,
     lowest: float | None = None,
 ) -> pd.DataFrame:
-    """Balancing index B(n): from which rank on a full tail outweighs one document at the top.
+    """Compute the balancing index B(n): from which rank on a full tail outweighs a document on top.
 
     Rankings have n documents. One ranking has a document of the top grade at rank 1 and nothing
     else; another has documents of the lowest relevant grade at ranks b, ..., n. B(n) is the largest
@@ -498,7 +499,7 @@ def _values_of(measure: IRMeasure, relevances: Sequence[tuple[int, ...]], m: int
 
 
 def _spacing(value: Floats) -> tuple[int, float, float, float, bool | float]:
-    """Return the number of values, the smallest and largest step, their ratio, and if all are equal."""
+    """Return the number of values, the least and largest step, their ratio, and if all are equal."""
     steps = np.diff(np.unique(value))
     if not len(steps):
         return 1, np.nan, np.nan, np.nan, np.nan
@@ -510,7 +511,7 @@ def _spacing(value: Floats) -> tuple[int, float, float, float, bool | float]:
 def _is_interval(
     value: Floats, relevances: Sequence[tuple[int, ...]], m: int, order: str
 ) -> bool | float:
-    """Return whether values rise by equal steps along an order; NaN with fewer than three values."""
+    """Return whether values rise by equal steps along an order; NaN with fewer than 3 values."""
     if len(np.unique(value)) < 3:
         return np.nan
     if not np.isfinite(value).all():

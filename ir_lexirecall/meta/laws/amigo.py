@@ -1,4 +1,6 @@
-"""Ten constraints, the last one in two readings, on relevance and diversity (Amigó, Spina, Carrillo-de-Albornoz, SIGIR 2018).
+"""Ten constraints on relevance and diversity, the last one in two readings.
+
+Source: Amigó, Spina, Carrillo-de-Albornoz, SIGIR 2018.
 
 The first five are about one aspect, with gains near 0 (nobody is ever nearly satisfied); the first
 four compare rankings of equal length. The others are about two subtopics, of equal weight but in
@@ -41,7 +43,7 @@ def _deeper_swaps(ranking: Ranking, space: Space) -> Iterator[Claim]:
 
 
 def _top_and_tail(space: Space, numbers: Iterable[int], *, deep: bool) -> Iterator[Claim]:
-    """One relevant document above 2n-1 others, against n relevant ones below n others, in one topic."""
+    """Compare one relevant document above 2n-1 others with n relevant ones below n others."""
     grade = space.top
     for n in numbers:
         if 2 * n <= space.longest:
@@ -112,18 +114,21 @@ def _weightier(ranking: Ranking, space: Space) -> Iterator[Claim]:
 PROPERTIES = (
     _near_0(
         "priority",
-        "swapping two documents, of which the lower one has the higher grade, raises the value (gains near 0)",
+        "swapping two documents, of which the lower one has the higher grade, raises the value "
+        "(gains near 0)",
         around=swaps,
     ),
     _near_0(
         "deepness",
-        "of two swaps of neighbours with the same two grades in one ranking, the higher one leads to the higher value (gains "
+        "of two swaps of neighbours with the same two grades in one ranking, the higher one "
+        "leads to the higher value (gains "
         "near 0)",
         around=_deeper_swaps,
     ),
     _near_0(
         "deepness threshold",
-        "from some n on, one relevant document above 2n-1 nonrelevant ones scores more than n relevant documents below n "
+        "from some n on, one relevant document above 2n-1 nonrelevant ones scores more than n "
+        "relevant documents below n "
         "nonrelevant ones (gains near 0)",
         claims=lambda space: _top_and_tail(space, [2**i for i in range(16)], deep=False),
         needs="last",
@@ -131,7 +136,8 @@ PROPERTIES = (
     ),
     _near_0(
         "closeness threshold",
-        "for some small n, n relevant documents below n nonrelevant ones score more than one relevant document above 2n-1 "
+        "for some small n, n relevant documents below n nonrelevant ones score more than one "
+        "relevant document above 2n-1 "
         "nonrelevant ones (gains near 0)",
         claims=lambda space: _top_and_tail(space, range(1, 21), deep=True),
         needs="one",
@@ -144,13 +150,15 @@ PROPERTIES = (
     ),
     _of_subtopics(
         "query aspect diversity",
-        "replacing a document by one that is more relevant to every subtopic raises the value (gains near 0)",
+        "replacing a document by one that is more relevant to every subtopic raises the value "
+        "(gains near 0)",
         around=_better_for_all,
         labels=lambda space: list(itertools.product(space.grades, repeat=2)),
     ),
     _of_subtopics(
         "redundancy",
-        "where more documents above are about subtopic t than about t' (each about one of them at most, with the same gain "
+        "where more documents above are about subtopic t than about t' (each about one of them "
+        "at most, with the same gain "
         "below 1), a further document about t' only scores more than one about t only",
         around=_redundant_by_number,
         labels=lambda space: [(0, 0), space.exclusive(0), space.exclusive(1)],
@@ -158,7 +166,8 @@ PROPERTIES = (
     ),
     _of_subtopics(
         "monotonic redundancy",
-        "where every document above is more relevant to subtopic t than to t', but may be relevant to both, a further document "
+        "where every document above is more relevant to subtopic t than to t', but may be "
+        "relevant to both, a further document "
         "about t' only scores more than one about t only (gains near 0)",
         around=_redundant_throughout,
         labels=lambda space: [(a, b) for a in space.three for b in space.three if a > b],
@@ -166,7 +175,8 @@ PROPERTIES = (
     ),
     _of_subtopics(
         "aspect relevance saturation",
-        "after a fully relevant document (gain 1, which with gain='exp' no grade has) about one subtopic, a further document about it "
+        "after a fully relevant document (gain 1, which with gain='exp' no grade has) about one "
+        "subtopic, a further document about it "
         "never raises the value",
         strict=False,
         around=_after_full_relevance,
@@ -175,8 +185,10 @@ PROPERTIES = (
     ),
     _of_subtopics(
         "aspect relevance",
-        "where nothing above is relevant to subtopics t and t', whatever stands below, and t weighs a tenth more than t', a "
-        "document about t scores more than an equally relevant one about t' at the same rank (as printed; gains below 1)",
+        "where nothing above is relevant to subtopics t and t', whatever stands below, and t "
+        "weighs a tenth more than t', a "
+        "document about t scores more than an equally relevant one about t' at the same rank (as "
+        "printed; gains below 1)",
         around=_weightier,
         labels=_no_overlap,
         missing=lambda space: [(), (space.exclusive(0),) * 2],
@@ -185,8 +197,10 @@ PROPERTIES = (
     ),
     _of_subtopics(
         "aspect relevance, unseen elsewhere",
-        "where nothing else, above or below, is relevant to subtopics t and t', and t weighs a tenth more than t', a document "
-        "about t scores more than an equally relevant one about t' at the same rank (a narrower reading; gains below 1)",
+        "where nothing else, above or below, is relevant to subtopics t and t', and t weighs a "
+        "tenth more than t', a document "
+        "about t scores more than an equally relevant one about t' at the same rank (a narrower "
+        "reading; gains below 1)",
         around=_weightier,
         labels=lambda space: [(0, 0)],
         weighted=True,

@@ -115,25 +115,29 @@ PROPERTIES = (
     ),
     _property(
         "concavity",
-        "a relevant document gains at least as much by moving up one rank as by the same move from the rank below",
+        "a relevant document gains at least as much by moving up one rank as by the same move "
+        "from the rank below",
         around=_two_steps_up,
         counterexample=f"{_STEPS} less",
     ),
     _property(
         "strict concavity",
-        "a relevant document gains more by moving up one rank than by the same move from the rank below",
+        "a relevant document gains more by moving up one rank than by the same move from the "
+        "rank below",
         strict=True,
         around=_two_steps_up,
         counterexample=f"{_STEPS} no more",
     ),
     _property(
         "suffix invariance",
-        "rankings that agree down to the cutoff (without one: down to some rank) have the same value, whatever follows",
+        "rankings that agree down to the cutoff (without one: down to some rank) have the same "
+        "value, whatever follows",
         around=_other_tails,
     ),
     _property(
         "prefix invariance",
-        "rankings of equal length that agree from some rank on have the same value, whatever stands above",
+        "rankings of equal length that agree from some rank on have the same value, whatever "
+        "stands above",
         around=lambda ranking, space: _others_at(ranking, space, range(len(ranking.retrieved) - 1)),
     ),
     _property(
@@ -147,7 +151,8 @@ PROPERTIES = (
     ),
     _property(
         "localization",
-        "suffix invariance, and the value does not depend on how many relevant documents are missing",
+        "suffix invariance, and the value does not depend on how many relevant documents are "
+        "missing",
         around=_others_missing,
     ),
     _property(

@@ -1,5 +1,6 @@
-"""Replacement, swap and the set-based order of utility-oriented measurements (Ferrante, Ferro, Maistro, ICTIR 2015), and what the best
-order of documents can reach (Maistro, Chaves Lima, Simonsen, Lioma, CIKM 2021).
+"""Replacement, swap and the set-based order of measurements, and what the best order can reach.
+
+Sources: Ferrante, Ferro, Maistro, ICTIR 2015; Maistro, Chaves Lima, Simonsen, Lioma, CIKM 2021.
 """
 
 from __future__ import annotations
@@ -50,7 +51,8 @@ UTILITY_ORIENTED = (
     *_and_strict("swap", "swapping a document with a lower one of a higher grade", around=swaps),
     _property(
         "set-based order",
-        "of two rankings of equal length, the one with at least as many documents of every grade or more never scores less; "
+        "of two rankings of equal length, the one with at least as many documents of every grade "
+        "or more never scores less; "
         "so the order of the documents does not matter",
         around=_same_set,
     ),
@@ -77,7 +79,8 @@ def _best_orders(space: Space) -> Iterator[Claim]:
 REACHABLE = (
     Property(
         "reachable maximum",
-        "the best order of all documents of a topic scores 1, for every topic with relevant documents in every aspect",
+        "the best order of all documents of a topic scores 1, for every topic with relevant "
+        "documents in every aspect",
         source="Maistro 2021",
         claims=_best_orders,
         needs="one",

@@ -1,4 +1,4 @@
-"""What a property of measures is: claims about the values of rankings, and the search for a ranking that breaks one."""
+"""Properties of measures: claims about values of rankings, and the search for counterexamples."""
 
 from __future__ import annotations
 
@@ -19,14 +19,17 @@ _MOST_RANKINGS = 2048  # or, where a size is asked for, with at most this many
 _LONGEST = 64  # size of enumerated rankings, where there is one label only
 _LARGEST = 15  # size of random rankings
 _LARGEST_VALUE = 1e300  # infinite values are equal
-_ACROSS = 4  # documents that are placed across the cutoff, in every way; fewer, where they may have many labels
+_ACROSS = 4  # documents placed across the cutoff, in every way; fewer if they have many labels
 
 
 Kind = tuple[bool, bool, str]
 
 
 class Claim(NamedTuple):
-    """The sum of coefficient x value, plus a constant, is above 0 (or not below, where the property is not strict)."""
+    """The claim that the sum of coefficient x value, plus a constant, is above 0.
+
+    Of properties that are not strict, that it is not below 0.
+    """
 
     terms: tuple[tuple[int, Ranking], ...]
     constant: float = 0.0
@@ -82,7 +85,7 @@ class Space:
         return self.grades if len(self.grades) > 2 else (*self.grades, self.top + 1)
 
     def exclusive(self, aspect: int, grade: int | None = None) -> Label:
-        """Return the label of a document about one of two subtopics only, by default the top grade."""
+        """Return the label of a document about one of two subtopics; by default the top grade."""
         grade = self.top if grade is None else grade
         return (grade, 0) if aspect == 0 else (0, grade)
 
@@ -100,7 +103,10 @@ between 0 and 1; 1 for the top grade."""
 
 @dataclass(frozen=True)
 class Property:
-    """A property of measures, and how it is searched: around enumerated and random rankings, or by claims of its own."""
+    """A property of measures, and how counterexamples to it are searched.
+
+    Either around enumerated and random rankings, or by claims of its own.
+    """
 
     name: str  # as the literature calls it
     meaning: str  # exactly what is claimed
@@ -121,7 +127,7 @@ class Property:
     searched: str = (
         ""  # how the search of ``claims`` is described; {last} is the largest number of any claim
     )
-    gains: str = "own"  # how large those of grades are, for measures with a scale (``max_rel``): a key of ``GAINS``
+    gains: str = "own"  # a key of ``GAINS``, for measures with a scale (``max_rel``)
     subtopics: bool = False  # whether the labels are grades for two subtopics,
     weighted: bool = False  # which weigh 1.1 to 1
     declared: frozenset[str] | None = None  # names of the measures that have it, if not searched
@@ -220,7 +226,7 @@ def appended(ranking: Ranking, label: Label) -> tuple[Ranking, Ranking]:
     return longer, Ranking(ranking.retrieved, (*ranking.missing, label))
 
 
-# -- searching for a ranking that breaks it -----------------------------------------------------------
+# -- searching for a ranking that breaks it ------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -239,7 +245,10 @@ class Search:
 
     @cached_property
     def terms(self) -> tuple[Ints, Floats]:
-        """Place among ``rankings``, and coefficient, of every term of every claim; shape ``(claims, terms)``."""
+        """Return the index in ``rankings`` and the coefficient of each term of each claim.
+
+        Both have the shape ``(claims, terms)``.
+        """
         place = {ranking: i for i, ranking in enumerate(self.rankings)}
         most = max((len(claim.terms) for claim in self.claims), default=0)
         where = np.zeros((len(self.claims), most), dtype=np.int64)
