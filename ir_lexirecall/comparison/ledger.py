@@ -347,14 +347,16 @@ def _checked_path(path: Any) -> str:
     """Return the path of a ledger as text.
 
     Raises:
-        ValueError: it is no path, or names a folder, a device, a pipe, or a file that is too large.
+        ValueError: it is no path, names a folder, a device, a pipe, or a file that is too large, or
+            is in a folder that does not exist.
     """
     if not isinstance(path, (str, os.PathLike)) or not os.fspath(path):
         raise ValueError(f"ledger must be the path of a file, not {shown(path)}")
     name = os.fsdecode(path)
     try:
         status = os.stat(name)
-    except FileNotFoundError:  # a new ledger
+    except (FileNotFoundError, NotADirectoryError):  # a new ledger
+        _check_folder_of(name)
         return name
     if not stat.S_ISREG(status.st_mode):
         kind = _KINDS.get(stat.S_IFMT(status.st_mode), "no file")
@@ -367,6 +369,16 @@ def _checked_path(path: Any) -> str:
             "name a new file"
         )
     return name
+
+
+def _check_folder_of(path: str) -> None:
+    """Raise if the folder in which a new ledger would be made does not exist."""
+    folder = os.path.dirname(path) or os.curdir
+    if not os.path.isdir(folder):
+        raise ValueError(
+            f"the ledger {shown(path)} cannot be made: there is no folder {shown(folder)}; make "
+            "it, or name a file in another one"
+        )
 
 
 def _append(file: IO[bytes], line: Mapping[str, Any]) -> None:

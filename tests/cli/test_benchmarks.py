@@ -436,6 +436,14 @@ def test_a_gate_counts_its_looks_in_a_ledger(cli: Any, folder: Path) -> None:
     )
 
 
+def test_a_gate_names_the_folder_that_a_ledger_lacks(cli: Any, folder: Path) -> None:
+    said = gate(cli, "ql", "--ledger", "none/gate.jsonl")
+    assert said.code not in (0, 3, 4)
+    assert "there is no folder 'none'; make it, or name a file in another one" in said.err
+    assert "Traceback" not in said.err
+    assert not (folder / "none").exists()
+
+
 def test_a_gate_writes_files_and_names_bad_input(cli: Any, folder: Path) -> None:
     assert gate(cli, "overlap", "-o", "summary.md").code == 3
     assert (

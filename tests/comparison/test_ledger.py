@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import multiprocessing
 import os
+import re
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -412,13 +413,33 @@ def test_a_full_disk_spends_a_look_at_most_and_breaks_no_ledger(
 def test_a_folder_that_cannot_be_written_in_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = tmp_path / "none" / "gate.jsonl"
-    with pytest.raises(OSError, match="none"):
-        irl.gate(QRELS, run(0), run(1), "RR", ledger=path)
-
     def refused(*_: Any, **__: Any) -> Any:
-        raise OSError(30, "Read-only file system", str(path))
+        raise OSError(30, "Read-only file system", str(tmp_path / "gate.jsonl"))
 
     monkeypatch.setattr(ledgers, "open", refused, raising=False)
     with pytest.raises(OSError, match="Read-only file system"):
         irl.gate(QRELS, run(0), run(1), "RR", ledger=tmp_path / "gate.jsonl")
+
+
+@pytest.mark.parametrize(
+    "place", ["none/gate.jsonl", "none/of/these/gate.jsonl", "file/gate.jsonl"]
+)
+@pytest.mark.parametrize("is_relative", [False, True])
+def test_a_folder_that_does_not_exist_is_named(
+    place: str, is_relative: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "file").write_text("no folder")
+    path = Path(place) if is_relative else tmp_path / place
+    message = f"there is no folder {str(path.parent)!r}; make it, or name a file in another one"
+    with pytest.raises(ValueError, match=f"^gate: the ledger .*{re.escape(message)}$"):
+        irl.gate(QRELS, run(0), run(1), "RR", ledger=path)
+    assert not path.exists()
+
+
+def test_a_ledger_in_the_working_folder_needs_no_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert irl.gate(QRELS, run(0), run(1), "RR", ledger="gate.jsonl").look is not None
+    assert Path("gate.jsonl").exists()

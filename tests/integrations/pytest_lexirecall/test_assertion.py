@@ -117,6 +117,18 @@ def test_looks_are_counted_in_a_ledger(project: pytest.Pytester) -> None:
     assert len((project.path / "gate.jsonl").read_text().splitlines()) == 6
 
 
+def test_the_folder_that_a_ledger_lacks_is_named(project: pytest.Pytester) -> None:
+    done = run(
+        project,
+        """
+        def test_quality(assert_not_worse):
+            assert_not_worse("qrels.txt", "bm25.run", "ql.run", "nDCG@10", ledger="none/gate.jsonl")
+        """,
+    )
+    done.assert_outcomes(failed=1)
+    done.stdout.fnmatch_lines(["E *ValueError: *there is no folder 'none'; make it, or name*"])
+
+
 def test_verdicts_are_in_the_junit_file(project: pytest.Pytester) -> None:
     run(
         project,
