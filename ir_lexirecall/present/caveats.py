@@ -1,14 +1,20 @@
-"""When not to trust a comparison, or the values of runs: notes on queries, rankings, ties and leaders."""
+"""Warn of what weakens a comparison, or the values of runs.
+
+Every function named after a caveat yields its notes, and none if the caveat does not apply. The
+tuples `CAVEATS_ON_TESTS` and `CAVEATS_ON_DATA` list them. To add a caveat, write a function and add
+it to a tuple. Graver notes are shown first, notes of one gravity in the order of the tuples.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
-from ir_lexirecall._util.arrays import Floats
+from ir_lexirecall._util.arrays import Floats, Ints
 from ir_lexirecall.comparison import Comparison
-from ir_lexirecall.comparison.criteria import MeasureCriterion, PreferenceCriterion
+from ir_lexirecall.comparison.criteria import Criterion, MeasureCriterion, PreferenceCriterion
 from ir_lexirecall.comparison.verdicts import NOT_WORSE, UNDECIDED, WITHIN, WORSE
 from ir_lexirecall.io.mteb_results import MissingCell
 from ir_lexirecall.io.values import ValueTable
@@ -49,36 +55,277 @@ from ir_lexirecall.significance import (
 )
 
 MIGHT_BE_UNDONE = "Significant by"  # beginning of the kind of notes that a mark shows, too
+OUTNUMBERED = "Has the better mean but loses more queries than it wins"  # kind of a note
+
+# Such a run is kept as a possible best one in 0.66 of cases with 10 queries, in 0.93 with 25.
+RARE = "a run that wins rarely but by much may wrongly be ruled out as the best"
+
+_FEW = 25  # queries below which tests have little power
+_FEW_LEVELS = 3  # relevant documents of a query below which preferences have little to compare
 _MOST_CELLS = 3  # that a note names
-_TOO_SKEWED = 0.4  # skewness / sqrt(queries)
 _MANY_PAIRS = 10  # of runs, from which any false verdict among all pairs has a caveat
 _FEW_FOR_PAIRS = 50  # queries below which it has one
 _FEW_FOR_SKEWED_PAIRS = 100  # the same where differences are mostly skewed, by more than:
 _MOSTLY_SKEWED = 1.0
+_TOO_SKEWED = 0.4  # skewness / sqrt(queries), above which one-sided tests reject too often
 _FEW_FOR_T = 10  # queries below which a one-sided t-test, corrected for skewness, has a caveat
 _FEW_FOR_RESAMPLING = 50  # the same for tests that correct for nothing
-RARE = "a run that wins rarely but by much may wrongly be ruled out as the best"  # it is kept in .66 (10 queries), .93 (25)
-OUTNUMBERED = "Has the better mean but loses more queries than it wins"  # kind of a note
 
 
 def comparison_caveats(result: Comparison) -> list[Note]:
-    """What to be careful about, the gravest first."""
-    tested = standings_of(result) if len(result.runs) > 1 else []
-    notes = [
-        *_on_shared_queries(result),
-        *_on_leaders(result, tested),
-        *_on_judgments(result, tested),
-        *_on_tests(result, tested),
-        *_on_families(result, tested),
-        *_on_few_differences(result, tested),
-        *_on_zeros(result, tested),
-        *_on_unseen_queries(result, tested),
+    """Return the notes on a comparison, the gravest first."""
+    standings = standings_of(result) if len(result.runs) > 1 else []
+    on_tests = [note for caveat in CAVEATS_ON_TESTS for note in caveat(result, standings)]
+    return gravest_first([*on_tests, *caveats_on_data(result)])
+
+
+def caveats_on_data(result: Comparison) -> Iterator[Note]:
+    """Yield the notes on queries, rankings and values, which need no test."""
+    for caveat in CAVEATS_ON_DATA:
+        yield from caveat(result)
+
+
+# -- caveats on data -------------------------------------------------------------------------------
+
+
+def repeated_values(result: Comparison) -> Iterator[Note]:
+    """Say how far new repeats and new queries move a difference, for each criterion."""
+    for name, criterion in result.compared.by.items():
+        n_queries = len(criterion.query_ids)
+        if criterion.repeated is None or n_queries < 2 or len(result.runs) < 2:
+            continue
+        deviations = result.tests.repeat_columns(name)
+        pair = int(deviations["sd_seeds"].argmax())
+        of_queries = deviations["sd_queries"][pair] / n_queries**0.5
+        beginning = f"By {name}, a" if len(result.criteria) > 1 else "A"
+        new_set = f"{beginning} new set of {count(n_queries, result.compared.unit)}"
+        a, b = result.pairs[pair]
+        moves = f"{new_set} moves the difference of {a} and {b} by {of_queries:.2g}"
+        if criterion.repeated.is_of_seeds:
+            new_repeats = f"new seeds by {deviations['sd_seeds'][pair]:.2g} (standard deviations)"
+            handling = "The t-test allows for both, with Satterthwaite's degrees of freedom."
+        else:
+            of_samples = deviations["sd_noise"][pair] / n_queries**0.5
+            new_repeats = (
+                f"new samples of the same by {of_samples:.2g} if there is one of each "
+                "(standard deviations)"
+            )
+            handling = "Repeats are averaged."
+        yield Note(f"{moves}, {new_repeats}. {handling}", ASIDE)
+
+
+def dominant_group(result: Comparison) -> Iterator[Note]:
+    """Warn if one of several groups holds more than a third of the queries."""
+    sizes = _sizes_of_units(result)
+    if len(sizes) <= 2:
+        return
+    largest = max(sizes, key=lambda group: sizes[group])
+    n_queries = len(result.query_ids)
+    if 3 * sizes[largest] > n_queries:
+        share = f"{sizes[largest]} of {count(n_queries, 'query')}"
+        message = f"Group {largest} holds {share}: overall results mostly reflect this group."
+        yield Note(message, DOUBTFUL)
+
+
+def unequal_groups(result: Comparison) -> Iterator[Note]:
+    """Warn if the largest group has more than twice as many queries as the smallest."""
+    sizes = _sizes_of_units(result).values()
+    if sizes and max(sizes) > 2 * min(sizes):
+        yield Note(
+            "Groups differ in size: the test keeps its level where size and difference do not go "
+            "together. An interval is given only where they do not seem to, and the groups weigh "
+            "as much as 8 equal ones."
+        )
+
+
+def queries_without_relevant_documents(result: Comparison) -> Iterator[Note]:
+    """Say how many queries preferences leave out because nothing is relevant."""
+    preference = _first_preference(result)
+    if preference is None:
+        return
+    n_excluded = len(result.query_ids) - len(preference.query_ids)
+    if n_excluded == 0:
+        return
+    has, takes = ("has", "takes") if n_excluded == 1 else ("have", "take")
+    where = "for preferences" if result.compared.measures else "in the comparison"
+    threshold = f"rel={preference.preferences.rel:g}"
+    excluded = f"{count(n_excluded, 'query')} {has} no relevant document ({threshold})"
+    yield Note(f"{excluded} and {takes} no part {where}.", ASIDE)
+
+
+def few_queries(result: Comparison) -> Iterator[Note]:
+    """Warn if there are so few queries that tests detect only large differences."""
+    n_queries = len(result.query_ids)
+    if n_queries < _FEW:
+        shown = count(n_queries, result.compared.unit)
+        message = f"Only {shown}: tests detect only large differences."
+        yield Note(message, DOUBTFUL, FEW_QUERIES, shown)
+
+
+def values_of_tasks(result: Comparison) -> Iterator[Note]:
+    """Say that tests look at a sample of tasks if there is one value for each task."""
+    if result.compared.unit == "task":
+        sample = "tests and intervals take these tasks as a sample of tasks"
+        yield Note(f"A value per task: {sample}, and know nothing of the queries within.")
+
+
+def doubtful_rows(result: Comparison) -> Iterator[Note]:
+    """Yield the notes on the rows of a table of values; see `notes_on_rows`."""
+    if result.compared.given is not None:
+        by_pair = result.compared.has_uneven_pairs
+        yield from notes_on_rows(result.compared.given, result.compared.unit, by_pair=by_pair)
+
+
+def few_relevant_documents(result: Comparison) -> Iterator[Note]:
+    """Warn if half of the queries have too few relevant documents for preferences."""
+    preference = _first_preference(result)
+    if preference is None or not preference.query_ids:
+        return
+    median = np.median(preference.preferences.m)
+    if median < _FEW_LEVELS:
+        documents = "document" if median == 1 else "documents"
+        most = f"{median:g} relevant {documents}"
+        yield Note(f"Half of the queries have at most {most}: few levels to compare.")
+
+
+def mostly_tied_pairs(result: Comparison) -> Iterator[Note]:
+    """Warn if two runs tie, or cannot be compared, on more than half of the queries."""
+    for name in _defined_criteria(result):
+        n_queries, wins, losses, incomparable = result.compared.pair_counts(name)
+        ties = n_queries - wins - losses - incomparable
+        for outcome, numbers in (("ties", ties), ("not comparable", incomparable)):
+            for pair in np.flatnonzero(numbers > n_queries / 2).tolist():
+                a, b = result.pairs[pair]
+                share = f"{numbers[pair]} of {n_queries[pair]} queries"
+                message = f"{name}, {a} and {b}: {share} are {outcome}."
+                kind, subject = f"Mostly {outcome} by {name}", f"{a} and {b} ({share})"
+                yield Note(message, kind=kind, subject=subject, runs=(a, b))
+
+
+def leaders_with_many_zeros(result: Comparison) -> Iterator[Note]:
+    """Warn if even the best run has the value 0 on most queries, so that few queries decide."""
+    for name, criterion in _defined_criteria(result).items():
+        if not isinstance(criterion, MeasureCriterion) or criterion.smaller_is_better:
+            continue
+        n_queries, leader = len(criterion.query_ids), int(criterion.means.argmax())
+        n_zeros = n_queries - np.count_nonzero(criterion.values[leader])
+        if n_queries / 2 < n_zeros < n_queries:
+            where = f"{n_zeros} of {n_queries} queries of {result.runs[leader]}"
+            differs = (criterion.levelled != criterion.levelled[0]).any(axis=0)
+            n_differing = count(int(differs.sum()), "query")
+            leads = f"{name} is 0 on {where}, which leads by it"
+            kind = "0 on most queries even of the leader"
+            message = f"{leads}; the runs differ on {n_differing}."
+            yield Note(message, DOUBTFUL, kind, f"{name} ({where})")
+
+
+def doubtful_rankings(result: Comparison) -> Iterator[Note]:
+    """Warn of rankings that are short, missing, tied or hardly judged; see `run_caveats`."""
+    if result.compared.scored is not None:
+        yield from run_caveats(result.compared.scored.with_measures(result.compared.measures))
+
+
+CAVEATS_ON_DATA: tuple[Callable[[Comparison], Iterator[Note]], ...] = (
+    repeated_values,
+    dominant_group,
+    unequal_groups,
+    queries_without_relevant_documents,
+    few_queries,
+    values_of_tasks,
+    doubtful_rows,
+    few_relevant_documents,
+    mostly_tied_pairs,
+    leaders_with_many_zeros,
+    doubtful_rankings,
+)
+
+
+def _sizes_of_units(result: Comparison) -> dict[str, int]:
+    """Return the size of each group if groups are the units of the tests; else nothing."""
+    if result.compared.groups is None or not result.test.cluster:
+        return {}
+    return result.compared.groups.sizes
+
+
+def _first_preference(result: Comparison) -> PreferenceCriterion | None:
+    """Return the first preference, if any; all preferences count the same queries."""
+    for criterion in result.compared.by.values():
+        if isinstance(criterion, PreferenceCriterion):
+            return criterion
+    return None
+
+
+def _defined_criteria(result: Comparison) -> Mapping[str, Criterion]:
+    """Return the criteria that compare runs, by name; none if there is one run only."""
+    return defined(result) if len(result.runs) > 1 else {}
+
+
+# -- caveats on rows of values ---------------------------------------------------------------------
+
+
+def notes_on_rows(table: ValueTable, unit: str, *, by_pair: bool = False) -> Iterator[Note]:
+    """Yield notes on rows of values that were left out, or that may not be queries.
+
+    Args:
+        table: the values.
+        unit: what its rows are: ``"query"`` or ``"task"``.
+        by_pair: whether each pair of runs is compared on the values that both have.
+    """
+    if table.skipped:
+        yield Note(_rows_left_out(table, unit, by_pair), DOUBTFUL)
+    if by_pair:
+        both = f"Each pair of runs is compared on the {_plural(unit)} that both have"
+        yield Note(f"{both}, means and best runs are of those that all have.", ASIDE)
+    for message in table.cut:
+        yield Note(message, DOUBTFUL)
+    for message in table.notes:
+        yield Note(message, ASIDE)
+    if table.summaries:
+        names = listed([repr(name) for name in table.summaries], 3)
+        hold = "holds" if len(table.summaries) == 1 else "hold"
+        yield Note(f"{names} {hold} the means of the other rows: left out.", ASIDE)
+    for name in table.doubtful[:3]:
+        yield Note(f"{name!r} counts as a {unit}: its values are not the means of the others.")
+    if table.missing_cells:
+        yield Note(_cells_left_out(table.missing_cells, by_pair), DOUBTFUL)
+
+
+def _rows_left_out(table: ValueTable, unit: str, by_pair: bool) -> str:
+    """Return the sentence on rows without a value of some run."""
+    n_skipped = len(table.skipped)
+    names = listed(list(table.skipped), 3)
+    lack = "lacks" if n_skipped == 1 else "lack"
+    where = "left out of the means" if by_pair else "left out"
+    sentence = f"{count(n_skipped, unit)} ({names}) {lack} a value of some run: {where}"
+    shares = [
+        f"{run} {n_missing} of {table.n_queries}, {table.missing_share(run):.1%}"
+        for run, n_missing in table.missing_of_run.items()
     ]
-    return gravest_first([*notes, *caveats_on_data(result)])
+    return f"{sentence} ({listed(shares, 5)})." if shares else f"{sentence}."
 
 
-def _on_shared_queries(result: Comparison) -> Iterator[Note]:
-    """Yield notes on pairs of runs that hardly share queries: the others count as empty rankings."""
+def _cells_left_out(cells: Sequence[MissingCell], by_pair: bool) -> str:
+    """Return the sentences on cells of MTEB's tasks that some run lacks."""
+    shown = "; ".join(
+        f"{cell.task} {cell.split} {cell.subset}, not of {listed(list(cell.runs), 2)}"
+        for cell in cells[:_MOST_CELLS]
+    )
+    if len(cells) > _MOST_CELLS:
+        shown += f"; and {len(cells) - _MOST_CELLS} more"
+    noun, are = ("cell", "is") if len(cells) == 1 else ("cells", "are")
+    cells_lacked = f"{len(cells)} {noun} (task, split, subset) that some run lacks"
+    value = "The value of a task is the mean over the cells that all runs have"
+    if by_pair:
+        in_pairs = "or in comparisons both runs of the pair"
+        return f"{cells_lacked} {are} left out of the means: {shown}. {value}, {in_pairs}."
+    return f"{cells_lacked} {are} left out: {shown}. {value}."
+
+
+# -- caveats on tests: queries that runs share -----------------------------------------------------
+
+
+def poorly_shared_queries(result: Comparison, standings: Sequence[Standing]) -> Iterator[Note]:
+    """Warn if two runs hardly share queries, or few queries have values of all runs."""
     for pair in result.compared.poorly_shared:
         rest = "a query that only one has results for counts as an empty ranking of the other"
         yield Note(
@@ -88,324 +335,220 @@ def _on_shared_queries(result: Comparison) -> Iterator[Note]:
             f"{pair.run_a} and {pair.run_b} ({pair.both:,} of {pair.either:,})",
             runs=(pair.run_a, pair.run_b),
         )
-    if words := _few_values_words(result):
-        yield Note(f"{words[:1].upper()}{words[1:]}.", BROKEN)
-
-
-def _few_values_words(result: Comparison) -> str:
-    """Return that less than half of the queries have values of all runs; empty where more have."""
-    skipped = 0 if result.compared.given is None else len(result.compared.given.skipped)
-    queries = len(result.query_ids)
-    if skipped <= queries:
-        return ""
-    return f"only {queries:,} of {count(queries + skipped, result.compared.unit)} have values of all runs"
+    few_values = _few_values_words(result)
+    if few_values:
+        yield Note(f"{few_values[:1].upper()}{few_values[1:]}.", BROKEN)
 
 
 def shared_words(result: Comparison) -> str:
-    """Return that runs hardly share queries, for a headline; empty where they do."""
+    """Return that runs hardly share queries, for a headline; empty if they share most of them."""
     pairs = result.compared.poorly_shared
     if not pairs:
         return _few_values_words(result)
-    more = f" (and {count(len(pairs) - 1, 'more pair')} like these)" if len(pairs) > 1 else ""
-    return f"{pairs[0]}{more}"
+    if len(pairs) == 1:
+        return str(pairs[0])
+    return f"{pairs[0]} (and {count(len(pairs) - 1, 'more pair')} like these)"
 
 
-def caveats_on_data(result: Comparison) -> Iterator[Note]:
-    """The notes on queries, rankings and values alone, which need no test."""
-    queries = len(result.query_ids)
-    yield from _on_repeats(result)
-    if result.compared.groups is not None and result.test.cluster:
-        sizes = result.compared.groups.sizes
-        largest = max(sizes, key=lambda group: sizes[group])
-        if 3 * sizes[largest] > queries and len(sizes) > 2:
-            share = f"{sizes[largest]} of {count(queries, 'query')}"
-            yield Note(
-                f"Group {largest} holds {share}: overall results mostly reflect this group.",
-                DOUBTFUL,
-            )
-        if sizes[largest] > 2 * min(sizes.values()):
-            yield Note(
-                "Groups differ in size: the test keeps its level where size and difference do not go together. An interval is given only where "
-                "they do not seem to, and the groups weigh as much as 8 equal ones."
-            )
-    preferences = next(
-        (c for c in result.compared.by.values() if isinstance(c, PreferenceCriterion)), None
-    )
-    if preferences is not None and (excluded := queries - len(preferences.query_ids)):
-        has, takes = ("has", "takes") if excluded == 1 else ("have", "take")
-        what = "for preferences" if result.compared.measures else "in the comparison"
-        lack = f"{count(excluded, 'query')} {has} no relevant document (rel={preferences.preferences.rel:g})"
-        yield Note(f"{lack} and {takes} no part {what}.", ASIDE)
-    if queries < 25:
-        some = count(queries, result.compared.unit)
-        yield Note(
-            f"Only {some}: tests detect only large differences.", DOUBTFUL, FEW_QUERIES, some
-        )
-    if result.compared.unit == "task":
-        sample = "tests and intervals take these tasks as a sample of tasks"
-        yield Note(f"A value per task: {sample}, and know nothing of the queries within.")
-    if result.compared.given is not None:
-        by_pair = result.compared.has_uneven_pairs
-        yield from notes_on_rows(result.compared.given, result.compared.unit, by_pair=by_pair)
-    if (
-        preferences is not None
-        and preferences.query_ids
-        and (median := np.median(preferences.preferences.m)) < 3
-    ):
-        most = f"{median:g} relevant {'document' if median == 1 else 'documents'}"
-        yield Note(f"Half of the queries have at most {most}: few levels to compare.")
-    criteria = defined(result) if len(result.runs) > 1 else {}
-    for name in criteria:  # pairs that are mostly ties, or mostly not comparable
-        n_queries, wins, losses, incomparable = result.compared.pair_counts(name)
-        for what, numbers in (
-            ("ties", n_queries - wins - losses - incomparable),
-            ("not comparable", incomparable),
-        ):
-            for place in np.flatnonzero(numbers > n_queries / 2).tolist():
-                (a, b) = result.pairs[place]
-                share = f"{numbers[place]} of {n_queries[place]} queries"
-                sentence, kind = (
-                    f"{name}, {a} and {b}: {share} are {what}.",
-                    f"Mostly {what} by {name}",
-                )
-                yield Note(sentence, kind=kind, subject=f"{a} and {b} ({share})", runs=(a, b))
-    for (
-        name,
-        criterion,
-    ) in criteria.items():  # 0 on most queries even of the leader: few queries decide
-        if isinstance(criterion, MeasureCriterion) and not criterion.smaller_is_better:
-            queries, leader = len(criterion.query_ids), int(criterion.means.argmax())
-            zeros = queries - np.count_nonzero(criterion.values[leader])
-            if queries / 2 < zeros < queries:
-                where = f"{zeros} of {queries} queries of {result.runs[leader]}"
-                differ = count(
-                    int((criterion.levelled != criterion.levelled[0]).any(axis=0).sum()), "query"
-                )
-                sentence = (
-                    f"{name} is 0 on {where}, which leads by it; the runs differ on {differ}."
-                )
-                yield Note(
-                    sentence, DOUBTFUL, "0 on most queries even of the leader", f"{name} ({where})"
-                )
-    if result.compared.scored is not None:
-        yield from run_caveats(result.compared.scored.with_measures(result.compared.measures))
+def _few_values_words(result: Comparison) -> str:
+    """Return that less than half of the queries have values of all runs; empty if more have."""
+    table = result.compared.given
+    n_skipped = 0 if table is None else len(table.skipped)
+    n_queries = len(result.query_ids)
+    if n_skipped <= n_queries:
+        return ""
+    n_all = count(n_queries + n_skipped, result.compared.unit)
+    return f"only {n_queries:,} of {n_all} have values of all runs"
 
 
-def _on_repeats(result: Comparison) -> Iterator[Note]:
-    """Yield how far a new seed and a new set of queries move a difference, for each criterion."""
-    for name, criterion in result.compared.by.items():
-        queries = len(criterion.query_ids)
-        if criterion.repeated is None or queries < 2 or len(result.runs) < 2:
-            continue
-        columns = result.tests.repeat_columns(name)
-        of_seeds = columns["sd_seeds"]
-        pair = int(of_seeds.argmax())
-        run_a, run_b = result.pairs[pair]
-        by = f"By {name}, a" if len(result.criteria) > 1 else "A"
-        new_queries = columns["sd_queries"][pair] / queries**0.5
-        moves = f"{by} new set of {count(queries, result.compared.unit)} moves the difference of {run_a} and"
-        by_queries = f"{moves} {run_b} by {new_queries:.2g}"
-        if not criterion.repeated.is_of_seeds:
-            noise = columns["sd_noise"][pair] / queries**0.5
-            yield Note(
-                f"{by_queries}, new samples of the same by {noise:.2g} if there is one "
-                "of each (standard deviations). Repeats are averaged.",
-                ASIDE,
-            )
-            continue
-        yield Note(
-            f"{by_queries}, new seeds by {of_seeds[pair]:.2g} (standard "
-            "deviations). The t-test allows for both, with Satterthwaite's degrees of freedom.",
-            ASIDE,
-        )
+# -- caveats on tests: the leaders -----------------------------------------------------------------
 
 
-def notes_on_rows(table: ValueTable, unit: str, *, by_pair: bool = False) -> Iterator[Note]:
-    """Yield notes on rows of values that were left out, or that may be no queries.
+def best_runs_of_few_queries(result: Comparison, standings: Sequence[Standing]) -> Iterator[Note]:
+    """Warn if runs are ruled out as the best one on few queries."""
+    n_units, unit = _sampled_units(result, standings)
+    if len(result.runs) <= 2 or n_units >= _FEW:
+        return
+    for standing in standings:
+        if not result.best_set(standing.name)["may_be_best"].all():
+            yield Note(f"Only {count(n_units, unit)}: {RARE}.")
+            return
 
-    Args:
-        table: the values.
-        unit: what its rows are: ``"query"`` or ``"task"``.
-        by_pair: whether each pair of runs is compared on the values that both have.
+
+def _sampled_units(result: Comparison, standings: Sequence[Standing]) -> tuple[int, str]:
+    """Return how many queries or groups the tests look at, at least, and what they are called."""
+    if result.test.cluster and result.compared.groups:
+        return len(result.compared.groups), "group"
+    n_queries = [len(standing.criterion.query_ids) for standing in standings]
+    return min(n_queries, default=0), result.compared.unit
+
+
+def outnumbered_leaders(result: Comparison, standings: Sequence[Standing]) -> Iterator[Note]:
+    """Warn if the run with the best mean loses more queries than it wins against another.
+
+    Only runs that do not differ significantly from it are looked at.
     """
-    if table.skipped:
-        n, n_all = len(table.skipped), table.n_queries
-        names = listed(list(table.skipped), 3)
-        lack = f"{count(n, unit)} ({names}) {'lacks' if n == 1 else 'lack'} a value of some run"
-        shares = [
-            f"{run} {n_missing} of {n_all}, {table.missing_share(run):.1%}"
-            for run, n_missing in table.missing_of_run.items()
-        ]
-        in_brackets = f" ({listed(shares, 5)})" if shares else ""
-        done = "left out of the means" if by_pair else "left out"
-        yield Note(f"{lack}: {done}{in_brackets}.", DOUBTFUL)
-    if by_pair:
-        both = f"Each pair of runs is compared on the {count(2, unit)[2:]} that both have"
-        yield Note(f"{both}, means and best runs are of those that all have.", ASIDE)
-    for sentence in table.cut:
-        yield Note(sentence, DOUBTFUL)
-    for sentence in table.notes:
-        yield Note(sentence, ASIDE)
-    if table.summaries:
-        names = listed([repr(name) for name in table.summaries], 3)
-        hold = "holds" if len(table.summaries) == 1 else "hold"
-        yield Note(f"{names} {hold} the means of the other rows: left out.", ASIDE)
-    for name in table.doubtful[:3]:
-        yield Note(f"{name!r} counts as a {unit}: its values are not the means of the others.")
-    if table.missing_cells:
-        yield Note(_note_on_cells(table.missing_cells, by_pair), DOUBTFUL)
+    end = "" if result.compared.margins is not None else ": no significant difference"
+    for standing in standings:
+        records = _records_of_outnumbered(result, standing)
+        if not records:
+            continue
+        leader, name = standing.runs[0], standing.name
+        better = "lower" if standing.criterion.smaller_is_better else "higher"
+        mean = f"{leader} has the {better} mean {name}"
+        rivals = enumerated([f"{run} ({record})" for run, record in records.items()])
+        message = f"{mean}, but loses more queries than it wins against {rivals}{end}."
+        fact = f"by {name}, against {listed([*records])}"
+        subject = f"{leader} {fact}"
+        yield Note(message, DOUBTFUL, OUTNUMBERED, subject, runs=(leader,), fact=fact)
 
 
-def _note_on_cells(cells: Sequence[MissingCell], by_pair: bool) -> str:
-    """Return the sentences on cells of MTEB's tasks that some run lacks."""
-    shown = [
-        f"{cell.task} {cell.split} {cell.subset}, not of {listed(list(cell.runs), 2)}"
-        for cell in cells[:_MOST_CELLS]
-    ]
-    more = f"; and {len(cells) - _MOST_CELLS} more" if len(cells) > _MOST_CELLS else ""
-    n = len(cells)
-    lack = f"{n} {'cell' if n == 1 else 'cells'} (task, split, subset) that some run lacks"
-    left_out = f"{lack} {'is' if n == 1 else 'are'} left out"
-    if by_pair:
-        return (
-            f"{left_out} of the means: {'; '.join(shown)}{more}. The value of a task is the mean "
-            "over the cells that all runs have, or in comparisons both runs of the pair."
-        )
-    return (
-        f"{left_out}: {'; '.join(shown)}{more}. "
-        "The value of a task is the mean over the cells that all runs have."
-    )
+def _records_of_outnumbered(result: Comparison, standing: Standing) -> dict[str, str]:
+    """Return the leader's wins and losses against runs to which it loses more than it wins."""
+    leader = standing.runs[0]
+    rivals = []
+    for run in result.runs:
+        if run in standing.leaders:
+            continue
+        if standing.verdicts.on(leader, run) not in (None, *SIGNS):
+            rivals.append(run)
+    rival_index = np.array([result.runs.index(run) for run in rivals], dtype=np.int64)
+    leader_index = np.full(len(rivals), result.runs.index(leader))
+    wins, losses, _ = standing.criterion.counts(leader_index, rival_index)
+    return {
+        run: f"wins {won}, loses {lost}"
+        for run, won, lost in zip(rivals, wins.tolist(), losses.tolist(), strict=True)
+        if lost > won
+    }
 
 
-def _on_leaders(result: Comparison, tested: Sequence[Standing]) -> Iterator[Note]:
-    """Notes on best sets of few queries, and on leaders by the mean that lose more queries than they win against runs that do not differ significantly."""
-    groups, unit = (
-        (result.compared.groups, "group")
-        if result.test.cluster and result.compared.groups
-        else (None, result.compared.unit)
-    )
-    units = min((len(groups or standing.criterion.query_ids) for standing in tested), default=0)
-    if (
-        len(result.runs) > 2
-        and units < 25
-        and not all(result.best_set(x.name)["may_be_best"].all() for x in tested)
-    ):
-        yield Note(f"Only {count(units, unit)}: {RARE}.")
-    for standing in tested:
-        name, criterion, leader = standing.name, standing.criterion, standing.runs[0]
-        others = [run for run in result.runs if run not in standing.leaders]
-        others = [run for run in others if standing.verdicts.on(leader, run) not in (None, *SIGNS)]
-        places = np.array([result.runs.index(run) for run in others], dtype=np.int64)
-        wins, losses, _ = criterion.counts(np.full(len(others), result.runs.index(leader)), places)
-        numbers = zip(others, wins.tolist(), losses.tolist(), strict=True)
-        beaten = {run: f"wins {w}, loses {x}" for run, w, x in numbers if x > w}
-        if beaten:
-            facts = enumerated([f"{run} ({fact})" for run, fact in beaten.items()])
-            mean = f"{leader} has the {'lower' if criterion.smaller_is_better else 'higher'} mean {name}"
-            end = "" if result.compared.margins is not None else ": no significant difference"
-            sentence = f"{mean}, but loses more queries than it wins against {facts}{end}."
-            fact = f"by {name}, against {listed([*beaten])}"
-            yield Note(
-                sentence, DOUBTFUL, OUTNUMBERED, f"{leader} {fact}", runs=(leader,), fact=fact
-            )
+# -- caveats on tests: the judgments ---------------------------------------------------------------
 
 
-def _on_judgments(result: Comparison, tested: Sequence[Standing]) -> Iterator[Note]:
-    """Notes on few queries that people judged, and on significant differences that unjudged documents could undo.
+def few_human_queries(result: Comparison, standings: Sequence[Standing]) -> Iterator[Note]:
+    """Warn if people judged too few queries for prediction-powered intervals.
 
-    Predictions mend what queries people did not judge, not the documents they left out on those
-    they did.
+    Predictions stand in for queries that people did not judge, but not for documents that people
+    left out on the queries that they did judge.
     """
-    human = len(result.query_ids)
-    least = (
-        min(result.compared.groups.sizes.values())
-        if result.compared.groups is not None and result.compared.grouped
-        else human
-    )
-    if result.compared.predicted is not None and least < ENOUGH:
-        some, of_groups = count(human, "query"), ""
-        kind = (
-            "Too few queries judged by people for prediction-powered intervals to keep their level"
-        )
-        if human >= ENOUGH:
-            some, of_groups = f"{count(least, 'query')} of a group", " of groups"
-            kind = "Few queries of a group judged by people"
-        some += " judged by people"
-        less = (
-            f"prediction-powered intervals{of_groups} may hold the truth less often than they say"
-        )
-        yield Note(f"Only {some}: below {ENOUGH}, {less}.", DOUBTFUL, kind, some)
+    if result.compared.predicted is None:
+        return
+    n_queries = n_smallest = len(result.query_ids)
+    if result.compared.groups is not None and result.compared.grouped:
+        n_smallest = min(result.compared.groups.sizes.values())
+    if n_smallest >= ENOUGH:
+        return
+    if n_queries < ENOUGH:
+        judged, intervals = count(n_queries, "query"), "prediction-powered intervals"
+        kind = f"Too few queries judged by people for {intervals} to keep their level"
+    else:
+        judged = f"{count(n_smallest, 'query')} of a group"
+        intervals = "prediction-powered intervals of groups"
+        kind = "Few queries of a group judged by people"
+    judged += " judged by people"
+    risk = f"{intervals} may hold the truth less often than they say"
+    yield Note(f"Only {judged}: below {ENOUGH}, {risk}.", DOUBTFUL, kind, judged)
+
+
+def differences_that_judging_could_undo(
+    result: Comparison, standings: Sequence[Standing]
+) -> Iterator[Note]:
+    """Warn if unjudged documents could undo a significant difference."""
     where = "" if result.compared.predicted is None else "on the queries that people judged, "
-    for standing in tested:
+    for standing in standings:
         name = standing.name
-        if (left := result.missing.undecided(name)) is None:
+        undecided = result.missing.undecided(name)
+        if undecided is None:
             continue
-        for i in np.flatnonzero(left.holds_zero).tolist():
-            a, b = result.pairs[i]
-            if standing.verdicts.on(a, b) in SIGNS:
-                could = "could" if left.reached[i] else "might"
-                doubt = f"unjudged documents {could} undo it"
-                ends = f"{format_number(float(left.low[i]), 4)} to {format_number(float(left.high[i]), 4)}"
-                top = top_words({name: left.depth})
-                grades = f"{where}depending on their grades the difference is {ends} ({top})"
-                sentence = f"{name}, {a} and {b}: significant, but {doubt}: {grades}."
-                kind = f"{MIGHT_BE_UNDONE} {name}, but {doubt} ({top})"
-                yield Note(sentence, DOUBTFUL, kind, f"{a} and {b}", runs=(a, b))
+        top = top_words({name: undecided.depth})
+        for pair in np.flatnonzero(undecided.holds_zero).tolist():
+            a, b = result.pairs[pair]
+            if standing.verdicts.on(a, b) not in SIGNS:
+                continue
+            could = "could" if undecided.reached[pair] else "might"
+            doubt = f"unjudged documents {could} undo it"
+            low = format_number(float(undecided.low[pair]), 4)
+            high = format_number(float(undecided.high[pair]), 4)
+            ends = f"depending on their grades the difference is {low} to {high} ({top})"
+            message = f"{name}, {a} and {b}: significant, but {doubt}: {where}{ends}."
+            kind = f"{MIGHT_BE_UNDONE} {name}, but {doubt} ({top})"
+            yield Note(message, DOUBTFUL, kind, f"{a} and {b}", runs=(a, b))
 
 
-def _on_tests(result: Comparison, tested: Sequence[Standing]) -> Iterator[Note]:
-    """The smallest p of a test, where it cannot reject, or queries are few; verdicts with a margin on few queries, of groups, too, or of
-    differences whose long tail is on the side that the verdict denies.
-    """
+# -- caveats on tests: the tests themselves --------------------------------------------------------
+
+
+def tests_without_power(result: Comparison, standings: Sequence[Standing]) -> Iterator[Note]:
+    """Warn if a test cannot reject, or hardly can, however large the differences are."""
     tests: dict[tuple[str, int], SignificanceTest] = {}
-    for standing in tested:
+    for standing in standings:
         test = result.compared.test_of(standing.name)
         most_queries = int(result.compared.n_queries_of_pairs(standing.name).max(initial=0))
         tests.setdefault((str(test.name), most_queries), test)
-    for (_, queries), test in tests.items():
-        least, shown = smallest_p(test, queries), count(queries, result.compared.unit)
-        every, _ = corrected(np.full(len(result.pairs), least), test.counted_correction, test.alpha)
-        adjusted = float(every.max(initial=least))
-        sentence = (
-            f"The smallest p that the {test.name} test can give on {shown} is {format_p(least)}"
-        )
-        if adjusted > least:
-            correction = f"{correction_words(str(test.counted_correction))} for {len(result.pairs):,} comparisons"
-            sentence += f" ({format_p(adjusted)} after {correction})"
-        if adjusted > test.alpha:
-            cannot = f"cannot reject at alpha {format_level(test.alpha)}"
-            subject = f"{shown} (smallest {'corrected ' if adjusted > least else ''}p {format_p(adjusted)})"
-            yield Note(
-                f"{sentence}: it {cannot}.", BROKEN, f"The {test.name} test {cannot}", subject
-            )
-        elif queries < 25 and adjusted > test.alpha / 10:
-            yield Note(f"{sentence}.", ASIDE)
-    for standing in tested if result.compared.margins is not None else ():
-        name, criterion, test = (
-            standing.name,
-            standing.criterion,
-            result.compared.test_of(standing.name),
-        )
+    for (_, n_queries), test in tests.items():
+        yield from _smallest_p_note(test, n_queries, result)
+
+
+def _smallest_p_note(test: SignificanceTest, n_queries: int, result: Comparison) -> Iterator[Note]:
+    """Yield the smallest p that a test can give if it is above alpha, or not far below."""
+    least, queries = smallest_p(test, n_queries), count(n_queries, result.compared.unit)
+    least_of_pairs = np.full(len(result.pairs), least)
+    p_corrected, _ = corrected(least_of_pairs, test.counted_correction, test.alpha)
+    adjusted = float(p_corrected.max(initial=least))
+    message = f"The smallest p that the {test.name} test can give on {queries} is {format_p(least)}"
+    smallest = f"p {format_p(adjusted)}"
+    if adjusted > least:
+        smallest = f"corrected {smallest}"
+        correction = correction_words(str(test.counted_correction))
+        comparisons = f"{len(result.pairs):,} comparisons"
+        message += f" ({format_p(adjusted)} after {correction} for {comparisons})"
+    if adjusted > test.alpha:
+        cannot = f"cannot reject at alpha {format_level(test.alpha)}"
+        kind = f"The {test.name} test {cannot}"
+        yield Note(f"{message}: it {cannot}.", BROKEN, kind, f"{queries} (smallest {smallest})")
+    elif n_queries < _FEW and adjusted > test.alpha / 10:
+        yield Note(f"{message}.", ASIDE)
+
+
+def skewed_verdicts(result: Comparison, standings: Sequence[Standing]) -> Iterator[Note]:
+    """Warn of verdicts with a margin on skewed differences, also in groups of queries."""
+    if result.compared.margins is None:
+        return
+    for standing in standings:
+        name, test = standing.name, result.compared.test_of(standing.name)
+        unit = result.compared.unit if test.groups is None else "group"
         for _, part in result.compared.pair_parts:
-            x = criterion.sign * np.concatenate([*part.by[name].differences(*part.pair_indices)])
+            differences = _signed_differences(part.by[name], part.pair_indices)
+            if test.groups is not None:
+                differences = group_units(differences, test.groups)
             verdicts = [str(standing.verdicts.on(a, b)) for a, b in part.pairs]
-            units, unit = (
-                (x, result.compared.unit)
-                if test.groups is None
-                else (group_units(x, test.groups), "group")
-            )
-            yield from skewness_notes(name, test, part.pairs, {"": (units, verdicts)}, unit)
+            yield from skewness_notes(name, test, part.pairs, {"": (differences, verdicts)}, unit)
         if result.compared.grouped:
-            labels = np.array(result.compared.labels_of(criterion))
-            of_groups = result.group_table(name).groupby("group", sort=False)["verdict"]
-            parts = {
-                str(group): (x[:, labels == group], some.tolist()) for group, some in of_groups
-            }
+            parts = _differences_in_groups(result, standing)
             yield from skewness_notes(name, test, result.pairs, parts, unit)
 
 
-def _on_families(result: Comparison, tested: Sequence[Standing]) -> Iterator[Note]:
-    """Yield notes on corrections over all pairs of many runs by tests of means.
+def _signed_differences(criterion: Criterion, pair_indices: tuple[Ints, Ints]) -> Floats:
+    """Return the differences of pairs by query, positive where the first run is better."""
+    return criterion.sign * np.concatenate([*criterion.differences(*pair_indices)])
+
+
+def _differences_in_groups(
+    result: Comparison, standing: Standing
+) -> dict[str, tuple[Floats, list[str]]]:
+    """Return the differences of all pairs and the verdicts on them, by group of queries."""
+    criterion = standing.criterion
+    differences = _signed_differences(criterion, result.compared.pair_indices)
+    labels = np.array(result.compared.labels_of(criterion))
+    verdicts = result.group_table(standing.name).groupby("group", sort=False)["verdict"]
+    return {
+        str(group): (differences[:, labels == group], of_group.tolist())
+        for group, of_group in verdicts
+    }
+
+
+def many_pairs_on_few_queries(result: Comparison, standings: Sequence[Standing]) -> Iterator[Note]:
+    """Warn of tests of means on all pairs of many runs, of which some verdict is often false.
 
     Of all pairs of 16 or 17 real runs, resampled, t with Holm says something false in 0.199, 0.142
     and 0.076 of samples of 25, 50 and 100 queries (CLEF eHealth 2016, AP, whose differences are
@@ -413,94 +556,147 @@ def _on_families(result: Comparison, tested: Sequence[Standing]) -> Iterator[Not
     """
     if result.baseline is not None or len(result.pairs) < _MANY_PAIRS:
         return
-    for standing in tested:
+    for standing in standings:
         name, test = standing.name, result.compared.test_of(standing.name)
-        queries = int(result.compared.n_queries_of_pairs(name).min())
-        if test.procedure.of != "mean" or queries >= _FEW_FOR_SKEWED_PAIRS:
+        n_queries = int(result.compared.n_queries_of_pairs(name).min())
+        if test.procedure.of != "mean" or n_queries >= _FEW_FOR_SKEWED_PAIRS:
             continue
-        size = f"{len(result.pairs):,} pairs on {count(queries, result.compared.unit)}"
-        if queries < _FEW_FOR_PAIRS:
+        if n_queries < _FEW_FOR_PAIRS:
             rates = "something false is said of real runs in 0.05 to 0.20 of cases for 0.05"
         elif _are_mostly_skewed(result, name):
             rates = "as skewed as these differences are, something false is said in 0.08 to 0.14"
         else:
             continue
-        sentence = f"{name}: all {size}: {rates}; a baseline asks for fewer comparisons"
-        yield Note(f"{sentence}.", WEAK, "All pairs of many runs on few queries", name)
+        size = f"{len(result.pairs):,} pairs on {count(n_queries, result.compared.unit)}"
+        message = f"{name}: all {size}: {rates}; a baseline asks for fewer comparisons."
+        yield Note(message, WEAK, "All pairs of many runs on few queries", name)
 
 
 def _are_mostly_skewed(result: Comparison, name: str) -> bool:
     """Return whether half of the pairs that differ have clearly skewed differences."""
     sizes = []
     for _, part in result.compared.pair_parts:
-        x = np.concatenate([*part.by[name].differences(*part.pair_indices)])
-        sizes += np.abs(skewness(x[np.any(x != 0, axis=1)])).tolist()
+        differences = np.concatenate([*part.by[name].differences(*part.pair_indices)])
+        differs = np.any(differences != 0, axis=1)
+        sizes += np.abs(skewness(differences[differs])).tolist()
     return bool(sizes and np.median(sizes) > _MOSTLY_SKEWED)
 
 
-def _on_few_differences(result: Comparison, tested: Sequence[Standing]) -> Iterator[Note]:
-    """Yield notes on pairs of which too few queries differ for any verdict."""
-    for standing in tested:
+def pairs_with_few_differences(result: Comparison, standings: Sequence[Standing]) -> Iterator[Note]:
+    """Warn of pairs that differ on too few queries for any verdict."""
+    for standing in standings:
         name, test = standing.name, result.compared.test_of(standing.name)
         if test.procedure.at_once or test.groups is not None:
             continue
-        queries, wins, losses, _ = result.compared.pair_counts(name)
-        if smallest_p(test, int(queries.max(initial=0))) > test.alpha:
-            continue  # which another note says, of all pairs
-        differing = wins + losses
-        least = least_two_sided_p(differing)
-        for i in np.flatnonzero((differing > 0) & (least > test.alpha)).tolist():
-            a, b = result.pairs[i]
-            number = int(differing[i])
-            only = f"only {count(number, result.compared.unit)} {'differs' if number == 1 else 'differ'}"
-            sentence = (
-                f"{name}, {a} and {b}: unresolvable: {only}, and so no p is below "
-                f"{format_p(float(least[i]))}."
-            )
-            kind = f"Unresolvable by {name}, as too few {count(2, result.compared.unit)[2:]} differ"
-            yield Note(sentence, DOUBTFUL, kind, f"{a} and {b} ({number})", runs=(a, b))
+        n_queries, wins, losses, _ = result.compared.pair_counts(name)
+        if smallest_p(test, int(n_queries.max(initial=0))) > test.alpha:
+            continue  # `tests_without_power` says this of all pairs
+        n_differing = wins + losses
+        least = least_two_sided_p(n_differing)
+        for pair in np.flatnonzero((n_differing > 0) & (least > test.alpha)).tolist():
+            a, b = result.pairs[pair]
+            n = int(n_differing[pair])
+            differ = f"{count(n, result.compared.unit)} {'differs' if n == 1 else 'differ'}"
+            limit = f"no p is below {format_p(float(least[pair]))}"
+            message = f"{name}, {a} and {b}: unresolvable: only {differ}, and so {limit}."
+            kind = f"Unresolvable by {name}, as too few {_plural(result.compared.unit)} differ"
+            yield Note(message, DOUBTFUL, kind, f"{a} and {b} ({n})", runs=(a, b))
 
 
-def _on_zeros(result: Comparison, tested: Sequence[Standing]) -> Iterator[Note]:
-    """Yield which differences Wilcoxon's estimates and intervals are of, where some are 0."""
+def estimates_without_zeros(result: Comparison, standings: Sequence[Standing]) -> Iterator[Note]:
+    """Say that Wilcoxon's estimates leave out differences of 0, where there are any."""
     if result.compared.predicted is not None:
         return
-    for standing in tested:
+    for standing in standings:
         name, test = standing.name, result.compared.test_of(standing.name)
         if test.name != "wilcoxon":
             continue
-        queries, wins, losses, _ = result.compared.pair_counts(name)
-        differing = wins + losses
-        estimate = f"estimate and interval are those of the differences by {name} that are not 0"
-        for i in np.flatnonzero((differing > 0) & (differing < queries)).tolist():
-            a, b = result.pairs[i]
-            number = int(differing[i])
-            middle = f"the median of the {number} differences that are not 0"
-            sentence = f"{name}, {a} and {b}: the estimate is {middle}"
-            if smallest_p(test, number) > test.alpha:
-                sentence += f", and so few have no interval at alpha {format_level(test.alpha)}"
-            subject = f"{a} and {b} ({number} of {queries[i]})"
-            yield Note(f"{sentence}.", ASIDE, f"By Wilcoxon, {estimate}", subject, runs=(a, b))
+        n_queries, wins, losses, _ = result.compared.pair_counts(name)
+        n_differing = wins + losses
+        kind = (
+            "By Wilcoxon, estimate and interval are those of the differences "
+            f"by {name} that are not 0"
+        )
+        for pair in np.flatnonzero((n_differing > 0) & (n_differing < n_queries)).tolist():
+            a, b = result.pairs[pair]
+            n = int(n_differing[pair])
+            middle = f"the median of the {n} differences that are not 0"
+            message = f"{name}, {a} and {b}: the estimate is {middle}"
+            if smallest_p(test, n) > test.alpha:
+                message += f", and so few have no interval at alpha {format_level(test.alpha)}"
+            subject = f"{a} and {b} ({n} of {n_queries[pair]})"
+            yield Note(f"{message}.", ASIDE, kind, subject, runs=(a, b))
 
 
-def _on_unseen_queries(result: Comparison, tested: Sequence[Standing]) -> Iterator[Note]:
-    """Yield what so few queries cannot show, where *not worse* or *within margin* is said."""
-    for standing in tested if result.compared.margins is not None else ():
-        if not {NOT_WORSE, WITHIN} & {*standing.verdicts.pairs.values()}:
+def losses_on_unseen_queries(result: Comparison, standings: Sequence[Standing]) -> Iterator[Note]:
+    """Say which rare losses the queries may miss, where a run is not worse or within the margin."""
+    if result.compared.margins is None:
+        return
+    unit = result.compared.unit
+    for standing in standings:
+        if {NOT_WORSE, WITHIN}.isdisjoint(standing.verdicts.pairs.values()):
             continue
         name, criterion = standing.name, standing.criterion
-        margin = (result.compared.margins or {})[name]
-        queries = int(
-            result.compared.n_queries_of_pairs(name).min(initial=len(criterion.query_ids))
-        )
-        if not may_miss(queries, margin, criterion.largest_loss(margin)):
+        margin = result.compared.margins[name]
+        of_pairs = result.compared.n_queries_of_pairs(name)
+        n_queries = int(of_pairs.min(initial=len(criterion.query_ids)))
+        if not may_miss(n_queries, margin, criterion.largest_loss(margin)):
             continue
-        share = unseen_share(queries)
-        some, rare = count(queries, result.compared.unit), f"{100 * share:.2g}%"
-        yield Note(
-            f"{name}: {some} may miss what happens on fewer than {rare} of {count(2, result.compared.unit)[2:]}: "
-            f"a loss of {format_bound(margin / share)} there costs {format_bound(margin)}."
-        )
+        share = unseen_share(n_queries)
+        rare = f"fewer than {100 * share:.2g}% of {_plural(unit)}"
+        cost = f"a loss of {format_bound(margin / share)} there costs {format_bound(margin)}"
+        yield Note(f"{name}: {count(n_queries, unit)} may miss what happens on {rare}: {cost}.")
+
+
+CAVEATS_ON_TESTS: tuple[Callable[[Comparison, Sequence[Standing]], Iterator[Note]], ...] = (
+    poorly_shared_queries,
+    best_runs_of_few_queries,
+    outnumbered_leaders,
+    few_human_queries,
+    differences_that_judging_could_undo,
+    tests_without_power,
+    skewed_verdicts,
+    many_pairs_on_few_queries,
+    pairs_with_few_differences,
+    estimates_without_zeros,
+    losses_on_unseen_queries,
+)
+
+
+def _plural(unit: str) -> str:
+    """Return the plural of a unit: queries, tasks or groups."""
+    return count(2, unit).removeprefix("2 ")
+
+
+# -- skewed differences ----------------------------------------------------------------------------
+
+
+class _DecidedPair(NamedTuple):
+    """Two runs with a verdict, and the skewness of their differences."""
+
+    part: str  # of the queries; "" for all of them
+    runs: tuple[str, str]
+    verdict: str
+    skewness: float
+
+    @property
+    def tail_against(self) -> float:
+        """Skewness towards the side that the verdict denies: positive if the long tail is there."""
+        return self.skewness if self.verdict == WORSE else -self.skewness
+
+    def message(self, name: str) -> str:
+        """Return that the differences by a criterion are skewed, without a full stop."""
+        a, b = self.runs
+        shown = f"the differences have a skewness of {format_number(self.skewness, 1)}"
+        return self._within_part(f"{name}, {a} and {b}: {shown}")
+
+    def subject(self) -> str:
+        """Return both runs and the skewness."""
+        a, b = self.runs
+        return self._within_part(f"{a} and {b} (skewness {format_number(self.skewness, 1)})")
+
+    def _within_part(self, text: str) -> str:
+        return f"{self.part}: {text}" if self.part else text
 
 
 def skewness_notes(
@@ -510,61 +706,97 @@ def skewness_notes(
     parts: Mapping[str, tuple[Floats, Sequence[str]]],
     unit: str,
 ) -> Iterator[Note]:
-    """Yield notes on one-sided verdicts by tests whose level skewed differences break.
+    """Warn of one-sided verdicts by tests that skewed differences make reject too often.
 
-    Of resampled pairs of real runs whose long tail is on the losing side, verdicts are false, for
-    .05, by t in .06 with 5 to 25 queries (.11 to .08 on the worst collection), as it is corrected
-    for skewness; by bootstrap and randomisation in .05 to .12, .06 to .10 with 25, .06 to .09 with
-    50. The sign test assumes no symmetry, and Wilcoxon's is right about the pseudomedian (.05 to
-    .08), not about the mean (.07 to .18).
+    Among resampled pairs of real runs whose long tail is on the losing side, at alpha 0.05, false
+    verdicts are this frequent:
+
+    - t, which is corrected for skewness: 0.06 with 5 to 25 queries (0.11 to 0.08 on the worst
+      collection).
+    - bootstrap and randomisation: 0.05 to 0.12, with 25 queries 0.06 to 0.10, with 50 0.06 to 0.09.
+    - Wilcoxon: 0.05 to 0.08 on the pseudomedian, which it tests, but 0.07 to 0.18 on the mean.
+    - sign: it assumes no symmetry.
 
     Args:
-        parts: differences, shape ``(P, Q)``, and the verdicts on the first runs of the pairs, by
-            the name of a part of the queries.
+        name: name of the criterion.
+        test: how the criterion is tested.
+        pairs: names of the runs of P pairs.
+        parts: differences, shape ``(P, Q)``, and verdicts on the first runs, by part of the
+            queries; the part of all queries is called ``""``.
+        unit: what differences are sampled over.
     """
     if test.procedure.of == "signs":
         return
     enough = _FEW_FOR_T if test.name == "t" else _FEW_FOR_RESAMPLING
-    few: dict[str, str] = {}
-    for part, (x, verdicts) in parts.items():
-        some, within = count(x.shape[1], unit), f"{part}: " if part else ""
-        for (a, b), verdict, g in zip(pairs, verdicts, skewness(x).tolist(), strict=True):
-            if verdict == UNDECIDED:
-                continue
-            denied, shown = g if verdict == WORSE else -g, format_number(g, 1)
-            skewed = f"{within}{name}, {a} and {b}: the differences have a skewness of {shown}"
-            subject = f"{within}{a} and {b} (skewness {shown})"
-            if test.procedure.of == "centre":
-                if denied > 2 * np.sqrt(6 / x.shape[1]):
-                    centre = f"the test ({test.procedure.title}) is on the {test.procedure.estimate}, not on their mean"
-                    kind = f"Skewed differences by {name}: {centre}"
-                    yield Note(f"{skewed}; {centre}.", DOUBTFUL, kind, subject, runs=(a, b))
-            elif x.shape[1] < enough:
-                few.setdefault(part, f"{verdict} rests on {some}")
-            elif denied > _TOO_SKEWED * np.sqrt(x.shape[1]):
-                alpha = f"{verdict} may be wrong more often than alpha {format_level(test.alpha)}"
-                kind = f"Differences too skewed for {some}, by {name}"
-                yield Note(
-                    f"{skewed}, which {some} do not settle; {alpha}.",
-                    DOUBTFUL,
-                    kind,
-                    subject,
-                    runs=(a, b),
-                )
-    if few:
-        rests = (
-            few.get("")
-            or f"verdicts rest on few {count(2, unit)[2:]} in {listed([*few], FEW_NAMES)}"
-        )
-        smallest = min(x.shape[1] for part, (x, _) in parts.items() if part in few)
+    first_of_few: dict[str, _DecidedPair] = {}
+    for part, (differences, verdicts) in parts.items():
+        decided = _decided_pairs(part, pairs, verdicts, differences)
+        if not decided:
+            continue
+        n_units = differences.shape[1]
+        if test.procedure.of == "centre":
+            yield from _skewed_about_a_centre(name, test, decided, n_units)
+        elif n_units >= enough:
+            yield from _too_skewed(name, test, decided, count(n_units, unit), n_units)
+        else:
+            first_of_few[part] = decided[0]
+    if first_of_few:
+        n_units_of_few = {part: parts[part][0].shape[1] for part in first_of_few}
+        if "" in first_of_few:
+            rests = f"{first_of_few[''].verdict} rests on {count(n_units_of_few[''], unit)}"
+        else:
+            groups = listed([*first_of_few], FEW_NAMES)
+            rests = f"verdicts rest on few {_plural(unit)} in {groups}"
         tests = f"one-sided tests ({test.name}) of fewer than {enough}"
-        rates = f"{tests} {_skewed_rates(test, smallest)}"
+        rates = f"{tests} {_skewed_rates(test, min(n_units_of_few.values()))}"
         yield Note(f"{name}: {rests}; where differences are skewed, {rates}.", WEAK)
 
 
-def _skewed_rates(test: SignificanceTest, queries: int) -> str:
+def _decided_pairs(
+    part: str,
+    pairs: Sequence[tuple[str, str]],
+    verdicts: Sequence[str],
+    differences: Floats,
+) -> list[_DecidedPair]:
+    """Return the pairs with a verdict, with the skewness of their differences."""
+    return [
+        _DecidedPair(part, runs, verdict, skew)
+        for runs, verdict, skew in zip(pairs, verdicts, skewness(differences).tolist(), strict=True)
+        if verdict != UNDECIDED
+    ]
+
+
+def _skewed_about_a_centre(
+    name: str, test: SignificanceTest, decided: Sequence[_DecidedPair], n_units: int
+) -> Iterator[Note]:
+    """Say that the test is not on the mean, if the differences are clearly skewed."""
+    procedure = test.procedure
+    standard_error = np.sqrt(6 / n_units)  # of the skewness of normal differences
+    for pair in decided:
+        if pair.tail_against > 2 * standard_error:
+            centre = f"on the {procedure.estimate}, not on their mean"
+            tested = f"the test ({procedure.title}) is {centre}"
+            message = f"{pair.message(name)}; {tested}."
+            kind = f"Skewed differences by {name}: {tested}"
+            yield Note(message, DOUBTFUL, kind, pair.subject(), runs=pair.runs)
+
+
+def _too_skewed(
+    name: str, test: SignificanceTest, decided: Sequence[_DecidedPair], units: str, n_units: int
+) -> Iterator[Note]:
+    """Warn of verdicts on differences that are too skewed for their number."""
+    for pair in decided:
+        if pair.tail_against > _TOO_SKEWED * np.sqrt(n_units):
+            level = format_level(test.alpha)
+            wrong = f"{pair.verdict} may be wrong more often than alpha {level}"
+            message = f"{pair.message(name)}, which {units} do not settle; {wrong}."
+            kind = f"Differences too skewed for {units}, by {name}"
+            yield Note(message, DOUBTFUL, kind, pair.subject(), runs=pair.runs)
+
+
+def _skewed_rates(test: SignificanceTest, n_units: int) -> str:
     """Return how often one-sided verdicts are false where the losing side has the long tail."""
     if test.name != "t":
         return "reach error rates about twice the nominal, on some pairs more"
-    usual, worst = ("0.06", "0.11") if queries >= SKEWED else ("0.09", "0.14")
+    usual, worst = ("0.06", "0.11") if n_units >= SKEWED else ("0.09", "0.14")
     return f"are wrong in {usual} of cases for 0.05, on some collections in {worst}"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -95,15 +96,14 @@ def _notes(result: Comparison) -> list[str]:
 def _left_out(result: Comparison, standings: Sequence[Standing]) -> list[str]:
     """Return which criteria are left out, or why nothing can be compared."""
     shown = [standing.name for standing in standings]
-    names = [
-        name
-        for name in result.compared.measures
-        if name not in shown and result.compared.by[name].query_ids
-    ]
-    if names and standings:
-        return [f"Left out, as not every value is a finite number: {listed(names)}."]
-    if names:
-        return [f"Not every value is a finite number: {listed(names)}."]
+    not_finite = []
+    for name in result.compared.measures:
+        if name not in shown and result.compared.by[name].query_ids:
+            not_finite.append(name)
+    if not_finite and standings:
+        return [f"Left out, as not every value is a finite number: {listed(not_finite)}."]
+    if not_finite:
+        return [f"Not every value is a finite number: {listed(not_finite)}."]
     if standings:
         return []
     empty = "No query has a relevant document" if result.query_ids else "There are no queries"
@@ -190,48 +190,74 @@ def _best_marks(standing: Standing, rows: Sequence[str]) -> list[str]:
 
 
 def _group_against(standing: Standing, rows: Sequence[str], places: int) -> Group:
-    """Return the columns of a criterion with a baseline: means or wins, and the difference to it."""
-    result = standing.result
-    against = {str(row["run"]): row for _, row in standing.against.iterrows()}
+    """Return the columns of a criterion with a baseline.
+
+    These are means or wins, the difference to the baseline, and what supports it.
+    """
+    row_of_run = {str(row["run"]): row for _, row in standing.against.iterrows()}
     means = standing.ranking.set_index("run")["mean"]
-    level = texts.confidence_words(standing.ranking.attrs)
-    columns: dict[str, list[str]] = {
-        name: [] for name in ("first", "diff", "interval", "p", "verdict")
-    }
-    shown_marks = []
-    for run in rows:
-        row = against.get(run)
-        mean = texts.format_number(float(means[run]), places)
-        if row is None:
-            columns["first"].append(mean if standing.criterion.is_measure else "baseline")
-            for name in ("diff", "interval", "p", "verdict"):
-                columns[name].append("")
-            shown_marks.append("")
-            continue
-        score = f"{row['wins']}:{row['losses']}"
-        columns["first"].append(mean if standing.criterion.is_measure else score)
-        columns["diff"].append(signed(float(row["difference"]), places))
-        columns["interval"].append(texts.interval(row["ci_low"], row["ci_high"], places))
-        columns["p"].append(texts.format_p(float(row["p_corrected"])))
-        columns["verdict"].append(_verdict_cell(standing, row))
-        is_unsure = {run, result.baseline} in (standing.unsure or [])
-        sign = "" if result.compared.margins is not None else _SIGNS.get(row["verdict"], "")
-        shown_marks.append(sign + marks.UNSURE * is_unsure)
-    first = "mean" if standing.criterion.is_measure else "won:lost"
+    cells = [
+        _cells_against(standing, float(means[run]), row_of_run.get(run), places) for run in rows
+    ]
+    first, differences, intervals, p, verdicts, shown_marks = map(list, zip(*cells, strict=True))
     parts = [
-        Part(first, columns["first"]),
+        Part("mean" if standing.criterion.is_measure else "won:lost", first),
         *_missing_parts(standing, rows),
-        Part(_difference_head(standing), columns["diff"]),
+        Part(_difference_head(standing), differences),
     ]
     spans: list[tuple[float, float, float]] = []
     if standing.estimate == "mean difference":
-        parts.append(Part(f"{level} interval", columns["interval"], 2))
-        spans = [_span_of(against.get(run)) for run in rows]
-    if result.compared.margins is None:
-        parts.append(Part("p", columns["p"], 1))
+        level = texts.confidence_words(standing.ranking.attrs)
+        parts.append(Part(f"{level} interval", intervals, 2))
+        spans = [_span_of(row_of_run.get(run)) for run in rows]
+    if standing.result.compared.margins is None:
+        parts.append(Part("p", p, 1))
     else:
-        parts.append(Part("verdict", columns["verdict"], numeric=False))
+        parts.append(Part("verdict", verdicts, numeric=False))
     return Group(_head(standing), parts, shown_marks, spans)
+
+
+class _CellsAgainst(NamedTuple):
+    """Cells of a run in the columns of a criterion with a baseline."""
+
+    first: str  # the mean, or by preferences the numbers of won and lost queries
+    difference: str = ""
+    interval: str = ""
+    p: str = ""
+    verdict: str = ""
+    marks: str = ""
+
+
+def _cells_against(
+    standing: Standing, mean: float, row: pd.Series | None, places: int
+) -> _CellsAgainst:
+    """Return the cells of a run.
+
+    Args:
+        standing: how the runs stand by the criterion.
+        mean: the mean of the run.
+        row: the difference of the run to the baseline; None for the baseline itself.
+        places: decimal places.
+    """
+    is_measure = standing.criterion.is_measure
+    shown_mean = texts.format_number(mean, places)
+    if row is None:
+        return _CellsAgainst(shown_mean if is_measure else "baseline")
+    first = shown_mean if is_measure else f"{row['wins']}:{row['losses']}"
+    sign = ""
+    if standing.result.compared.margins is None:
+        sign = _SIGNS.get(row["verdict"], "")
+    pair = {str(row["run"]), standing.result.baseline}
+    if pair in (standing.unsure or []):
+        sign += marks.UNSURE
+    return _CellsAgainst(
+        first,
+        signed(float(row["difference"]), places),
+        texts.interval(row["ci_low"], row["ci_high"], places),
+        texts.format_p(float(row["p_corrected"])),
+        _verdict_cell(standing, row),
+        sign,
+    )
 
 
 def _span_of(row: pd.Series | None) -> tuple[float, float, float]:
@@ -273,30 +299,43 @@ def _legend(
     if len(result.runs) < 2:
         return
     used = {mark for group in groups for cell in group.marks for mark in cell}
-    how = _how_tested(result, standings)
     if result.baseline is None:
-        level = texts.confidence_words(result.provenance)
-        words = [f"{marks.BEST} best mean"] if marks.BEST in used else ["all runs are level"]
-        if marks.MAY_BE_BEST in used:
-            words.append(
-                f"{marks.MAY_BE_BEST} may be the best as well ({level} for each criterion)"
-            )
-        yield ", ".join(words)
-        yield _differing_pairs(result, standings, how)
-    elif result.compared.margins is not None:
-        yield f"verdicts against {result.baseline}: {how}"
-        yield from _margin_legend(result, standings)
-    elif used & {marks.BETTER, marks.WORSE}:
-        yield f"+ better, - worse than {result.baseline} ({how})"
+        yield _legend_of_best(result, used)
+        yield _differing_pairs(result, standings, _how_tested(result, standings))
     else:
-        yield f"no run differs significantly from {result.baseline} ({how})"
+        yield from _legend_against(result, standings, used)
     yield from filter(None, [families_words(result)])
     if result.baseline is not None:
         yield from _would_decide(result, standings)
     yield from _about_preferences(result, standings)
     yield from filter(None, [missing_words(result)])
-    if words_on_direction := directions(result.compared.by).strip():
-        yield words_on_direction
+    yield from filter(None, [directions(result.compared.by).strip()])
+
+
+def _legend_of_best(result: Comparison, used: Collection[str]) -> str:
+    """Return what the marks of the best run and of those that may be the best mean."""
+    if marks.BEST in used:
+        legend = f"{marks.BEST} best mean"
+    else:
+        legend = "all runs are level"
+    if marks.MAY_BE_BEST in used:
+        level = texts.confidence_words(result.provenance)
+        legend += f", {marks.MAY_BE_BEST} may be the best as well ({level} for each criterion)"
+    return legend
+
+
+def _legend_against(
+    result: Comparison, standings: Sequence[Standing], used: Collection[str]
+) -> Iterator[str]:
+    """Yield what the marks or verdicts of differences to the baseline mean."""
+    how = _how_tested(result, standings)
+    if result.compared.margins is not None:
+        yield f"verdicts against {result.baseline}: {how}"
+        yield from _margin_legend(result, standings)
+    elif marks.BETTER in used or marks.WORSE in used:
+        yield f"+ better, - worse than {result.baseline} ({how})"
+    else:
+        yield f"no run differs significantly from {result.baseline} ({how})"
 
 
 def _how_tested(result: Comparison, standings: Sequence[Standing]) -> str:
@@ -308,14 +347,20 @@ def _how_tested(result: Comparison, standings: Sequence[Standing]) -> str:
 def _about_preferences(result: Comparison, standings: Sequence[Standing]) -> Iterator[str]:
     """Yield what the numbers of preferences are, and how the measure of the same name differs."""
     others = "against all other runs" if result.baseline is None else f"against {result.baseline}"
-    heads = {_mean_head(x): x.name for x in standings if not x.criterion.is_measure}
-    if "net" in heads:
-        measures = [name for name, x in result.compared.by.items() if getattr(x, "order", None)]
-        is_shared = any(display_name(x.name, result) != x.name for x in standings)
-        same = f"; {listed(measures)}: the same order as a number" if is_shared else ""
-        yield f"net: (won - lost) / queries, {others}{same}"
-    if "mean" in heads:
-        yield f"{heads['mean']}: mean preference from -1 to 1, {others}"
+    preferences = [standing for standing in standings if not standing.criterion.is_measure]
+    pairwise = [x.name for x in preferences if _mean_head(x) == "mean"]
+    if len(pairwise) < len(preferences):
+        yield f"net: (won - lost) / queries, {others}{_same_order_words(result, standings)}"
+    if pairwise:
+        yield f"{listed(pairwise)}: mean preference from -1 to 1, {others}"
+
+
+def _same_order_words(result: Comparison, standings: Sequence[Standing]) -> str:
+    """Return which measures order rankings as a preference of the same name does."""
+    if all(display_name(standing.name, result) == standing.name for standing in standings):
+        return ""
+    measures = [name for name, x in result.compared.by.items() if getattr(x, "order", None)]
+    return f"; {listed(measures)}: the same order as a number"
 
 
 def _differing_pairs(result: Comparison, standings: Sequence[Standing], how: str) -> str:
@@ -331,16 +376,18 @@ def _differing_pairs(result: Comparison, standings: Sequence[Standing], how: str
 
 def _how(result: Comparison, standings: Sequence[Standing]) -> Iterator[str]:
     """Yield how the difference of two runs was tested."""
-    level = texts.confidence_words(result.provenance)
-    has_interval = any(
-        result.compared.test_of(x.name).procedure.of != "signs" and not x.all_alike
-        for x in standings
-    )
-    lead = f"intervals: {level}; " if has_interval else ""
-    yield f"({lead}{_how_tested(result, standings)})"
+    how = _how_tested(result, standings)
+    if any(map(_has_interval, standings)):
+        how = f"intervals: {texts.confidence_words(result.provenance)}; {how}"
+    yield f"({how})"
     yield from filter(None, [families_words(result)])
-    if words_on_direction := directions(result.compared.by).strip():
-        yield words_on_direction
+    yield from filter(None, [directions(result.compared.by).strip()])
+
+
+def _has_interval(standing: Standing) -> bool:
+    """Return whether a sentence on two runs gives an interval of their difference."""
+    test = standing.result.compared.test_of(standing.name)
+    return test.procedure.of != "signs" and not standing.all_alike
 
 
 def _margin_legend(result: Comparison, standings: Sequence[Standing]) -> Iterator[str]:
@@ -354,48 +401,59 @@ def _margin_legend(result: Comparison, standings: Sequence[Standing]) -> Iterato
 
 def _would_decide(result: Comparison, standings: Sequence[Standing]) -> Iterator[str]:
     """Yield what would decide the pairs that are not decided: how many queries, or how much."""
-    if (
-        result.compared.predicted is not None
-        or result.test.cluster
-        or result.compared.unit != "query"
-    ):
+    compared = result.compared
+    if compared.predicted is not None or result.test.cluster or compared.unit != "query":
         return
-    facts = []
-    for standing in standings:
-        is_open = [standing.verdicts.on(a, b) == UNDECIDED for a, b in result.pairs]
-        is_plannable = standing.criterion.is_measure and len(standing.criterion.query_ids) > 1
-        if not any(is_open) or not is_plannable:
-            continue
-        fact = _planned_fact(result, standing, np.array(is_open))
-        if fact:
-            facts.append(fact)
+    facts = [fact for fact in map(_planned_fact, standings) if fact]
     if not facts:
         return
-    if result.compared.margins is not None:
-        yield f"to decide, if there is no loss: about {listed(facts)} (power {_POWER:g})"
+    power = f"(power {_POWER:g})"
+    if compared.margins is not None:
+        yield f"to decide, if there is no loss: about {listed(facts)} {power}"
         return
-    n_queries = count(len(result.query_ids), result.compared.unit)
-    if result.compared.has_uneven_pairs:
+    n_queries = count(len(result.query_ids), compared.unit)
+    if compared.has_uneven_pairs:
         n_queries = "as many as each pair has"
-    yield f"with {n_queries} a t-test finds a difference of at least {listed(facts)} (power {_POWER:g})"
+    yield f"with {n_queries} a t-test finds a difference of at least {listed(facts)} {power}"
 
 
-def _planned_fact(result: Comparison, standing: Standing, is_open: np.ndarray) -> str:
-    """Return the queries that a margin needs, or the difference that these queries reveal."""
-    by = f" by {display_name(standing.name, result)}" if len(result.criteria) > 1 else ""
-    if result.compared.margins is not None:
-        margin = result.compared.margins[standing.name]
-        if not margin > 0:
-            return ""
-        queries = result.queries_for_margin(margin, _POWER, standing.name)["queries"][is_open]
-        most = float(queries.max())
-        return f"{most:,.0f} queries{by}" if np.isfinite(most) else ""
+def _planned_fact(standing: Standing) -> str:
+    """Return what would decide the undecided pairs by a measure; empty if that is unknown."""
+    result = standing.result
+    is_open = np.array([standing.verdicts.on(a, b) == UNDECIDED for a, b in result.pairs])
+    is_plannable = standing.criterion.is_measure and len(standing.criterion.query_ids) > 1
+    if not is_plannable or not is_open.any():
+        return ""
+    if result.compared.margins is None:
+        needed = _detectable_difference(standing, is_open)
+    else:
+        needed = _queries_for_margin(standing, is_open)
+    if needed and len(result.criteria) > 1:
+        needed += f" by {display_name(standing.name, result)}"
+    return needed
+
+
+def _queries_for_margin(standing: Standing, is_open: np.ndarray) -> str:
+    """Return how many queries would show that no loss reaches the margin; empty if unknown."""
+    result, name = standing.result, standing.name
+    assert result.compared.margins is not None
+    margin = result.compared.margins[name]
+    if not margin > 0:
+        return ""
+    queries = result.queries_for_margin(margin, _POWER, name)["queries"][is_open]
+    most = float(queries.max())
+    return f"{most:,.0f} queries" if np.isfinite(most) else ""
+
+
+def _detectable_difference(standing: Standing, is_open: np.ndarray) -> str:
+    """Return the difference that these queries reveal between all pairs; empty if unknown."""
+    result = standing.result
     stricter = replace(result.test, alpha=result.test.alpha / max(len(result.pairs), 1))
     planned = result.with_test(stricter).detectable(_POWER, standing.name)
     difference = float(planned["difference"][is_open].max())
     if not np.isfinite(difference) or difference == 0:
         return ""
-    return f"{texts.format_bound(difference)}{by}"
+    return texts.format_bound(difference)
 
 
 # -- two runs --------------------------------------------------------------------------------------
@@ -407,33 +465,36 @@ def _fact(standing: Standing, places: int) -> str:
     verdict = row["verdict"]
     if row["wins"] == row["losses"] == 0 and verdict == UNDECIDED:
         return _identical(standing, row)
-    if result.compared.margins is not None and verdict not in (BETTER, WORSE):
+    if verdict in (BETTER, WORSE):
+        return _significant(standing, row, places)
+    if result.compared.margins is not None:
         return _fact_with_margin(standing, row, places)
     a, b = str(row["run_a"]), str(row["run_b"])
-    if verdict in (BETTER, WORSE):
-        subject = a if verdict == BETTER else b
-        lead = f"{subject} is better: "
-    else:
-        subject = result.runs[0] if result.baseline else standing.runs[0]
-        subject = a if result.baseline else subject
-        lead = f"no significant difference: {subject} "
-    reference = b if subject == a else a
-    shown = standing.seen_from(reference).iloc[0]
-    p_column = "p_corrected"
-    if result.compared.margins is not None:
-        p_column = "better_p" if verdict == BETTER else "worse_p"
-    p = texts.p_words(float(row[p_column]))
-    sentence = lead + _numbers(standing, shown, p, places)
-    if verdict not in (BETTER, WORSE):
-        return sentence + _unresolvable(standing, row)
-    if standing.runs[0] != subject and not standing.all_alike:
-        higher = "lower" if standing.criterion.smaller_is_better else "higher"
-        sentence += f", although {reference} has the {higher} mean"
-    return sentence
+    subject = a if result.baseline else standing.runs[0]
+    seen = standing.seen_from(b if subject == a else a).iloc[0]
+    numbers = _numbers(standing, seen, texts.p_words(float(row["p_corrected"])), places)
+    return f"no significant difference: {subject} {numbers}{_unresolvable(standing, row)}"
+
+
+def _significant(standing: Standing, row: pd.Series, places: int) -> str:
+    """Return which of two runs is significantly better, even if the other has the better mean."""
+    better, other = str(row["run_a"]), str(row["run_b"])
+    p_of_verdict = "better_p"
+    if row["verdict"] == WORSE:
+        better, other = other, better
+        p_of_verdict = "worse_p"
+    has_margin = standing.result.compared.margins is not None
+    p = texts.p_words(float(row[p_of_verdict if has_margin else "p_corrected"]))
+    numbers = _numbers(standing, standing.seen_from(other).iloc[0], p, places)
+    sentence = f"{better} is better: {numbers}"
+    if standing.runs[0] == better or standing.all_alike:
+        return sentence
+    higher = "lower" if standing.criterion.smaller_is_better else "higher"
+    return f"{sentence}, although {other} has the {higher} mean"
 
 
 def _numbers(standing: Standing, row: pd.Series, p: str, places: int) -> str:
-    """Return by how much a run differs from the other: wins and losses, or what the test estimates."""
+    """Return by how much a run differs from the other: wins and losses, or an estimate."""
     if standing.result.compared.test_of(standing.name).procedure.of == "signs":
         return f"wins {row['wins']}, loses {row['losses']} ({p})"
     label = "" if standing.estimate == "mean difference" else f"{standing.estimate} "
@@ -444,13 +505,14 @@ def _numbers(standing: Standing, row: pd.Series, p: str, places: int) -> str:
 
 def _identical(standing: Standing, row: pd.Series) -> str:
     """Return that two runs are level on every query."""
-    queries, unit = len(standing.criterion.query_ids), standing.result.compared.unit
+    n_queries, unit = len(standing.criterion.query_ids), standing.result.compared.unit
+    queries = count(n_queries, unit)
     if standing.result.compared.margins is None:
-        return f"level on {count(queries, unit) if queries == 1 else f'all {count(queries, unit)}'}"
-    share = f"{unseen_share(queries):.0%}"
+        return f"level on {queries}" if n_queries == 1 else f"level on all {queries}"
+    units = count(2, unit).removeprefix("2 ")
     return (
-        f"undecided: the two are identical on all {count(queries, unit)}, which does not show "
-        f"equivalence: up to {share} of such {count(2, unit)[2:]} may differ (95%)"
+        f"undecided: the two are identical on all {queries}, which does not show "
+        f"equivalence: up to {unseen_share(n_queries):.0%} of such {units} may differ (95%)"
     )
 
 
@@ -485,7 +547,7 @@ def _unresolvable(standing: Standing, row: pd.Series) -> str:
     return f"; unresolvable: only {count(differing, standing.result.compared.unit)} {verb}"
 
 
-# -- what a table cannot say -------------------------------------------------------------------------
+# -- what a table cannot say -----------------------------------------------------------------------
 
 
 def _predicted(result: Comparison, standings: Sequence[Standing]) -> Iterator[str]:
@@ -530,12 +592,15 @@ def _in_groups(result: Comparison, standings: Sequence[Standing]) -> Iterator[st
     how = how_compared(result, [standing.name for standing in standings], len(sizes))
     baseline = "" if result.baseline is None else f", against {result.baseline}"
     for number, standing in enumerate(standings):
+        by = f"by {display_name(standing.name, result)}: " if len(standings) > 1 else ""
+        if number == 0:
+            head = f"By query group{baseline} ({how}): {by}"
+        else:
+            head = by.replace("by ", "By ", 1)
         facts = [
             (_in_group(result, rows), f"{group} ({count(sizes[str(group)], 'query')})")
             for group, rows in result.group_table(standing.name).groupby("group", sort=False)
         ]
-        by = f"by {display_name(standing.name, result)}: " if len(standings) > 1 else ""
-        head = f"B{by[1:]}" if number else f"By query group{baseline} ({how}): {by}"
         yield f"{head}{texts.once(facts, 'in')}."
 
 
@@ -603,10 +668,11 @@ def _opposite_pairs(result: Comparison, first: Standing, second: Standing) -> It
         n_pairs = len(result.pairs)
         names = [display_name(standing.name, result) for standing in (first, second)]
         verb = "prefer" if result.baseline is None else "point to"
-        yield f"{listed(names)} {verb} different runs in {n_opposite:,} of {count(n_pairs, 'pair')}."
+        share = f"{n_opposite:,} of {count(n_pairs, 'pair')}"
+        yield f"{listed(names)} {verb} different runs in {share}."
 
 
-# -- unjudged documents ------------------------------------------------------------------------------
+# -- unjudged documents ----------------------------------------------------------------------------
 
 
 def _unjudged(result: Comparison, standings: Sequence[Standing]) -> Iterator[str]:
@@ -635,20 +701,22 @@ def _could_change_the_winner(result: Comparison, standings: Sequence[Standing]) 
     """
     first, second = standings[0].runs[:2]
     other = second if result.baseline in (None, first) else str(result.baseline)
-    pair = next(i for i, pair in enumerate(result.pairs) if set(pair) == {first, other})
+    pair = [set(runs) for runs in result.pairs].index({first, other})
     open_on, depth_of = [], {}
     for standing in standings:
-        left = result.missing.undecided(standing.name)
-        if left is None:
+        undecided = result.missing.undecided(standing.name)
+        if undecided is None:
             continue
-        number, queries = int(left.is_open[pair].sum()), left.is_open.shape[1]
-        most = "" if left.exact[pair] or not number else "at most "
-        open_on.append(f"on {most}{number} of {count(queries, 'query')}{_by(standing, standings)}")
-        depth_of[standing.name] = left.depth
+        is_open = undecided.is_open[pair]
+        n_open = int(is_open.sum())
+        most = "" if undecided.exact[pair] or not n_open else "at most "
+        share = f"{most}{n_open} of {count(len(is_open), 'query')}"
+        open_on.append(f"on {share}{_by(standing, standings)}")
+        depth_of[standing.name] = undecided.depth
     if open_on:
-        who = f" between {first} and {other}" if len(result.runs) > 2 else ""
+        between = f" between {first} and {other}" if len(result.runs) > 2 else ""
         documents = f"Unjudged documents of {texts.top_words(depth_of)}"
-        yield f"{documents} could change the winner{who} {listed(open_on)}."
+        yield f"{documents} could change the winner{between} {listed(open_on)}."
         yield from _exact_bounds_of_the_same_order(result, pair, standings)
 
 
@@ -658,9 +726,10 @@ def _exact_bounds_of_the_same_order(
     """Yield which count holds, where a measure's bounds are wider than those of its preference."""
     preferences = [x.name for x in standings if display_name(x.name, result) != x.name]
     for standing in standings:
-        left = result.missing.undecided(standing.name)
-        is_loose = left is not None and left.is_open[pair].any() and not left.exact[pair]
-        if preferences and is_loose and getattr(standing.criterion, "order", None):
+        undecided = result.missing.undecided(standing.name)
+        if not preferences or undecided is None or undecided.exact[pair]:
+            continue
+        if undecided.is_open[pair].any() and getattr(standing.criterion, "order", None):
             name = display_name(preferences[0], result)
             yield f"{standing.name} orders rankings as {name} does; the count for {name} is exact."
 
@@ -668,59 +737,82 @@ def _exact_bounds_of_the_same_order(
 def _ends_of_two(result: Comparison, standings: Sequence[Standing]) -> Iterator[str]:
     """Yield the ends of a significant difference that unjudged documents might undo."""
     for standing in standings:
-        left = result.missing.undecided(standing.name)
-        if left is None or not standing.unsure:
+        undecided = result.missing.undecided(standing.name)
+        if undecided is None or not standing.unsure:
             continue
         a, b = result.pairs[0]
-        could = "could" if left.reached[0] else "might"
-        low, high = float(left.low[0]), float(left.high[0])
-        subject, other = (b, a) if standing.verdicts.on(a, b) == WORSE else (a, b)
-        if subject == b:
+        low, high = float(undecided.low[0]), float(undecided.high[0])
+        if standing.verdicts.on(a, b) == WORSE:  # the better run is named first
+            a, b = b, a
             low, high = -high, -low
+        could = "could" if undecided.reached[0] else "might"
         ends = f"{texts.format_number(low, 4)} to {texts.format_number(high, 4)}"
         yield (
-            f"They {could} undo the difference{_by(standing, standings)}: {subject} less {other} is "
+            f"They {could} undo the difference{_by(standing, standings)}: {a} less {b} is "
             f"{ends}, depending on their grades."
         )
 
 
 def _which_hold(result: Comparison, standings: Sequence[Standing]) -> Iterator[str]:
     """Yield how many significant differences unjudged documents might undo."""
-    unsure, decided, depth_of = {}, {}, {}
+    bounded = [standing for standing in standings if _is_bounded(result, standing)]
+    if not bounded:
+        return
+    unsure = [standing for standing in bounded if standing.unsure]
+    if not unsure:
+        by = ""
+        if len(bounded) < len(standings):
+            by = f" by {listed([standing.name for standing in bounded])}"
+        yield _all_hold(result, bounded, by)
+    elif len(result.runs) > 2:  # of two runs, `_ends_of_two` says more
+        yield _might_be_undone(result, unsure, standings)
+
+
+def _is_bounded(result: Comparison, standing: Standing) -> bool:
+    """Return whether bounds are known of significant differences, of which there are some."""
+    if not standing.verdicts.decided or standing.unsure is None:
+        return False
+    return result.missing.undecided(standing.name) is not None
+
+
+def _depths(result: Comparison, standings: Sequence[Standing]) -> str:
+    """Return to which depths unjudged documents are looked at."""
+    depth_of = {}
     for standing in standings:
-        left, name = result.missing.undecided(standing.name), standing.name
-        if standing.verdicts.decided and left is not None and standing.unsure is not None:
-            decided[name] = standing.verdicts.decided
-            unsure[name] = len(standing.unsure)
-            depth_of[name] = left.depth
-    if not decided:
-        return
-    by_of = {standing.name: _by(standing, standings) for standing in standings}
-    total, n_unsure = sum(decided.values()), sum(unsure.values())
-    if not n_unsure:
-        by = "" if len(decided) == len(standings) else f" by {listed([*decided])}"
-        subject = f"All {total:,} significant differences{by} keep"
-        if total == 1:
-            subject = f"The significant difference{by} keeps"
-        its = "its" if total == 1 else "their"
-        documents = f"unjudged documents of {texts.top_words(depth_of)}"
-        yield f"{subject} {its} sign whatever grades the {documents} would get."
-        return
-    if len(result.runs) == 2:
-        return  # the ends say it
-    differences = "significant differences"
-    shares = [
-        f"{n} of {decided[name]:,} {differences}{by_of[name]}" for name, n in unsure.items() if n
-    ]
-    tops = texts.top_words({name: depth_of[name] for name, n in unsure.items() if n})
-    if result.baseline is not None:
-        yield f"{marks.UNSURE} unjudged documents of {tops} might undo it ({listed(shares)})"
+        undecided = result.missing.undecided(standing.name)
+        assert undecided is not None
+        depth_of[standing.name] = undecided.depth
+    return texts.top_words(depth_of)
+
+
+def _all_hold(result: Comparison, bounded: Sequence[Standing], by: str) -> str:
+    """Return that every significant difference keeps its sign under any judging."""
+    total = sum(standing.verdicts.decided for standing in bounded)
+    if total == 1:
+        keep = f"The significant difference{by} keeps its sign"
     else:
-        yield f"unjudged documents of {tops} might undo {listed(shares)}"
+        keep = f"All {total:,} significant differences{by} keep their sign"
+    documents = f"unjudged documents of {_depths(result, bounded)}"
+    return f"{keep} whatever grades the {documents} would get."
+
+
+def _might_be_undone(
+    result: Comparison, unsure: Sequence[Standing], standings: Sequence[Standing]
+) -> str:
+    """Return how many significant differences might be undone, by each criterion."""
+    shares = []
+    for standing in unsure:
+        of_decided = f"{standing.verdicts.decided:,} significant differences"
+        n_unsure = len(standing.unsure or [])
+        shares.append(f"{n_unsure} of {of_decided}{_by(standing, standings)}")
+    documents = f"unjudged documents of {_depths(result, unsure)}"
+    if result.baseline is not None:
+        return f"{marks.UNSURE} {documents} might undo it ({listed(shares)})"
+    return f"{documents} might undo {listed(shares)}"
 
 
 def _why_not_bounded(result: Comparison, name: str, by: str) -> Iterator[str]:
-    """Yield why it is not known what unjudged documents could change, if that has a reason to tell."""
+    """Yield why bounds are unknown, if there is a reason that a reader should know."""
     test = result.compared.test_of(name).procedure
     if result.missing.undecided(name) is not None:
         if test.of == "centre":

@@ -1,8 +1,11 @@
-"""What a result says: sentences, notes on what to be careful about, and a ranking, the same in texts, notebooks, on the command line and in reports."""
+"""What a result says: sentences, notes on what to be careful about, and a ranking.
+
+Texts, notebooks, the command line and reports show the same.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -29,7 +32,11 @@ _MOST_ROWS = 20
 # -- notes ---------------------------------------------------------------------------------------
 
 BROKEN, DOUBTFUL, WEAK, ASIDE = range(4)
-"""How grave a note is: a run is broken or nothing can be significant; numbers may be off; there is little to go by; to know."""
+"""How grave a note is.
+
+Broken: a run is, or nothing can be significant. Doubtful: numbers may be off. Weak: there is little
+to go by. Aside: good to know.
+"""
 
 FEW_QUERIES = "Few queries"  # kind of a note
 _MOVED = "Documents of equal score move means (give them different scores, or see tie_audit)"
@@ -65,122 +72,153 @@ class Note(str):
         runs: tuple[str, ...] = (),
         fact: str = "",
     ) -> Note:
+        """Return a sentence with its gravity; the class describes the arguments."""
         note = super().__new__(cls, sentence)
-        note.gravity, note.kind, note.subject, note.runs, note.fact = (
-            gravity,
-            kind,
-            subject,
-            runs,
-            fact,
-        )
+        note.gravity = gravity
+        note.kind, note.subject = kind, subject
+        note.runs, note.fact = runs, fact
         return note
 
     def within(self, name: str) -> Note:
-        """The same note on a part of the result that has a name."""
+        """Return the same note on a part of the result that has a name."""
         return Note(f"{name}: {self}", self.gravity, self.kind, f"{name}: {self.subject}")
 
 
 def grouped(notes: Iterable[Note]) -> list[Note]:
-    """Notes of one kind on several runs or pairs as one note.
+    """Join notes of one kind on several runs or pairs.
 
-    >>> notes = [Note(f"{run}: no documents for 2 queries.", BROKEN, "No documents", f"{run} (2 queries)") for run in ("a", "b")]
+    >>> notes = [Note(f"{run}: empty.", BROKEN, "Empty", f"{run} (2 queries)") for run in "ab"]
     >>> grouped([*notes, Note("Only 3 queries."), Note("Only 3 queries.")])
-    ['No documents: a (2 queries) and b (2 queries).', 'Only 3 queries.']
+    ['Empty: a (2 queries) and b (2 queries).', 'Only 3 queries.']
     """
-    said = []
-    for kind, same in gathered(
-        (note.kind or str(note), note) for note in dict.fromkeys(notes)
-    ).items():
-        together = f"{kind}: {enumerated([note.subject for note in same])}."
-        said.append(
-            same[0] if len(same) == 1 else Note(together, min(note.gravity for note in same))
-        )
-    return said
+    joined = []
+    notes_of_kind = gathered((note.kind or str(note), note) for note in dict.fromkeys(notes))
+    for kind, alike in notes_of_kind.items():
+        if len(alike) == 1:
+            joined.append(alike[0])
+            continue
+        subjects = enumerated([note.subject for note in alike])
+        joined.append(Note(f"{kind}: {subjects}.", min(note.gravity for note in alike)))
+    return joined
 
 
 def notes_of_run(run: str, notes: Iterable[Note]) -> list[str]:
-    """Notes on one run, in sentences that do not name it; those of one kind as one sentence.
+    """Return the notes on one run, in sentences that do not name it; one sentence for each kind.
 
-    >>> notes = [Note(f"a: ties move {name}.", kind="Ties move", runs=("a",), fact=name) for name in ("AP", "RR")]
+    >>> notes = [
+    ...     Note(f"a: ties move {name}.", kind="Ties move", runs=("a",), fact=name)
+    ...     for name in ("AP", "RR")
+    ... ]
     >>> notes_of_run("a", notes), notes_of_run("a", notes[:1])
     (['Ties move: AP and RR.'], ['Ties move AP.'])
     """
-    kinds = gathered(
-        (note.kind if note.fact else str(note), note) for note in notes if note.runs == (run,)
-    )
-    said = []
-    for kind, same in kinds.items():
-        sentence = f"{kind}: {enumerated([note.fact for note in same])}."
-        if len(same) == 1:
-            sentence = same[0].removeprefix(f"{run}: ")
-            first = sentence.partition(" ")[0]
-            if first.isalpha() and first.islower():  # and is no name such as nDCG@10
-                sentence = sentence[:1].upper() + sentence[1:]
-        said.append(sentence)
-    return said
+    on_run = [note for note in notes if note.runs == (run,)]
+    notes_of_kind = gathered((note.kind if note.fact else str(note), note) for note in on_run)
+    sentences = []
+    for kind, alike in notes_of_kind.items():
+        if len(alike) == 1:
+            sentences.append(_begun(alike[0].removeprefix(f"{run}: ")))
+        else:
+            sentences.append(f"{kind}: {enumerated([note.fact for note in alike])}.")
+    return sentences
+
+
+def _begun(sentence: str) -> str:
+    """Return a sentence with a capital, unless it begins with a name such as nDCG@10."""
+    first = sentence.partition(" ")[0]
+    if first.isalpha() and first.islower():
+        return sentence[:1].upper() + sentence[1:]
+    return sentence
 
 
 def captions(names: Iterable[str]) -> list[str]:
-    """What a table of values says of its measures, without repetitions.
+    """Return what a table of values says of its measures, without repetitions.
 
     >>> captions(["LR", "LR@100", "AP", "a label"])
     ['LR orders rankings as lexicographic recall does (Diaz et al. 2026).']
     """
-    said = []
+    sentences = []
     for name in names:
         with suppress(ValueError):  # a label of the user's
             measure = parse_one(name)
-            said += [measure.about().caption] if isinstance(measure, Measure) else []
-    return [*filter(None, dict.fromkeys(said))]
+            if isinstance(measure, Measure):
+                sentences.append(measure.about().caption)
+    return [*filter(None, dict.fromkeys(sentences))]
 
 
 def gravest_first(notes: Iterable[Note]) -> list[Note]:
-    """Notes without repetitions, the gravest first."""
+    """Return notes without repetitions, the gravest first."""
     return sorted(dict.fromkeys(notes), key=lambda note: note.gravity)
 
 
 def run_caveats(scored: ScoredRuns) -> list[Note]:
-    """What to be careful about in runs that are not compared: rankings that are short, missing, tied, or hardly judged."""
-    judgments, notes = scored.judgments, []
-    m = judgments.m(judgments.threshold)
-    counted = m > 0
-    queries = int(counted.sum())
-    for name, run in scored.runs.items() if queries else ():
-        depth, found = run.depth[counted], run.found(judgments.threshold)[counted]
+    """Return the notes on rankings that are short, missing, tied, or hardly judged."""
+    return gravest_first(
+        [
+            *_on_depths(scored),
+            *_on_rising_scores(scored),
+            *_on_hardly_judged(scored),
+            *_on_ties(scored),
+        ]
+    )
+
+
+def _on_depths(scored: ScoredRuns) -> Iterator[Note]:
+    """Yield notes on runs whose rankings miss relevant documents, as they are short or empty."""
+    judgments = scored.judgments
+    has_relevant = judgments.m(judgments.threshold) > 0
+    n_relevant = judgments.m(judgments.threshold)[has_relevant]
+    n_queries = len(n_relevant)
+    if n_queries == 0:
+        return
+    for name, run in scored.runs.items():
+        depth = run.depth[has_relevant]
+        n_retrieved = run.found(judgments.threshold)[has_relevant]
         is_ranked = depth > 0
-        missed = is_ranked & (found < m[counted]) & (depth < np.maximum(100, m[counted]))
-        absent = int((~is_ranked).sum())
-        rankings = queries - absent
-        if (shallow := int(missed.sum())) > rankings / 2:
+        n_rankings = int(is_ranked.sum())
+        is_short = is_ranked & (depth < np.maximum(100, n_relevant))
+        n_shallow = int((is_short & (n_retrieved < n_relevant)).sum())
+        if n_shallow > n_rankings / 2:
             median = f"median depth {np.median(depth[is_ranked]):g}"
-            some = f"{shallow} of {rankings}"
-            sentence = (
-                f"{name}: {some} rankings are shallow ({median}) and miss relevant documents."
+            share = f"{n_shallow} of {n_rankings}"
+            message = (
+                f"{name}: {share} rankings are shallow ({median}) and miss relevant documents."
             )
             kind = "Shallow rankings that miss relevant documents"
-            notes.append(
-                Note(sentence, DOUBTFUL, kind, f"{name} ({some} queries, {median})", runs=(name,))
-            )
-        if absent:
-            some, kind = f"{absent} of {queries} queries", "No documents at all"
-            verb = "has no ranking" if absent > queries / 2 else "returns nothing"
-            sentence = f"{name} {verb} for {some}."
-            notes.append(Note(sentence, BROKEN, kind, f"{name} (on {some})", runs=(name,)))
+            subject = f"{name} ({share} queries, {median})"
+            yield Note(message, DOUBTFUL, kind, subject, runs=(name,))
+        n_absent = n_queries - n_rankings
+        if n_absent:
+            share = f"{n_absent} of {n_queries} queries"
+            lacks = "has no ranking" if n_absent > n_queries / 2 else "returns nothing"
+            message = f"{name} {lacks} for {share}."
+            yield Note(message, BROKEN, "No documents at all", f"{name} (on {share})", runs=(name,))
+
+
+def _on_rising_scores(scored: ScoredRuns) -> Iterator[Note]:
+    """Yield notes on runs whose scores rise with their ranks."""
+    kind = RISING[:1].upper() + RISING[1:]
     for name, source in scored.sources.items():
         if isinstance(source, Source) and scores_rise_with_ranks(ranked_scores(source)):
-            kind = RISING[:1].upper() + RISING[1:]
-            notes.append(Note(f"{name}: {RISING}.", BROKEN, kind, name, runs=(name,)))
-    if not judgments.judged_only:
-        kind = "Far fewer judged documents than in the other runs"  # those without a judgment count as not relevant
-        for name, share, others, said in hardly_judged(judgments, scored.runs, scored.sources):
-            subject = f"{name} ({share:.0%} of the first {FIRST}, {others:.0%} in the others)"
-            notes.append(Note(said, DOUBTFUL if share else BROKEN, kind, subject, runs=(name,)))
-    for run_name, name, ends, said in scored.tie_warnings():
-        fact, subject = f"{name} ({ends})", f"{name} of {run_name} ({ends})"
-        notes.append(
-            Note(f"{run_name}: {said}", DOUBTFUL, _MOVED, subject, runs=(run_name,), fact=fact)
-        )
-    return gravest_first(notes)
+            yield Note(f"{name}: {RISING}.", BROKEN, kind, name, runs=(name,))
+
+
+def _on_hardly_judged(scored: ScoredRuns) -> Iterator[Note]:
+    """Yield notes on runs with far fewer judged documents, which count as not relevant."""
+    if scored.judgments.judged_only:
+        return
+    kind = "Far fewer judged documents than in the other runs"
+    shares = hardly_judged(scored.judgments, scored.runs, scored.sources)
+    for name, share, of_others, message in shares:
+        subject = f"{name} ({share:.0%} of the first {FIRST}, {of_others:.0%} in the others)"
+        yield Note(message, DOUBTFUL if share else BROKEN, kind, subject, runs=(name,))
+
+
+def _on_ties(scored: ScoredRuns) -> Iterator[Note]:
+    """Yield notes on means that documents of equal score move."""
+    for run, measure, ends, message in scored.tie_warnings():
+        fact, subject = f"{measure} ({ends})", f"{measure} of {run} ({ends})"
+        yield Note(f"{run}: {message}", DOUBTFUL, _MOVED, subject, runs=(run,), fact=fact)
 
 
 # -- findings ------------------------------------------------------------------------------------
@@ -209,7 +247,7 @@ class Finding:
     explained: str = ""
 
     def in_short(self) -> Finding:
-        """The same with short names of measures, and what they stand for."""
+        """Return the same with short names of measures, and what they stand for."""
         names = texts.short_names(self.names)
         if not names:
             return self
@@ -224,35 +262,32 @@ class Finding:
         )
 
     def __str__(self) -> str:
-        if (short := self.in_short()) is not self:
-            return str(short)
-        parts = [" ".join(map(texts.printable, self.sentences))]
-        if self.notes:
-            parts.append(
-                "\n".join(
-                    ["Caveats:", *(f"- {texts.printable(note)}" for note in self.shown_notes())]
-                )
-            )
-        if self.ranking is not None and len(self.ranking):
-            title = [texts.printable(self.title)] if self.title else []
-            parts.append("\n".join([*title, self.shown_ranking().text()[0]]))
-        if self.explained:
-            parts.append(texts.printable(self.explained))
+        short = self.in_short()
+        parts = [" ".join(map(texts.printable, short.sentences))]
+        if short.notes:
+            notes = [f"- {texts.printable(note)}" for note in short.shown_notes()]
+            parts.append("\n".join(["Caveats:", *notes]))
+        if short.ranking is not None and len(short.ranking):
+            table = short.shown_ranking().text()[0]
+            parts.append(f"{texts.printable(short.title)}\n{table}" if short.title else table)
+        if short.explained:
+            parts.append(texts.printable(short.explained))
         return "\n\n".join(parts)
 
     def shown_notes(self, where: str = "see diagnostics") -> list[str]:
-        """The notes that texts show, and how many more there are and ``where``."""
-        more = len(self.notes) - _MOST_NOTES
-        return [
-            *self.notes[:_MOST_NOTES],
-            *([f"and {count(more, 'more note')}: {where}"] if more > 0 else []),
-        ]
+        """Return the notes that texts show, and how many more there are and ``where``."""
+        shown = list(self.notes[:_MOST_NOTES])
+        n_more = len(self.notes) - len(shown)
+        if n_more:
+            shown.append(f"and {count(n_more, 'more note')}: {where}")
+        return shown
 
     def shown_ranking(self, places: int = 4) -> Shown:
-        """The ranking as a table: places before runs, marks beside the first number.
+        """Return the ranking as a table: ranks before runs, marks beside the first number.
 
         >>> import pandas as pd
-        >>> ranking = pd.DataFrame({"run": ["bm25", "ql"], "AP": [0.5, 0.25], "ci_low": [0.25, 0.125], "ci_high": [0.75, 0.5]})
+        >>> ranking = pd.DataFrame({"run": ["bm25", "ql"], "AP": [0.5, 0.25]})
+        >>> ranking = ranking.assign(ci_low=[0.25, 0.125], ci_high=[0.75, 0.5])
         >>> print(Finding([], ranking=ranking, marks=["", "="]).shown_ranking(3).text()[0])
            run       AP  95% interval
         1  bm25  0.500   0.250 to 0.750
@@ -269,7 +304,7 @@ class Finding:
 
 
 def html(finding: Finding, picture: str = "", caption: str = "", most: int = _MOST_ROWS) -> str:
-    """A finding as HTML for a notebook: the sentences, the caveats, the ranking, a picture.
+    """Return a finding as HTML for a notebook: sentences, caveats, the ranking, a picture.
 
     >>> print(html(Finding(["<b> leads."])))
     <div><p>&lt;b&gt; leads.</p></div>
@@ -289,47 +324,57 @@ def html(finding: Finding, picture: str = "", caption: str = "", most: int = _MO
 
 
 def collection_finding(collection: Collection) -> Finding:
-    """A collection in a few sentences: its size, what is judged, how it is to be evaluated, what to be careful about.
+    """Return a collection in a few sentences: its size, its judgments, what to be careful about.
 
     >>> from ir_lexirecall import load
     >>> print(collection_finding(load("lexirecall/demo")))  # doctest: +ELLIPSIS
     lexirecall/demo: 16 queries, ...
     """
-    qrels, relevant = collection.qrels, collection.relevant_by_query
-    documents = len(qrels[["query_id", "doc_id"]].drop_duplicates())
-    some = relevant[relevant > 0]
-    size = f", of {collection.n:,} documents in the collection" if collection.n is not None else ""
+    qrels, n_relevant = collection.qrels, collection.relevant_by_query
+    queries = count(len(collection.queries), "query")
+    documents = count(len(qrels[["query_id", "doc_id"]].drop_duplicates()), "judgment")
+    if collection.n is not None:
+        documents += f", of {collection.n:,} documents in the collection"
     sentences = [
-        f"{collection.dataset_id}: {count(len(collection.queries), 'query')}, {len(relevant):,} of them judged.",
-        f"{count(documents, 'judgment')}{size}.",
+        f"{collection.dataset_id}: {queries}, {len(n_relevant):,} of them judged.",
+        f"{documents}.",
+        *_on_judgments(collection),
     ]
-    if len(some):
-        spread = f"{some.min():,} to {some.max():,} (median {some.median():g})"
-        grades = f"from grade {collection.rel} on; the top grade is {collection.max_rel}"
-        sentences.append(f"Relevant documents of a query: {spread}, {grades}.")
-    if collection.has_subtopics:
-        sentences.append("Documents are judged for each subtopic of a query.")
-    if collection.aspects:
-        aspects = [f"{name} (top grade {top})" for name, top in collection.aspects.items()]
-        sentences.append(f"Judged aspects: {listed(aspects)}.")
     if collection.rules:
         sentences.append(f"Rankings are evaluated {collection.rules}.")
-    sentences.append(
-        f"Recommended measures: {listed(list(map(str, collection.recommended())), most=20)}."
-    )
-    notes = []
-    if without := len(relevant) - len(some):
-        lack = f"{count(without, 'judged query')} without a relevant document"
-        notes.append(Note(f"{lack}: no part in comparisons.", ASIDE))
-    if len(some) < 25:
-        notes.append(
-            Note(
-                f"Only {count(len(some), 'query')}: tests detect only large differences.", DOUBTFUL
-            )
-        )
-    if len(some) and (median := some.median()) < 3:
-        noun = "document" if median == 1 else "documents"
-        notes.append(Note(f"Half of the queries have at most {median:g} relevant {noun}."))
+    measures = listed(list(map(str, collection.recommended())), most=20)
+    sentences.append(f"Recommended measures: {measures}.")
     by_grade = qrels["relevance"].value_counts().sort_index(ascending=False)
     table = pd.DataFrame({"grade": by_grade.index.astype(str), "judgments": by_grade.to_numpy()})
-    return Finding(sentences, gravest_first(notes), table, title="Judgments by grade of relevance:")
+    notes = gravest_first(_on_relevant_documents(n_relevant))
+    return Finding(sentences, notes, table, title="Judgments by grade of relevance:")
+
+
+def _on_judgments(collection: Collection) -> Iterator[str]:
+    """Yield sentences on what is judged: relevant documents, subtopics, aspects."""
+    n_relevant = collection.relevant_by_query[collection.relevant_by_query > 0]
+    if len(n_relevant):
+        ends = f"{n_relevant.min():,} to {n_relevant.max():,} (median {n_relevant.median():g})"
+        grades = f"from grade {collection.rel} on; the top grade is {collection.max_rel}"
+        yield f"Relevant documents of a query: {ends}, {grades}."
+    if collection.has_subtopics:
+        yield "Documents are judged for each subtopic of a query."
+    if collection.aspects:
+        aspects = [f"{name} (top grade {top})" for name, top in collection.aspects.items()]
+        yield f"Judged aspects: {listed(aspects)}."
+
+
+def _on_relevant_documents(n_relevant: pd.Series) -> Iterator[Note]:
+    """Yield notes on queries without relevant documents, few queries, and few documents."""
+    of_queries = n_relevant[n_relevant > 0]
+    n_without = len(n_relevant) - len(of_queries)
+    if n_without:
+        without = f"{count(n_without, 'judged query')} without a relevant document"
+        yield Note(f"{without}: no part in comparisons.", ASIDE)
+    if len(of_queries) < 25:
+        queries = count(len(of_queries), "query")
+        yield Note(f"Only {queries}: tests detect only large differences.", DOUBTFUL)
+    if len(of_queries) and of_queries.median() < 3:
+        noun = "document" if of_queries.median() == 1 else "documents"
+        most = f"{of_queries.median():g} relevant {noun}"
+        yield Note(f"Half of the queries have at most {most}.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -23,8 +23,8 @@ from ir_lexirecall.present.tables import Shown, plain
 _MOST_LOST = 10
 _POWER = 0.8
 _ABOUT_LEVELS = (
-    "Level i is the i-th relevant document that a run retrieves: at the deciding one the better run "
-    "has it at a smaller rank, or alone (-: not retrieved)."
+    "Level i is the i-th relevant document that a run retrieves: at the deciding one the better "
+    "run has it at a smaller rank, or alone (-: not retrieved)."
 )
 _DECIDED = {
     "level": "decided at level",
@@ -76,17 +76,17 @@ def gate_glance(gate: Gate, most: int = _MOST_LOST) -> Glance:
 
 
 def _lost(gate: Gate, most: int) -> list[tuple[str, Shown]]:
-    """Return how many queries the candidate loses by the first criterion, and the largest losses."""
+    """Return how many queries the candidate loses by the first criterion, and the worst ones."""
     lost, first = gate.lost(), gate.comparison.criteria[0]
     if not len(lost):
         return []
     queries = texts.count(len(gate.comparison.compared.by[first].query_ids), "query")
     shown = lost.head(most)
     title = f"By {first}, {gate.candidate} loses {len(lost)} of {queries}"
-    if 0 < len(shown) < len(lost):
-        title += f" ({len(shown)} {'is' if len(shown) == 1 else 'are'} shown)"
     if not most:
         return [(f"{title}.", Shown([]))]
+    if len(shown) < len(lost):
+        title += f" ({len(shown)} {'is' if len(shown) == 1 else 'are'} shown)"
     names = {"baseline": gate.baseline, "candidate": gate.candidate}
     columns = {"query": shown["query_id"]}
     for column, head in _DECIDED.items():
@@ -97,17 +97,26 @@ def _lost(gate: Gate, most: int) -> list[tuple[str, Shown]]:
 
 
 def headline(gate: Gate) -> str:
-    """Return the outcome in a sentence, and that the runs hardly share queries where they do not."""
+    """Return the outcome in a sentence, with a warning if the runs hardly share queries."""
+    sentence = f"{_outcome_word(gate)}: {_outcome(gate)}"
     shared = shared_words(gate.comparison)
+    if shared:
+        sentence += f"; {shared}"
+    if gate.exit_code:
+        return f"{sentence} (exit {gate.exit_code})"
+    if _outcome_word(gate) == "UNDECIDED":
+        return f"{sentence} (passes without --strict)"
+    return sentence
+
+
+def _outcome_word(gate: Gate) -> str:
+    """Return whether a gate, with that against the last release, has passed."""
     gates = [gate] if gate.release is None else [gate, gate.release]
-    code = f" (exit {gate.exit_code})" if gate.exit_code else ""
-    outcome = "PASSED"
     if any(one.failed for one in gates):
-        outcome = "FAILED"
-    elif gate.rule != "drop" and any(one.undecided for one in gates):
-        outcome = "UNDECIDED"
-        code = code or " (passes without --strict)"
-    return f"{outcome}: {_outcome(gate)}{f'; {shared}' if shared else ''}{code}"
+        return "FAILED"
+    if gate.rule != "drop" and any(one.undecided for one in gates):
+        return "UNDECIDED"
+    return "PASSED"
 
 
 def _outcome(gate: Gate) -> str:
@@ -173,45 +182,52 @@ def _groups(gate: Gate, alpha: float) -> list[Group]:
         alpha: 1 - confidence of the intervals; the test may have another level.
     """
     table = gate.table
-    names = table["criterion"].tolist()
-    is_drop = gate.rule == "drop"
-    means = [
-        (
-            column,
-            ["-" if pd.isna(x) else texts.format_number(float(x), PLACES) for x in table[column]],
-        )
-        for column in ("mean_b", "mean_a")
+    groups = [
+        _column(gate.baseline, map(_mean_cell, table["mean_b"])),
+        _column(gate.candidate, map(_mean_cell, table["mean_a"])),
+        _column("difference", (signed(float(x), PLACES) for x in table["difference"])),
+        _interval_column(gate, alpha),
     ]
-    heads = dict(zip(("mean_b", "mean_a"), (gate.baseline, gate.candidate), strict=True))
-    groups = [Group(heads[column], [Part("", cells)]) for column, cells in means]
-    differences = [signed(float(x), PLACES) for x in table["difference"]]
-    groups.append(Group("difference", [Part("", differences)]))
-    groups.append(Group(*_interval_column(gate, alpha)))
-    if not is_drop:
-        groups.append(Group("loses at most", [Part("", _largest_losses(gate))]))
-    groups.append(Group("margin", [Part("", [f"{x:g}" for x in table["margin"]])]))
-    p_of_worse = [texts.format_p(float(p)) for p in table["worse_p"]]
-    p_of_not_worse = [texts.format_p(float(p)) for p in table["not_worse_p"]]
-    groups.append(Group("worse: p", [Part("", p_of_worse, 1)]))
-    groups.append(Group("not worse: p", [Part("", p_of_not_worse, 1)]))
-    words = list(map(str, table["verdict"]))
-    if is_drop:
-        words = ["failed" if fails else "passed" for fails in table["fails"]]
-    signs = ["?" if name in _unsure(gate) else "" for name in names]
-    groups.append(Group("verdict", [Part("", words, numeric=False)], signs))
+    if gate.rule != "drop":
+        groups.append(_column("loses at most", _largest_losses(gate)))
+    groups += [
+        _column("margin", (f"{x:g}" for x in table["margin"])),
+        _column("worse: p", map(texts.format_p, table["worse_p"].astype(float)), 1),
+        _column("not worse: p", map(texts.format_p, table["not_worse_p"].astype(float)), 1),
+        _verdict_column(gate),
+    ]
     return groups
 
 
-def _interval_column(gate: Gate, alpha: float) -> tuple[str, list[Part]]:
-    """Return the head and the cells of the intervals of differences."""
+def _column(head: str, cells: Iterable[str], importance: int = 0) -> Group:
+    """Return a column of numbers that has one head."""
+    return Group(head, [Part("", list(cells), importance)])
+
+
+def _mean_cell(mean: Any) -> str:
+    """Return a mean; ``-`` for a criterion that has none."""
+    return "-" if pd.isna(mean) else texts.format_number(float(mean), PLACES)
+
+
+def _verdict_column(gate: Gate) -> Group:
+    """Return the column of verdicts, with a mark where unjudged documents might undo one."""
+    table, unsure = gate.table, _unsure(gate)
+    verdicts = list(map(str, table["verdict"]))
+    if gate.rule == "drop":
+        verdicts = ["failed" if fails else "passed" for fails in table["fails"]]
+    signs = ["?" if name in unsure else "" for name in table["criterion"]]
+    return Group("verdict", [Part("", verdicts, numeric=False)], signs)
+
+
+def _interval_column(gate: Gate, alpha: float) -> Group:
+    """Return the column of the intervals of differences."""
     result = gate.comparison
     intervals = gate.table
     if alpha != result.test.alpha:
         intervals = result.with_test(replace(result.test, alpha=alpha)).table()
     ends = zip(intervals["ci_low"], intervals["ci_high"], strict=True)
-    cells = [texts.interval(low, high, PLACES) for low, high in ends]
     level = texts.confidence_words({"alpha": alpha})
-    return f"{level} interval", [Part("", cells, 2)]
+    return _column(f"{level} interval", (texts.interval(*both, PLACES) for both in ends), 2)
 
 
 def _largest_losses(gate: Gate) -> list[str]:

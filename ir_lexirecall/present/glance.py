@@ -1,4 +1,4 @@
-"""A result at a glance: one structure, shown on a terminal, in a notebook or report, or in Markdown.
+"""A result at a glance: one structure for terminals, notebooks, reports and Markdown.
 
 A `Glance` has a title, one table (a row per run, a group of columns per criterion, marks in columns
 of their own), the legend of its marks, and what a table cannot say. The other modules fill it from
@@ -38,9 +38,8 @@ _CLASSES = {
     BEST: "best",
     UNSURE: "unsure",
 }
-_HTML_CAPTION = (
-    '<caption class="hidden">The result at a glance</caption>'  # is not seen, but read out
-)
+# A caption that is not seen, but read out.
+_HTML_CAPTION = '<caption class="hidden">The result at a glance</caption>'
 _LONGEST_RUN = 24  # columns of a run's name in a text
 _BETWEEN = "   "  # groups of columns
 _UNBROKEN = "\N{NO-BREAK SPACE}"
@@ -48,7 +47,8 @@ _P = re.compile(r"p [<=]+ [\d.]+")
 _BAR = (96, 12)  # width and height of the picture of an interval
 STYLE = (
     ".irl-glance td,.irl-glance th{padding:2px 8px;text-align:right;white-space:nowrap}"
-    ".irl-glance th.name,.irl-glance td.text{text-align:left}.irl-glance .scroll{overflow-x:auto;position:relative}"
+    ".irl-glance th.name,.irl-glance td.text{text-align:left}"
+    ".irl-glance .scroll{overflow-x:auto;position:relative}"
     ".irl-glance th.group{text-align:center}.irl-glance .better{color:#1f77b4}"
     ".irl-glance .worse{color:#d1600a}.irl-glance .unsure{color:#a0741a}"
     ".irl-glance .best{font-weight:600}.irl-glance svg{vertical-align:middle}"
@@ -211,25 +211,30 @@ def glance_text(
     * best mean
     """
     short, explained = glance.in_short() if width else (glance, "")
-    rows = short.indices(all_rows=all_rows)
     blocks = [_wrapped([short.title], width)]
     if short.rows:
+        rows = short.indices(all_rows=all_rows)
         blocks.append(_table_lines(short, rows, width, options=options))
     if short.facts:
         blocks.append(_fact_lines(short.facts, width))
     blocks.append(_wrapped([*short.legend, *short.unjudged, *short.remarks], width))
-    for title, table in short.details:
-        lines = table.text(width)[0].splitlines() if table.columns else []
-        blocks.append([*_wrapped([title], width), *lines, *_wrapped(table.notes, width)])
+    blocks += [_detail_lines(title, table, width) for title, table in short.details]
     below = [_step_lines(short.steps, width, options=options)]
     below.append(_wrapped(filter(None, [explained, provenance]), width))
-    used = sum(len(block) + 1 for block in [*blocks, *below] if block)
-    most = len(short.notes) if all_notes else MOST_NOTES
-    notes = _note_lines(short.notes[:most], len(short.notes), width, options=options)
-    while not all_notes and used + len(notes) > _LINES and most > 1:
-        most -= 1
-        notes = _note_lines(short.notes[:most], len(short.notes), width, options=options)
+    if all_notes:
+        notes = _note_lines(short.notes, len(short.notes), width, options=options)
+    else:
+        used = sum(len(block) + 1 for block in [*blocks, *below] if block)
+        notes = _gravest_note_lines(short.notes, _LINES - used, width, options=options)
     return "\n\n".join("\n".join(block) for block in [*blocks, notes, *below] if block)
+
+
+def _detail_lines(title: str, table: Shown, width: int | None) -> list[str]:
+    """Return a further table below its title, with its notes."""
+    lines = _wrapped([title], width)
+    if table.columns:
+        lines += table.text(width)[0].splitlines()
+    return lines + _wrapped(table.notes, width)
 
 
 def full_text(glance: Glance, provenance: Mapping[str, Any]) -> str:
@@ -289,15 +294,29 @@ def _note_lines(
     return lines
 
 
+def _gravest_note_lines(
+    notes: Sequence[str], room: int, width: int | None, *, options: bool
+) -> list[str]:
+    """Return the gravest three caveats, or as many of them as fit the room, at least one."""
+    n_shown = MOST_NOTES
+    lines = _note_lines(notes[:n_shown], len(notes), width, options=options)
+    while len(lines) > room and n_shown > 1:
+        n_shown -= 1
+        lines = _note_lines(notes[:n_shown], len(notes), width, options=options)
+    return lines
+
+
 def _step_lines(steps: Sequence[Step], width: int | None, *, options: bool) -> list[str]:
     """Return how to see more: a line each if a purpose is named, else one line of them all."""
-    plain = [step.option if options else step.code for step in steps if not step.purpose]
-    lines = []
+    lines, without_purpose = [], []
     for step in steps:
+        way = step.option if options else step.code
         if step.purpose:
-            lines.append(f"{step.option if options else step.code}   {step.purpose}")
-    if any(plain):
-        lines.append("  ".join(step.replace(" ", _UNBROKEN) for step in plain if step))
+            lines.append(f"{way}   {step.purpose}")
+        elif way:
+            without_purpose.append(way.replace(" ", _UNBROKEN))
+    if without_purpose:
+        lines.append("  ".join(without_purpose))
     return _wrapped(lines, width)
 
 
@@ -307,31 +326,35 @@ def _table_lines(
     """Return the table, in as many blocks below each other as the width asks for."""
     names = _row_names(glance, rows, width)
     room = None if width is None else width - texts.width(names[0])
+    groups = [_group_lines(group, rows) for group in _fitting(glance.groups, rows, room)]
     between = _BETWEEN
-    if all(len(group.parts) == 1 and not group.parts[0].head for group in glance.groups):
+    if all(map(_is_single_column, glance.groups)):
         between = between[1:]
-    groups = _fitting(glance.groups, rows, room)
-    blocks: list[list[str]] = []
-    block: list[list[str]] = [names]
-    used = 0
-    for group in groups:
-        lines = _group_lines(group, rows)
-        needed = len(between) + texts.width(lines[0])
-        if room is not None and len(block) > 1 and used + needed > room:
-            blocks.append(_joined(block, between))
-            block, used = [names], 0
-        block.append(lines)
-        used += needed
-    blocks.append(_joined(block, between))
-    lines = []
-    for number, part in enumerate(blocks):
-        lines += [*([""] if number else []), *part]
-    hidden = len(glance.rows) - len(rows)
-    if hidden:
+    lines: list[str] = []
+    for block in _blocks(groups, len(between), room):
+        if lines:
+            lines.append("")
+        lines += _joined([names, *block], between)
+    n_hidden = len(glance.rows) - len(rows)
+    if n_hidden:
         how = "--all" if options else ".summary(full=True)"
         indent = "    " if glance.is_numbered else ""
-        lines.append(f"{indent}{hidden} more: {how}")
+        lines.append(f"{indent}{n_hidden} more: {how}")
     return lines
+
+
+def _blocks(groups: Sequence[list[str]], between: int, room: int | None) -> list[list[list[str]]]:
+    """Return which groups of columns stand beside each other; those without room begin a block."""
+    blocks: list[list[list[str]]] = [[]]
+    used = 0
+    for lines in groups:
+        needed = between + texts.width(lines[0])
+        if room is not None and blocks[-1] and used + needed > room:
+            blocks.append([])
+            used = 0
+        blocks[-1].append(lines)
+        used += needed
+    return blocks
 
 
 def _joined(columns: Sequence[Sequence[str]], between: str) -> list[str]:
@@ -341,16 +364,15 @@ def _joined(columns: Sequence[Sequence[str]], between: str) -> list[str]:
 
 
 def _row_names(glance: Glance, rows: Sequence[int], width: int | None) -> list[str]:
-    """Return the column of names below two lines of heads, filled up to one width."""
+    """Return the column of names below two lines of heads, padded to one width."""
     names = [texts.printable(glance.rows[i]) for i in rows]
-    short = names if width is None else [texts.shorten(name, _LONGEST_RUN) for name in names]
-    if len(set(short)) == len(set(names)):
-        names = short
+    if width is not None:
+        short = [texts.shorten(name, _LONGEST_RUN) for name in names]
+        if len(set(short)) == len(set(names)):  # no two of them are the same in short
+            names = short
     if glance.is_numbered:
         names = [f"{i + 1:>2}  {name}" for i, name in zip(rows, names, strict=True)]
-    cells = [glance.row_head, "", *names]
-    widest = max(map(texts.width, cells))
-    return [cell + " " * (widest - texts.width(cell)) for cell in cells]
+    return texts.padded([glance.row_head, "", *names], numeric=False)
 
 
 def _fitting(groups: Sequence[Group], rows: Sequence[int], room: int | None) -> list[Group]:
@@ -358,20 +380,27 @@ def _fitting(groups: Sequence[Group], rows: Sequence[int], room: int | None) -> 
     kept = list(groups)
     if room is None:
         return kept
-
-    def needed() -> int:
-        return sum(len(_BETWEEN) + texts.width(_group_lines(one, rows)[0]) for one in kept)
-
     levels = {part.importance for group in groups for part in group.parts} - {0}
     for level in sorted(levels, reverse=True):
-        if needed() <= room:
+        if sum(_needed_width(group, rows) for group in kept) <= room:
             break
-        fewer = [
-            replace(one, parts=[part for part in one.parts if part.importance < level])
-            for one in kept
-        ]
-        kept = [one for one in fewer if one.parts]
+        kept = _below_importance(kept, level)
     return kept
+
+
+def _needed_width(group: Group, rows: Sequence[int]) -> int:
+    """Return how wide a group is, with the blanks before it."""
+    return len(_BETWEEN) + texts.width(_group_lines(group, rows)[0])
+
+
+def _below_importance(groups: Sequence[Group], level: int) -> list[Group]:
+    """Return the groups with only their columns below a level of importance, if there are any."""
+    fewer = []
+    for group in groups:
+        parts = [part for part in group.parts if part.importance < level]
+        if parts:
+            fewer.append(replace(group, parts=parts))
+    return fewer
 
 
 def _group_lines(group: Group, rows: Sequence[int]) -> list[str]:
@@ -379,22 +408,20 @@ def _group_lines(group: Group, rows: Sequence[int]) -> list[str]:
     columns = []
     for part in group.parts:
         cells = [part.head, *(part.cells[i] for i in rows)]
-        widest = max(map(texts.width, cells))
-        fill = [" " * (widest - texts.width(cell)) for cell in cells]
-        pairs = zip(cells, fill, strict=True)
-        columns.append([more + cell if part.numeric else cell + more for cell, more in pairs])
+        columns.append(texts.padded(cells, numeric=part.numeric))
     if any(group.marks):
-        marks = ["", *(group.marks[i] for i in rows)]
-        widest = max(map(len, marks))
-        columns.append([mark.ljust(widest) for mark in marks])
+        columns.append(texts.padded(["", *(group.marks[i] for i in rows)], numeric=False))
     lines = ["  ".join(cells) for cells in zip(*columns, strict=True)]
-    widest = max(texts.width(group.name), *map(texts.width, lines))
     name = texts.printable(group.name)
-    is_column = len(group.parts) == 1 and not group.parts[0].head
-    if is_column and group.parts[0].numeric:  # the name of a single column stands as its numbers do
+    is_numeric = _is_single_column(group) and group.parts[0].numeric
+    if is_numeric:  # its name stands above its numbers, which end where marks begin
         name = " " * (texts.width(lines[0]) - texts.width(name)) + name
-        return [" " * (widest - texts.width(line)) + line for line in [name, *lines]]
-    return [line + " " * (widest - texts.width(line)) for line in [name, *lines]]
+    return texts.padded([name, *lines], numeric=is_numeric)
+
+
+def _is_single_column(group: Group) -> bool:
+    """Return whether a group is one column without a head, so that its name is the head."""
+    return len(group.parts) == 1 and not group.parts[0].head
 
 
 # -- pages -----------------------------------------------------------------------------------------
@@ -409,32 +436,43 @@ def glance_html(
     <div class="irl-glance"><p class="title">&lt;b&gt;</p></div>
     """
     short, explained = glance.in_short()
-    parts = [] if is_report else [f"<style>{STYLE}</style>"]
-    parts.append(f'<p class="title">{texts.escape_html(short.title)}</p>')
+    parts = [f'<p class="title">{texts.escape_html(short.title)}</p>']
     if short.rows:
         parts.append(_html_table(short, glance))
     if short.facts:
-        lines = [
-            f'<tr><th scope="row" class="name"{_full_name(name, full)}>{texts.escape_html(name)}</th>'
-            f'<td class="text">{texts.escape_html(fact)}</td></tr>'
-            for (name, fact), (full, _) in zip(short.facts, glance.facts, strict=True)
-        ]
-        parts.append(f"<table>{_HTML_CAPTION}{''.join(lines)}</table>")
+        parts.append(_html_facts(short, glance))
     small = [*short.legend, *short.unjudged]
     if small:
         parts.append(f'<p class="muted">{"<br>".join(map(_html_sentence, small))}</p>')
     if short.remarks:
         parts.append(f"<p>{'<br>'.join(map(texts.escape_html, short.remarks))}</p>")
-    for title, table in short.details:
-        parts.append(f"<p>{texts.escape_html(title)}</p>")
-        parts += [table.html()] if table.columns else []
+    parts += [_html_detail(title, table) for title, table in short.details]
     parts += _html_notes(short.notes)
     parts.append(picture)
-    steps = "" if is_report else "  ".join(step.code for step in short.steps if step.code)
-    explained = "" if is_report else explained  # which has full names with its criteria
-    for line in filter(None, [explained, steps, provenance]):
+    below = [provenance]
+    if not is_report:  # which has full names with its criteria, and links instead of steps
+        parts.insert(0, f"<style>{STYLE}</style>")
+        steps = "  ".join(step.code for step in short.steps if step.code)
+        below = [explained, steps, provenance]
+    for line in filter(None, below):
         parts.append(f'<p class="muted">{texts.escape_html(line)}</p>')
     return f'<div class="irl-glance">{"".join(parts)}</div>'
+
+
+def _html_facts(short: Glance, full: Glance) -> str:
+    """Return a table with a row for each criterion: its short name and a sentence."""
+    rows = []
+    for (name, fact), (full_name, _) in zip(short.facts, full.facts, strict=True):
+        attributes = f'scope="row" class="name"{_full_name(name, full_name)}'
+        head = f"<th {attributes}>{texts.escape_html(name)}</th>"
+        rows.append(f'<tr>{head}<td class="text">{texts.escape_html(fact)}</td></tr>')
+    return f"<table>{_HTML_CAPTION}{''.join(rows)}</table>"
+
+
+def _html_detail(title: str, table: Shown) -> str:
+    """Return a further table below its title."""
+    shown = f"<p>{texts.escape_html(title)}</p>"
+    return shown + table.html() if table.columns else shown
 
 
 def _html_notes(notes: Sequence[str]) -> list[str]:
@@ -447,35 +485,63 @@ def _html_notes(notes: Sequence[str]) -> list[str]:
 
 
 def _html_table(glance: Glance, full: Glance) -> str:
-    """Return the table, with intervals drawn and marks as words; ``full`` has the full names."""
+    """Return the table, with intervals drawn and marks as words.
+
+    Args:
+        glance: what to show, with short names of measures.
+        full: the same with full names.
+    """
     rows = glance.indices()
-    corner = texts.escape_html(glance.row_head) or _read_out("run")
-    first, second = [f'<th scope="col" class="name" rowspan="2">{corner}</th>'], []
-    for group, whole in zip(glance.groups, full.groups, strict=True):
-        heads = [texts.escape_html(part.head) or _read_out("value") for part in _html_parts(group)]
-        heads += [_read_out("interval")] * bool(group.spans)
-        heads += [_read_out("mark")] * any(group.marks)
-        name = texts.escape_html(group.name)
-        attributes = f'class="group" colspan="{len(heads)}"{_full_name(group.name, whole.name)}'
-        first.append(f'<th scope="colgroup" {attributes}>{name}</th>')
-        second += [f'<th scope="col">{head}</th>' for head in heads]
     ends = {group.name: _ends(group) for group in glance.groups if group.spans}
     body = []
     for i in rows:
         cells = [f'<th scope="row" class="name">{texts.escape_html(glance.rows[i])}</th>']
         for group in glance.groups:
-            cells += [_html_cell(part, i) for part in _html_parts(group)]
-            if group.spans:
-                cells.append(f"<td>{_bar(group.spans[i], ends[group.name])}</td>")
-            if any(group.marks):
-                cells.append(f'<td class="text">{_html_marks(group.marks[i])}</td>')
+            cells += _html_cells(group, i, ends.get(group.name))
         body.append(f"<tr>{''.join(cells)}</tr>")
-    hidden = len(glance.rows) - len(rows)
-    more = f'<p class="muted">{count(hidden, "more row")}</p>' if hidden else ""
-    head = f"<tr>{''.join(first)}</tr><tr>{''.join(second)}</tr>"
-    table = f"<table>{_HTML_CAPTION}<thead>{head}</thead><tbody>{''.join(body)}</tbody></table>"
+    table = (
+        f"<table>{_HTML_CAPTION}<thead>{_html_heads(glance, full)}</thead>"
+        f"<tbody>{''.join(body)}</tbody></table>"
+    )
     label = 'role="region" tabindex="0" aria-label="The result at a glance"'
-    return f'<div class="scroll" {label}>{table}</div>{more}'
+    shown = f'<div class="scroll" {label}>{table}</div>'
+    n_hidden = len(glance.rows) - len(rows)
+    if n_hidden:
+        shown += f'<p class="muted">{count(n_hidden, "more row")}</p>'
+    return shown
+
+
+def _html_heads(glance: Glance, full: Glance) -> str:
+    """Return the two rows of heads: names of criteria, and what their columns are."""
+    corner = texts.escape_html(glance.row_head) or _read_out("run")
+    first, second = [f'<th scope="col" class="name" rowspan="2">{corner}</th>'], []
+    for group, whole in zip(glance.groups, full.groups, strict=True):
+        heads = [texts.escape_html(part.head) or _read_out("value") for part in _html_parts(group)]
+        if group.spans:
+            heads.append(_read_out("interval"))
+        if any(group.marks):
+            heads.append(_read_out("mark"))
+        name = texts.escape_html(group.name)
+        attributes = f'class="group" colspan="{len(heads)}"{_full_name(group.name, whole.name)}'
+        first.append(f'<th scope="colgroup" {attributes}>{name}</th>')
+        second += [f'<th scope="col">{head}</th>' for head in heads]
+    return f"<tr>{''.join(first)}</tr><tr>{''.join(second)}</tr>"
+
+
+def _html_cells(group: Group, row: int, ends: tuple[float, float] | None) -> list[str]:
+    """Return the cells of a row in the columns of a criterion.
+
+    Args:
+        group: the columns.
+        row: index of the row.
+        ends: the range of all intervals of the criterion; None if it has none.
+    """
+    cells = [_html_cell(part, row) for part in _html_parts(group)]
+    if ends is not None:
+        cells.append(f"<td>{_bar(group.spans[row], ends)}</td>")
+    if any(group.marks):
+        cells.append(f'<td class="text">{_html_marks(group.marks[row])}</td>')
+    return cells
 
 
 def _full_name(name: str, full: str) -> str:
@@ -542,7 +608,7 @@ def _bar(span: tuple[float, float, float], ends: tuple[float, float]) -> str:
     )
 
 
-# -- Markdown ----------------------------------------------------------------------------------------
+# -- Markdown --------------------------------------------------------------------------------------
 
 
 def glance_markdown(glance: Glance, provenance: str = "") -> str:
@@ -562,42 +628,43 @@ def glance_markdown(glance: Glance, provenance: str = "") -> str:
     if short.rows:
         blocks.append(_markdown_table(short))
     if short.facts:
-        blocks.append(
-            "\n".join(f"- **{escape(name)}**: {escape(fact)}" for name, fact in short.facts)
-        )
+        facts = [f"- **{escape(name)}**: {escape(fact)}" for name, fact in short.facts]
+        blocks.append("\n".join(facts))
     blocks += map(escape, [*short.legend, *short.unjudged, *short.remarks])
     for title, table in short.details:
         blocks.append(escape(title))
-        blocks += [table.markdown()] if table.columns else []
+        if table.columns:
+            blocks.append(table.markdown())
     if short.notes:
         blocks += ["Careful:", "\n".join(f"- {escape(note)}" for note in short.notes)]
-    blocks += [escape(line) for line in (explained, provenance) if line]
+    blocks += map(escape, filter(None, [explained, provenance]))
     return "\n\n".join(blocks)
 
 
 def _markdown_table(glance: Glance) -> str:
     """Return the table in Markdown: each column with the name of its criterion."""
+    columns = _markdown_columns(glance)
+    cells = [texts.padded(column.cells, numeric=column.numeric, least=1) for column in columns]
+    lines = [f"| {' | '.join(line)} |" for line in zip(*cells, strict=True)]
+    rules = []
+    for column, padded in zip(columns, cells, strict=True):
+        rule = "-" * (texts.width(padded[0]) + 1)
+        rules.append(f"{rule}:" if column.numeric else f":{rule}")
+    lines.insert(1, f"|{'|'.join(rules)}|")
+    return "\n".join(lines)
+
+
+def _markdown_columns(glance: Glance) -> list[Part]:
+    """Return the columns of a table in Markdown, as parts whose first cell is the head."""
     rows = glance.indices(all_rows=True)
-    columns: list[tuple[list[str], bool]] = [
-        ([glance.row_head, *(texts.escape_markdown(glance.rows[i]) for i in rows)], False)
-    ]
+    names = [texts.escape_markdown(glance.rows[i]) for i in rows]
+    columns = [Part("", [glance.row_head, *names], numeric=False)]
     for group in glance.groups:
         for part in group.parts:
             head = f"{group.name} {part.head}".strip()
-            cells = [texts.escape_markdown(cell) for cell in (head, *(part.cells[i] for i in rows))]
-            columns.append((cells, part.numeric))
+            cells = [head, *(part.cells[i] for i in rows)]
+            columns.append(replace(part, cells=[*map(texts.escape_markdown, cells)]))
         if any(group.marks):
             marks = [texts.escape_markdown(group.marks[i]) for i in rows]
-            columns.append((["", *marks], False))
-    lines: list[list[str]] = [[] for _ in range(len(rows) + 1)]
-    rules = []
-    for cells, numeric in columns:
-        widest = max(1, *map(texts.width, cells))
-        for line, cell in zip(lines, cells, strict=True):
-            more = " " * (widest - texts.width(cell))
-            line.append(more + cell if numeric else cell + more)
-        rule = "-" * (widest + 1)
-        rules.append(f"{rule}:" if numeric else f":{rule}")
-    shown = [f"| {' | '.join(line)} |" for line in lines]
-    shown.insert(1, f"|{'|'.join(rules)}|")
-    return "\n".join(shown)
+            columns.append(Part("", ["", *marks], numeric=False))
+    return columns

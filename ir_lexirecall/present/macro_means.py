@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from ir_lexirecall._util.arrays import Floats
 from ir_lexirecall._util.errors import check_choice
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.rounding import SUM, levelled
@@ -47,6 +48,7 @@ from ir_lexirecall.present.standings import (
 from ir_lexirecall.present.tables import PLACES as TABLE_PLACES
 from ir_lexirecall.present.tables import Column, Shown, best_marks
 from ir_lexirecall.present.text import count, gathered, listed
+from ir_lexirecall.significance import SignificanceTest
 
 MOST_COLLECTIONS = 4  # that a title names
 
@@ -60,15 +62,14 @@ def _resampled(result: Benchmark, over: str) -> str:
 
 
 def benchmark_caveats(result: Benchmark) -> list[Note]:
-    """What to be careful about, the gravest first; of a single collection what its comparison says."""
-    return (
-        comparison_caveats(next(iter(result.values())))
-        if len(result) == 1
-        else gravest_first(_notes(result))
-    )
+    """Return the notes on a benchmark, the gravest first; of one collection, on its comparison."""
+    if len(result) == 1:
+        return comparison_caveats(next(iter(result.values())))
+    return gravest_first(_notes(result))
 
 
 def _notes(result: Benchmark) -> Iterator[Note]:
+    """Yield what to be careful about, of several collections."""
     yield from _on_missing_runs(result)
     for name, reason in result.left_out.items():
         yield Note(f"{name} is left out of what is said over collections: {reason}.", BROKEN)
@@ -80,14 +81,15 @@ def _notes(result: Benchmark) -> Iterator[Note]:
         yield from _on_few_queries(result)
         return
     yield from _on_small_collections(result)
-    for name in result.quantities if result.baseline in result.runs else ():
-        yield from _on_leader_behind(result, name)
+    if result.baseline in result.runs:
+        for name in result.quantities:
+            yield from _on_leader_behind(result, name)
     yield from _on_few_queries(result)
     yield from _on_replicated(result)
     for name, comparison in result.items():
-        yield from (
-            note.within(name) for note in caveats_on_data(comparison) if note.kind != FEW_QUERIES
-        )
+        for note in caveats_on_data(comparison):
+            if note.kind != FEW_QUERIES:  # which `_on_small_collections` says of all at once
+                yield note.within(name)
 
 
 def _on_missing_runs(result: Benchmark) -> Iterator[Note]:
@@ -139,12 +141,13 @@ def _on_few_queries(result: Benchmark) -> Iterator[Note]:
 def _on_small_collections(result: Benchmark) -> Iterator[Note]:
     """Yield notes on collections of fewer than 25 queries, and of a single one."""
     sizes = _sizes(result)
-    if small := ", ".join(name for name, size in sizes.items() if size < 25):
-        yield Note(f"Fewer than 25 queries: {small}.", DOUBTFUL)
-    if single := ", ".join(name for name, size in sizes.items() if size == 1):
-        yield Note(
-            f"One query on {single}: it has no spread, so that intervals are missing (-).", DOUBTFUL
-        )
+    small = [name for name, size in sizes.items() if size < 25]
+    if small:
+        yield Note(f"Fewer than 25 queries: {', '.join(small)}.", DOUBTFUL)
+    single = [name for name, size in sizes.items() if size == 1]
+    if single:
+        no_spread = "it has no spread, so that intervals are missing (-)"
+        yield Note(f"One query on {', '.join(single)}: {no_spread}.", DOUBTFUL)
 
 
 def _on_leader_behind(result: Benchmark, name: str) -> Iterator[Note]:
@@ -161,10 +164,10 @@ def _on_leader_behind(result: Benchmark, name: str) -> Iterator[Note]:
     if names:
         run, behind = result.runs[leader], listed(names)
         kind = "Leaders behind the baseline on some collections"
-        sentence = (
+        message = (
             f"{run} leads by {name}, but its mean is behind that of {result.baseline} on {behind}."
         )
-        yield Note(sentence, kind=kind, subject=f"{run} by {name} on {behind}")
+        yield Note(message, kind=kind, subject=f"{run} by {name} on {behind}")
 
 
 _SETTLED = 200  # queries of a collection
@@ -178,38 +181,48 @@ def _on_replicated(result: Benchmark) -> Iterator[Note]:
     """Yield notes on runs that are said to be better on collections of few queries.
 
     Of equal runs resampled from real ones by AP, any is said to be better on at least one of 8
-    collections of 25 queries in .10 for .05, by Fisher's as by Simes' combination. A tail of which
-    these queries hold nothing does it, so no skewness that is seen tells of it.
+    collections of 25 queries in 0.10 for 0.05, by Fisher's as by Simes' combination. The reason is
+    a tail of which these queries hold nothing, so the skewness of the sample does not tell of it.
     """
-    for name in (
-        result.quantities if result.baseline in result.runs and len(result.runs) > 1 else ()
-    ):
+    if result.baseline not in result.runs or len(result.runs) < 2:
+        return
+    for name in result.quantities:
         try:
             differences, replicated = result.differences_of(name), result.replicated(name)
         except ValueError:  # a value that is not a number, which the finding says
             continue
-        pairs = [(str(run), str(result.baseline)) for run in replicated["run"]]
-        verdicts = [BETTER if least else UNDECIDED for least in replicated["better_on_at_least"]]
-        parts = {
-            one: (result.criterion(name).sign * x, verdicts)
-            for one, x in zip(result, differences, strict=True)
-        }
-        test, small = (
-            result[next(iter(parts))].compared.test_of(name),
-            min(x.shape[1] for x in differences) < _SETTLED,
-        )
-        if (
-            replicated["better_on_at_least"].any()
-            and small
-            and len(result) > 1
-            and test.name != "sign"
-        ):
-            rests = "rests on one-sided p"
-            yield Note(
-                f"{name}: better on some of {len(result)} collections {rests}; {_TOO_SMALL}."
-            )
+        test = next(iter(result.values())).compared.test_of(name)
+        is_any_better = replicated["better_on_at_least"].any()
+        is_any_small = min(x.shape[1] for x in differences) < _SETTLED
+        if is_any_better and is_any_small and len(result) > 1 and test.name != "sign":
+            number = f"some of {len(result)} collections"
+            yield Note(f"{name}: better on {number} rests on one-sided p; {_TOO_SMALL}.")
         if not result.cluster:
-            yield from skewness_notes(name, test, pairs, parts, "query")
+            yield from _on_skewed_replicates(result, name, test, differences, replicated)
+
+
+def _on_skewed_replicates(
+    result: Benchmark,
+    name: str,
+    test: SignificanceTest,
+    differences: Sequence[Floats],
+    replicated: pd.DataFrame,
+) -> Iterator[Note]:
+    """Yield notes on skewed differences to the baseline, where a run is said to be better.
+
+    Args:
+        result: the benchmark.
+        name: the criterion.
+        test: how it is tested.
+        differences: of each collection, shape ``(P, Q)``.
+        replicated: on how many collections each run is better, at least.
+    """
+    sign = result.criterion(name).sign
+    pairs = [(str(run), str(result.baseline)) for run in replicated["run"]]
+    verdicts = [BETTER if least else UNDECIDED for least in replicated["better_on_at_least"]]
+    of_collections = zip(result, differences, strict=True)
+    parts = {collection: (sign * x, verdicts) for collection, x in of_collections}
+    yield from skewness_notes(name, test, pairs, parts, "query")
 
 
 def benchmark_glance(result: Benchmark, over: str | None = None, places: int = PLACES) -> Glance:
@@ -255,30 +268,40 @@ def _group(standing: MacroStanding, rows: Sequence[str], places: int) -> Group:
     """Return the columns of a criterion: macro means, differences, and intervals of ranks."""
     table = standing.ranking.set_index("run").loc[list(rows)]
     level = texts.confidence_words(standing.result.provenance)
-    means = [texts.format_number(float(x), places) for x in table["mean"]]
-    ends = list(zip(table["ci_low"], table["ci_high"], strict=True))
-    parts = [Part("mean", means)]
-    if shares := missing_shares(standing.result, rows):
+    spans = [
+        (float(low), float(mean), float(high))
+        for low, mean, high in table[["ci_low", "mean", "ci_high"]].itertuples(index=False)
+    ]
+    parts = [Part("mean", [texts.format_number(mean, places) for _, mean, _ in spans])]
+    shares = missing_shares(standing.result, rows)
+    if shares:
         parts.append(Part("missing", shares))
-    parts.append(Part(f"{level} interval", [texts.interval(*both, places) for both in ends], 2))
-    marks = []
-    for run in rows:
-        is_first = run == standing.runs[0] and not standing.all_alike and len(rows) > 1
-        may_be = run in standing.may_be_best and len(rows) > 1
-        marks.append(BEST if is_first else MAY_BE_BEST if may_be else "")
+    intervals = [texts.interval(low, high, places) for low, _, high in spans]
+    parts.append(Part(f"{level} interval", intervals, 2))
+    marks = _best_marks(standing, rows)
     if "difference" in table:
         parts += _difference_parts(table, places)
-        signs = [SIGNS.get(str(verdict), "") for verdict in table["verdict"]]
-        marks = [mark + sign for mark, sign in zip(marks, signs, strict=True)]
+        marks = [mark + sign for mark, sign in zip(marks, _signs(table), strict=True)]
     if len(rows) > 1:
         parts.append(Part("rank", ranks_of(table), numeric=False))
         if standing.result.per_task:
             parts.append(Part("by mean rank", ranks_of(table, "borda"), 3, numeric=False))
-    spans = [
-        (float(low), float(x), float(high))
-        for (low, high), x in zip(ends, table["mean"], strict=True)
-    ]
     return Group(standing.name + direction_words(standing.criterion), parts, marks, spans)
+
+
+def _best_marks(standing: MacroStanding, rows: Sequence[str]) -> list[str]:
+    """Return the marks of the best mean and of runs that may be the best as well."""
+    if len(rows) < 2:
+        return [""] * len(rows)
+    marks = [MAY_BE_BEST if run in standing.may_be_best else "" for run in rows]
+    if not standing.all_alike and standing.runs[0] in rows:
+        marks[list(rows).index(standing.runs[0])] = BEST
+    return marks
+
+
+def _signs(table: pd.DataFrame) -> list[str]:
+    """Return the sign of each significant difference to the baseline."""
+    return [SIGNS.get(str(verdict), "") for verdict in table["verdict"]]
 
 
 def _difference_parts(table: pd.DataFrame, places: int) -> list[Part]:
@@ -299,52 +322,69 @@ def _legend(result: Benchmark, standings: Sequence[MacroStanding], over: str) ->
         f"rank: {level} for all runs at once ({_resampled(result, over)})"
     )
     if result.baseline is not None and result.rivals:
-        is_any = any(set(x.against["verdict"]) & set(SIGNS) for x in standings)
-        found = f"+ better, - worse than {result.baseline}"
-        if not is_any:
-            least = min(float(x.against["p_corrected"].min()) for x in standings)
-            found = f"no significant difference to {result.baseline}, p >= {texts.format_p(least)}"
-        families = macro_families_words(result, over)
-        how = how_resampled(result)
-        yield f"{found} ({how.removesuffix(', each criterion by itself') if families else how})"
-        yield from filter(None, [macro_families_words(result, over)])
-    by = {name: result.criterion(name) for name in result.quantities}
-    if not all(criterion.is_measure for criterion in by.values()):
+        yield from _legend_against(result, standings, over)
+    criteria = {name: result.criterion(name) for name in result.quantities}
+    if not all(criterion.is_measure for criterion in criteria.values()):
         means = "mean of a preference: over all other runs"
         if result.rivals:
             means += f"; its difference: head to head with {result.baseline}"
         yield means
     yield from filter(None, [missing_words(result)])
-    if words := directions(by).strip():
-        yield words
+    yield from filter(None, [directions(criteria).strip()])
+
+
+def _legend_against(
+    result: Benchmark, standings: Sequence[MacroStanding], over: str
+) -> Iterator[str]:
+    """Yield what the marks of differences to the baseline mean, and how they were tested."""
+    families = macro_families_words(result, over)
+    how = how_resampled(result)
+    if families:  # which says more
+        how = how.removesuffix(", each criterion by itself")
+    if any(SIGNS.keys() & set(standing.against["verdict"]) for standing in standings):
+        yield f"+ better, - worse than {result.baseline} ({how})"
+    else:
+        least = min(float(standing.against["p_corrected"].min()) for standing in standings)
+        none = f"no significant difference to {result.baseline}, p >= {texts.format_p(least)}"
+        yield f"{none} ({how})"
+    if families:
+        yield families
 
 
 def _remarks(result: Benchmark, standings: Sequence[MacroStanding]) -> Iterator[str]:
     """Yield what the table cannot say: different leaders, and single collections."""
-    leaders = gathered((tuple(x.leaders), x.name) for x in standings if len(result.runs) > 1)
-    if len(leaders) > 1:
-        parts = [
-            f"by {listed(names)}, {listed(list(runs)) if runs else 'all are level'}"
-            for runs, names in leaders.items()
-        ]
-        yield f"Who leads depends on the criterion: {'; '.join(parts)}."
-    if result.per_task and len(result.runs) > 1:
-        yield from _corrected_winners(standings)
+    if len(result.runs) > 1:
+        yield from _different_leaders(standings)
+        if result.per_task:
+            yield from _corrected_winners(standings)
     if result.baseline is not None and result.rivals:
         yield from _replicated(result)
     elif result.baseline is not None:
         yield f"Only the baseline {result.baseline} is left: nothing can be compared with it."
 
 
+def _different_leaders(standings: Sequence[MacroStanding]) -> Iterator[str]:
+    """Yield who leads by which criteria, if criteria have different leaders."""
+    criteria_of = gathered((tuple(standing.leaders), standing.name) for standing in standings)
+    if len(criteria_of) < 2:
+        return
+    facts = []
+    for leaders, names in criteria_of.items():
+        lead = listed(list(leaders)) if leaders else "all are level"
+        facts.append(f"by {listed(names)}, {lead}")
+    yield f"Who leads depends on the criterion: {'; '.join(facts)}."
+
+
 def _corrected_winners(standings: Sequence[MacroStanding]) -> Iterator[str]:
     """Yield the mean of the best run, corrected for having been selected."""
     facts = []
     for standing in standings:
-        row = standing.ranking.dropna(subset="mean_corrected")
-        if len(row):
-            mean, plain = float(row["mean_corrected"].iloc[0]), float(row["mean"].iloc[0])
-            numbers = f"{texts.format_number(mean, PLACES)} instead of {texts.format_number(plain, PLACES)}"
-            facts.append(f"{row['run'].iloc[0]} {numbers} by {standing.name}")
+        rows = standing.ranking.dropna(subset="mean_corrected")
+        if len(rows):
+            best = rows.iloc[0]
+            corrected = texts.format_number(float(best["mean_corrected"]), PLACES)
+            observed = texts.format_number(float(best["mean"]), PLACES)
+            facts.append(f"{best['run']} {corrected} instead of {observed} by {standing.name}")
     if facts:
         yield f"The best mean, corrected for having been selected: {'; '.join(facts)}."
 
@@ -364,21 +404,16 @@ def _replicated(result: Benchmark) -> Iterator[str]:
     """Yield on how many single collections runs are better than the baseline, at least."""
     if len(result) < 2 or len(result.runs) < 2 or result.per_task:
         return
-    confidence = texts.confidence_words(result.provenance)
+    level = texts.confidence_words(result.provenance)
     combination = f"p combined by {'Simes' if result.share_queries else 'Fisher'}"
-    facts_of = {name: _replicated_fact(result, name) for name in result.quantities}
-    if not any(facts_of.values()):
-        yield (
-            f"No run is shown to beat {result.baseline} on any single collection "
-            f"({confidence} confidence for each criterion; {combination})."
-        )
+    how = f"({level} confidence for each criterion; {combination})"
+    fact_of_criterion = {name: _replicated_fact(result, name) for name in result.quantities}
+    if not any(fact_of_criterion.values()):
+        yield f"No run is shown to beat {result.baseline} on any single collection {how}."
         return
     none = "no run is shown to be on any"
-    facts = texts.once((fact or none, name) for name, fact in facts_of.items())
-    yield (
-        f"Better than {result.baseline} on single collections "
-        f"({confidence} confidence for each criterion; {combination}): {facts}."
-    )
+    facts = texts.once((fact or none, name) for name, fact in fact_of_criterion.items())
+    yield f"Better than {result.baseline} on single collections {how}: {facts}."
 
 
 def _replicated_fact(result: Benchmark, name: str) -> str:
@@ -393,11 +428,16 @@ def _replicated_fact(result: Benchmark, name: str) -> str:
 
 
 def wilcoxon_words(test: Mapping[str, Any]) -> str:
-    """How many pairs differ by Wilcoxon's test over collections, of what ``Benchmark.friedman`` gave."""
+    """Return how many pairs differ by Wilcoxon's test over collections.
+
+    Args:
+        test: what ``Benchmark.friedman`` returned.
+    """
     p = test["p_wilcoxon"].to_numpy()
     pairs = p[np.triu_indices(len(p), 1)]
-    differ = int((pairs <= test["alpha"]).sum())
-    return f"Wilcoxon's signed ranks over collections with Holm's correction: {differ:,} of {count(len(pairs), 'pair')} differ"
+    n_differing = int((pairs <= test["alpha"]).sum())
+    of_pairs = f"{n_differing:,} of {count(len(pairs), 'pair')} differ"
+    return f"Wilcoxon's signed ranks over collections with Holm's correction: {of_pairs}"
 
 
 def benchmark_table(
@@ -416,8 +456,8 @@ def benchmark_table(
         over: what is a sample, as in ``Benchmark.overall``.
         places: decimal places.
         by: a criterion; by default all.
-        columns: ``"means"`` (mean, rank, difference) or ``"differences"`` (difference, interval, p),
-            which fit a page; by default every number.
+        columns: ``"means"`` (mean, rank, difference) or ``"differences"`` (difference, interval,
+            p), which fit a page; by default every number.
         caption: the first sentence of the caption; by default what was evaluated.
     """
     if columns is not None:
@@ -425,12 +465,11 @@ def benchmark_table(
     over = result.sample(over)
     result.overall(over)  # raises if nothing can be said
     standings = [MacroStanding(result, name, over) for name in ([by] if by else result.quantities)]
-    table = pd.concat([standing.ranking for standing in standings], ignore_index=True)
-    all_columns = _columns_of(result, standings, table, places)
-    wanted: Iterable[str] = all_columns
+    column_of = _columns_of(result, standings, places)
+    shown = list(column_of.values())
     if columns is not None:
         wanted = _OF_MEANS if columns == "means" else _OF_DIFFERENCES
-    shown = [column for name, column in all_columns.items() if name in wanted]
+        shown = [column for name, column in column_of.items() if name in wanted]
     title = caption
     if title is None:
         title = f"Macro means over {count(len(result), 'collection')} ({listed(list(result))})."
@@ -442,38 +481,42 @@ _OF_DIFFERENCES = ("criterion", "run", "difference", "p")
 
 
 def _columns_of(
-    result: Benchmark, standings: Sequence[MacroStanding], table: pd.DataFrame, places: int
+    result: Benchmark, standings: Sequence[MacroStanding], places: int
 ) -> dict[str, Column]:
     """Return every column of the table, by what it holds."""
+    table = pd.concat([standing.ranking for standing in standings], ignore_index=True)
+    names: list[str] = []
     best: list[str] = []
     for standing in standings:
-        smaller = standing.criterion.smaller_is_better
-        best += best_marks(standing.ranking["mean"], smaller_is_better=smaller)
-    names = [x.name + direction_words(x.criterion) for x in standings for _ in x.runs]
+        criterion, means = standing.criterion, standing.ranking["mean"]
+        names += [standing.name + direction_words(criterion)] * len(standing.runs)
+        best += best_marks(means, smaller_is_better=criterion.smaller_is_better)
+    runs = list(map(str, table["run"]))
     columns = {
         "criterion": Column("criterion", names),
-        "run": Column("run", list(map(str, table["run"]))),
+        "run": Column("run", runs),
         "mean": Column("mean (interval)", _cells(table, "mean", "ci", places), True, best),
-        "mean rank": Column("mean rank", [f"{value:.2f}" for value in table["mean_rank"]], True),
-        "rank": Column("rank", ranks_of(table)),
     }
-    if shares := missing_shares(result, columns["run"].cells):
-        missing = {"missing": Column("missing", shares, numeric=True)}
-        first = {name: columns.pop(name) for name in ("criterion", "run", "mean")}
-        columns = first | missing | columns
+    shares = missing_shares(result, runs)
+    if shares:
+        columns["missing"] = Column("missing", shares, numeric=True)
+    mean_ranks = [f"{value:.2f}" for value in table["mean_rank"]]
+    columns["mean rank"] = Column("mean rank", mean_ranks, True)
+    columns["rank"] = Column("rank", ranks_of(table))
     if result.per_task:
         columns["borda"] = Column("rank by mean rank", ranks_of(table, "borda"))
     if "difference" in table:
-        signs = [SIGNS.get(str(verdict), "") for verdict in table["verdict"]]
+        head = f"difference to {result.baseline}"
         cells = _cells(table, "difference", "difference", places)
-        columns["difference"] = Column(f"difference to {result.baseline}", cells, True, signs)
-        p = [texts.format_p(float(p)) for p in table["p_corrected"]]
+        columns["difference"] = Column(head, cells, True, _signs(table))
+        p = list(map(texts.format_p, table["p_corrected"].astype(float)))
         columns["p"] = Column("p corrected", p, True, is_p=True)
     if "effect" in table:
         ends = zip(table["next_low"], table["next_high"], strict=True)
-        columns["next"] = Column("next collection", [texts.interval(*both) for both in ends], True)
-        i2 = [texts.format_number(float(value), 2) for value in table["i2"]]
-        columns["i2"] = Column("I2", i2, True)
+        intervals = [texts.interval(low, high) for low, high in ends]
+        columns["next"] = Column("next collection", intervals, True)
+        shares_of_variance = [texts.format_number(float(value), 2) for value in table["i2"]]
+        columns["i2"] = Column("I2", shares_of_variance, True)
     return columns
 
 
@@ -490,16 +533,16 @@ def _cells(table: pd.DataFrame, value: str, ends: str, places: int) -> list[str]
 
 def _notes_of_table(result: Benchmark, over: str) -> list[str]:
     """Return the legend of the table: its intervals, ranks and marks."""
-    confidence = texts.confidence_words(result.provenance)
-    notes = [
-        f"{confidence} intervals; ranks: simultaneous for each criterion; {_resampled(result, over)}."
-    ]
+    level = texts.confidence_words(result.provenance)
+    ranks = f"ranks: simultaneous for each criterion; {_resampled(result, over)}"
+    notes = [f"{level} intervals; {ranks}."]
     if result.rivals:
-        notes.append(
-            f"+, -: significantly better, worse than {result.baseline} ({how_resampled(result)})."
-        )
-        words = macro_families_words(result, over)
-        notes += [f"{words[0].upper()}{words[1:]}."] if words else []
-    if missing := missing_words(result):
+        signs = f"+, -: significantly better, worse than {result.baseline}"
+        notes.append(f"{signs} ({how_resampled(result)}).")
+        families = macro_families_words(result, over)
+        if families:
+            notes.append(f"{families[0].upper()}{families[1:]}.")
+    missing = missing_words(result)
+    if missing:
         notes.append(f"{missing[0].upper()}{missing[1:]}.")
     return [*notes, *criteria_captions(result.quantities)]

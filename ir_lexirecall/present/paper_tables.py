@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import itertools
 import string
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from ir_lexirecall._util.errors import check_choice
 from ir_lexirecall.comparison import Comparison
@@ -90,19 +90,20 @@ def comparison_table(
         caption: the first sentence of the caption; by default what was compared.
     """
     check_choice("columns", columns, TABLES)
-    title = caption
-    if title is None:
-        where = f" of {result.compared.source}" if result.compared.source else ""
-        title = f"{columns.capitalize()} on {count(len(result.query_ids), result.compared.unit)}{where}."
     standings = {standing.name: standing for standing in standings_of(result)}
-    table = _differences if columns == "differences" else _means
-    shown, notes = table(result, standings, places, holds=holds)
+    if columns == "differences":
+        shown = _differences(result, standings, places, holds=holds)
+        notes = _notes_on_differences(result, standings)
+    else:
+        shown = _means(result, standings, places, holds=holds)
+        notes = _notes_on_means(result, standings)
     corrected = families_words(result).removeprefix("each criterion tested by itself; ")
     if standings and corrected:  # the sentence on the test ends with "each criterion by itself"
         notes.append(f"{corrected[0].upper()}{corrected[1:]}.")
     if holds:
         notes += _notes_on_daggers(result, standings)
     notes += criteria_captions(result.compared.by, _rivals(result, columns))
+    title = _caption(result, columns) if caption is None else caption
     return Shown(shown, title, notes)
 
 
@@ -115,42 +116,79 @@ def _rivals(result: Comparison, columns: str) -> str:
     return "against the other run" if len(result.runs) == 2 else "mean over all other runs"
 
 
+def _caption(result: Comparison, columns: str) -> str:
+    """Return what a table shows, and on how many queries of which collection."""
+    where = f" of {result.compared.source}" if result.compared.source else ""
+    n_queries = count(len(result.query_ids), result.compared.unit)
+    return f"{columns.capitalize()} on {n_queries}{where}."
+
+
 # -- means -----------------------------------------------------------------------------------------
 
 
 def _means(
     result: Comparison, standings: Mapping[str, Standing], places: int, *, holds: bool
-) -> tuple[list[Column], list[str]]:
-    """Return the columns of means, and notes on their marks."""
-    runs = list(map(str, result.ranking(next(iter(standings), None))["run"]))
-    is_lettered = result.baseline is None and len(runs) > 1
-    letters = dict(zip(runs, _letters(), strict=False))
-    columns = [Column("", list(letters.values()))] if is_lettered else []
+) -> list[Column]:
+    """Return the columns of means, with their marks."""
+    runs = _rows_of_means(result, standings)
+    columns = []
+    letters: dict[str, str] = {}
+    if result.baseline is None and len(runs) > 1:
+        letters = dict(zip(runs, _letters(), strict=False))
+        columns.append(Column("", list(letters.values())))
     columns.append(Column("run", runs))
-    marks, is_any_best = marks_of(result), False
+    marks = marks_of(result)
     for name, criterion in result.compared.by.items():
-        signs = dict(zip(result.runs, marks[name], strict=True))
-        is_any_best |= any(BEST in sign for sign in signs.values())
-        standing = standings.get(name)
-        if standing is not None:
-            raised = _letter_marks(standing, letters, holds=holds) if is_lettered else {}
-            daggers = {} if is_lettered or not holds else _daggers(standing, runs)
-            signs = {run: signs[run] + raised.get(run, "") + daggers.get(run, "") for run in runs}
-        numbers = _numbers_of(result, name)
-        cells = [texts.format_number(numbers[run], places) for run in runs]
+        sign_of_run = dict(zip(result.runs, marks[name], strict=True))
+        raised = _raised_marks(standings.get(name), runs, letters, holds=holds)
+        shown_marks = [sign_of_run[run] + raised.get(run, "") for run in runs]
+        number_of_run = _numbers_of(result, name)
+        cells = [texts.format_number(number_of_run[run], places) for run in runs]
         head = display_name(name, result) + direction_words(criterion)
-        columns.append(Column(head, cells, numeric=True, marks=[signs[run] for run in runs]))
-    if shares := missing_shares(result, runs):
+        columns.append(Column(head, cells, numeric=True, marks=shown_marks))
+    shares = missing_shares(result, runs)
+    if shares:
         columns.append(Column("missing", shares, numeric=True))
-    notes = ["Bold: the best of its column."] if is_any_best else []
-    if missing := missing_words(result):
+    return columns
+
+
+def _raised_marks(
+    standing: Standing | None, runs: Sequence[str], letters: Mapping[str, str], *, holds: bool
+) -> dict[str, str]:
+    """Return the letters of beaten runs or, with a baseline, daggers, by run.
+
+    Args:
+        standing: how the runs stand by a criterion; None if the criterion is not defined.
+        runs: the rows of the table.
+        letters: of the runs; empty if there is a baseline.
+        holds: whether daggers are shown.
+    """
+    if standing is None:
+        return {}
+    if letters:
+        return _letter_marks(standing, letters, holds=holds)
+    return _daggers(standing, runs) if holds else {}
+
+
+def _rows_of_means(result: Comparison, standings: Mapping[str, Standing]) -> list[str]:
+    """Return the runs, best first by the first criterion that is defined."""
+    return list(map(str, result.ranking(next(iter(standings), None))["run"]))
+
+
+def _notes_on_means(result: Comparison, standings: Mapping[str, Standing]) -> list[str]:
+    """Return what the marks of a table of means stand for."""
+    notes = []
+    if any(BEST in mark for of_runs in marks_of(result).values() for mark in of_runs):
+        notes.append("Bold: the best of its column.")
+    missing = missing_words(result)
+    if missing:
         notes.append(f"{missing[0].upper()}{missing[1:]}.")
-    if len(runs) > 1 and standings:
-        raised_note = "Raised: significantly better than the runs of these letters"
+    if len(result.runs) > 1 and standings:
+        signs = "Raised: significantly better than the runs of these letters"
         if result.baseline is not None:
-            raised_note = f"+, -: significantly better, worse than {result.baseline}"
-        notes.append(f"{raised_note} ({how_compared(result, list(standings))}).")
-    return columns, notes
+            signs = f"+, -: significantly better, worse than {result.baseline}"
+        notes.append(f"{signs} ({how_compared(result, list(standings))}).")
+    return notes
 
 
 def _letters() -> Iterator[str]:
@@ -201,63 +239,62 @@ def _notes_on_daggers(result: Comparison, standings: Mapping[str, Standing]) -> 
 
 def _differences(
     result: Comparison, standings: Mapping[str, Standing], places: int, *, holds: bool
-) -> tuple[list[Column], list[str]]:
-    """Return the columns of differences with interval and p, and notes on them.
+) -> list[Column]:
+    """Return the columns of differences with interval and p.
 
-    A column whose cells are all the same is left out; the caption says what it would say.
+    What all rows share has no column: a single criterion, the baseline, a single pair of runs. The
+    caption says it.
     """
+    rows: list[_DifferenceRow] = []
+    for standing in standings.values():
+        rows += _rows_of_differences(standing, places, holds=holds)
+    cells = {name: [row[i] for row in rows] for i, name in enumerate(_DifferenceRow._fields)}
+    columns = []
+    if len(standings) > 1:
+        columns.append(Column("criterion", cells["criterion"]))
+    if len(result.runs) != 2:
+        columns.append(Column("run", cells["run"]))
+        if result.baseline is None:
+            columns.append(Column("baseline", cells["baseline"]))
     level = texts.confidence_words(result.provenance)
-    heads = ["criterion", "run", "baseline", "difference", f"{level} interval", "p"]
-    rows: list[list[str]] = []
-    marks: list[str] = []
-    for name, standing in standings.items():
-        unsure = (standing.unsure or []) if holds else []
-        for row in result.table(name).itertuples():
-            rows.append(_difference_cells(display_name(name, result), row, standing, places))
-            marks.append(_difference_mark(row, unsure))
-    left_out = _heads_left_out(result, standings)
-    columns = [
-        Column(
-            head,
-            [cells[i] for cells in rows],
-            numeric=head in ("difference", "p"),
-            is_p=head == "p",
-            marks=marks if head == "difference" else (),
-        )
-        for i, head in enumerate(heads)
-        if head not in left_out
-    ]
-    return columns, _notes_on_differences(result, standings)
-
-
-def _difference_cells(name: str, row: Any, standing: Standing, places: int) -> list[str]:
-    """Return the cells of a pair: criterion, both runs, difference, interval and p."""
-    estimate = row.estimate if standing.criterion.is_measure else row.difference
     return [
-        name,
-        str(row.run_a),
-        str(row.run_b),
-        signed(float(estimate), places),
-        texts.interval(row.ci_low, row.ci_high, places),
-        texts.format_p(float(row.p_corrected)),
+        *columns,
+        Column("difference", cells["difference"], numeric=True, marks=cells["mark"]),
+        Column(f"{level} interval", cells["interval"]),
+        Column("p", cells["p"], numeric=True, is_p=True),
     ]
 
 
-def _difference_mark(row: Any, unsure: Sequence[Collection[str]]) -> str:
-    """Return the sign of a verdict, and a dagger if unjudged documents might undo it."""
-    return SIGNS.get(str(row.verdict), "") + DAGGER * ({row.run_a, row.run_b} in unsure)
+class _DifferenceRow(NamedTuple):
+    """Cells of a pair of runs in a table of differences."""
+
+    criterion: str
+    run: str
+    baseline: str
+    difference: str
+    interval: str
+    p: str
+    mark: str
 
 
-def _heads_left_out(result: Comparison, standings: Mapping[str, Standing]) -> set[str]:
-    """Return the heads of the columns that would be the same in every row."""
-    left_out = set()
-    if len(standings) < 2:
-        left_out.add("criterion")
-    if result.baseline is not None:
-        left_out.add("baseline")
-    if len(result.runs) == 2:
-        left_out |= {"run", "baseline"}
-    return left_out
+def _rows_of_differences(
+    standing: Standing, places: int, *, holds: bool
+) -> Iterator[_DifferenceRow]:
+    """Yield the row of each pair by a criterion."""
+    result = standing.result
+    unsure = (standing.unsure or []) if holds else []
+    for row in result.table(standing.name).itertuples():
+        estimate = row.estimate if standing.criterion.is_measure else row.difference
+        dagger = DAGGER if {row.run_a, row.run_b} in unsure else ""
+        yield _DifferenceRow(
+            display_name(standing.name, result),
+            str(row.run_a),
+            str(row.run_b),
+            signed(float(estimate), places),
+            texts.interval(row.ci_low, row.ci_high, places),
+            texts.format_p(float(row.p_corrected)),
+            SIGNS.get(str(row.verdict), "") + dagger,
+        )
 
 
 def _notes_on_differences(result: Comparison, standings: Mapping[str, Standing]) -> list[str]:
@@ -265,12 +302,13 @@ def _notes_on_differences(result: Comparison, standings: Mapping[str, Standing])
     if not standings or len(result.runs) < 2:
         return []
     notes = []
-    other = result.baseline or "the run of the second column"
+    baseline = result.baseline or "the run of the second column"
     if len(result.runs) == 2:
-        (run, other) = result.pairs[0]
-        notes.append(f"Differences are {run} minus {other}.")
-    notes.append(f"+, -: better, worse than {other} ({how_compared(result, list(standings))}).")
-    kinds = {standing.estimate for standing in standings.values()} - {"mean difference"}
-    if kinds:
-        notes.append(f"Intervals are of what the test estimates ({listed(sorted(kinds))}).")
+        run, baseline = result.pairs[0]
+        notes.append(f"Differences are {run} minus {baseline}.")
+    how = how_compared(result, list(standings))
+    notes.append(f"+, -: better, worse than {baseline} ({how}).")
+    estimates = {standing.estimate for standing in standings.values()} - {"mean difference"}
+    if estimates:
+        notes.append(f"Intervals are of what the test estimates ({listed(sorted(estimates))}).")
     return notes

@@ -1,7 +1,11 @@
-"""How runs stand by one criterion, on one collection or over several: what sentences, tables, pictures and reports read."""
+"""How runs stand by one criterion, on one collection or over several.
+
+Sentences, tables, pictures and reports read it.
+"""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, cast
@@ -73,12 +77,12 @@ def verdict_words(verdict: str | None, *, has_margin: bool = False) -> str:
 
 
 def defined(result: Comparison) -> dict[str, Criterion]:
-    """The criteria of which there are queries, and all values are finite numbers."""
-    return {
-        name: c
-        for name, c in result.compared.by.items()
-        if c.query_ids and np.isfinite(c.standings).all()
-    }
+    """Return the criteria that count some query, and whose values are all finite numbers."""
+    criteria = {}
+    for name, criterion in result.compared.by.items():
+        if criterion.query_ids and np.isfinite(criterion.standings).all():
+            criteria[name] = criterion
+    return criteria
 
 
 def missing_shares(result: Comparison | Benchmark, runs: Iterable[str]) -> list[str]:
@@ -92,12 +96,14 @@ def missing_shares(result: Comparison | Benchmark, runs: Iterable[str]) -> list[
         return []
     if tables[0].per_task:  # each task has the shares over all of them
         return [f"{tables[0].missing_share(run):.1%}" for run in runs]
-    shares = []
-    for run in runs:
-        of_run = [table for table in tables if run in table.runs]
-        n_missing = sum(table.missing_of_run.get(run, 0) for table in of_run)
-        shares.append(f"{n_missing / max(1, sum(table.n_queries for table in of_run)):.1%}")
-    return shares
+    return [f"{_missing_share(tables, run):.1%}" for run in runs]
+
+
+def _missing_share(tables: Iterable[ValueTable], run: str) -> float:
+    """Return the share of the queries of all tables with a run for which it has no value."""
+    with_run = [table for table in tables if run in table.runs]
+    n_missing = sum(table.missing_of_run.get(run, 0) for table in with_run)
+    return n_missing / max(1, sum(table.n_queries for table in with_run))
 
 
 def missing_words(result: Comparison | Benchmark) -> str:
@@ -118,23 +124,28 @@ def _given_values(result: Comparison | Benchmark) -> list[ValueTable]:
 
 
 def standings_of(result: Comparison) -> list[Standing]:
-    """How the runs stand by every criterion that is defined."""
+    """Return how the runs stand by every criterion that is defined."""
     return [Standing(result, name) for name in defined(result)]
 
 
 def direction_words(criterion: Criterion) -> str:
-    """Which value is better, after a name, where that needs to be said."""
-    said = criterion.direction
-    return f", {said}" if "(" in said else f" ({said})" if said else ""
+    """Return which value is better, to follow a name; empty if readers know it."""
+    direction = criterion.direction
+    if "(" in direction:
+        return f", {direction}"
+    return f" ({direction})" if direction else ""
 
 
 def directions(by: Mapping[str, Criterion]) -> str:
-    """Which value is better, of those measures of which that needs to be said, in a sentence each; empty where there are none."""
-    groups = gathered((criterion.direction, name) for name, criterion in by.items())
+    """Return which value is better, in a sentence for each group of measures.
+
+    Measures whose better value readers know are left out.
+    """
+    names_of = gathered((criterion.direction, name) for name, criterion in by.items())
+    names_of.pop("", None)
     return "".join(
-        f" {words[0].upper()}{words[1:]}: {listed(names)}."
-        for words, names in groups.items()
-        if words
+        f" {direction[0].upper()}{direction[1:]}: {listed(names)}."
+        for direction, names in names_of.items()
     )
 
 
@@ -153,11 +164,13 @@ def criteria_captions(names: Iterable[str], rivals: str = "mean over all other r
     sentences = captions(names)
     for name in names:
         with suppress(ValueError):  # a label of the user's
-            if (preference := parse_preference(name)) is not None:
-                parts = ["(wins - losses) / queries with relevant documents"]
+            preference = parse_preference(name)
+            if preference is not None:
+                quantity = "(wins - losses) / queries with relevant documents"
                 if preference.NAME in PAIRWISE:
-                    parts = ["preference from -1 to 1 on queries with relevant documents"]
-                sentences.append(f"{name}: {', '.join([*parts, *filter(None, [rivals])])}.")
+                    quantity = "preference from -1 to 1 on queries with relevant documents"
+                against = f", {rivals}" if rivals else ""
+                sentences.append(f"{name}: {quantity}{against}.")
     return sentences
 
 
@@ -173,20 +186,20 @@ def display_name(name: str, result: Comparison) -> str:
 
 def how_compared(result: Comparison, names: Sequence[str], groups: int = 1) -> str:
     """Return how differences by some criteria were tested, in each of some groups of queries."""
-    pairs, criteria = len(result.pairs) * groups, len(result.criteria)
-    over_all = result.compared.margins is not None or result.test.family == "all"
-    tests = {display_name(name, result): result.compared.test_of(name) for name in names}
+    n_pairs, n_criteria = len(result.pairs) * groups, len(result.criteria)
+    has_margin = result.compared.margins is not None
+    is_over_all = has_margin or result.test.family == "all"
     how = how_tested(
-        tests,
-        pairs * criteria if over_all else pairs,
-        margin_comparisons=0 if result.compared.margins is None else pairs,
-        criteria=criteria,
+        {display_name(name, result): result.compared.test_of(name) for name in names},
+        n_pairs * n_criteria if is_over_all else n_pairs,
+        margin_comparisons=n_pairs if has_margin else 0,
+        criteria=n_criteria,
     )
-    if criteria > 1 and not over_all:
+    if n_criteria > 1 and not is_over_all:
         how += ", each criterion by itself"
-    return (
-        how if result.compared.predicted is None else how.replace("paired", "prediction-powered", 1)
-    )
+    if result.compared.predicted is not None:
+        return how.replace("paired", "prediction-powered", 1)
+    return how
 
 
 def families_words(result: Comparison) -> str:
@@ -201,25 +214,27 @@ def families_words(result: Comparison) -> str:
         return ""
     if result.test.correction is None:
         return "each criterion tested by itself, without a correction"
-    left = {}
+    n_left = {}
     for name in names:
         (columns,) = result.tests.columns_of(name)
-        left[display_name(name, result)] = int(
-            (columns["p_corrected_all"] <= result.test.alpha).sum()
-        )
-    return _families_sentence(list(left), left, len(result.pairs))
+        is_left = columns["p_corrected_all"] <= result.test.alpha
+        n_left[display_name(name, result)] = int(is_left.sum())
+    return _families_sentence(n_left, len(result.pairs))
 
 
 def how_resampled(result: Benchmark) -> str:
-    """How differences to the baseline over all collections were tested, in a few words."""
-    comparisons, criteria = len(result.runs) - 1, len(result.quantities)
-    over_all = result.test.family == "all" and criteria > 1
-    comparisons *= criteria if over_all else 1
-    correction = result.test.correction if comparisons > 1 else None
-    what = f", {correction_words(correction)} for {comparisons:,} comparisons" if correction else ""
-    if criteria > 1:
-        what += f" over all {criteria} criteria" if over_all else ", each criterion by itself"
-    return f"p <= {format_level(result.test.alpha)}{what}"
+    """Return how differences to the baseline over all collections were tested."""
+    n_comparisons, n_criteria = len(result.runs) - 1, len(result.quantities)
+    is_over_all = result.test.family == "all" and n_criteria > 1
+    if is_over_all:
+        n_comparisons *= n_criteria
+    how = f"p <= {format_level(result.test.alpha)}"
+    if result.test.correction and n_comparisons > 1:
+        correction = correction_words(result.test.correction)
+        how += f", {correction} for {n_comparisons:,} comparisons"
+    if is_over_all:
+        return f"{how} over all {n_criteria} criteria"
+    return f"{how}, each criterion by itself" if n_criteria > 1 else how
 
 
 def macro_families_words(result: Benchmark, over: str) -> str:
@@ -232,21 +247,19 @@ def macro_families_words(result: Benchmark, over: str) -> str:
         return ""
     if result.test.correction is None:
         return "each criterion tested by itself, without a correction"
-    names = overall["criterion"].drop_duplicates().tolist()
     is_left = overall["p_corrected_all"] <= result.test.alpha
-    numbers = is_left.groupby(overall["criterion"], sort=False).sum()
-    pairs = len(result.runs) - 1
-    return _families_sentence(names, {name: int(numbers[name]) for name in names}, pairs)
+    n_left = is_left.groupby(overall["criterion"], sort=False).sum()
+    return _families_sentence(n_left.astype(int).to_dict(), len(result.runs) - 1)
 
 
-def _families_sentence(names: Sequence[str], left: Mapping[str, int], pairs: int) -> str:
-    """Return how many differences a correction over all criteria would leave."""
-    kept = [name for name in names if left[name]]
-    if pairs > 1:
-        kept = [f"{left[name]:,} of {pairs:,} by {name}" for name in kept]
-    words = listed(kept) if kept else "no significant difference"
-    number = "both" if len(names) == 2 else f"all {_NUMBERS.get(len(names), len(names))}"
-    return f"each criterion tested by itself; corrected over {number}: {words}"
+def _families_sentence(n_left: Mapping[str, int], n_pairs: int) -> str:
+    """Return how many differences a correction over all criteria would leave, by criterion."""
+    kept = [name for name, n in n_left.items() if n]
+    if n_pairs > 1:
+        kept = [f"{n_left[name]:,} of {n_pairs:,} by {name}" for name in kept]
+    differences = listed(kept) if kept else "no significant difference"
+    number = "both" if len(n_left) == 2 else f"all {_NUMBERS.get(len(n_left), len(n_left))}"
+    return f"each criterion tested by itself; corrected over {number}: {differences}"
 
 
 class Standing:
@@ -269,9 +282,7 @@ class Standing:
         self.ranking: pd.DataFrame = result.ranking(name)
         self.runs: list[str] = list(map(str, self.ranking["run"]))
         alike = same(self.ranking["mean"], self.ranking["mean"].iloc[0])
-        self.leaders: list[str] = [
-            run for run, leads in zip(self.runs, alike, strict=True) if leads
-        ]
+        self.leaders: list[str] = [*itertools.compress(self.runs, alike)]
         self.all_alike: bool = len(self.leaders) == len(self.runs)
         self.reference: str = result.baseline or self.runs[0]
         self.how: str = how_compared(result, [name])
@@ -279,25 +290,29 @@ class Standing:
 
     @cached_property
     def may_be_best(self) -> list[str]:
-        """The runs that may be the best at 1 - alpha, best first; the leaders among them."""
+        """Return the runs that may be the best at 1 - alpha, best first, with the leaders."""
         best = self.result.best_set(self.name).set_index("run")["may_be_best"]
         return [run for run in self.runs if best[run] or run in self.leaders]
 
     @cached_property
     def verdicts(self) -> Verdicts:
+        """Return the verdicts on all pairs by this criterion."""
         return self.result.tests.verdicts_by(self.name)
 
     @cached_property
     def against(self) -> pd.DataFrame:
-        """The rows of ``table`` that compare a run with the reference, turned so that they speak of the others; best first."""
+        """Return the rows of ``table`` that compare the runs with the reference, best first.
+
+        Each row is turned so that the reference is the second run.
+        """
         return self.seen_from(self.reference)
 
     def seen_from(self, reference: str) -> pd.DataFrame:
-        """Return the rows of ``table`` that compare a run with a reference, turned like ``against``."""
+        """Return the rows that compare the runs with a reference, turned like ``against``."""
         return self._against(self.result.table(self.name), reference)
 
     def in_groups(self) -> dict[str, pd.DataFrame]:
-        """``against`` in each group of queries."""
+        """Return ``against`` in each group of queries."""
         table = self.result.group_table(self.name)
         return {
             str(group): self._against(rows, self.reference)
@@ -310,49 +325,53 @@ class Standing:
         turned[_SIGNED] = -turned[_SIGNED]
         turned["verdict"] = [turned_verdict(verdict) for verdict in turned["verdict"]]
         both = pd.concat([turned, table[table["run_b"] == reference]]).set_index("run_a")
-        return (
-            both.loc[[run for run in self.runs if run in both.index]]
-            .rename_axis("run")
-            .reset_index()
-        )
+        best_first = [run for run in self.runs if run in both.index]
+        return both.loc[best_first].rename_axis("run").reset_index()
 
     @cached_property
     def unsure(self) -> list[set[str]] | None:
-        """The pairs whose significant difference unjudged documents might undo; None where nothing is bounded."""
-        left = self.result.missing.undecided(self.name)
-        if left is None or not left.bounded:
+        """Return the pairs whose significant difference unjudged documents might undo.
+
+        None if nothing is bounded.
+        """
+        undecided = self.result.missing.undecided(self.name)
+        if undecided is None or not undecided.bounded:
             return None
-        found = zip(self.verdicts.pairs.items(), left.holds, strict=True)
-        return [
-            {*pair} for (pair, verdict), word in found if verdict in SIGNS and word != ANY_JUDGING
-        ]
+        unsure: list[set[str]] = []
+        for (pair, verdict), holds in zip(
+            self.verdicts.pairs.items(), undecided.holds, strict=True
+        ):
+            if verdict in SIGNS and holds != ANY_JUDGING:
+                unsure.append({*pair})
+        return unsure
 
     @cached_property
     def outer(self) -> tuple[int, dict[str, tuple[float, float]]] | None:
-        """The depth, and for each run the interval of its difference to the reference that holds any judging of unjudged documents.
+        """Return the depth of bounds, and the interval of each run's difference to the reference.
 
-        None where these are not known.
+        The interval holds any judging of unjudged documents. None if it is not known.
         """
-        left = self.result.missing.undecided(self.name)
-        if left is None or left.outer is None:
+        undecided = self.result.missing.undecided(self.name)
+        if undecided is None or undecided.outer is None:
             return None
-        ends = {}
-        for (a, b), low, high in zip(
-            self.result.pairs, *(each.tolist() for each in left.outer), strict=True
-        ):
-            if self.reference in (a, b):
-                ends[a if b == self.reference else b] = (
-                    (low, high) if b == self.reference else (-high, -low)
-                )
-        return left.depth, ends
+        lows, highs = (ends.tolist() for ends in undecided.outer)
+        interval_of_run = {}
+        for (a, b), low, high in zip(self.result.pairs, lows, highs, strict=True):
+            if b == self.reference:
+                interval_of_run[a] = (low, high)
+            elif a == self.reference:
+                interval_of_run[b] = (-high, -low)
+        return undecided.depth, interval_of_run
 
 
 class MacroStanding:
-    """How the runs of a benchmark stand by one criterion over all collections, with what ``Standing`` has.
+    """How the runs of a benchmark stand by one criterion over all collections.
+
+    It has what ``Standing`` has.
 
     Attributes:
         ranking: the rows of ``overall`` for the criterion, the best run first.
-        against: the other runs beside the baseline, with columns as in a comparison's table.
+        against: the runs without the baseline, with columns as in a comparison's table.
     """
 
     outer = None
@@ -377,14 +396,16 @@ class MacroStanding:
         self.leaders: list[str] = [] if self.all_alike else self.runs[:1]
         self.reference: str = result.baseline or ""
         self.how: str = how_resampled(result)
-        others = self.ranking[self.ranking["run"] != self.reference].drop(
-            columns=["ci_low", "ci_high"]
-        )
-        self.against: pd.DataFrame = others.rename(columns=_OVERALL)
+        rivals = self.ranking[self.ranking["run"] != self.reference]
+        differences = rivals.drop(columns=["ci_low", "ci_high"])
+        self.against: pd.DataFrame = differences.rename(columns=_OVERALL)
 
     @cached_property
     def may_be_best(self) -> list[str]:
-        """The runs that may be the best over all collections, the leader first; none where all share one mean."""
+        """Return the runs that may be the best over all collections, the leader first.
+
+        Empty if all runs have the same mean.
+        """
         if self.all_alike:
             return []
         best = self.result.best_set(self.name, self.over).set_index("run")["may_be_best"]
@@ -416,7 +437,7 @@ def largest_loss(standing: Standing, row: pd.Series) -> str:
 
 
 def bound_words(standing: Standing, row: pd.Series) -> str:
-    """Return the same with the confidence of the bound, and its unit where that is no mean."""
+    """Return the bound of `loss_words` with its confidence, and its unit if that is no mean."""
     unit = "" if standing.estimate == "mean difference" else f"; {standing.estimate}"
     level = f"one-sided {confidence_words(standing.result.provenance)}"
     return f"{loss_words(standing, row)} ({level}{unit})"

@@ -1,9 +1,9 @@
 """The one renderer of tables for people: terminals, Markdown, LaTeX, HTML.
 
 A ``Shown`` table is made of a plain frame: what each column is (name, number, interval, p) is seen
-from its name and its
-values. Marks stand beside numbers: ``*`` the best of its column (bold where there is bold type),
-everything else (``+`` better, ``-`` worse, ``=`` may be the best, letters of beaten runs) raised.
+from its name and its values. Marks stand beside numbers: ``*`` the best of its column (bold where
+there is bold type), everything else (``+`` better, ``-`` worse, ``=`` may be the best, letters of
+beaten runs) raised.
 """
 
 from __future__ import annotations
@@ -69,10 +69,11 @@ class Column:
 
 @dataclass(frozen=True)
 class Shown:
-    """A table for people.
+    r"""A table for people.
 
     >>> import pandas as pd
-    >>> shown = Shown.from_frame(pd.DataFrame({"run": ["bm25", "ql"], "LR": [0.25, 0.5]}), {"LR": ["", "*+"]})
+    >>> frame = pd.DataFrame({"run": ["bm25", "ql"], "LR": [0.25, 0.5]})
+    >>> shown = Shown.from_frame(frame, {"LR": ["", "*+"]})
     >>> print(shown.text()[0])
     run   LR
     bm25  0.2500
@@ -81,16 +82,16 @@ class Shown:
     | run  |           LR |
     |:-----|-------------:|
     | bm25 |       0.2500 |
-    | ql   | **0.5000**\\+ |
+    | ql   | **0.5000**\+ |
     >>> print(shown.latex())
-    \\begin{tabular}{@{}lr@{\\,}l@{}}
-    \\toprule
-    run  &              LR &       \\\\
-    \\midrule
-    bm25 &          0.2500 &       \\\\
-    ql   & \\textbf{0.5000} & $^{+}$ \\\\
-    \\bottomrule
-    \\end{tabular}
+    \begin{tabular}{@{}lr@{\,}l@{}}
+    \toprule
+    run  &              LR &       \\
+    \midrule
+    bm25 &          0.2500 &       \\
+    ql   & \textbf{0.5000} & $^{+}$ \\
+    \bottomrule
+    \end{tabular}
     """
 
     columns: Sequence[Column]
@@ -101,68 +102,72 @@ class Shown:
     def from_frame(
         cls, table: Table, marks: Marks | None = None, places: int = PLACES, confidence: str = ""
     ) -> Shown:
-        """A plain frame, or columns by name, as a table; ``ci_low`` and ``ci_high`` become one interval.
+        """Return a plain frame, or columns by name, as a table.
 
-        Its index is not shown. ``marks`` has, for some columns, a mark for every row;
-        ``confidence`` is by default that of ``attrs``.
+        ``ci_low`` and ``ci_high`` become one interval. The index is not shown.
+
+        Args:
+            table: the frame, or its columns by name.
+            marks: for some columns, a mark for every row.
+            places: decimal places.
+            confidence: of intervals; by default that of ``attrs``.
         """
-        given, confidence = (
-            columns_of(table),
-            confidence or confidence_words(getattr(table, "attrs", {})),
-        )
+        values_of = columns_of(table)
+        has_interval = {"ci_low", "ci_high"} <= values_of.keys()
         columns = []
-        for name, values in given.items():
-            if name == "ci_low" and "ci_high" in given:
-                ends = zip(values, given["ci_high"], strict=True)
-                columns.append(
-                    Column(f"{confidence} interval", [interval(*both, places) for both in ends])
-                )
-            elif name != "ci_high" or "ci_low" not in given:
-                numeric, signs = is_numeric(values), (marks or {}).get(name, ())
-                columns.append(
-                    Column(
-                        name, cells_of(name, values, places), numeric, signs, numeric and is_p(name)
-                    )
-                )
+        for name, values in values_of.items():
+            if has_interval and name == "ci_high":
+                continue
+            if has_interval and name == "ci_low":
+                level = confidence or confidence_words(getattr(table, "attrs", {}))
+                ends = zip(values, values_of["ci_high"], strict=True)
+                cells = [interval(low, high, places) for low, high in ends]
+                columns.append(Column(f"{level} interval", cells))
+                continue
+            numeric, signs = is_numeric(values), (marks or {}).get(name, ())
+            cells = cells_of(name, values, places)
+            columns.append(Column(name, cells, numeric, signs, numeric and is_p(name)))
         return cls(columns)
 
     def text(self, width: int | None = None) -> tuple[str, str]:
-        """The table for a terminal ``width`` columns wide, and a sentence on the columns that it has no room for (mostly empty).
+        """Return the table for a terminal, and a sentence on columns that were left out.
 
-        Columns are left out from the last on; those that name a row and one number stay, whatever
-        room there is.
+        Columns are left out from the last on. Those that name a row and one number stay, whatever
+        room there is. The sentence is empty if every column fits.
+
+        Args:
+            width: columns of the terminal; None for as many as it takes.
         """
         lines = list(zip(*self._drawn(texts.printable, 0), strict=True))
-        kept = len(lines)
+        n_kept = len(lines)
         if width is not None:
             ends = np.cumsum([texts.width(column[0]) + 2 for column in lines]) - 2
-            names = next(
-                (i for i, column in enumerate(self.columns) if column.numeric and column.head),
-                _MOST_TEXTS,
-            )
-            kept = min(kept, max(names + 1, int(np.searchsorted(ends, width, side="right"))))
-        missing = [column.head for column in self.columns[kept:]]
-        said = f"({len(missing)} of {len(lines)} columns left out: {', '.join(missing)}; --wide shows all)"
-        rows = zip(*lines[:kept], strict=True)
-        return "\n".join("  ".join(row).rstrip() for row in rows), texts.printable(
-            said
-        ) if missing else ""
+            n_fitting = int(np.searchsorted(ends, width, side="right"))
+            n_kept = min(n_kept, max(self._n_naming + 1, n_fitting))
+        shown = "\n".join("  ".join(row).rstrip() for row in zip(*lines[:n_kept], strict=True))
+        left_out = [column.head for column in self.columns[n_kept:]]
+        if not left_out:
+            return shown, ""
+        how_many = f"{len(left_out)} of {len(lines)} columns left out"
+        return shown, texts.printable(f"({how_many}: {', '.join(left_out)}; --wide shows all)")
+
+    @property
+    def _n_naming(self) -> int:
+        """Number of the first columns that name a row, before its numbers."""
+        for i, column in enumerate(self.columns):
+            if column.numeric and column.head:
+                return i
+        return _MOST_TEXTS
 
     def markdown(self) -> str:
-        """The table in Markdown, with its notes below."""
-
-        def signs(raised: str) -> str:
-            letters = raised.replace(DAGGER, "").isalnum() or "," in raised
-            return f"<sup>{raised}</sup>" if letters else raised.replace("+", "\\+")
-
-        head, *rows = self._drawn(texts.escape_markdown, 3, "**{}**", signs)
-        rules = ["-" * (texts.width(cell) + 1) for cell in head]
-        marks = [
-            f"{rule}:" if column.numeric else f":{rule}"
-            for rule, column in zip(rules, self.columns, strict=True)
-        ]
+        """Return the table in Markdown, with its notes below."""
+        head, *rows = self._drawn(texts.escape_markdown, 3, "**{}**", _markdown_marks)
+        rules = []
+        for cell, column in zip(head, self.columns, strict=True):
+            rule = "-" * (texts.width(cell) + 1)
+            rules.append(f"{rule}:" if column.numeric else f":{rule}")
         lines = [f"| {' | '.join(row)} |" for row in (head, *rows)]
-        lines.insert(1, f"|{'|'.join(marks)}|")
+        lines.insert(1, f"|{'|'.join(rules)}|")
         return "\n\n".join(["\n".join(lines), *map(texts.escape_markdown, self.notes)])
 
     def latex(self, label: str | None = None) -> str:
@@ -171,10 +176,11 @@ class Shown:
         It is a ``tabular``, or with a label a whole ``table`` with caption and notes. Marks stand
         in columns of their own, so that the digits of a column stay below each other.
         """
-        drawn, ways = self._latex_columns()
+        drawn, alignments = self._latex_columns()
         head, *rows = (" & ".join(row) + " \\\\" for row in zip(*drawn, strict=True))
         lines = ["\\toprule", head, "\\midrule", *rows, "\\bottomrule"]
-        lines = [f"\\begin{{tabular}}{{@{{}}{''.join(ways)}@{{}}}}", *lines, "\\end{tabular}"]
+        begin = f"\\begin{{tabular}}{{@{{}}{''.join(alignments)}@{{}}}}"
+        lines = [begin, *lines, "\\end{tabular}"]
         if label is None:
             return "\n".join(lines)
         sentences = filter(None, [self.title, *self.notes])
@@ -182,14 +188,14 @@ class Shown:
         wrapper = textwrap.TextWrapper(_LATEX_WIDTH, break_long_words=False, break_on_hyphens=False)
         whole = wrapper.fill(f"\\caption{{{caption}}}")
         above = [_PREAMBLE, "\\begin{table}", "\\centering", whole, f"\\label{{{label}}}"]
-        if len(ways) > _MOST_LATEX_COLUMNS:  # or they are wider than the text
+        if len(alignments) > _MOST_LATEX_COLUMNS:  # or they are wider than the text
             above.append("\\setlength{\\tabcolsep}{4pt}")
         return "\n".join([*above, *lines, "\\end{table}"])
 
     def _latex_columns(self) -> tuple[list[list[str]], list[str]]:
-        """Return the cells of each column below its head, filled up, and how each is aligned."""
+        """Return the cells of each column below its head, padded, and how each is aligned."""
         columns: list[list[str]] = []
-        ways: list[str] = []
+        alignments: list[str] = []
         for column in self.columns:
             cells = [_latex_cell(cell) for cell in column.cells]
             if column.is_p:
@@ -199,47 +205,55 @@ class Shown:
             for i, sign in enumerate(signs):
                 if BEST in sign:
                     cells[i] = f"\\textbf{{{cells[i]}}}"
-            columns.append(_filled([_latex_head(column.head), *cells], numeric=column.numeric))
-            ways.append("r" if column.numeric else "l")
+            head = _latex_head(column.head)
+            columns.append(texts.padded([head, *cells], numeric=column.numeric))
+            alignments.append("r" if column.numeric else "l")
             if any(raised):
-                columns.append(_filled(["", *map(_latex_marks, raised)], numeric=False))
-                ways.append("@{\\,}l")
-        return columns, ways
+                columns.append(texts.padded(["", *map(_latex_marks, raised)], numeric=False))
+                alignments.append("@{\\,}l")
+        return columns, alignments
 
     def html(self, most: int | None = None) -> str:
-        """The table as HTML; of many rows the first ``most``, and how many more there are.
+        """Return the table as HTML.
+
+        Args:
+            most: rows to show, of many the first ones, and how many more there are.
 
         >>> Shown.from_frame({"run": ["a", "b", "c"]}).html(most=1).partition("<p>")[2]
         '<small>2 more rows</small></p>'
         """
-
-        def row(cells: Sequence[str], tag: str) -> str:
-            ways = ("right" if column.numeric else "left" for column in self.columns)
-            pairs = zip(cells, ways, strict=True)
-            return "".join(f'<{tag} style="text-align:{way}">{cell}</{tag}>' for cell, way in pairs)
-
         head, *body = self._drawn(texts.escape_html, -1, "<b>{}</b>", "<sup>{}</sup>".format, "")
+        title = ""
+        if self.title:
+            caption = texts.escape_html(self.title)
+            title = f'<caption style="text-align:left">{caption}</caption>'
         shown = body[:most]
-        title = (
-            f'<caption style="text-align:left">{texts.escape_html(self.title)}</caption>'
-            if self.title
-            else ""
-        )
-        lines = "".join(f"<tr>{row(cells, 'td')}</tr>" for cells in shown)
-        more = (
-            f"<p><small>{count(len(body) - len(shown), 'more row')}</small></p>"
-            if len(shown) < len(body)
-            else ""
-        )
-        return f"<table>{title}<thead><tr>{row(head, 'th')}</tr></thead><tbody>{lines}</tbody></table>{more}"
+        rows = "".join(self._html_row(cells, "td") for cells in shown)
+        heads = self._html_row(head, "th")
+        table = f"<table>{title}<thead>{heads}</thead><tbody>{rows}</tbody></table>"
+        if len(shown) == len(body):
+            return table
+        return f"{table}<p><small>{count(len(body) - len(shown), 'more row')}</small></p>"
+
+    def _html_row(self, cells: Sequence[str], tag: str) -> str:
+        """Return a row of cells, each aligned as its column."""
+        row = ""
+        for cell, column in zip(cells, self.columns, strict=True):
+            side = "right" if column.numeric else "left"
+            row += f'<{tag} style="text-align:{side}">{cell}</{tag}>'
+        return f"<tr>{row}</tr>"
 
     def _drawn(
         self, escape: Text, least: int, bold: str = "", raised: Text = str, blank: str = " "
     ) -> list[list[str]]:
-        """The head and the rows, escaped, with their marks; columns at least ``least`` wide (-1: cells are not filled up).
+        """Return the head and the rows, escaped, with their marks.
 
-        Without ``bold`` (type for the best of a column) and ``raised`` (other marks), marks stand
-        as they are.
+        Args:
+            escape: makes a text harmless.
+            least: width of columns, at least; -1 if cells are not padded.
+            bold: format of the best of a column; without one, marks stand as they are.
+            raised: format of other marks.
+            blank: fills places after the decimal point of p-values.
         """
         columns = []
         for column in self.columns:
@@ -247,27 +261,32 @@ class Shown:
             if column.is_p:
                 cells = align_points(cells, blank)
             if any(column.marks):
-                room = max(map(len, column.marks))
-                for i, sign in enumerate(column.marks):
-                    small = raised(others) if (others := sign.replace(BEST, "")) else ""
-                    best = bold.format(cells[i]) if BEST in sign else cells[i]
-                    cells[i] = best + small if bold else cells[i] + sign.ljust(room)
+                cells = _marked(cells, column.marks, bold, raised)
             cells.insert(0, escape(column.head))
             if least >= 0:
-                wide = max(least, *map(texts.width, cells))
-                for i, cell in enumerate(cells):
-                    more = " " * (wide - texts.width(cell))
-                    cells[i] = more + cell if column.numeric else cell + more
+                cells = texts.padded(cells, numeric=column.numeric, least=least)
             columns.append(cells)
         return [list(row) for row in zip(*columns, strict=True)]
 
 
-def _filled(cells: Sequence[str], *, numeric: bool) -> list[str]:
-    """Return cells filled up to one width, numbers on the left."""
-    widest = max(map(texts.width, cells))
-    fill = [" " * (widest - texts.width(cell)) for cell in cells]
-    pairs = zip(cells, fill, strict=True)
-    return [more + cell if numeric else cell + more for cell, more in pairs]
+def _marked(cells: Sequence[str], marks: Sequence[str], bold: str, raised: Text) -> list[str]:
+    """Return cells with their marks: the best in bold, other marks raised, if there are formats."""
+    if not bold:
+        room = max(map(len, marks))
+        return [cell + mark.ljust(room) for cell, mark in zip(cells, marks, strict=True)]
+    marked = []
+    for cell, mark in zip(cells, marks, strict=True):
+        shown = bold.format(cell) if BEST in mark else cell
+        remaining = mark.replace(BEST, "")
+        marked.append(shown + raised(remaining) if remaining else shown)
+    return marked
+
+
+def _markdown_marks(raised: str) -> str:
+    """Return raised marks in Markdown: letters above the line, signs beside the number."""
+    if "," in raised or raised.replace(DAGGER, "").isalnum():
+        return f"<sup>{raised}</sup>"
+    return raised.replace("+", "\\+")
 
 
 def _latex_cell(cell: str) -> str:
@@ -308,7 +327,7 @@ def _latex_marks(raised: str) -> str:
 
 
 def best_marks(values: Iterable[float], *, smaller_is_better: bool = False) -> list[str]:
-    """``*`` beside the best of several values that differ by more than rounding, nothing beside the others.
+    """Mark the best of several values with ``*``; none if they differ by rounding only.
 
     >>> best_marks([0.1, 0.1 + 0.2, 0.3]), best_marks([0.1, 0.1])
     (['', '*', '*'], ['', ''])
@@ -316,80 +335,93 @@ def best_marks(values: Iterable[float], *, smaller_is_better: bool = False) -> l
     numbers = np.asarray(list(values), dtype=np.float64) * (-1 if smaller_is_better else 1)
     if not len(numbers) or np.isnan(numbers).all():
         return [""] * len(numbers)
-    best = same(numbers, np.nanmax(numbers))
-    return [BEST if top and not best.all() else "" for top in best]
+    is_best = same(numbers, np.nanmax(numbers))
+    if is_best.all():
+        return [""] * len(numbers)
+    return [BEST if is_one else "" for is_one in is_best]
 
 
 # -- cells -----------------------------------------------------------------------------------------
 
 
 def is_p(name: str) -> bool:
+    """Return whether a column holds p-values, by its name."""
     return name == "p" or name.startswith("p_") or name.endswith((" p", "_p", " p_corrected"))
 
 
 def columns_of(table: Table) -> dict[str, list[Any]]:
-    """The columns of a frame, or given as they are, by name."""
+    """Return the columns of a frame or of a mapping, by name."""
     if isinstance(table, Mapping):
         return {str(name): list(values) for name, values in table.items()}
     return {str(name): table.iloc[:, i].tolist() for i, name in enumerate(table.columns)}
 
 
 def is_numeric(values: Sequence[Any]) -> bool:
-    """Whether there are numbers among some values, and nothing else but missing ones (truth values are no numbers)."""
-    known = [value for value in map(plain, values) if value is not None]
-    numbers = all(
-        isinstance(value, (int, float)) and not isinstance(value, bool) for value in known
+    """Return whether a column holds numbers and missing values only; bools are not numbers."""
+    present = [value for value in map(plain, values) if value is not None]
+    if not present:
+        return any(isinstance(value, float) for value in values)  # a column of NaN
+    return not any(
+        isinstance(value, bool) or not isinstance(value, (int, float)) for value in present
     )
-    return numbers and (bool(known) or any(isinstance(value, float) for value in values))
 
 
 def cells_of(name: str, values: Sequence[Any], places: int) -> list[str]:
-    """The cells of a column for people, not yet escaped."""
-    shown = []
-    for value in map(plain, values):
-        if isinstance(value, float):
-            shown.append(
-                texts.format_p(value) if is_p(name) else texts.format_number(value, places)
-            )
-        elif isinstance(value, bool):
-            shown.append("yes" if value else "no")
-        else:
-            known = value if isinstance(value, list) else ["-" if value is None else value]
-            shown.append(", ".join(map(str, known)))
-    return shown
+    """Return the cells of a column for people, not yet escaped."""
+    return [_cell(value, places, is_p=is_p(name)) for value in map(plain, values)]
+
+
+def _cell(value: Any, places: int, *, is_p: bool) -> str:
+    """Return a plain value as people read it."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return texts.format_p(value) if is_p else texts.format_number(value, places)
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    return "-" if value is None else str(value)
 
 
 def plain(value: Any) -> Any:
-    """A cell as plain Python: None where it is missing, lists for tuples, texts for exact fractions."""
+    """Return a cell as plain Python.
+
+    Missing values become None, tuples become lists, and exact fractions become texts.
+    """
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, (list, tuple)):
         return [plain(part) for part in value]
-    missing = value is None or type(value).__name__ in ("NAType", "NaTType")
-    if missing or (isinstance(value, float) and math.isnan(value)):
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return None
+    if isinstance(value, float) and math.isnan(value):
         return None
     return str(value) if isinstance(value, Fraction) else value
 
 
 def align_points(cells: Sequence[str], blank: str = " ") -> list[str]:
-    """Texts of numbers, filled up on the right so that decimal points stand below each other where all align right.
+    """Pad texts of numbers so that, aligned on the right, decimal points stand below each other.
 
-    ``blank`` fills a place; one with a 0 in it stands once, with as many zeros as places are
-    missing.
+    Args:
+        cells: the texts; those without decimal places stay as they are.
+        blank: fills a place; one with a 0 in it stands once, with as many zeros as there are
+            places to fill.
 
     >>> align_points(["0.0703", "0.125", "-"]), align_points(["0.5", "0.125"], "<0>")
     (['0.0703', '0.125 ', '-'], ['0.5<00>', '0.125'])
     """
-    places = [
-        len(cell.partition(".")[2]) if re.fullmatch(r"(< )?-?\d+\.\d+", cell) else None
-        for cell in cells
-    ]
-    most = max((n for n in places if n is not None), default=0)
-    filled = []
-    for cell, n in zip(cells, places, strict=True):
-        lacking = 0 if n is None else most - n
-        filled.append(
-            cell
-            + (blank.replace("0", "0" * lacking) if "0" in blank and lacking else blank * lacking)
-        )
-    return filled
+    n_places = [_decimal_places(cell) for cell in cells]
+    most = max(n_places, default=0)
+    aligned = []
+    for cell, n in zip(cells, n_places, strict=True):
+        n_blank = most - n if n else 0
+        if n_blank and "0" in blank:
+            aligned.append(cell + blank.replace("0", "0" * n_blank))
+        else:
+            aligned.append(cell + blank * n_blank)
+    return aligned
+
+
+def _decimal_places(cell: str) -> int:
+    """Return the number of decimal places of a number, also after ``<``; 0 of other texts."""
+    is_decimal = re.fullmatch(r"(< )?-?\d+\.\d+", cell)
+    return len(cell.partition(".")[2]) if is_decimal else 0

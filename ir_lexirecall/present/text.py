@@ -1,7 +1,7 @@
-"""Text for readers: numbers and names as terminals, LaTeX, Markdown, HTML and spreadsheets should show them, and words that all share.
+"""Text for readers: numbers, names and words for terminals, LaTeX, Markdown, HTML and spreadsheets.
 
-Names of runs, queries and measures are data: each reader has characters that it would obey, and
-here they are made visible or harmless instead.
+Names of runs, queries and measures are data. A terminal, a browser or a spreadsheet would obey some
+of their characters; here these are made visible or harmless instead.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ _LATEX = {special: f"\\{special}" for special in "{}$&%#_"} | {c: f"{{{c}}}" for
 """After a line break, LaTeX reads [...] and * as its arguments."""
 _LATEX |= {"\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}"}
 _LATEX |= {"<": "\\textless{}", ">": "\\textgreater{}", "|": "\\textbar{}", "†": "\\textdagger{}"}
-_MARKDOWN_SPECIAL = re.compile(
-    r"[\\`*\[\]<>|~$]|(?<![^\W_])_|_(?![^\W_])"
-)  # `_` within a word is only itself
+# `_` within a word is only itself.
+_MARKDOWN_SPECIAL = re.compile(r"[\\`*\[\]<>|~$]|(?<![^\W_])_|_(?![^\W_])")
 _PARAMETERS = re.compile(r"\b\w+\([^()]*\)")  # of a measure, after its name
 _VALUES = re.compile(r"=\{[^{}]{8,}\}")  # those too long to read in a table's head
+_OBEYED = {"Cc", "Cf", "Cs", "Zl", "Zp"}  # Unicode's categories of characters
 _JOINERS = "\u200c\u200d"  # parts of words in some scripts
 
 MOST_NAMES = 10  # in a sentence
@@ -72,10 +72,12 @@ def format_level(alpha: float) -> str:
 
 
 def format_number(value: float, places: int) -> str:
-    """A number with ``places`` decimal places; one that would read as 0 but is not keeps its magnitude.
+    """Return a number with ``places`` decimal places.
 
-    >>> format_number(1 / 3, 4), format_number(0.00001, 4), format_number(0, 4), format_number(float("nan"), 4)
-    ('0.3333', '1.0e-05', '0.0000', '-')
+    A number that would read as 0, but is not 0, keeps its magnitude.
+
+    >>> [format_number(value, 4) for value in (1 / 3, 0.00001, 0, float("nan"))]
+    ['0.3333', '1.0e-05', '0.0000', '-']
     """
     if math.isnan(value):
         return "-"
@@ -96,7 +98,9 @@ def format_bound(value: float) -> str:
 
 
 def printable(text: str) -> str:
-    r"""A text without characters that a terminal obeys (escape sequences, line breaks, marks of direction): as escapes.
+    r"""Return a text that a terminal shows and does not obey.
+
+    Escape sequences, line breaks and marks of direction are written out.
 
     >>> print(printable("\x1b[31mred\x1b[0m\n"))
     \x1b[31mred\x1b[0m\n
@@ -105,23 +109,26 @@ def printable(text: str) -> str:
     """
     if text.isprintable():
         return text
-    obeyed = {c for c in text if unicodedata.category(c) in ("Cc", "Cf", "Cs", "Zl", "Zp")} - set(
-        _JOINERS
-    )
-    return "".join(
-        c.encode("unicode_escape", "surrogatepass").decode("ascii") if c in obeyed else c
-        for c in text
-    )
+    return "".join(map(_visible, text))
+
+
+def _visible(character: str) -> str:
+    """Return a character, written as an escape if a terminal would obey it."""
+    if unicodedata.category(character) not in _OBEYED or character in _JOINERS:
+        return character
+    return character.encode("unicode_escape", "surrogatepass").decode("ascii")
 
 
 def short_names(names: Iterable[str]) -> dict[str, str]:
-    """Those names of measures in which a long list of values can be left out, and without; none that two of them would share.
+    """Return the short form of names of measures that have a long list of values.
+
+    A short form that two of them would share is not used.
 
     >>> short_names(["TOMA(aspects={'relevance':3,'trust':2})@10", "AP"])
     {"TOMA(aspects={'relevance':3,'trust':2})@10": 'TOMA(aspects=...)@10'}
     """
     shortened = {
-        name: _PARAMETERS.sub(lambda given: _VALUES.sub("=...", given.group()), name)
+        name: _PARAMETERS.sub(lambda parameters: _VALUES.sub("=...", parameters.group()), name)
         for name in names
     }
     uses = Counter(shortened.values())
@@ -129,9 +136,10 @@ def short_names(names: Iterable[str]) -> dict[str, str]:
 
 
 def in_short(sentence: str, names: Mapping[str, str]) -> str:
-    """A sentence with short names of measures; ``names`` as from ``short_names``.
+    """Replace names of measures in a sentence by short ones, as from ``short_names``.
 
-    >>> in_short("bm25 leads by IA(weights={'a':1,'b':2}).", {"IA(weights={'a':1,'b':2})": "IA(weights=...)"})
+    >>> short = {"IA(weights={'a':1,'b':2})": "IA(weights=...)"}
+    >>> in_short("bm25 leads by IA(weights={'a':1,'b':2}).", short)
     'bm25 leads by IA(weights=...).'
     """
     for name in sorted(names, key=len, reverse=True):  # one may begin with another
@@ -140,7 +148,7 @@ def in_short(sentence: str, names: Mapping[str, str]) -> str:
 
 
 def explained_names(names: Mapping[str, str]) -> str:
-    """What short names stand for, in a sentence; empty where there are none.
+    """Say what short names stand for; empty if there are none.
 
     >>> explained_names({"TOMA(aspects={'relevance':3})": "TOMA(aspects=...)"})
     "TOMA(aspects=...) is TOMA(aspects={'relevance':3})"
@@ -149,7 +157,7 @@ def explained_names(names: Mapping[str, str]) -> str:
 
 
 def escape_html(text: str) -> str:
-    """A text as HTML shows it, in elements and in quoted attributes.
+    """Escape a text for elements and quoted attributes of HTML.
 
     >>> escape_html("<a & 'b'>")
     '&lt;a &amp; &#x27;b&#x27;&gt;'
@@ -158,7 +166,7 @@ def escape_html(text: str) -> str:
 
 
 def escape_latex(text: str) -> str:
-    r"""A text as LaTeX shows it, in a cell of a table too.
+    r"""Escape a text for LaTeX, also for a cell of a table.
 
     >>> print(escape_latex("CWL_ERR10 {50%} [a]"))
     CWL\_ERR10 \{50\%\} {[}a{]}
@@ -167,7 +175,9 @@ def escape_latex(text: str) -> str:
 
 
 def escape_markdown(text: str) -> str:
-    r"""A text as Markdown shows it, in a cell of a table too; underscores within words stay as they are.
+    r"""Escape a text for Markdown, also for a cell of a table.
+
+    Underscores within words stay as they are.
 
     >>> print(escape_markdown("CWL_ERR10 _x_ a|b"))
     CWL_ERR10 \_x\_ a\|b
@@ -191,7 +201,7 @@ def escape_csv(text: str) -> str:
 
 
 def width(text: str) -> int:
-    """Columns of a terminal that a text takes.
+    """Return how many columns of a terminal a text takes.
 
     >>> width("bm25"), width("文書"), width("e\u0301")
     (4, 4, 1)
@@ -200,13 +210,14 @@ def width(text: str) -> int:
 
 
 def _columns(character: str) -> int:
+    """Return how many columns of a terminal a character takes: 0, 1 or 2."""
     if unicodedata.category(character) in ("Mn", "Me", "Cf"):
         return 0
     return 2 if unicodedata.east_asian_width(character) in "WF" else 1
 
 
 def shorten(text: str, columns: int) -> str:
-    """A text shortened to a number of columns of a terminal, the middle left out.
+    """Shorten a text to a number of columns of a terminal, leaving out the middle.
 
     >>> shorten("robust2003-bm25-rm3-run", 12), shorten("bm25", 12)
     ('robust…3-run', 'bm25')
@@ -217,8 +228,22 @@ def shorten(text: str, columns: int) -> str:
     return f"{start}…{_prefix(text[::-1], columns - 1 - width(start))[::-1]}"
 
 
+def padded(cells: Sequence[str], *, numeric: bool, least: int = 0) -> list[str]:
+    """Pad the cells of a column to one width; numbers align on the right.
+
+    >>> padded(["AP", "0.5000"], numeric=True), padded(["run", "ql"], numeric=False, least=4)
+    (['    AP', '0.5000'], ['run ', 'ql  '])
+    """
+    widths = [width(cell) for cell in cells]
+    widest = max(least, *widths)
+    blanks = [" " * (widest - used) for used in widths]
+    if numeric:
+        return [blank + cell for cell, blank in zip(cells, blanks, strict=True)]
+    return [cell + blank for cell, blank in zip(cells, blanks, strict=True)]
+
+
 def _prefix(text: str, columns: int) -> str:
-    """The longest beginning that fits a number of columns."""
+    """Return the longest beginning that fits a number of columns."""
     used = 0
     for length, character in enumerate(text):
         used += _columns(character)
@@ -227,21 +252,24 @@ def _prefix(text: str, columns: int) -> str:
     return text
 
 
-# -- words -------------------------------------------------------------------------------------------
+# -- words -----------------------------------------------------------------------------------------
 
 
 def count(number: int, noun: str) -> str:
-    """A number and its noun.
+    """Return a number and its noun.
 
     >>> count(1, "query"), count(2000, "query"), count(0, "run")
     ('1 query', '2,000 queries', '0 runs')
     """
-    plural = noun if number == 1 else f"{noun[:-1]}ies" if noun.endswith("ry") else f"{noun}s"
-    return f"{number:,} {plural}"
+    if number == 1:
+        return f"{number:,} {noun}"
+    if noun.endswith("ry"):
+        return f"{number:,} {noun.removesuffix('y')}ies"
+    return f"{number:,} {noun}s"
 
 
 def listed(names: Sequence[str], most: int = MOST_NAMES) -> str:
-    """Names in a sentence; of many the first ones, and how many more there are.
+    """Join names for a sentence; of many the first ones, and how many more there are.
 
     >>> listed(["a"]), listed(["a", "b", "c"]), listed(list("abcde"), most=3)
     ('a', 'a, b and c', 'a, b, c and 2 more')
@@ -252,19 +280,21 @@ def listed(names: Sequence[str], most: int = MOST_NAMES) -> str:
 
 
 def enumerated(facts: Sequence[str], most: int = MOST_NAMES) -> str:
-    """Facts in a sentence: as ``listed``, but parted by semicolons where they have commas of their own.
+    """Join facts for a sentence, by semicolons if they have commas of their own.
 
     >>> enumerated(["a", "b"]), enumerated(["a, 1", "b, 2", "c, 3"], most=2)
     ('a and b', 'a, 1; b, 2; and 1 more')
     """
     if not any(", " in fact for fact in facts):
         return listed(facts, most)
-    more = len(facts) - most
-    return "; ".join([*facts[:most], *([f"and {more} more"] if more > 0 else [])])
+    shown = list(facts[:most])
+    if len(facts) > most:
+        shown.append(f"and {len(facts) - most} more")
+    return "; ".join(shown)
 
 
 def interval(low: float, high: float, places: int = 4) -> str:
-    """An interval in words, ``-`` where there is none.
+    """Return an interval in words, ``-`` if an end is not finite.
 
     >>> interval(0.25, 0.5, 2), interval(float("-inf"), float("inf"))
     ('0.25 to 0.50', '-')
@@ -277,8 +307,8 @@ def interval(low: float, high: float, places: int = 4) -> str:
 def confidence_words(provenance: Mapping[str, Any]) -> str:
     """Return the confidence of intervals.
 
-    >>> confidence_words({"alpha": 0.01}), confidence_words({}), confidence_words({"alpha": 0.0151982})
-    ('99%', '95%', '98.5%')
+    >>> [confidence_words({"alpha": alpha}) for alpha in (0.01, 0.0151982)], confidence_words({})
+    (['99%', '98.5%'], '95%')
     """
     share = float(f"{100 * provenance.get('alpha', 0.05):.2g}")
     return f"{100 - share:g}%"
@@ -295,7 +325,7 @@ def p_words(p: float) -> str:
 
 
 def gathered(pairs: Iterable[tuple[K, V]]) -> dict[K, list[V]]:
-    """Values by their keys, in order: what sentences say once of several names.
+    """Gather values by their keys, in order, so that a sentence says a fact once of several names.
 
     >>> gathered([("t", "AP"), ("sign", "rpp"), ("t", "LR")])
     {'t': ['AP', 'LR'], 'sign': ['rpp']}
@@ -307,7 +337,7 @@ def gathered(pairs: Iterable[tuple[K, V]]) -> dict[K, list[V]]:
 
 
 def once(pairs: Iterable[tuple[str, str]], word: str = "by") -> str:
-    """Facts and the names of which they hold, as parts of a sentence that says once what is the same.
+    """Return facts with the names of which they hold, for a sentence that says each fact once.
 
     >>> once([("bm25", "AP"), ("ql", "RR"), ("bm25", "LR")])
     'by AP and LR, bm25; by RR, ql'
@@ -316,7 +346,7 @@ def once(pairs: Iterable[tuple[str, str]], word: str = "by") -> str:
 
 
 def top_words(depth_of: Mapping[str, int | None]) -> str:
-    """Say of which documents a statement on unjudged documents speaks, by the depth of each criterion.
+    """Say which documents a statement on unjudged documents is about, by depth.
 
     >>> top_words({"AP": 100, "LR": 100}), top_words({"AP": None})
     ('the top 100', 'whole rankings')
@@ -352,11 +382,13 @@ def how_tested(
         criteria: how many there are in all.
 
     >>> from ir_lexirecall.significance import SignificanceTest
-    >>> tests = {"AP": SignificanceTest("t"), "lexirecall": SignificanceTest("sign")}
+    >>> tests = {"AP": SignificanceTest("t"), "LR": SignificanceTest("sign")}
     >>> how_tested(tests, 10)
-    "paired t-test for AP, sign test for lexirecall; Holm's correction for 10 comparisons, p <= 0.05"
+    "paired t-test for AP, sign test for LR; Holm's correction for 10 comparisons, p <= 0.05"
     >>> how_tested({"AP": SignificanceTest("t")}, 32, margin_comparisons=16, criteria=2)
-    'paired t-test, one-sided except for better; worse, better: Holm over 32; not worse, within margin: over the 16 of each criterion; p <= 0.05'
+    ... # doctest: +NORMALIZE_WHITESPACE
+    'paired t-test, one-sided except for better; worse, better: Holm over 32; not worse, within
+    margin: over the 16 of each criterion; p <= 0.05'
     """
     first = next(iter(tests.values()))
     titles, is_mixed = _titles_of_tests(tests)
@@ -376,7 +408,7 @@ def how_tested(
 
 
 def _titles_of_tests(tests: Mapping[str, SignificanceTest]) -> tuple[str, bool]:
-    """Return the titles of tests, with the criteria where there are several, and whether there are."""
+    """Return the titles of tests, and whether several tests are named with their criteria."""
     units = " with groups of queries as units"
     by_title = gathered(
         (f"{test.procedure.title}{'' if test.groups is None else units}", name)
@@ -406,7 +438,7 @@ def _families(
 
 
 def correction_words(method: str) -> str:
-    """A correction for several comparisons by its inventors.
+    """Return the name of a correction for several comparisons, by its inventors.
 
     >>> correction_words("holm"), correction_words("fdr_tsbh")
     ("Holm's correction", 'fdr_tsbh correction')
@@ -415,32 +447,26 @@ def correction_words(method: str) -> str:
 
 
 def provenance_line(provenance: Mapping[str, Any]) -> str:
-    """The provenance of a result in one line of small print."""
-    facts = {
-        name: value
-        for name, value in provenance.items()
-        if name not in ("versions", "metadata", "criteria")
-    }
-    numbers = ", ".join(f"{name} {number}" for name, number in provenance["versions"].items())
-    return "; ".join(
-        [
-            *(f"{name} {fact_words(value)}" for name, value in facts.items() if value is not None),
-            numbers,
-        ]
-    )
+    """Return the provenance of a result in one line of small print."""
+    facts = []
+    for name, value in provenance.items():
+        if name not in ("versions", "metadata", "criteria") and value is not None:
+            facts.append(f"{name} {fact_words(value)}")
+    versions = ", ".join(f"{name} {number}" for name, number in provenance["versions"].items())
+    return "; ".join([*facts, versions])
 
 
 def fact_words(value: Any) -> str:
-    """A fact of a provenance in words; of several criteria, collections or runs what is the same once.
+    """Return a fact of a provenance in words; what several criteria or runs share is said once.
 
-    >>> fact_words(["AP", "LR"]), fact_words({"AP": "t", "LR": "t"}), fact_words({"AP": "t", "LR": "t", "rpp": "sign"})
-    ('AP, LR', 't', 't (AP, LR), sign (rpp)')
+    >>> fact_words(["AP", "LR"]), fact_words({"AP": "t", "LR": "t", "rpp": "sign"})
+    ('AP, LR', 't (AP, LR), sign (rpp)')
     """
     if isinstance(value, Mapping):
         names = gathered((fact_words(fact), str(name)) for name, fact in value.items())
         if len(names) == 1:
             return next(iter(names))
-        return ", ".join(f"{fact} ({', '.join(some)})" for fact, some in names.items())
+        return ", ".join(f"{fact} ({', '.join(sharing)})" for fact, sharing in names.items())
     if isinstance(value, (list, tuple)):
         return ", ".join(map(str, value))
     return f"{value:.6g}" if isinstance(value, float) else str(value)
