@@ -16,6 +16,7 @@ from ir_lexirecall._util.arrays import Bools, Floats
 from ir_lexirecall._util.rounding import same
 from ir_lexirecall.benchmarks import Benchmark
 from ir_lexirecall.comparison import Comparison
+from ir_lexirecall.comparison.criteria import Criterion
 from ir_lexirecall.comparison.verdicts import BETTER, NOT_WORSE, UNDECIDED, WITHIN, WORSE
 from ir_lexirecall.plots import axes
 from ir_lexirecall.plots.kinds import picture_of
@@ -34,17 +35,15 @@ from ir_lexirecall.present.macro_means import benchmark_glance, wilcoxon_words
 from ir_lexirecall.present.standings import MacroStanding, Standing, defined
 from ir_lexirecall.present.text import confidence_words, escape_html, provenance_line
 
-_COLOURS = {
-    REST: axes.GREY,
-    UNDECIDED: axes.GREY,
-    WORSE: axes.SECOND,
-}  # of marks; of others the first one
+# Colours of kinds of marks; others have the first one.
+_COLOURS = {REST: axes.GREY, UNDECIDED: axes.GREY, WORSE: axes.SECOND}
 _HOLLOW = (MAY, UNDECIDED)
 _BLUE = "blue is significantly better, orange worse"
+# Verdicts that are not significant differences, in the order of a legend.
 _WORDS = {
-    UNDECIDED: "not significant",
     WITHIN: "within the margin",
     NOT_WORSE: "not worse by more than the margin",
+    UNDECIDED: "not significant",
 }
 _LETTERS = 66  # in a line below the axes
 _MOST_NUMBERED = 60  # runs whose numbers are written into a heatmap
@@ -64,11 +63,15 @@ def _standing(result: Comparison, by: str | None) -> Standing:
 
 @picture_of(Comparison)
 def means(result: Comparison, by: str | None = None, *, ax: Any = None) -> Any:
-    """Means with their intervals, a row per run, best first; hollow: may be the best as well."""
+    """Draw means with their intervals, a row per run, best first.
+
+    Hollow marks are runs that may be the best as well.
+    """
     standing = _standing(result, by)
     marks, confidence = mean_marks(standing), confidence_words(standing.ranking.attrs)
     quantity = standing.quantity.removesuffix(standing.name)
-    words = f"{quantity}{axes.label(standing.name)}, {confidence} intervals{_cost(standing)}"
+    direction = _direction(standing)
+    below = f"{quantity}{axes.label(standing.name)}, {confidence} intervals{direction}"
     meanings = {
         marks[0].kind: "best mean",
         MAY: f"may be best ({confidence})",
@@ -76,7 +79,7 @@ def means(result: Comparison, by: str | None = None, *, ax: Any = None) -> Any:
     }
     if standing.all_alike:
         meanings = {marks[0].kind: "all runs have the same mean"}
-    return _forest(ax, standing, marks, words, meanings if len(marks) > 1 else {})
+    return _forest(ax, standing, marks, below, meanings if len(marks) > 1 else {})
 
 
 @picture_of(Comparison)
@@ -90,12 +93,11 @@ def differences(result: Comparison, by: str | None = None, *, ax: Any = None) ->
     """
     standing = _standing(result, by)
     marks = difference_marks(standing.against.itertuples(), outer=standing.outer)
-    thin = (
-        ""
-        if standing.outer is None
-        else f"; thin: with any grades of the top {standing.outer[0]}'s unjudged documents"
-    )
-    return _forest(ax, standing, marks, _estimates(standing) + thin, _verdicts_in_words(marks))
+    below = _estimates(standing)
+    if standing.outer is not None:
+        depth = standing.outer[0]
+        below += f"; thin: with any grades of the top {depth}'s unjudged documents"
+    return _forest(ax, standing, marks, below, _verdicts_in_words(marks))
 
 
 @picture_of(Comparison)
@@ -107,24 +109,27 @@ def groups(result: Comparison, by: str | None = None, *, ax: Any = None) -> Any:
     standing = _standing(result, by)
     marks = [
         mark._replace(name=f"{run}, {mark.name}")
-        for run, some in group_marks(standing).items()
-        for mark in some
+        for run, marks_of_run in group_marks(standing).items()
+        for mark in marks_of_run
     ]
-    words = f"{_estimates(standing)}; each group of queries by itself"
-    return _forest(ax, standing, marks, words, _verdicts_in_words(marks))
+    below = f"{_estimates(standing)}; each group of queries by itself"
+    return _forest(ax, standing, marks, below, _verdicts_in_words(marks))
 
 
 def _verdicts_in_words(marks: Sequence[Mark]) -> dict[str, str]:
     """Return what the kinds of marks mean: the verdicts, in a legend's words."""
     verdicts = {mark.row.verdict for mark in marks}
-    undecided = [
-        _WORDS[verdict] for verdict in (WITHIN, NOT_WORSE, UNDECIDED) if verdict in verdicts
-    ]
+    not_significant = [words for verdict, words in _WORDS.items() if verdict in verdicts]
     return {
         BETTER: "significantly better",
         WORSE: "significantly worse",
-        UNDECIDED: " or ".join(undecided),
+        UNDECIDED: " or ".join(not_significant),
     }
+
+
+def _direction(standing: Standing) -> str:
+    """Return which value is better, if readers need to be told."""
+    return f"; {standing.criterion.direction}" if standing.criterion.direction else ""
 
 
 def _cost(standing: Standing) -> str:
@@ -134,8 +139,8 @@ def _cost(standing: Standing) -> str:
 def _estimates(standing: Standing) -> str:
     """Return what the test estimates, in words for below the axes."""
     by, against = axes.label(standing.name), axes.label(standing.reference)
-    what = f"{standing.estimate}, by {by}, against {against}{_cost(standing)}"
-    return f"{what}; {confidence_words(standing.result.provenance)} intervals, uncorrected"
+    estimate = f"{standing.estimate}, by {by}, against {against}{_direction(standing)}"
+    return f"{estimate}; {confidence_words(standing.result.provenance)} intervals, uncorrected"
 
 
 def means_size(runs: int) -> tuple[float, float]:
@@ -144,7 +149,7 @@ def means_size(runs: int) -> tuple[float, float]:
 
 
 def _forest(
-    ax: Any, standing: Standing, marks: Sequence[Mark], words: str, meanings: Mapping[str, str]
+    ax: Any, standing: Standing, marks: Sequence[Mark], below: str, meanings: Mapping[str, str]
 ) -> Any:
     """Draw a point with its interval for each mark, the first one on top.
 
@@ -152,52 +157,59 @@ def _forest(
         ax: axes to draw on; None for new ones.
         standing: what the marks are of.
         marks: the points, with their intervals.
-        words: for below the axes.
+        below: what they are, in words for below the axes.
         meanings: of the kinds of marks, for the legend.
     """
     ax = axes.new_axes(ax, means_size(len(marks)))
-    place = np.arange(len(marks))
-    colours = [_COLOURS.get(mark.kind, axes.FIRST) for mark in marks]
-    low, high = (
-        np.array([mark.inner or (mark.low, mark.high) for mark in marks], dtype=float)
-        .reshape(-1, 2)
-        .T
-    )
-    known = np.flatnonzero(np.isfinite(low) & np.isfinite(high))
-    ax.hlines(
-        place[known],
-        low[known],
-        high[known],
-        color=[colours[i] for i in known],
-        linewidth=1.8,
-        zorder=1,
-    )
-    faces = [
-        "white" if mark.kind in _HOLLOW else colour
-        for mark, colour in zip(marks, colours, strict=True)
-    ]
-    ax.scatter(
-        [mark.value for mark in marks],
-        place,
-        s=34,
-        facecolors=faces,
-        edgecolors=colours,
-        linewidths=1.6,
-        zorder=2,
-    )
-    if any(mark.inner for mark in marks):
-        ends = [mark.low for mark in marks], [mark.high for mark in marks]
-        ax.hlines(place, *ends, color=axes.GREY, linewidth=0.8, zorder=0)
+    _draw_intervals(ax, marks)
+    _draw_points(ax, marks)
     axes.name_ticks(ax.yaxis, [mark.name for mark in marks])
     ax.set_ylim(len(marks) - 0.4, -0.6)
     ax.grid(axis="x", color="#e3e3e3", linewidth=0.6)
     ax.set_axisbelow(True)
-    if any(mark.row is not None for mark in marks):
+    if any(mark.row is not None for mark in marks):  # differences, not means
         ax.axvline(0, color="black", linewidth=0.8, linestyle=":")
-    ax.set_xlabel(textwrap.fill(words, _LETTERS, break_on_hyphens=False))
+    ax.set_xlabel(textwrap.fill(below, _LETTERS, break_on_hyphens=False))
     kinds = {mark.kind for mark in marks}
     _legend_of_marks(ax, {kind: text for kind, text in meanings.items() if kind in kinds})
     return axes.finish(ax, provenance_line(standing.result.provenance), measures=[standing.name])
+
+
+def _draw_intervals(ax: Any, marks: Sequence[Mark]) -> None:
+    """Draw the interval of each mark that has one; around an inner interval, the outer one thin."""
+    rows = np.arange(len(marks))
+    inner = [mark.inner or (mark.low, mark.high) for mark in marks]
+    low, high = np.array(inner, dtype=float).reshape(-1, 2).T
+    colours = np.array([_colour(mark.kind) for mark in marks])
+    is_known = np.isfinite(low) & np.isfinite(high)
+    ends = low[is_known], high[is_known]
+    ax.hlines(rows[is_known], *ends, color=list(colours[is_known]), linewidth=1.8, zorder=1)
+    if any(mark.inner for mark in marks):
+        outer = [mark.low for mark in marks], [mark.high for mark in marks]
+        ax.hlines(rows, *outer, color=axes.GREY, linewidth=0.8, zorder=0)
+
+
+def _draw_points(ax: Any, marks: Sequence[Mark]) -> None:
+    """Draw the value of each mark, hollow if nothing is decided."""
+    ax.scatter(
+        [mark.value for mark in marks],
+        np.arange(len(marks)),
+        s=34,
+        facecolors=[_face(mark.kind) for mark in marks],
+        edgecolors=[_colour(mark.kind) for mark in marks],
+        linewidths=1.6,
+        zorder=2,
+    )
+
+
+def _colour(kind: str) -> str:
+    """Return the colour of a kind of marks."""
+    return _COLOURS.get(kind, axes.FIRST)
+
+
+def _face(kind: str) -> str:
+    """Return the colour that a kind of marks is filled with."""
+    return "white" if kind in _HOLLOW else _colour(kind)
 
 
 def _legend_of_marks(ax: Any, meanings: Mapping[str, str]) -> None:
@@ -205,9 +217,8 @@ def _legend_of_marks(ax: Any, meanings: Mapping[str, str]) -> None:
     if not meanings:
         return
     for kind, meaning in meanings.items():
-        colour = _COLOURS.get(kind, axes.FIRST)
-        face = "white" if kind in _HOLLOW else colour
-        ax.scatter([], [], s=34, facecolors=face, edgecolors=colour, linewidths=1.6, label=meaning)
+        colours = {"facecolors": _face(kind), "edgecolors": _colour(kind)}
+        ax.scatter([], [], s=34, linewidths=1.6, label=meaning, **colours)
     ax.legend(
         fontsize=axes.TEXT,
         loc="lower left",
@@ -231,37 +242,50 @@ def heatmap(result: Comparison, by: str | None = None, *, ax: Any = None) -> Any
     standing = _standing(result, by)
     criterion, runs = standing.criterion, standing.runs
     matrix = result.matrix(standing.name).loc[runs, runs].to_numpy()
-    verdicts = [[standing.verdicts.on(a, b) for b in runs] for a in runs]
-    ways = np.array(
-        [[(verdict == BETTER) - float(verdict == WORSE) for verdict in row] for row in verdicts]
-    )
-    widest = (
-        1.0 if not criterion.is_measure else float(np.nanmax(np.abs(matrix), initial=0.0)) or 1.0
-    )
+    verdicts = np.array([[standing.verdicts.on(a, b) for b in runs] for a in runs], dtype=object)
+    sign = (verdicts == BETTER).astype(float) - (verdicts == WORSE)
+    widest = 1.0
+    if criterion.is_measure:
+        widest = float(np.nanmax(np.abs(matrix), initial=0.0)) or 1.0
     size = max(4.5, 0.52 * len(runs) + 2) + 0.07 * max(map(len, axes.labels(runs)), default=0)
     ax = axes.new_axes(ax, (size + 1, size))
     from matplotlib.colors import LinearSegmentedColormap
 
     colours = LinearSegmentedColormap.from_list("runs", _DIVERGING)
-    image = ax.imshow(ways * np.abs(matrix), cmap=colours, vmin=-1.25 * widest, vmax=1.25 * widest)
-    places = range(len(runs) if len(runs) <= _MOST_NUMBERED else 0)
-    numbers = [
-        [f"{matrix[i, j]:.2f}{'*' * bool(ways[i, j])}" if i != j else "" for j in places]
-        for i in places
-    ]
-    axes.name_cells(ax, image, numbers, runs, runs)
+    image = ax.imshow(sign * np.abs(matrix), cmap=colours, vmin=-1.25 * widest, vmax=1.25 * widest)
+    axes.name_cells(ax, image, _numbers_of_cells(matrix, sign != 0), runs, runs)
     not_compared = np.array([[verdict is None for verdict in row] for row in verdicts])
     np.fill_diagonal(not_compared, val=False)
     axes.hatch_cells(ax, not_compared)
     ax.set_xlabel("over this run")
     ax.set_ylabel("this run")
-    name = axes.label(criterion.name)
-    what = f"mean difference of {name}" if criterion.is_measure else f"mean preference ({name})"
-    cost = ", turned: above 0 is better" if criterion.smaller_is_better else ""
-    axes.colour_bar(ax, image, f"{what}{cost}", limits=(-widest, widest))
+    axes.colour_bar(ax, image, _quantity_of_cells(criterion), limits=(-widest, widest))
     title = f"* and colour: significantly better (blue), worse (orange); {standing.how}"
-    title += "; hatched: not compared" if not_compared.any() else ""
+    if not_compared.any():
+        title += "; hatched: not compared"
     return axes.finish(ax, provenance_line(result.provenance), title, [criterion.name])
+
+
+def _numbers_of_cells(matrix: Floats, is_significant: Bools) -> list[list[str]]:
+    """Return the numbers in the cells of a heatmap; of very many runs there are none."""
+    n_runs = len(matrix)
+    if n_runs > _MOST_NUMBERED:
+        return []
+    numbers = [[f"{value:.2f}" for value in row] for row in matrix.tolist()]
+    for i, j in np.argwhere(is_significant).tolist():
+        numbers[i][j] += "*"
+    for i in range(n_runs):
+        numbers[i][i] = ""
+    return numbers
+
+
+def _quantity_of_cells(criterion: Criterion) -> str:
+    """Return what the numbers of a heatmap are."""
+    name = axes.label(criterion.name)
+    quantity = f"mean preference ({name})"
+    if criterion.is_measure:
+        quantity = f"mean difference of {name}"
+    return f"{quantity}, turned: above 0 is better" if criterion.smaller_is_better else quantity
 
 
 @picture_of(Comparison)
@@ -358,43 +382,61 @@ def forest(result: Benchmark, by: str | None = None, *, ax: Any = None) -> Any:
     """
     criterion = result.criterion(by)
     result.check_rivals()
-    found = collection_marks(result, criterion.name)
-    by_run = {
-        run: found[run] for run in result.runs if run in found
-    }  # in one order, and one colour, by all criteria
-    several = len(by_run) > 1
-    # A run may lack tasks of a leaderboard. The last mark of each run is over all.
-    mark_of = [{mark.name: mark for mark in marks[:-1]} for marks in by_run.values()]
-    collections = [[marks.get(name) for marks in mark_of] for name in result]
-    collections = [marks for marks in collections if any(marks)]
-    collections.append([marks[-1] for marks in by_run.values()])
-    ax = axes.new_axes(ax, (7.5, max(3.0, 0.22 * len(collections) * (len(by_run) + 1) + 1.4)))
-    ticks, shown = [], []
-    for number, marks in enumerate(collections):
-        symbol, size, width = ("D", 7, 2.5) if number == len(collections) - 1 else ("o", 4.5, 1.2)
-        for line, (run, mark) in enumerate(zip(by_run, marks, strict=True)):
+    marks_of_run = collection_marks(result, criterion.name)
+    runs = [run for run in result.runs if run in marks_of_run]  # in one order by all criteria
+    blocks = _blocks_of_collections(list(result), [marks_of_run[run] for run in runs])
+    blank = int(len(runs) > 1)  # rows between the blocks of collections
+    ax = axes.new_axes(ax, (7.5, max(3.0, 0.22 * len(blocks) * (len(runs) + 1) + 1.4)))
+    rows, names = [], []
+    for number, marks in enumerate(blocks):
+        is_over_all = number == len(blocks) - 1
+        for line, (run, mark) in enumerate(zip(runs, marks, strict=True)):
             if mark is None:
                 continue
-            place = number * (len(by_run) + several) + line
-            colour = axes.line_style(line, len(by_run))["color"]
-            if np.isfinite([mark.low, mark.high]).all():
-                ax.plot([mark.low, mark.high], [place, place], color=colour, linewidth=width)
-            face = colour if mark.kind in (BETTER, WORSE) else "white"
-            ax.plot(
-                [mark.value], [place], symbol, color=colour, markersize=size, markerfacecolor=face
-            )
-            ticks.append(place)
-            shown.append(f"{axes.label(mark.name)}: {axes.label(run)}" if several else mark.name)
+            row = number * (len(runs) + blank) + line
+            colour = axes.line_style(line, len(runs))["color"]
+            _draw_estimate(ax, row, mark, colour, is_over_all=is_over_all)
+            rows.append(row)
+            names.append(f"{axes.label(mark.name)}: {axes.label(run)}" if blank else mark.name)
     ax.axvline(0, color="black", linewidth=0.8, linestyle=":")
-    axes.name_ticks(ax.yaxis, shown, ticks)
+    axes.name_ticks(ax.yaxis, names, rows)
     ax.invert_yaxis()
     estimate = next(iter(result.values())).compared.test_of(criterion.name).procedure.estimate
-    confidence = confidence_words(result.provenance)
-    said = f"{estimate}, by {axes.label(criterion.name)}; over all: macro difference"
-    ax.set_xlabel(f"{said}; {confidence} intervals, uncorrected")
+    quantity = f"{estimate}, by {axes.label(criterion.name)}; over all: macro difference"
+    ax.set_xlabel(f"{quantity}; {confidence_words(result.provenance)} intervals, uncorrected")
     side = "Left" if criterion.smaller_is_better else "Right"
     title = f"{side} of 0: better than {axes.label(str(result.baseline))}; filled: significantly"
     return axes.finish(ax, provenance_line(result.provenance), title, [criterion.name])
+
+
+def _blocks_of_collections(
+    collections: Sequence[str], marks_of_runs: Sequence[Sequence[Mark]]
+) -> list[list[Mark | None]]:
+    """Return the marks of all runs on each collection, and over all collections.
+
+    A run may lack tasks of a leaderboard: None.
+
+    Args:
+        collections: their names.
+        marks_of_runs: the marks of each run; the last one is over all collections.
+    """
+    mark_of_collection = [{mark.name: mark for mark in marks[:-1]} for marks in marks_of_runs]
+    blocks: list[list[Mark | None]] = []
+    for name in collections:
+        marks = [mark_of.get(name) for mark_of in mark_of_collection]
+        if any(marks):
+            blocks.append(marks)
+    blocks.append([marks[-1] for marks in marks_of_runs])
+    return blocks
+
+
+def _draw_estimate(ax: Any, row: int, mark: Mark, colour: str, *, is_over_all: bool) -> None:
+    """Draw an estimate with its interval, filled if significant; a diamond if it is over all."""
+    symbol, size, width = ("D", 7, 2.5) if is_over_all else ("o", 4.5, 1.2)
+    if np.isfinite([mark.low, mark.high]).all():
+        ax.plot([mark.low, mark.high], [row, row], color=colour, linewidth=width)
+    face = colour if mark.kind in (BETTER, WORSE) else "white"
+    ax.plot([mark.value], [row], symbol, color=colour, markersize=size, markerfacecolor=face)
 
 
 @picture_of(Benchmark)
