@@ -46,7 +46,13 @@ def page_id(path: Path) -> str:
     return path.relative_to(PAGES).as_posix()
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=page_id)
+def slow_page(path: Path) -> Any:
+    """Leave the page that simulates judging, the slowest one, to the slow command."""
+    is_slow = page_id(path) == "judging.rst"
+    return pytest.param(path, id=page_id(path), marks=[pytest.mark.slow] if is_slow else [])
+
+
+@pytest.mark.parametrize("path", map(slow_page, SOURCES))
 def test_examples_of_a_page_run(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     for name in re.findall(

@@ -65,6 +65,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow_except("worse-3-worse")
 @pytest.mark.parametrize(
     ("candidate", "code", "outcome"), [("same", 0, "passed"), ("worse", 3, "worse")]
 )
@@ -89,6 +90,7 @@ def test_rankings_are_gated_with_qrels(folder: Path, action: Any) -> None:
     assert "| P@5 " in page
 
 
+@pytest.mark.slow
 def test_further_options_are_passed_on(folder: Path, action: Any) -> None:
     inputs = {"values": "main.csv\nsame.csv", "options": "--strict --queries 3"}
     code, _, page, output = run(folder, action, **inputs)

@@ -66,6 +66,7 @@ def test_shortened_names_are_told_apart() -> None:
     assert max(map(len, shown)) <= 46
 
 
+@pytest.mark.slow
 def test_long_names_of_measures_are_short_and_explained_below() -> None:
     from matplotlib.text import Text
 
