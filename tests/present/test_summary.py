@@ -567,3 +567,9 @@ def test_missing_rankings_are_not_called_shallow(n_ranked: int, verb: str) -> No
     assert f"part {verb} for {10 - n_ranked} of 10 queries." in summary
     assert f"part: {n_ranked} of {n_ranked} rankings are shallow (median depth 1) and" in summary
     assert "median depth 0" not in summary
+
+
+def test_the_legend_names_every_pairwise_preference() -> None:
+    result = irl.compare(demo.qrels(), demo.runs(), ["rpp", "invrpp"])
+    legend = " ".join(result.summary().split())
+    assert "rpp and invrpp: mean preference from -1 to 1, against all other runs" in legend
