@@ -40,7 +40,7 @@ from ir_lexirecall.evaluation.scored_runs import run_name
 from ir_lexirecall.io.files import named_files
 from ir_lexirecall.io.groups import GroupsLike
 from ir_lexirecall.io.repeated_values import Repeats, RepeatsLike
-from ir_lexirecall.io.values import ValuesLike, read_collections
+from ir_lexirecall.io.values import ValuesLike, ValueTable, read_collections
 from ir_lexirecall.significance import SignificanceTest
 
 STANDARD = ("nDCG@10", "AP", "R@1000", "LR", "TSE", "lexirecall")
@@ -66,6 +66,7 @@ def benchmark(
     allow_empty: bool | None = None,
     missing: str | None = None,
     repeats: RepeatsLike | None = None,
+    deterministic: str | Iterable[str] | None = None,
 ) -> Benchmark:
     """Compare runs on many collections: on each as ``compare`` does, and over all of them.
 
@@ -105,9 +106,9 @@ def benchmark(
             of what is said over collections (of values also the queries that lack a value). Runs of
             a leaderboard, a value per task and run, stay: a pair is compared on the tasks that both
             have (`Benchmark.overall`).
-        repeats: what several ``values`` of a run for one query are, as in ``compare``; here
-            ``"samples"``, which are averaged. Compare each collection by itself for ``"seeds"``: a
-            seed that moves all collections at once is not allowed for over collections.
+        repeats, deterministic: what several ``values`` of a run for one query are, as in
+            ``compare``. A run has the same ``"seeds"`` on all collections: what is said over
+            collections allows for seeds that move all of them at once.
 
     Returns:
         ``Benchmark``, a mapping of names to ``Comparison``; one of a single collection has one. At
@@ -143,6 +144,7 @@ def benchmark(
         "allow_empty": allow_empty,
         "missing": missing,
         "repeats": repeats,
+        "deterministic": deterministic,
     }
     if values is None and runs is None and is_source(collections):
         return _benchmark_of_source(collections, options)
@@ -159,14 +161,16 @@ def benchmark(
     if values is not None:
         if collections is not None or runs is not None:
             raise ValueError("give collections and runs, or values, not both")
-        repeated = _checked_repeats(repeats)
+        repeated = Repeats.from_argument(repeats, deterministic)
         wanted = wanted_values(by, smaller_is_better, missing, query, run, where, repeated)
         result = _benchmark_of_values(values, wanted, design, missing)
         return result if predicted is None else _with_predictions(result, wanted[0], options)
     if collections is None or runs is None:
         raise ValueError("give collections and runs, or values=")
     refuse_costs(smaller_is_better)
-    refuse_reading_of_values(query=query, run=run, where=where, repeats=repeats)
+    refuse_reading_of_values(
+        query=query, run=run, where=where, repeats=repeats, deterministic=deterministic
+    )
     return _benchmark_of_runs(collections, runs, by, design, missing)
 
 
@@ -216,22 +220,37 @@ def _benchmark_of_values(
                 of_collection = replace(of_collection, baseline=None, margin=None)
             results[name] = comparison_of_values(table, named, of_collection, source)
     _check_same_criteria(results)
+    _check_same_seeds(tables, lacking)
     return Benchmark(results, design.baseline, design.test, lacking)
 
 
-def _checked_repeats(repeats: RepeatsLike | None) -> Repeats | None:
-    """Return what repeats of values are.
+def _check_same_seeds(tables: Mapping[str, ValueTable], lacking: Mapping[str, object]) -> None:
+    """Check that a run that all collections have was run with the same seeds on each of them.
 
     Raises:
-        ValueError: they are seeds, which are not allowed for over collections.
+        ValueError: a run has other seeds on another collection, or a collection has a single
+            query, so that nothing tells of the noise.
     """
-    checked = Repeats.from_argument(repeats, None)
-    if checked is not None and checked.kind == "seeds":
-        raise ValueError(
-            "a benchmark does not allow for seeds that move all collections at once; give "
-            "repeats='samples', or compare each collection with repeats='seeds'"
-        )
-    return checked
+    seeds_of_run: dict[str, tuple[str, set[str]]] = {}
+    for collection, table in tables.items():
+        if table.repeat_kind != "seeds":
+            continue
+        if len(table.query_ids) < 2:
+            raise ValueError(
+                f"collection {collection!r} has a single query, which does not tell seeds from "
+                "noise; leave it out"
+            )
+        for run, labels in zip(table.runs, table.repeat_labels, strict=True):
+            if run in lacking:
+                continue
+            first, expected = seeds_of_run.setdefault(run, (collection, set(labels)))
+            differing = sorted(expected ^ set(labels))
+            if differing:
+                raise ValueError(
+                    f"run {run!r} has other seeds on collection {collection!r} than on {first!r} "
+                    f"({differing[0]!r}{and_more(len(differing) - 1)} on one of them only); a "
+                    "benchmark needs the same seeds on all collections, by the same names"
+                )
 
 
 def _check_same_criteria(results: Mapping[str, Comparison]) -> None:

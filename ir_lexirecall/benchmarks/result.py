@@ -38,6 +38,7 @@ from ir_lexirecall.significance.deviations import (
 )
 from ir_lexirecall.significance.draws import OVER, resample
 from ir_lexirecall.significance.leaderboards import means_of_present, shared_deviations
+from ir_lexirecall.significance.macro_repeats import MacroSeeds
 from ir_lexirecall.significance.outcomes import agreeing
 from ir_lexirecall.significance.resampling import heterogeneity
 
@@ -47,6 +48,7 @@ plots: Any = LazyModule("ir_lexirecall.plots")
 _SINGLE = {"run_a": "run", "ci_low": "difference_low", "ci_high": "difference_high"}
 _TESTED = ("difference", "p", "p_corrected", "verdict")
 _ENDS = ("_low", "_high")
+_OF_QUERIES_ALONE = ("next_low", "next_high", "tau2", "i2", "p_heterogeneity")
 _NO_COMMON_RUN = "no run is common to all collections"
 _ROWS = 500  # of values that are resampled at once
 
@@ -225,6 +227,9 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         the difference on one more collection like these may lie; ``tau2`` (variance of the true
         differences between collections), ``i2`` (share of the variance not explained by sampling
         queries) and ``p_heterogeneity``, of Welch's test that the true differences are all alike.
+
+        Of runs with seeds, intervals, p and ranks allow for seeds that move all collections
+        together; ``next_low`` to ``p_heterogeneity`` are NaN.
 
         A leaderboard (a value per task and run) has more columns. ``tasks`` is how many a run has.
         With ``missing='skip'`` runs may lack some: each pair is compared on the tasks that both
@@ -456,6 +461,25 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
             units.append(x if groups is None else group_units(x, groups))
         return units
 
+    @property
+    def has_seeds(self) -> bool:
+        """Whether runs have seeds, each of which moves all queries of all collections."""
+        return self._first.compared.has_seeds
+
+    def _seeds(self, by: str) -> MacroSeeds | None:
+        """Return the values of runs with seeds, collections in the order of their names, or None."""
+        parts = []
+        for collection in sorted(self.results):
+            result = self.results[collection]
+            criterion = result.compared.criterion(by)
+            if not isinstance(criterion, MeasureCriterion) or criterion.repeated is None:
+                return None
+            repeated = criterion.repeated
+            if not repeated.is_of_seeds:
+                return None
+            parts.append(repeated.of_systems([result.runs.index(run) for run in self.runs]))
+        return MacroSeeds(parts)
+
     def _withheld(self, by: str, arrays_of: Callable[[str], list[Floats]]) -> Bools:
         """Of which rows no interval is given, as sizes of groups may go with what they hold on a collection."""
         if not self.cluster:
@@ -501,10 +525,20 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         alpha, size, sign = self.test.alpha, len(self.runs), self.criterion(by).sign
         mean = inference.macro_means(values)
         low, high, _ = inference.macro_interval(values, both[:size], over, alpha)
+        seeds = self._seeds(by)
+        resampled = both.mean[:size]
+        if seeds is not None:
+            ends = seeds.variance([np.arange(size)], over).interval(alpha)
+            low, high = np.fmin(low, ends[0]), np.fmax(high, ends[1])
+            noise = np.random.default_rng(self.test.seed).standard_normal(resampled.shape)
+            resampled = resampled + np.sqrt(seeds.added())[:, None] * noise
         low, high = cut_at_range(low, high, self.criterion(by).range, self.values_of(by))
         low, high = np.where(self._withheld(by, self.values_of), np.nan, (low, high))
-        rank_low, rank_high = rank_intervals(self._deviations(by, over), alpha)
-        rank_from, rank_to = inference.rank_interval(sign * both.mean[:size], alpha)
+        if seeds is None:
+            rank_low, rank_high = rank_intervals(self._deviations(by, over), alpha)
+        else:
+            rank_low, rank_high = seeds.rank_intervals(sign, over, alpha)
+        rank_from, rank_to = inference.rank_interval(sign * resampled, alpha)
         columns: dict[str, Any] = {"criterion": by}
         if directions := self._first.provenance["direction"]:
             columns["direction"] = directions.get(by, "")
@@ -535,7 +569,13 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         bounds = self.criterion(by).bounds or (least - most, most - least)  # of differences
         low, high, p = inference.macro_interval(differences, both[size:], over, alpha)
         p = np.maximum(p, least_two_sided_p(differing))
-        tested = agreeing(TestResult(mean, low, high, p, mean), alpha, bounds)
+        tested = TestResult(mean, low, high, p, mean)
+        if seeds is not None:
+            others = np.array([self.runs.index(run) for run in self.rivals])
+            base = np.full(len(others), self.runs.index(str(self.baseline)))
+            tested = seeds.variance([others, base], over).widened(tested, alpha)
+            p = tested.p
+        tested = agreeing(tested, alpha, bounds)
         adjusted, reject = corrected(p, self.test.correction, alpha)
         columns = {
             "run": self.rivals,
@@ -558,6 +598,9 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
                 "i2": combined.i2,
             }
             columns["p_heterogeneity"] = heterogeneity(differences, self.test.seed)[1]
+            if seeds is not None:  # these know nothing of seeds
+                unknown = np.full(len(mean), np.nan)
+                columns |= dict.fromkeys(_OF_QUERIES_ALONE, unknown)
         unknown, ends = (
             self._withheld(by, self.differences_of),
             [name for name in columns if name.endswith(_ENDS)],
@@ -619,7 +662,11 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         over = self.sample(over)
         self.check_common()
         alpha = self.test.alpha if alpha is None else check_number("alpha", alpha, above=0, below=1)
-        p = best_set(self._deviations(name, over))
+        seeds = self._seeds(name)
+        if seeds is None:
+            p = best_set(self._deviations(name, over))
+        else:
+            p = seeds.not_beaten(self.criterion(name).sign, over)
         if self.has_gaps:
             means = means_of_present(self._leaderboard(name).values)
         else:
@@ -660,7 +707,8 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         Args:
             by: the criterion; by default the first one.
             dependent: whether collections have topics in common under other ids, as translations,
-                splits, or other judgments of one topic set have: then Simes', which allows for that.
+                splits, or other judgments of one topic set have: then Simes', which allows for that
+                (as for seeds, which all collections share).
 
         Returns:
             A row per run: ``run``, ``better_on_at_least``, the largest u with p_u at most alpha;
@@ -689,7 +737,8 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
             (tested,) = compared.tests.one_sided(name, 0.0)
             better = dict(zip((run for run, _ in compared.pairs), tested.better, strict=True))
             p[:, d] = [better[run] for run in self.rivals]
-        is_fisher = not dependent and not self.share_queries
+        # A seed moves all collections together.
+        is_fisher = not (dependent or self.share_queries or self._seeds(name))
         p_u = inference.partial_conjunction(p, "fisher" if is_fisher else "simes")
         p_u = np.stack(
             [corrected(column, self.test.correction, self.test.alpha)[0] for column in p_u.T],
@@ -720,10 +769,12 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
             collections, Holm-corrected. Runs that lack a collection are left out.
 
         Raises:
-            ValueError: no run has all collections.
+            ValueError: no run has all collections, or the runs have seeds.
         """
         criterion = self.criterion(by)
         self.check_common()
+        if self._seeds(criterion.name) is not None:
+            raise ValueError("it does not allow for seeds; overall() does")
         means = np.stack([x.mean(axis=1) for x in self.values_of(criterion.name)], axis=1)
         is_complete = ~np.isnan(means).any(axis=1)
         if not is_complete.any():

@@ -72,6 +72,7 @@ def add_benchmark(commands: Any) -> None:
         "all collections",
     )
     parser.add("smaller_is_better", "query_column", "allow_empty", "trec_eval", "levels")
+    parser.add("repeats", "repeats_are", "deterministic")
     parser.add(
         "groups", more="; if collections share ids of queries, a column collection tells them apart"
     )
@@ -137,12 +138,13 @@ def _arguments(options: Options, source: Source, predicted: Mapping[str, str]) -
     """Return the arguments of ``benchmark``; the command line overrides the file."""
     named = {
         name: getattr(options, name)
-        for name in ("baseline", "smaller_is_better", "groups", "missing")
+        for name in ("baseline", "smaller_is_better", "groups", "missing", "deterministic")
     }
     named["by"] = options.criteria() or None
     named["margin"] = parse_margin(options.margin)
     named["allow_empty"] = options.allow_empty or None
     named["query"] = options.query_column
+    named["repeats"] = options.repeats_of_values()
     arguments = {"by": None if options.values else STANDARD} | source.arguments
     arguments |= {name: value for name, value in named.items() if value is not None}
     arguments["test"] = options.significance_test()

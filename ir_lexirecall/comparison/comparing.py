@@ -738,7 +738,7 @@ def _criterion_of_values(table: ValueTable, name: str, label: str) -> MeasureCri
     values, costs, about = table.values[name], table.is_cost(name), known(name)
     repeated = None
     if table.repeat_kind is not None:
-        repeated = RepeatedValues(table.repeat_kind, table.repeats[name])
+        repeated = RepeatedValues(table.repeat_kind, table.repeats[name], table.repeat_labels)
     return MeasureCriterion(
         label,
         values,

@@ -86,6 +86,7 @@ class ValueTable:
         repeats: by measure, the values of each run before they were averaged over its repeats,
             shape ``(R, Q)``; empty without repeats.
         repeat_kind: ``'samples'`` or ``'seeds'``; None without repeats.
+        repeat_labels: of each run, what tells its repeats apart; empty without repeats.
         shared: what each pair of runs has values for, if that differs; else None.
         grid: the values of a leaderboard whose missing ones are skipped, with these; else None.
     """
@@ -106,6 +107,7 @@ class ValueTable:
     cut: tuple[str, ...] = ()
     repeats: Mapping[str, tuple[Floats, ...]] = field(default_factory=dict, repr=False)
     repeat_kind: str | None = None
+    repeat_labels: tuple[tuple[str, ...], ...] = ()
     shared: SharedValues | None = field(default=None, repr=False)
     n_in_source: int | None = None
     grid: Grid | None = field(default=None, repr=False)
@@ -171,6 +173,7 @@ class ValueTable:
             values={name: averages(x) for name, x in of_repeats.items()},
             repeats=of_repeats,
             repeat_kind=repeats.kind,
+            repeat_labels=tuple(map(tuple, labels.labels_of_runs.values())),
             grid=None,
         )
 

@@ -55,6 +55,9 @@ MOST_COLLECTIONS = 4  # that a title names
 
 def _resampled(result: Benchmark, over: str) -> str:
     """Return how means over all collections were judged, in a few words."""
+    if result.has_seeds:
+        sample = "queries and seeds" if over == "queries" else "collections and seeds"
+        return f"t over {sample}, ranks with Bonferroni's correction"
     if over == "queries":
         return f"stratified bootstrap over {'groups of queries' if result.cluster else 'queries'}"
     groups = ", the noise of groups of queries as a floor" if result.cluster else ""
@@ -404,10 +407,14 @@ def _replicated(result: Benchmark) -> Iterator[str]:
     """Yield on how many single collections runs are better than the baseline, at least."""
     if len(result) < 2 or len(result.runs) < 2 or result.per_task:
         return
+    tables = {name: result.replicated(name) for name in result.quantities}
+    combinations = sorted({str(table.attrs["combination"]) for table in tables.values()})
     level = texts.confidence_words(result.provenance)
-    combination = f"p combined by {'Simes' if result.share_queries else 'Fisher'}"
+    combination = f"p combined by {' or '.join(combinations)}"
     how = f"({level} confidence for each criterion; {combination})"
-    fact_of_criterion = {name: _replicated_fact(result, name) for name in result.quantities}
+    fact_of_criterion = {
+        name: _replicated_fact(table, len(result)) for name, table in tables.items()
+    }
     if not any(fact_of_criterion.values()):
         yield f"No run is shown to beat {result.baseline} on any single collection {how}."
         return
@@ -416,14 +423,18 @@ def _replicated(result: Benchmark) -> Iterator[str]:
     yield f"Better than {result.baseline} on single collections {how}: {facts}."
 
 
-def _replicated_fact(result: Benchmark, name: str) -> str:
-    """Return which runs are better than the baseline on at least how many collections."""
-    table = result.replicated(name)
+def _replicated_fact(table: pd.DataFrame, n_collections: int) -> str:
+    """Return which runs are better than the baseline on at least how many collections.
+
+    Args:
+        table: what `Benchmark.replicated` returned.
+        n_collections: number of collections.
+    """
     table = table.sort_values("better_on_at_least", ascending=False, kind="stable")
     runs = gathered((int(row.better_on_at_least), str(row.run)) for row in table.itertuples())
     runs.pop(0, None)
     facts = [f"{listed(names)} on at least {least}" for least, names in runs.items()]
-    facts[:1] = [f"{fact} of {count(len(result), 'collection')}" for fact in facts[:1]]
+    facts[:1] = [f"{fact} of {count(n_collections, 'collection')}" for fact in facts[:1]]
     return texts.enumerated(facts)
 
 

@@ -85,10 +85,12 @@ class RepeatedValues:
     Attributes:
         kind: ``'samples'``, noise of each query, or ``'seeds'``, which move all queries at once.
         values: of each system, shape ``(R, Q)``.
+        labels: of each system, what tells its repeats apart; empty if nothing is known of that.
     """
 
     kind: str
     values: tuple[Floats, ...]
+    labels: tuple[tuple[str, ...], ...] = ()
 
     @property
     def is_of_seeds(self) -> bool:
@@ -107,7 +109,14 @@ class RepeatedValues:
 
     def only(self, queries: Ints) -> RepeatedValues:
         """Return the values on some queries."""
-        return RepeatedValues(self.kind, tuple(run[:, queries] for run in self.values))
+        return replace(self, values=tuple(run[:, queries] for run in self.values))
+
+    def of_systems(self, systems: Sequence[int]) -> RepeatedValues:
+        """Return the values of some systems, each with its repeats in the order of their labels."""
+        order = [np.argsort(self.labels[s], kind="stable") for s in systems]
+        values = [self.values[s][rows] for s, rows in zip(systems, order, strict=True)]
+        labels = [tuple(sorted(self.labels[s])) for s in systems]
+        return replace(self, values=tuple(values), labels=tuple(labels))
 
     def components(self, x: Floats, pairs: Sequence[Ints]) -> Components:
         """Return the components of variance of pairs of systems; samples have no seeds."""

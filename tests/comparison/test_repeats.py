@@ -148,12 +148,10 @@ def test_a_gate_on_seeds():
     assert of_rankings.outcome == "passed"
 
 
-def test_a_benchmark_averages_samples_and_refuses_seeds():
+def test_a_benchmark_averages_samples():
     table = pd.concat([table_of().assign(collection=name) for name in ("a", "b")])
     result = irl.benchmark(values=table, repeats="samples")
     assert result["a"].table()["repeats"].tolist() == ["3"]
-    with pytest.raises(ValueError, match="benchmark: a benchmark does not allow for seeds"):
-        irl.benchmark(values=table, repeats="seeds")
 
 
 @pytest.mark.parametrize(

@@ -33,6 +33,7 @@ from ir_lexirecall.significance import SignificanceTest, corrected
 from ir_lexirecall.significance import over_collections as inference
 from tests.simulations import judging
 from tests.simulations.benchmark import World
+from tests.simulations.benchmark_seeds import benchmark_seeds
 from tests.simulations.gates import stopped
 from tests.simulations.groups import clusters
 from tests.simulations.real_runs import REAL
@@ -674,6 +675,7 @@ TABLE: list[Callable[[int, Generator], Iterator[Row]]] = [
     predicted_values,
     studies,
     seeds,
+    benchmark_seeds,
     criteria,
     *REAL,
 ]
