@@ -1,4 +1,7 @@
-"""Tests, means, best sets and ranks over collections, of systems whose seeds move all of them at once."""
+"""Tests over collections of systems whose seeds move all collections at once.
+
+Values are normal, so that mean squares are drawn from their own distributions, not made of values.
+"""
 
 from __future__ import annotations
 
@@ -8,117 +11,124 @@ from dataclasses import replace
 import numpy as np
 from numpy.random import Generator
 
-from ir_lexirecall.significance import RepeatedValues
-from ir_lexirecall.significance.macro_repeats import MacroSeeds
-from ir_lexirecall.significance.over_collections import interval_over_collections
-from tests.simulations.rows import ALPHA, FAMILY, Floats, Row, covers, differences, false, values
-from tests.simulations.seeds import FEW_SEEDS, MORE_SEEDS, NOISE
+from ir_lexirecall.significance.repeats import DifferenceVariance, SeedVariance, satterthwaite
+from tests.simulations.rows import ALPHA, Floats, Row, false
+from tests.simulations.seeds import FEW_SEEDS, MORE_SEEDS, N_SEEDS, NOISE
 
-N_SEEDS = ((3, 3), (2, 2), (2, 10), (1, 3))
-"""Seeds of two systems; one that has 1 is deterministic."""
-SIZES = ((25,) * 3, (10, 20, 40, 80), (50,) * 8)
-"""Queries of each collection."""
-DEVIATIONS = ((0.02, 0.0), (0.0, 0.02), (0.0, 0.0))
+SIZES = ((25,) * 3, (10, 20, 40, 80), (250,) * 4)
+"""Queries of each collection, where these are fixed."""
+N_COLLECTIONS = (3, 5, 15)
+"""Collections, where they are a sample."""
+DEVIATIONS = ((0.0, 0.0), (0.02, 0.0), (0.0, 0.02))
 """Standard deviations of a seed's effect on all collections, and on each of them."""
-BETWEEN = 0.02
-"""Standard deviation of a system's gain on a collection, where collections are a sample."""
-BLOCK = 100
+OF_QUERIES = 0.1
+"""Standard deviation of differences between queries."""
+BETWEEN = 0.03
+"""Standard deviation of differences between collections."""
 
 
 def benchmark_seeds(samples: int, rng: Generator) -> Iterator[Row]:
-    """Pairs of equal systems on several collections, and six that are nearly equal."""
-    for over in ("queries", "collections"):
-        for sizes in SIZES:
-            for deviations in DEVIATIONS:
-                for n_seeds in N_SEEDS:
-                    yield _row_of_pairs(2 * samples, rng, n_seeds, sizes, deviations, over)
-                yield from _rows_of_families(samples // 2, rng, sizes, deviations, over)
+    """Two-sided tests of pairs of equal systems, over queries and over collections."""
+    for n_seeds in N_SEEDS:
+        for deviations in DEVIATIONS:
+            for sizes in SIZES:
+                yield _row_over_queries(20 * samples, rng, n_seeds, deviations, sizes)
+            for n_collections in N_COLLECTIONS:
+                yield _row_over_collections(20 * samples, rng, n_seeds, deviations, n_collections)
 
 
-def _row_of_pairs(
+def _row_over_queries(
     samples: int,
     rng: Generator,
-    n_seeds: tuple[int, int],
-    sizes: Sequence[int],
+    n_seeds: Sequence[int],
     deviations: tuple[float, float],
-    over: str,
+    sizes: Sequence[int],
 ) -> Row:
-    """Two-sided tests without a difference."""
-    rejected = []
-    for _ in range(0, samples, BLOCK):
-        systems = [n_seeds[0]] * BLOCK + [n_seeds[1]] * BLOCK
-        of_systems = _seeds(rng, systems, sizes, deviations, BETWEEN * (over == "collections"))
-        pairs = [np.arange(BLOCK), np.arange(BLOCK, 2 * BLOCK)]
-        p = of_systems.variance(pairs, over).two_sided_p()
-        if over == "collections":
-            means = np.array([run.mean(axis=0) for run in of_systems.seed_means])
-            x = means[pairs[0]] - means[pairs[1]]
-            p = np.maximum(p, interval_over_collections(x, np.zeros(x.shape), ALPHA)[2])
-        rejected.append(p <= ALPHA)
-    label = " and ".join("no" if n == 1 else str(n) for n in n_seeds)
-    setting = f"{label} seeds, {_label(sizes, deviations)}"
-    row = false(f"benchmark of seeds, over {over}: p", setting, np.concatenate(rejected), FEW_SEEDS)
+    """Return the row of a benchmark whose collections are fixed."""
+    repeats, queries = np.array(n_seeds), np.array(sizes)
+    n_collections, has_seeds = len(queries), repeats > 1
+    noise = (NOISE**2 / queries).sum() / n_collections**2 * has_seeds
+    seeds = (deviations[0] ** 2 + deviations[1] ** 2 / n_collections) * has_seeds
+    mean_square = OF_QUERIES**2 + (NOISE**2 * has_seeds / repeats).sum()
+    variance = mean_square / queries / n_collections**2
+    parts = variance * _chi2(rng, samples, queries - 1)
+    of_queries = parts.sum(axis=1)
+    degrees = of_queries**2 / (parts**2 / (queries - 1)).sum(axis=1)
+    found = SeedVariance(
+        np.repeat(repeats, samples),
+        ((seeds + noise) * _chi2(rng, samples, np.maximum(repeats - 1, 1))).T.ravel(),
+        (noise[:, None] * (degrees + 1)).ravel(),
+        1,
+    )
+    mean = rng.normal(0, np.sqrt(variance.sum() + (seeds / repeats).sum()), samples)
+    setting = f"{_label(n_seeds, deviations)}, {' + '.join(map(str, sizes))} queries"
+    return _row("queries", setting, mean, of_queries, degrees + 1, found)
+
+
+def _row_over_collections(
+    samples: int,
+    rng: Generator,
+    n_seeds: Sequence[int],
+    deviations: tuple[float, float],
+    n_collections: int,
+) -> Row:
+    """Return the row of a benchmark whose collections are a sample."""
+    repeats = np.array(n_seeds)
+    has_seeds = repeats > 1
+    noise = (deviations[1] ** 2 + NOISE**2 / 25) * has_seeds
+    seeds = deviations[0] ** 2 * has_seeds
+    variance = (BETWEEN**2 + OF_QUERIES**2 / 25 + (noise / repeats).sum()) / n_collections
+    degrees = n_collections - 1
+    of_collections = variance * _chi2(rng, samples, np.array([degrees]))[:, 0]
+    freedom = np.maximum(repeats - 1, 1)
+    found = SeedVariance(
+        np.repeat(repeats, samples),
+        ((seeds + noise / n_collections) * _chi2(rng, samples, freedom)).T.ravel(),
+        (noise * _chi2(rng, samples, freedom * degrees)).T.ravel(),
+        n_collections,
+    )
+    mean = rng.normal(0, np.sqrt(variance + (seeds / repeats).sum()), samples)
+    setting = f"{_label(n_seeds, deviations)}, {n_collections} collections"
+    return _row(
+        "collections", setting, mean, of_collections, np.full(samples, n_collections), found
+    )
+
+
+def _row(
+    over: str,
+    setting: str,
+    mean: Floats,
+    without_seeds: Floats,
+    units: Floats,
+    systems: SeedVariance,
+) -> Row:
+    """Return how often equal systems are told apart.
+
+    Args:
+        over: what is a sample.
+        setting: of the row.
+        mean: differences.
+        without_seeds: their variance over queries or collections.
+        units: its degrees of freedom and 1.
+        systems: the variances between seeds, those of all first systems first.
+    """
+    n = len(mean)
+    sides = [np.arange(n), np.arange(n) + n]
+    with_seeds = satterthwaite(without_seeds, units, systems, sides)
+    p = np.maximum(
+        DifferenceVariance(mean, *with_seeds).two_sided_p(),
+        DifferenceVariance(mean, without_seeds, units - 1).two_sided_p(),
+    )
+    row = false(f"benchmark of seeds, over {over}: p", setting, p <= ALPHA, FEW_SEEDS)
     return replace(row, instead=MORE_SEEDS)
 
 
-def _rows_of_families(
-    samples: int,
-    rng: Generator,
-    sizes: Sequence[int],
-    deviations: tuple[float, float],
-    over: str,
-) -> Iterator[Row]:
-    """Best sets, ranks and intervals of means of six systems with three seeds; the last is best."""
-    kept, ranked, covered = [], [], []
-    truth = 0.3 + 0.001 * np.arange(6)
-    systems = np.arange(6)
-    for _ in range(samples):
-        between = BETWEEN * (over == "collections")
-        of_systems = _seeds(rng, [3] * 6, sizes, deviations, between, truth - 0.3)
-        kept.append(of_systems.not_beaten(1, over)[-1] > ALPHA)
-        low, high = of_systems.rank_intervals(1, over, ALPHA)
-        ranked.append(((low <= 6 - systems) & (6 - systems <= high)).all())
-        low, high = of_systems.variance([systems], over).interval(ALPHA)
-        covered.append((low <= truth) & (truth <= high))
-    setting = f"6 near-equal systems of 3 seeds, {_label(sizes, deviations)}"
-    start = f"benchmark of seeds, over {over}"
-    for row in (
-        covers(f"{start}: best set", setting, np.array(kept), FAMILY),
-        covers(f"{start}: ranks of all", setting, np.array(ranked), FAMILY),
-        covers(f"{start}: mean", setting, np.array(covered), FEW_SEEDS),
-    ):
-        yield replace(row, instead=MORE_SEEDS)
+def _chi2(rng: Generator, samples: int, degrees: Floats) -> Floats:
+    """Return chi-squared numbers over their degrees of freedom, a column for each of these."""
+    return rng.chisquare(degrees, (samples, len(degrees))) / degrees
 
 
-def _seeds(
-    rng: Generator,
-    n_seeds: Sequence[int],
-    sizes: Sequence[int],
-    deviations: tuple[float, float],
-    between: float,
-    gain: Floats | float = 0.0,
-) -> MacroSeeds:
-    """Return systems with some numbers of seeds, their values on each collection."""
-    n = len(n_seeds)
-    gains = np.broadcast_to(gain, n)
-    of_all = [rng.normal(0, deviations[0], (k, 1)) * (k > 1) for k in n_seeds]
-    collections = []
-    for size in sizes:
-        level = values(rng, (1, size)) + differences(rng, (n, size))
-        level += gains[:, None] + rng.normal(0, between, (n, 1))
-        of_systems = tuple(
-            level[s]
-            + of_all[s]
-            + rng.normal(0, deviations[1], (k, 1)) * (k > 1)
-            + rng.normal(0, NOISE, (k, size)) * (k > 1)
-            for s, k in enumerate(n_seeds)
-        )
-        collections.append(RepeatedValues("seeds", of_systems))
-    return MacroSeeds(collections)
-
-
-def _label(sizes: Sequence[int], deviations: tuple[float, float]) -> str:
-    """Return the words for a setting."""
-    same = len(set(sizes)) == 1
-    queries = f"{len(sizes)} x {sizes[0]}" if same else " + ".join(map(str, sizes))
-    return f"moving all by {deviations[0]:g}, each by {deviations[1]:g}, {queries} queries"
+def _label(n_seeds: Sequence[int], deviations: tuple[float, float]) -> str:
+    """Return the words for systems."""
+    numbers = " and ".join("no" if n == 1 else str(n) for n in n_seeds)
+    return f"{numbers} seeds, moving all by {deviations[0]:g}, each by {deviations[1]:g}"
