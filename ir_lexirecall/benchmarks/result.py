@@ -528,8 +528,8 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         seeds = self._seeds(by)
         resampled = both.mean[:size]
         if seeds is not None:
-            ends = seeds.variance([np.arange(size)], over).interval(alpha)
-            low, high = np.fmin(low, ends[0]), np.fmax(high, ends[1])
+            with_seeds = seeds.variance([np.arange(size)], over).interval(alpha)
+            low, high = np.fmin(low, with_seeds[0]), np.fmax(high, with_seeds[1])
             noise = np.random.default_rng(self.test.seed).standard_normal(resampled.shape)
             resampled = resampled + np.sqrt(seeds.added())[:, None] * noise
         low, high = cut_at_range(low, high, self.criterion(by).range, self.values_of(by))

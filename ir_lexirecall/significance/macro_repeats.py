@@ -104,10 +104,8 @@ class MacroSeeds:
             queries: of each pair, by which ``satterthwaite`` divides the noise.
         """
         n_collections = len(self.of_collections)
-        noise_of_mean = (
-            sum(one.variance.noise / one.variance.queries for one in self.of_collections)
-            / n_collections**2
-        )
+        noises = [one.variance.noise / one.variance.queries for one in self.of_collections]
+        noise_of_mean = np.sum(noises, axis=0) / n_collections**2
         macro = [means.mean(axis=1) for means in self.seed_means]
         seeds = np.array([of_seed.var(ddof=1) if len(of_seed) > 1 else 0.0 for of_seed in macro])
         repeats = np.array([len(of_seed) for of_seed in macro])
