@@ -163,6 +163,7 @@ def _forest(
     ax = axes.new_axes(ax, means_size(len(marks)))
     _draw_intervals(ax, marks)
     _draw_points(ax, marks)
+    _draw_outer_intervals(ax, marks)
     axes.name_ticks(ax.yaxis, [mark.name for mark in marks])
     ax.set_ylim(len(marks) - 0.4, -0.6)
     ax.grid(axis="x", color="#e3e3e3", linewidth=0.6)
@@ -176,7 +177,7 @@ def _forest(
 
 
 def _draw_intervals(ax: Any, marks: Sequence[Mark]) -> None:
-    """Draw the interval of each mark that has one; around an inner interval, the outer one thin."""
+    """Draw the interval of each mark that has one; the inner one if there are two."""
     rows = np.arange(len(marks))
     inner = [mark.inner or (mark.low, mark.high) for mark in marks]
     low, high = np.array(inner, dtype=float).reshape(-1, 2).T
@@ -184,9 +185,13 @@ def _draw_intervals(ax: Any, marks: Sequence[Mark]) -> None:
     is_known = np.isfinite(low) & np.isfinite(high)
     ends = low[is_known], high[is_known]
     ax.hlines(rows[is_known], *ends, color=list(colours[is_known]), linewidth=1.8, zorder=1)
+
+
+def _draw_outer_intervals(ax: Any, marks: Sequence[Mark]) -> None:
+    """Draw the outer intervals thin, if there are inner ones."""
     if any(mark.inner for mark in marks):
-        outer = [mark.low for mark in marks], [mark.high for mark in marks]
-        ax.hlines(rows, *outer, color=axes.GREY, linewidth=0.8, zorder=0)
+        ends = [mark.low for mark in marks], [mark.high for mark in marks]
+        ax.hlines(np.arange(len(marks)), *ends, color=axes.GREY, linewidth=0.8, zorder=0)
 
 
 def _draw_points(ax: Any, marks: Sequence[Mark]) -> None:
