@@ -143,7 +143,6 @@ _MOVED = {
         ("correction", "alpha", "n_resamples", "seed", "progress"),
         "give it to test=SignificanceTest(...)",
     ),
-    "missing": "give it to io.values.read_values with the values",
 }
 """Where arguments of ``evaluate``, ``compare`` and the like are said instead."""
 

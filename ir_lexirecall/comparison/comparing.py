@@ -80,6 +80,7 @@ def compare(
     query: str | None = None,
     run: str | None = None,
     where: Mapping[str, Any] | None = None,
+    missing: str = "error",
     repeats: RepeatsLike | None = None,
     deterministic: str | Iterable[str] | None = None,
     predicted: QrelsLike | ValuesLike | None = None,
@@ -117,6 +118,8 @@ def compare(
         run: the same for the column that names the runs.
         where: which rows of a table of ``values`` to take, by the value that a column must have,
             such as ``{"filter": "strict-match"}``.
+        missing: what to do where a run lacks a value of a query: ``"error"``, or as in
+            ``io.values.read_values``.
         baseline: compare every other run with this one, instead of all pairs.
         margin: a difference to the baseline that does not matter: a number in the criterion's unit,
             ``"2%"`` of the baseline's mean, or a mapping of criteria to these. Verdicts then answer
@@ -183,9 +186,7 @@ def compare(
     if values is not None:
         if qrels is not None or runs is not None:
             raise ValueError("give qrels and runs, or values, not both")
-        wanted = wanted_values(
-            by, smaller_is_better, query=query, run=run, where=where, repeats=repeated
-        )
+        wanted = wanted_values(by, smaller_is_better, missing, query, run, where, repeated)
         return compare_values(values, wanted, design)
     if qrels is None or runs is None:
         raise ValueError("give qrels and runs, or values=")
@@ -194,7 +195,7 @@ def compare(
             "the first argument is a mapping of names to runs; the order is compare(qrels, runs)"
         )
     refuse_costs(smaller_is_better)
-    refuse_reading_of_values(query=query, run=run, where=where)
+    refuse_reading_of_values(missing, query=query, run=run, where=where)
     criteria = parse_criteria("lexirecall" if by is None else by)
     if repeated is not None:
         return compare_repeated(qrels, runs, criteria, design, repeated)
@@ -672,8 +673,10 @@ def refuse_costs(smaller_is_better: object) -> None:
         )
 
 
-def refuse_reading_of_values(**options: object) -> None:
+def refuse_reading_of_values(missing: str = "error", **options: object) -> None:
     """Raise if an option that says how to read values is given for a comparison of runs."""
+    if missing != "error":
+        raise ValueError("missing is about values=; a query that a run lacks is an empty ranking")
     for name, value in options.items():
         if value is not None:
             raise ValueError(f"{name} says how to read values=; runs have columns of their own")

@@ -275,7 +275,7 @@ def gate(
     repeated = Repeats.from_argument(repeats, deterministic)
     if values is None:
         refuse_costs(smaller_is_better)
-        refuse_reading_of_values(query=query, run=run, where=where)
+        refuse_reading_of_values(missing, query=query, run=run, where=where)
         runs = _named_runs(qrels, baseline, candidate, release, names or ("baseline", "candidate"))
         results = _compare_rankings(qrels, runs, by, design, repeated)
     else:

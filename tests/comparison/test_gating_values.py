@@ -127,6 +127,8 @@ FAULTS: list[tuple[dict[str, Any], str]] = [
     ({"values": {"a": frame(MAIN), "b": frame(MAIN)}, "by": "lexirecall"}, "compares rankings"),
     ({"qrels": {"q": {"d": 1}}, "baseline": {"q": {"d": 1}}, "candidate": {"q": {"d": 1}}, "by": "AP",
       "where": {"filter": "x"}}, "where says how to read values="),
+    ({"qrels": {"q": {"d": 1}}, "baseline": {"q": {"d": 1}}, "candidate": {"q": {"d": 1}}, "by": "AP",
+      "missing": "skip"}, "missing is about values=; a query that a run lacks is an empty ranking"),
 ]  # fmt: skip
 
 

@@ -747,7 +747,6 @@ def test_preferences_carry_their_parameters_in_their_names():
         ({"cutoff": 10}, "name of a preference"),
         ({"judged_only": True}, "ir_lexirecall.load"),
         ({"alpha": 0.01}, "test=SignificanceTest"),
-        ({"missing": "skip"}, "read_values"),
     ],
 )
 def test_arguments_that_are_said_elsewhere_name_the_place(options, where):

@@ -9,7 +9,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 COMPARE = ("ir_lexirecall/comparison/comparing.py", "compare")
-OF_VALUES = {"values", "smaller_is_better", "query", "run", "where"}
+OF_VALUES = {"values", "smaller_is_better", "query", "run", "where", "missing"}
 OF_ONE_PROCESS = {"predicted", "repeats", "deterministic"}
 
 
