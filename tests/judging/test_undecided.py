@@ -242,6 +242,27 @@ def test_a_summary_says_where_nothing_is_bounded(monkeypatch: pytest.MonkeyPatch
         assert "not looked at" not in compare(QRELS, runs, ["lexirecall", "P@1"]).summary(full=True)
 
 
+def test_a_query_that_only_one_run_can_win_need_not_take_part_in_a_mean() -> None:
+    """Without a relevant document it does not, so that the other run's lead stays what it is."""
+    judged = {"a": 1, "b": 0}
+    qrels = {"first": judged, "second": {"n": 0}, "third": judged}
+    worse, better = {"b": 2.0, "a": 1.0}, {"a": 2.0, "b": 1.0}
+    runs = {
+        "loses": {"first": worse, "second": {"x": 1.0}, "third": worse},
+        "wins": {"first": better, "second": {"n": 1.0}, "third": better},
+    }
+    means = []
+    for grade in (0, 1):
+        judging = qrels | {"second": {"n": 0, "x": grade}}
+        means.append(compare(judging, runs, "lexirecall").table()["difference"].item())
+    assert means == [pytest.approx(-1), pytest.approx(-1 / 3)]
+    for names, ends in ((["loses", "wins"], means), (["wins", "loses"], [1 / 3, 1])):
+        undecided = compare(
+            qrels, {name: runs[name] for name in names}, "lexirecall", test="t"
+        ).missing.undecided("lexirecall")
+        assert [undecided.low.item(), undecided.high.item()] == pytest.approx(ends)
+
+
 def test_no_bound_is_minus_nought_or_rounding() -> None:
     runs = {"good": GOOD, "bad": BAD, "sure": {q: {"b": 1.0, "u": 0.5, "v": 0.2} for q in QRELS}}
     bounds = compare(QRELS, runs, ["Unjudged@3", "P@3", "RBP(p=0.3)"]).bounds()
