@@ -158,7 +158,14 @@ class SignificanceTest:
 
     @classmethod
     def by_name(cls, test: str | SignificanceTest | None) -> SignificanceTest:
-        """Return a test by its name, or as it was given."""
+        """Return a test by its name, or as it was given.
+
+        Args:
+            test: the name, the test itself, or None for the default.
+
+        >>> SignificanceTest.by_name("sign").name
+        'sign'
+        """
         return test if isinstance(test, SignificanceTest) else cls(test)
 
     def named(self, *, measure: bool) -> SignificanceTest:

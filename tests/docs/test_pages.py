@@ -52,7 +52,7 @@ def slow_page(path: Path) -> Any:
     return pytest.param(path, id=page_id(path), marks=[pytest.mark.slow] if is_slow else [])
 
 
-@pytest.mark.parametrize("path", map(slow_page, SOURCES))
+@pytest.mark.parametrize("path", [slow_page(path) for path in SOURCES])
 def test_examples_of_a_page_run(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     for name in re.findall(
