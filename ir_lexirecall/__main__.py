@@ -1,4 +1,7 @@
-"""The program ``ir-lexirecall``, also ``python -m ir_lexirecall``: it ends with one line whatever happens."""
+"""The program ``ir-lexirecall``, also ``python -m ir_lexirecall``.
+
+It ends with one line whatever happens.
+"""
 
 from __future__ import annotations
 
@@ -14,10 +17,12 @@ INTERRUPTED = 130
 
 
 def main() -> int:
-    """Run the command line; returns the exit code: 0, 1 for bad input or a failure, 2 for bad usage, 130 interrupted."""
-    heeded = (
-        signal.getsignal(signal.SIGINT) is not signal.SIG_IGN
-    )  # as it is for what runs in the background
+    """Run the command line and return the exit code.
+
+    It is 0, 1 for bad input or a failure, 2 for bad usage, or 130 if interrupted.
+    """
+    # A process in the background ignores the signal.
+    heeded = signal.getsignal(signal.SIGINT) is not signal.SIG_IGN
     if heeded:
         signal.signal(signal.SIGINT, _interrupt)
     try:

@@ -12,7 +12,8 @@
 >>> collector = MeasurementCollector()
 >>> for metric in (TSE(), LexiRecall(), Metric("RBP(p=0.5)"), NDCG(10)):
 ...     collector.add_metric(metric)
->>> measure = getattr(collector, "add_list_measurement", None) or collector.measure_list  # before LensKit 2026
+>>> measure = getattr(collector, "add_list_measurement", None)
+>>> measure = measure or collector.measure_list  # before LensKit 2026
 >>> for key, items in recs:
 ...     measure(items, test.lookup_projected(key), model=key.model, user_id=key.user_id)
 >>> collector.list_metrics().groupby("model").mean().round(3)
@@ -170,7 +171,9 @@ class _LensKitMetric(Metric):
 
 
 class TSE(_LensKitMetric):
-    """Total search efficiency: the exposure of the last relevant item, TSE = e(p_m); ``Metric(ir_lexirecall.TSE)``.
+    """Total search efficiency: the exposure of the last relevant item, TSE = e(p_m).
+
+    It equals ``Metric(ir_lexirecall.TSE)``.
 
     How soon does a user find *every* relevant item? With the default exposure e(i) = 1/i it is the
     reciprocal rank of the last one. A relevant item that the list lacks sits at the bottom of the
@@ -203,8 +206,9 @@ class TSE(_LensKitMetric):
 
 
 class LexiRecall(_LensKitMetric):
-    """Lexicographic recall as a number: ordered first by recall, then by the last relevant item, and so on.
+    """Lexicographic recall as a number.
 
+    Lists are ordered first by recall, then by the last relevant item, and so on. It equals
     ``Metric(ir_lexirecall.LexiRecall)``. A better list never gets a smaller number; but lists that
     share their whole tail can get the same one: ``compare`` compares exactly.
 
@@ -234,7 +238,7 @@ def _check_ids(items: ItemList) -> None:
 
 
 def _check_ranking(recs: ItemList) -> None:
-    """Require a ranking; refuse a list that is unordered, in another order than its ranks, or with an item twice."""
+    """Raise if a list is unordered, not in the order of its ranks, or has an item twice."""
     _check_ids(recs)
     if len(recs) == 0:
         return
@@ -277,7 +281,10 @@ def _grades(test: ItemList, rating_field: str | None) -> Floats:
         else np.arange(len(ratings))
     )
     if len(bad):
-        said = f"the {rating_field} of test item {items[bad[0]]!r} is {listed[bad[0]]!r}, not a finite number"
+        said = (
+            f"the {rating_field} of test item {items[bad[0]]!r} is {listed[bad[0]]!r}, "
+            "not a finite number"
+        )
         raise ValueError(f"{said}{and_more(len(bad) - 1)}")
     last = dict(zip(items, listed, strict=True))
     differ = [
@@ -304,7 +311,9 @@ def compare(
     run_key: str | Sequence[str] | None = None,
     rating_field: str | None = None,
 ) -> Comparison:
-    """Compare recommendation runs user by user: by measures, by exact preferences between their lists, or both.
+    """Compare recommendation runs user by user.
+
+    The criteria are measures, exact preferences between lists, or both.
 
     A list's own order is its ranking; scores and ranks are not looked at, and there are no ties to
     break. Ids may be strings or integers; an integer is the same as its decimal string.
@@ -316,8 +325,12 @@ def compare(
         runs: The runs: a mapping of names to item list collections, or one collection whose keys
             identify the run beside the user. Lists of users without test items are ignored; a user
             whom a run lacks gets an empty list from it.
-        by, baseline, margin, test, allow_empty: As in ``ir_lexirecall.compare``.
+        by: The measures and preferences, as in ``ir_lexirecall.compare``.
+        baseline: As in ``ir_lexirecall.compare``.
+        margin: As in ``ir_lexirecall.compare``.
+        test: As in ``ir_lexirecall.compare``.
         groups: As in ``ir_lexirecall.compare``, of users: a table has ``user_id``.
+        allow_empty: As in ``ir_lexirecall.compare``.
         run_key: The key field, or fields, of ``runs`` that identify the run; by default all that
             the keys of ``qrels`` lack. A run is called by its value, values of several fields
             joined by ``/``.
@@ -336,11 +349,16 @@ def compare(
     Source: Diaz, Ekstrand, Mitra, Recall, Robustness, and Lexicographic Evaluation, TORS 2026,
         doi 10.1145/3728373.
 
-    >>> test = ItemListCollection.from_dict({7: ItemList(["x", "y"]), 8: ItemList(["x"])}, "user_id")
+    >>> relevant = {7: ItemList(["x", "y"]), 8: ItemList(["x"])}
+    >>> test = ItemListCollection.from_dict(relevant, "user_id")
     >>> knn = {7: ItemList(["x", "a", "y"], ordered=True), 8: ItemList(["x", "a"], ordered=True)}
     >>> als = {7: ItemList(["a", "x", "y"], ordered=True)}
-    >>> runs = {name: ItemListCollection.from_dict(lists, "user_id") for name, lists in (("knn", knn), ("als", als))}
-    >>> result = compare(test, runs, ["lexirecall", "RR"], baseline="als", test=SignificanceTest(correction=None))
+    >>> runs = {
+    ...     name: ItemListCollection.from_dict(lists, "user_id")
+    ...     for name, lists in (("knn", knn), ("als", als))
+    ... }
+    >>> uncorrected = SignificanceTest(correction=None)
+    >>> result = compare(test, runs, ["lexirecall", "RR"], baseline="als", test=uncorrected)
     >>> result.table("lexirecall")[["run_a", "run_b", "wins", "losses", "ties"]]
       run_a run_b  wins  losses  ties
     0   knn   als     2       0     0
@@ -360,7 +378,8 @@ def compare(
                 and criterion["rel"] not in (None, 1)
             ):
                 raise ValueError(
-                    f"{criterion} needs rating_field, the field of the test items that holds their grades"
+                    f"{criterion} needs rating_field, "
+                    "the field of the test items that holds their grades"
                 )
         users: Iterable[str] = _by_user(qrels.items(), user_key)
     elif isinstance(qrels, Judgments):
@@ -391,7 +410,10 @@ def compare(
 
 @entry
 def qrels(test: ItemListCollection, rating_field: str | None = None) -> pl.DataFrame:
-    """Test items as qrels, a row per user and item: for ``ir_lexirecall.load``, ``evaluate`` and all else that takes qrels.
+    """Return test items as qrels, a row per user and item.
+
+    The table can be given to ``ir_lexirecall.load``, ``evaluate`` and everything else that takes
+    qrels.
 
     Args:
         test: The test items, such as ``split.test``, by ``user_id``.

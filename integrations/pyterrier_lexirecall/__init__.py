@@ -1,4 +1,6 @@
-"""PyTerrier plug-in: ``import pyterrier as pt`` is enough for ``pt.lexirecall`` and our measures in ``pt.measures``.
+"""PyTerrier plug-in: ``pt.lexirecall``, and our measures in ``pt.measures``.
+
+``import pyterrier as pt`` is enough to have both.
 
 PyTerrier loads this module by its entry point ``pyterrier.modules``. An exception here would break
 ``import pyterrier``, so a broken installation is reported as a warning.

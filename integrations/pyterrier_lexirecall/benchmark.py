@@ -1,4 +1,4 @@
-"""``pt.lexirecall.Benchmark``: pipelines on many data sets, their runs saved, and what holds over all of them."""
+"""``pt.lexirecall.Benchmark``: run pipelines on many data sets, save the runs, and compare them."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ def Benchmark(
     progress: bool | None = None,
     **options: Any,
 ) -> benchmarks.Benchmark:
-    """Run pipelines on many data sets, one after the other, and compare them as ``ir_lexirecall.benchmark`` does.
+    """Run pipelines on many data sets and compare them as ``ir_lexirecall.benchmark`` does.
 
-    Every pipeline runs on every data set through ``pt.Experiment``, and its run is saved as
-    ``{save_dir}/{data set}/{pipeline}.res.gz`` (slashes of names as dashes, in lower case, as
-    SuiteEval does). A run is there whole or not at all; one that is there already is not made
-    again, so a benchmark that was interrupted continues.
+    Every pipeline runs on every data set, one data set after the other, through ``pt.Experiment``.
+    Its run is saved as ``{save_dir}/{data set}/{pipeline}.res.gz`` (slashes of names as dashes, in
+    lower case, as SuiteEval does). A run is there whole or not at all; one that is there already is
+    not made again, so a benchmark that was interrupted continues.
 
     Args:
         pipelines: a mapping of names to pipelines, a list of pipelines (called by what they print),

@@ -13,12 +13,13 @@ class DatasetProvider(pt.datasets.DatasetProvider):  # type: ignore[misc]
     """Finds the data sets ``lexirecall:NAME``."""
 
     def get_dataset(self, name: str) -> pt.datasets.Dataset:
-        """The data set of that name; only ``demo`` exists."""
+        """Return the data set of that name; only ``demo`` exists."""
         if name != "demo":
             raise KeyError(f"there is no data set lexirecall:{name}; there is lexirecall:demo")
         return DemoDataset()
 
     def list_dataset_names(self) -> Iterable[str]:
+        """Return the names of the data sets."""
         return ["demo"]
 
 
@@ -32,23 +33,28 @@ class DemoDataset(pt.datasets.Dataset):  # type: ignore[misc]
     """
 
     def get_corpus_iter(self, *, verbose: bool = True) -> pt.model.IterDict:
-        """The passages: ``docno``, ``title``, ``text``."""
+        """Return the passages: ``docno``, ``title``, ``text``."""
         passages = demo.docs().rename(columns={"doc_id": "docno"}).to_dict(orient="records")
         documents = pt.tqdm(passages, desc="lexirecall:demo documents") if verbose else passages
         return pt.utils.GeneratorLen(iter(documents), len(passages))
 
     def get_corpus_lang(self) -> str:
+        """Return the language of the passages."""
         return "en"
 
     def get_topics(self, variant: str | None = None) -> pt.model.pd.DataFrame:
-        """The queries: ``qid``, ``query``."""
+        """Return the queries: ``qid``, ``query``."""
         return demo.queries().rename(columns={"query_id": "qid", "text": "query"})
 
     def get_topics_lang(self) -> str:
+        """Return the language of the queries."""
         return "en"
 
     def get_qrels(self, variant: str | None = None) -> pt.model.pd.DataFrame:
-        """The judgments: ``qid``, ``docno``, ``label``, subtopics in ``iteration``, and two further aspects."""
+        """Return the judgments: ``qid``, ``docno``, ``label``, ``iteration`` and two aspects.
+
+        ``iteration`` has the subtopics; the aspects are credibility and readability.
+        """
         names = {
             "query_id": "qid",
             "doc_id": "docno",

@@ -41,8 +41,9 @@ def assert_not_worse(
     facts on each criterion as properties of the test, which pytest's ``--junitxml`` writes.
 
     Args:
-        qrels, baseline, candidate: judgments and two runs, in any form that ``ir_lexirecall.gate``
-            takes.
+        qrels: judgments, in any form that ``ir_lexirecall.gate`` takes.
+        baseline: the run to compare with, in any form that ``ir_lexirecall.gate`` takes.
+        candidate: the run to check, in any form that ``ir_lexirecall.gate`` takes.
         measures: its ``by``: measures and preferences.
         margin: a loss that does not matter.
         values: instead of ``qrels`` and two runs: values per query that another program computed;

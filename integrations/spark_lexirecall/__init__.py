@@ -135,9 +135,13 @@ def compare(
     Args:
         qrels: as in ``evaluate``.
         runs: at least two runs by name, each as in ``evaluate``.
-        by, baseline, margin, test, allow_empty: as in ``ir_lexirecall.compare``.
+        by: the measures and preferences, as in ``ir_lexirecall.compare``.
+        baseline: as in ``ir_lexirecall.compare``.
+        margin: as in ``ir_lexirecall.compare``.
+        test: as in ``ir_lexirecall.compare``.
         groups: as in ``ir_lexirecall.compare``; a table may be a Spark DataFrame, a name is that of
             a column of ``qrels``.
+        allow_empty: as in ``ir_lexirecall.compare``.
         buckets: as in ``evaluate``.
 
     Raises:

@@ -140,7 +140,10 @@ class CollectedPreference(PreferenceCriterion):
     exchange: Exchange = field(repr=False, kw_only=True)
 
     def explained(self, a: int, b: int) -> tuple[Floats, dict[str, Any]]:
-        """Per query the preference of one run over another, and what decided: see ``Comparison.explain``."""
+        """Return per query the preference of run ``a`` over run ``b``, and what decided it.
+
+        See ``Comparison.explain``.
+        """
         kinds = dict.fromkeys(
             ("levels_a", "levels_b") if self.preference.NAME in PAIRWISE else (), "int64"
         )
@@ -176,7 +179,10 @@ def collected_runs(
     preferences: Mapping[str, Preference],
     allow_empty: bool,
 ) -> tuple[CollectedRuns, dict[str, CollectedPreference]]:
-    """Score the runs where their rows are; and the preferences between them; ``allow_empty`` as in ``compare``."""
+    """Score the runs, and the preferences between them, where their rows are.
+
+    ``allow_empty`` is as in ``compare``.
+    """
     work = partial(summary, measures, list(preferences.values()))
     kinds = dict.fromkeys(("judged", "counts"), pa_.list_(pa_.int64()))
     kinds |= dict.fromkeys(("values", "of_none", "ends", "pairwise"), pa_.list_(pa_.float64()))
@@ -256,15 +262,17 @@ def summary(
     judgments: Judgments,
     tables: Tables,
 ) -> dict[str, Any]:
-    """Of each query what a comparison of S runs reads, in lists; of a query that no run has only what the judgments say, and a value per measure.
+    """Return what a comparison of S runs reads of each query, in lists.
+
+    For a query that no run has, these are only what the judgments say and a value per measure.
 
     ``top``: the highest grade. ``judged``: how many documents are relevant, judged not relevant,
     and judged by a fraction; for each preference the relevant ones. ``counts``: of the runs the
     depth, the judged documents that they retrieved, those among the first ten, whether one is tied,
     and the relevant documents that they retrieved; their standing by each preference that orders
     them. ``values``: of M measures of the runs; ``of_none``: of a query that no run has. ``ends``:
-    where documents tie, the lowest, the highest and the mean of these values. ``pairwise``: for each of the
-    other preferences its value for the pairs (i, j), i < j.
+    where documents tie, the lowest, the highest and the mean of these values. ``pairwise``: for
+    each of the other preferences its value for the pairs (i, j), i < j.
     """
     runs = aligned(judgments, tables)
     queries, every = len(judgments), list(runs.values())

@@ -110,7 +110,9 @@ class Exchange:
     def meet(
         self, work: OfQueries, types: Mapping[str, Any], *, of_none: bool = False
     ) -> DataFrame:
-        """``work`` on whole queries, many at a time; ``collected`` or ``computed`` reads the result.
+        """Apply ``work`` to whole queries, many at a time.
+
+        ``collected`` or ``computed`` reads the result.
 
         Args:
             work: a function of judgments and of rows by run, either of which may be empty.
@@ -301,7 +303,10 @@ def _keys_of_partitions(session: SparkSession, partitions: int) -> list[int]:
 
 
 def collected(frame: DataFrame, *, warns: bool = True) -> pa.Table:
-    """Bring the result of ``Exchange.meet`` to the driver; with ``warns``, warn of unshared queries."""
+    """Bring the result of ``Exchange.meet`` to the driver.
+
+    With ``warns``, warn of unshared queries.
+    """
     import pyarrow.compute as pc
 
     table = frame.toArrow()
@@ -323,7 +328,10 @@ def computed(frame: DataFrame) -> DataFrame:
 
 
 def _check(errors: Iterable[str | None], shared: bool | None, query_id: str | None) -> None:
-    """Raise the first error, in alphabetical order so that it is always the same; warn where no query is shared."""
+    """Raise the first error, if there is one, and warn if no query is shared.
+
+    The first in alphabetical order is always the same one.
+    """
     if messages := sorted({error for error in errors if error is not None}):
         raise ValueError(
             messages[0]
@@ -343,7 +351,10 @@ def aligned(judgments: Judgments, tables: Tables) -> dict[str, AlignedRun]:
 
 
 def lists(rows: Any, queries: int, dtype: Any, which: Any = None) -> Any:
-    """Numbers of each query as a list, from rows of a number per query; empty but for some queries (``which``)."""
+    """Return a list of numbers for each query, from rows of one number per query.
+
+    With ``which``, the lists of all other queries are empty.
+    """
     table = np.array(rows, dtype=dtype).reshape(len(rows), queries).T
     which = np.ones(queries, dtype=bool) if which is None else which
     offsets = np.r_[0, np.cumsum(which * len(rows))].astype(np.int32)

@@ -1,4 +1,7 @@
-"""What unjudged documents could change between runs that are on the cluster: asked where the rows of a query meet."""
+"""What unjudged documents could change between runs that are on the cluster.
+
+The workers compute it, where the rows of a query meet.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +42,10 @@ from ir_lexirecall.preferences.naming import Preference
 from spark_lexirecall.exchange import Exchange, Tables, aligned, list_matrix, lists, pa_
 
 OfPool = Callable[[Pool, Tables], dict[str, Any]]
-"""What a worker makes of the pooled documents of whole queries: columns, by default a row per query."""
+"""What a worker makes of the pooled documents of whole queries.
+
+The result has columns, by default with a row per query.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,7 +92,7 @@ class DistantDocuments:
     def _bounds(
         self, work: Callable[[Pool, Tables], Any], dtype: Any, pair_indices: PairIndices
     ) -> list[Any]:
-        """Return ``low``, ``high`` and ``exact`` of pairs of runs from ``work``, shape ``(P, Q)``."""
+        """Return ``low``, ``high`` and ``exact`` of pairs of runs, each of shape ``(P, Q)``."""
         names = ("low", "high", "exact")
 
         def columns(pool: Pool, tables: Tables) -> dict[str, Any]:

@@ -37,8 +37,8 @@ from ir_lexirecall.io.source import Fields, Kind, Source, what_is
 TableLike: TypeAlias = str | os.PathLike[str] | Mapping[Any, Mapping[Any, Any]] | Iterable[Any]
 """Everything that can be read as a table.
 
-A path, a pandas, Polars or Arrow table, a dict of dicts, an iterable of named tuples or of dicts, or
-an object that holds one of these (DuckDB, Hugging Face, ranx, trectools, Pyserini's hits).
+A path, a pandas, Polars or Arrow table, a dict of dicts, an iterable of named tuples or of dicts,
+or an object that holds one of these (DuckDB, Hugging Face, ranx, trectools, Pyserini's hits).
 """
 _FEW_ROWS = 4096  # of a table that is read without a query engine
 RISING = (

@@ -49,8 +49,8 @@ EQUIVALENTS = (
     Equivalent("iprec_at_recall_X", "IPrec_TE@X", "trec_eval 9: IPrec@X, or IPrec_TE(version=9)@X"),
     Equivalent("11pt_avg", "ElevenPt", "trec_eval 9: ElevenPt(version=9)"),
     Equivalent("rbp", "RBP_TE", "p = 0.9; with binary judgments also RBP(p=0.9)"),
-    Equivalent("rbp_resid", "", "the residual of RBP: give the bounds of RBP_TE instead (its value with unjudged documents"
-               " as best)"),
+    Equivalent("rbp_resid", "", "the residual of RBP: give the bounds of RBP_TE instead (its "
+               "value with unjudged documents as best)"),
     Equivalent("unj_K", "Unjudged@K"),
     Equivalent("relative_P_K", "RelP@K"),
     Equivalent("set_relative_P", "RelP", "ir_measures has it as SetRelP, too"),
@@ -61,8 +61,10 @@ EQUIVALENTS = (
     Equivalent("set_map", "SetAP"),
     Equivalent("Rndcg", "Rndcg"),
     Equivalent("ndcg_rel", "", "an average of nDCG over relevant documents: nDCG, or Rndcg"),
-    Equivalent("gm_map", "", "np.exp(np.log(np.maximum(table['AP'], 1e-5)).mean()) of evaluate('AP', ...)"),
-    Equivalent("gm_bpref", "", "np.exp(np.log(np.maximum(table['Bpref'], 1e-5)).mean()) of evaluate('Bpref', ...)"),
+    Equivalent("gm_map", "", "np.exp(np.log(np.maximum(table['AP'], 1e-5)).mean()) of "
+               "evaluate('AP', ...)"),
+    Equivalent("gm_bpref", "", "np.exp(np.log(np.maximum(table['Bpref'], 1e-5)).mean()) of "
+               "evaluate('Bpref', ...)"),
     Equivalent("num_q", "NumQ"),
     Equivalent("num_ret", "NumRet"),
     Equivalent("num_rel", "NumRel"),
@@ -235,7 +237,7 @@ def _trec_eval_line(name: str, query_id: str, value: float, digits: int) -> str:
     return f"{shown:<22}\t{query_id}\t{text}"
 
 
-# -- ranges and directions -----------------------------------------------------------------------------------------
+# -- ranges and directions -------------------------------------------------------------------------
 
 _RANGES = {
     "0 to 1": (0.0, 1.0),

@@ -478,12 +478,13 @@ def nugget_qrels(
 
     Args:
         assignments: records, or the path of a file with one per line (JSON lines).
-        vital, okay: weights of nuggets of this importance.
+        vital: the weight of nuggets of importance ``vital``.
+        okay: the weight of nuggets of importance ``okay``.
 
     Returns:
         ``query_id``, ``doc_id``, ``subtopic_id`` (the nugget's text), ``relevance`` (2 support, 1
-        partial support, 0 none) and
-        ``weight``: for RBU, ``D_nDCG``, ``IA`` and the other measures of diversity.
+        partial support, 0 none) and ``weight``: for RBU, ``D_nDCG``, ``IA`` and the other measures
+        of diversity.
 
     Raises:
         ValueError: a record or nugget lacks a field, or one has an unknown value; the message names

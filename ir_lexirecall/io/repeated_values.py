@@ -107,7 +107,8 @@ class Repeats:
             return None
         raise ValueError(
             f"{table.name}: no column {self.column!r}, which is to tell repeats apart; the "
-            f"columns are {shown_names(list(table.columns))}{did_you_mean(self.column, list(table.columns))}"
+            f"columns are {shown_names(list(table.columns))}"
+            f"{did_you_mean(self.column, list(table.columns))}"
         )
 
     def check_numbers(self, n_repeats: Mapping[str, int]) -> None:

@@ -15,7 +15,10 @@ class Cut(Enum):
     IF_LONGER = "if the file has a longer number that begins with the last one"
     IF_BEGINNING = "if another label of the file begins with the last one"
     ALWAYS = "if it ends with a number"
-    IF_SHORTER = "if the last number is written shorter than all others, or could be a longer one of the file"
+    IF_SHORTER = (
+        "if the last number is written shorter than all others, "
+        "or could be a longer one of the file"
+    )
 
 
 @dataclass(frozen=True)

@@ -563,7 +563,8 @@ def read_values(
             library, of ir_measures and of trec_eval are known, and so are well-known costs by
             their names (RMSE, MAE, loss, latency, cost, perplexity, WER, error rate, ...); of any
             other one the larger value is taken to be better (``ValueTable.is_cost``).
-        query, run: the columns of a table that name the queries and the runs.
+        query: the column of a table that names the queries.
+        run: the column of a table that names the runs.
         where: which rows of a table to take, by the value that a column must have, such as
             ``{"filter": "strict-match"}``.
         runs: which runs to take, by default all.
@@ -954,7 +955,11 @@ def read_collections(
         measures: as in ``read_values``.
         missing: as in ``read_values``.
         smaller_is_better: as in ``read_values``.
-        query, run, where, repeats, deterministic: as in ``read_values``.
+        query: as in ``read_values``.
+        run: as in ``read_values``.
+        where: as in ``read_values``.
+        repeats: as in ``read_values``.
+        deterministic: as in ``read_values``.
 
     Raises:
         ValueError: as ``read_values``; the message names the collection.

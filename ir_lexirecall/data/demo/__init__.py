@@ -63,8 +63,8 @@ def subtopics() -> pd.DataFrame:
 def qrels() -> pd.DataFrame:
     """Return the judgments, a row per query, subtopic and document.
 
-    ``relevance`` is 0-3 for the subtopic, ``credibility`` and ``readability`` 0-2 for the document. A
-    document's highest grade comes last, for tools that keep the last one.
+    ``relevance`` is 0-3 for the subtopic, ``credibility`` and ``readability`` 0-2 for the document.
+    A document's highest grade comes last, for tools that keep the last one.
 
     >>> list(qrels().columns)
     ['query_id', 'subtopic_id', 'doc_id', 'relevance', 'credibility', 'readability']
