@@ -92,8 +92,13 @@ def benchmark(
             only.
         smaller_is_better: measures of ``values`` of which the smaller value is the better one, as
             in ``compare``.
-        query, run, where: how to read a table of ``values``, as in ``compare``.
-        baseline, margin, test, allow_empty: as in ``compare``.
+        query: the column of queries in a table of ``values``, as in ``compare``.
+        run: the column of runs, as in ``compare``.
+        where: the rows to take, as in ``compare``.
+        baseline: as in ``compare``.
+        margin: as in ``compare``.
+        test: as in ``compare``.
+        allow_empty: as in ``compare``.
         predicted: judgments by a program of all queries, as in ``compare``, by collection; of those
             that are named (of values, of every collection, in the form of ``values``). They sharpen
             what is said of each collection; over collections, people's queries alone count.
@@ -106,9 +111,10 @@ def benchmark(
             of what is said over collections (of values also the queries that lack a value). Runs of
             a leaderboard, a value per task and run, stay: a pair is compared on the tasks that both
             have (`Benchmark.overall`).
-        repeats, deterministic: what several ``values`` of a run for one query are, as in
-            ``compare``. A run has the same ``"seeds"`` on all collections: what is said over
-            collections allows for seeds that move all of them at once.
+        repeats: what several ``values`` of a run for one query are, as in ``compare``. A run has
+            the same ``"seeds"`` on all collections: what is said over collections allows for seeds
+            that move all of them at once.
+        deterministic: as in ``compare``.
 
     Returns:
         ``Benchmark``, a mapping of names to ``Comparison``; one of a single collection has one. At

@@ -55,7 +55,7 @@ _ROWS = 500  # of values that are resampled at once
 
 @dataclass(frozen=True, eq=False)
 class Benchmark(Memoised, Mapping[str, Comparison]):
-    """What ``benchmark`` found: a mapping of collections to comparisons, with inference over all of them.
+    """Result of ``benchmark``: a mapping of collections to comparisons, with inference over all.
 
     Methods take ``by``, a criterion (the first one by default), and ``over``, what is a sample:
     ``'queries'`` of these collections, or ``'collections'``, too.
@@ -104,19 +104,22 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         return self._first.criteria
 
     def criterion(self, by: str | None = None) -> Criterion:
-        """A criterion by its name, as on the first collection."""
+        """Return a criterion by its name, as on the first collection."""
         return self._first.compared.criterion(by)
 
     @property
     def per_task(self) -> bool:
-        """Whether only one value per collection is given, as on a leaderboard: then only the collections are a sample."""
+        """Whether only one value per collection is given, as on a leaderboard.
+
+        Then only the collections are a sample.
+        """
         return all(
             result.compared.given is not None and result.compared.given.per_task
             for result in self.results.values()
         )
 
     def sample(self, over: str | None = None) -> str:
-        """What is a sample: ``over`` itself, by default the queries where they are known.
+        """Return what is a sample: ``over``, by default the queries where they are known.
 
         Raises:
             ValueError: unknown, or the queries where only a value per collection is given.
@@ -129,7 +132,7 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
             )
         return over
 
-    # -- each collection -----------------------------------------------------------------------------
+    # -- each collection ---------------------------------------------------------------------------
 
     def means(self, by: str | None = None) -> pd.DataFrame:
         """``Comparison.means`` of every collection, with a column ``collection`` before."""
@@ -148,7 +151,10 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         return self._listed(lambda result: result.group_means(by))
 
     def group_table(self, by: str | None = None) -> pd.DataFrame:
-        """``Comparison.group_table`` of every collection, corrected within it, with a column ``collection`` before."""
+        """Return ``Comparison.group_table`` of every collection, corrected within it.
+
+        It has a column ``collection`` before the others.
+        """
         return self._listed(lambda result: result.group_table(by))
 
     @property
@@ -202,7 +208,7 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         table.attrs.update(self.provenance | facts)
         return table
 
-    # -- over collections ----------------------------------------------------------------------------
+    # -- over collections --------------------------------------------------------------------------
 
     @entry
     def overall(self, over: str | None = None) -> pd.DataFrame:
@@ -271,7 +277,8 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         self.check_common()
         if not self.quantities:
             raise ValueError(
-                f"a single run ({self.runs[0]!r}) has no preferences over others; add a run or a measure"
+                f"a single run ({self.runs[0]!r}) has no preferences over others; "
+                "add a run or a measure"
             )
 
         table: pd.DataFrame = self.cached(("overall", over), lambda: self._overall(over))
@@ -433,7 +440,10 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
 
     @entry
     def differences_of(self, by: str | None = None) -> list[Floats]:
-        """Differences of all other runs to the baseline per collection (of a preference: over it), ``(S - 1, Q_d)`` each."""
+        """Return the differences of all other runs to the baseline, per collection.
+
+        Of a preference, return the preferences over the baseline. The shapes are ``(S - 1, Q_d)``.
+        """
         if self.baseline is None:
             raise ValueError("no baseline; pass baseline= to benchmark")
         if self.has_gaps:
@@ -467,7 +477,7 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         return self._first.compared.has_seeds
 
     def _seeds(self, by: str) -> MacroSeeds | None:
-        """Return the values of runs with seeds, collections in the order of their names, or None."""
+        """Return the values of runs with seeds, collections sorted by name; None without seeds."""
         parts = []
         for collection in sorted(self.results):
             result = self.results[collection]
@@ -481,7 +491,10 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         return MacroSeeds(parts)
 
     def _withheld(self, by: str, arrays_of: Callable[[str], list[Floats]]) -> Bools:
-        """Of which rows no interval is given, as sizes of groups may go with what they hold on a collection."""
+        """Return which rows have no interval.
+
+        On some collection, the sizes of their groups may go with the values in them.
+        """
         if not self.cluster:
             return np.zeros(1, dtype=bool)
         tests = [result.compared.test_of(by) for result in self.results.values()]
@@ -628,7 +641,10 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         return table
 
     def _deviations(self, by: str, over: str) -> Deviations:
-        """Studentised deviations of all differences between runs, which best sets and intervals of ranks share."""
+        """Return the studentised deviations of all differences between runs.
+
+        Best sets and intervals of ranks share them.
+        """
 
         def resampled() -> Deviations:
             if self.has_gaps:
@@ -640,7 +656,7 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         return self.cached(("deviations", by, over), resampled)
 
     def _pairs(self, by: str, values: list[Floats], over: str) -> PairDeviations:
-        """What takes resamples to find them."""
+        """Return the object that finds the deviations from resamples."""
         if self.per_task:  # the collections are what is resampled, as queries are of one
             values, over = [np.concatenate(values, axis=1)], "queries"
         return PairDeviations(
@@ -651,12 +667,16 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
     def best_set(
         self, by: str | None = None, over: str | None = None, alpha: float | None = None
     ) -> pd.DataFrame:
-        """Which runs may be the best over all collections: ``run``, ``p_not_beaten``, ``may_be_best``, best first; see ``Comparison.best_set``.
+        """Return which runs may be the best over all collections.
 
         Args:
             by: the criterion; by default the first one.
             over: what is a sample, as in ``overall``.
             alpha: 1 - confidence; by default that of the test.
+
+        Returns:
+            A row per run, best first: ``run``, ``p_not_beaten``, ``may_be_best``; see
+            ``Comparison.best_set``.
         """
         name = self.criterion(by).name
         over = self.sample(over)
@@ -681,10 +701,11 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
 
     @entry
     def by_collection(self, by: str | None = None) -> pd.DataFrame:
-        """Differences to the baseline on each collection: the rows of ``table`` for the runs that all collections have.
+        """Return the differences to the baseline on each collection.
 
-        But ``p_corrected`` and ``verdict`` (two-sided, without a margin) hold for all runs and
-        collections together: where nothing differs anywhere, any verdict is false with a
+        These are the rows of ``table`` for the runs that all collections have. But ``p_corrected``
+        and ``verdict`` (two-sided, without a margin) hold for all runs and collections together:
+        where nothing differs anywhere, any verdict is false with a
         probability of at most alpha. What is coloured or filled goes by them.
         """
         if self.baseline is None:
@@ -712,11 +733,12 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
 
         Returns:
             A row per run: ``run``, ``better_on_at_least``, the largest u with p_u at most alpha;
-            ``p_1`` ... ``p_D``: p of "better on at least u of the D collections", corrected over the
-            runs, so that with a confidence of 1 - alpha no number of any run is too large.
+            ``p_1`` ... ``p_D``: p of "better on at least u of the D collections", corrected over
+            the runs, so that with a confidence of 1 - alpha no number of any run is too large.
 
         >>> from ir_lexirecall import benchmark, demo
-        >>> result = benchmark("lexirecall/demo", {"ql": demo.run("ql"), "overlap": demo.run("overlap")}, "AP", baseline="overlap")
+        >>> runs = {"ql": demo.run("ql"), "overlap": demo.run("overlap")}
+        >>> result = benchmark("lexirecall/demo", runs, "AP", baseline="overlap")
         >>> result.replicated().round(4)
           run  better_on_at_least  p_1
         0  ql                   1  0.0
@@ -759,7 +781,9 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
 
     @entry
     def friedman(self, by: str | None = None) -> dict[str, Any]:
-        """Friedman's test that all runs rank alike over collections, and Nemenyi's comparison of all pairs after it.
+        """Test whether all runs rank alike over collections.
+
+        Friedman's test is followed by Nemenyi's comparison of all pairs.
 
         Returns:
             ``chi2`` and ``p`` of Friedman's test (NaN for fewer than 3 runs),
@@ -797,11 +821,11 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
             ),
         }
 
-    # -- for readers -----------------------------------------------------------------------------------
+    # -- for readers -------------------------------------------------------------------------------
 
     @property
     def diagnostics(self) -> list[str]:
-        """When not to trust the result, in words, the gravest first; empty where nothing stands out."""
+        """Reasons not to trust the result, the gravest first; empty if nothing stands out."""
         return [*present.benchmark_caveats(self)]
 
     @entry
@@ -857,14 +881,19 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
 
     @entry
     def plot(self, kind: str = "forest", *args: Any, **options: Any) -> Any:
-        """Draw a kind of picture: ``plot(kind, by, ax=ax)`` is ``ir_lexirecall.plots.KIND(result, by, ax=ax)``; returns the axes.
+        """Draw a kind of picture.
 
-        ``"forest"``: differences to the baseline, per collection and over all; ``"rank_intervals"``
-        (also ``over="collections"``): ranks by macro mean, best first; ``"critical_differences"``
-        of mean ranks (Demsar 2006).
+        ``plot(kind, by, ax=ax)`` is ``ir_lexirecall.plots.KIND(result, by, ax=ax)``.
 
         Args:
-            args, options: by default by the first criterion, ``by=None``, on new axes, ``ax=None``.
+            kind: ``"forest"``: differences to the baseline, per collection and over all;
+                ``"rank_intervals"`` (also ``over="collections"``): ranks by macro mean, best first;
+                ``"critical_differences"`` of mean ranks (Demsar 2006).
+            *args: of the picture: ``by``, by default the first criterion.
+            **options: of the picture: ``ax``, by default new axes.
+
+        Returns:
+            The axes.
 
         Raises:
             ValueError: unknown kind.

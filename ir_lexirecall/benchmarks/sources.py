@@ -19,10 +19,20 @@ from ir_lexirecall.io.run_folders import all_runs, run_files
 from ir_lexirecall.significance import SignificanceTest
 
 CollectionsLike: TypeAlias = "QrelsLike | Sequence[str | Collection] | Mapping[str, QrelsLike]"
-"""One collection (an id, a ``Collection``, qrels in any form), or many: a list of ids, or a mapping of names to any of these."""
+"""One collection (an id, a ``Collection``, qrels in any form), or many.
 
-RunsLike: TypeAlias = "Mapping[str, RunLike] | Mapping[str, Mapping[str, RunLike]] | str | os.PathLike[str] | Callable[[str], Mapping[str, RunLike]]"
-"""Runs by name; for many collections a mapping of collections to those, a folder, or a function of a collection's name."""
+Many are a list of ids, or a mapping of names to any of these.
+"""
+
+RunsLike: TypeAlias = (
+    "Mapping[str, RunLike] | Mapping[str, Mapping[str, RunLike]] | str | os.PathLike[str] | "
+    "Callable[[str], Mapping[str, RunLike]]"
+)
+"""Runs by name.
+
+For many collections a mapping of collections to those, a folder, or a function of a collection's
+name.
+"""
 
 
 def named_collections(
@@ -89,7 +99,10 @@ def _is_collection(value: Any) -> bool:
 def runs_by_collection(
     runs: RunsLike, collections: Sequence[str]
 ) -> Iterator[tuple[str, Mapping[str, RunLike]]]:
-    """The runs of each named collection in turn: a function is called for one collection after the other."""
+    """Yield the runs of each named collection in turn.
+
+    A function is called for one collection after the other.
+    """
     if isinstance(runs, (str, os.PathLike)):
         runs = runs_in_folder(runs, collections)
     if callable(runs):
@@ -97,14 +110,15 @@ def runs_by_collection(
             made = runs(name)
             if not isinstance(made, Mapping):
                 raise ValueError(
-                    f"the function of runs gave {made!r} for collection {name!r}, not a mapping of names to runs"
+                    f"the function of runs gave {made!r} for collection {name!r}, "
+                    "not a mapping of names to runs"
                 )
             yield name, made
         return
     if not isinstance(runs, Mapping):
         raise ValueError(
-            "give the runs of many collections as a mapping of collections to mappings of names to runs, a folder, or "
-            "a function of a collection's name"
+            "give the runs of many collections as a mapping of collections to mappings of names "
+            "to runs, a folder, or a function of a collection's name"
         )
     for name, of_collection in _by_name("runs", runs, collections).items():
         if not isinstance(of_collection, Mapping) or any(map(is_number, of_collection.values())):
@@ -115,11 +129,11 @@ def runs_by_collection(
 def runs_in_folder(
     folder: str | os.PathLike[str], collections: Sequence[str]
 ) -> dict[str, dict[str, str]]:
-    """Return the run files of each collection below a folder, laid out as SuiteEval or TIREx write it.
+    """Return the run files of each collection below a folder.
 
-    ``{collection}/{run}.res.gz`` or ``{collection}/{run}/run.txt.gz`` (any ending of runs,
-    compressed or not). The folder of a collection has its name, or its name with dashes for
-    slashes, in lower case.
+    The folder is laid out as SuiteEval or TIREx write it: ``{collection}/{run}.res.gz`` or
+    ``{collection}/{run}/run.txt.gz`` (any ending of runs, compressed or not). The folder of a
+    collection has its name, or its name with dashes for slashes, in lower case.
 
     Raises:
         ValueError: the folder, or that of a collection, is missing or has no runs; or two files
@@ -157,7 +171,9 @@ def _folder_of_collection(path: Path, name: str) -> Path:
 
 
 def groups_by_collection(groups: Any, collections: Sequence[str]) -> dict[str, Any]:
-    """What says which group the queries of each collection are in: the same for all, unless it is a mapping of collections.
+    """Return the groups of the queries of each collection.
+
+    They are the same for all collections, unless ``groups`` is a mapping of collections.
 
     >>> groups_by_collection({"q1": "who", "q2": "how"}, ["c"])
     {'c': {'q1': 'who', 'q2': 'how'}}
@@ -188,11 +204,16 @@ def predicted_by_collection(predicted: Any, collections: Sequence[str]) -> dict[
 def _by_name(
     what: str, given: Mapping[Any, Any], collections: Sequence[str], complete: bool = True
 ) -> dict[str, Any]:
-    """What is given for each collection, in their order; refused where one is unknown, or a ``complete`` mapping lacks one."""
+    """Return the part of a mapping for each collection, in the order of the collections.
+
+    Raises:
+        ValueError: an unknown collection, or one that a ``complete`` mapping lacks.
+    """
     named = {str(name): part for name, part in given.items()}
     if unknown := [name for name in named if name not in collections]:
         raise ValueError(
-            f"{what} of an unknown collection, {unknown[0]!r}{did_you_mean(unknown[0], collections)}"
+            f"{what} of an unknown collection, {unknown[0]!r}"
+            f"{did_you_mean(unknown[0], collections)}"
         )
     empty = {
         name
@@ -205,7 +226,7 @@ def _by_name(
     return {name: named[name] for name in collections if name in named}
 
 
-# -- folders and TOML files --------------------------------------------------------------------------
+# -- folders and TOML files ------------------------------------------------------------------------
 
 _KEYS: dict[str, tuple[str, tuple[type, ...]]] = {
     "collections": ("a table", (dict,)),
@@ -251,7 +272,7 @@ class Source:
 
     @property
     def arguments(self) -> dict[str, Any]:
-        """The options as ``benchmark`` takes them; ``over`` belongs to what is shown of its result."""
+        """The options as ``benchmark`` takes them; ``over`` belongs to the tables of its result."""
         tested = {name: self.options[key] for key, name in _OF_TEST.items() if key in self.options}
         if tested.get("correction") == "none":
             tested["correction"] = None
@@ -276,7 +297,10 @@ class Source:
 
 
 def is_source(collections: Any) -> TypeGuard[str | os.PathLike[str]]:
-    """Whether collections are given as a folder or a TOML file: there is one, or it is written as only a path is."""
+    """Return whether collections are given as a folder or a TOML file.
+
+    There is such a folder or file, or it is written as only a path is.
+    """
     if not isinstance(collections, (str, os.PathLike)):
         return False
     path = os.fspath(collections)
@@ -403,7 +427,10 @@ def _data_set_of(path: Path, name: str) -> str:
 
 
 def _qrels_in(folder: Path) -> list[Path]:
-    """Return the qrels in a collection's folder: ``qrels`` begins their names, or is a part between dots."""
+    """Return the qrels in a collection's folder.
+
+    Their names begin with ``qrels``, or have it as a part between dots.
+    """
     return [
         file
         for file in sorted(folder.iterdir())
@@ -439,7 +466,10 @@ def _runs_in(folder: Path, *, warned: bool = False) -> dict[str, str]:
 
 
 def _one_of(files: list[Path]) -> str:
-    """The file of qrels; of several that judge the same documents alike, that with most columns."""
+    """Return the file of qrels.
+
+    Of several that judge the same documents alike, it is the one with most columns.
+    """
     if len(files) == 1:
         return str(files[0])
     judged = [Judgments.from_qrels(str(file)) for file in files]
@@ -447,14 +477,15 @@ def _one_of(files: list[Path]) -> str:
     for file, one in zip(files, said, strict=True):
         if one != said[0]:
             raise ValueError(
-                f"{file.parent}: there are two files of qrels, {files[0].name} and {file.name}; keep one"
+                f"{file.parent}: there are two files of qrels, {files[0].name} and {file.name}; "
+                "keep one"
             )
     columns = [len(one.aspect_rows.columns) for one in judged]
     return str(files[columns.index(max(columns))])
 
 
 def _beside(path: Path, source: Any, key: str) -> str:
-    """A file seen from the folder of the TOML file; what is none there is an id."""
+    """Return the path of a file that a TOML file names, or the id if there is no such file."""
     if not isinstance(source, str):
         raise ValueError(f"{path}: {key} must be a text, not {source!r}")
     file = path.parent / source

@@ -218,12 +218,15 @@ def gate(
     ``ledger``, at most alpha. A run that did not change passes.
 
     Args:
-        qrels, baseline, candidate: judgments and two runs, in any form that ``evaluate`` takes.
-            With ``values``, ``baseline`` and ``candidate`` are the names of two runs in them, by
-            default the first and the second of two.
+        qrels: judgments, in any form that ``evaluate`` takes.
+        baseline: a run, in any form that ``evaluate`` takes. With ``values``, the name of a run in
+            them, by default the first of two.
+        candidate: the same for the candidate, by default the second of two.
         by: criteria, as in ``compare``; of values by default all measures.
         margin: a loss that does not matter, as in ``compare``.
-        test, allow_empty, groups: as in ``compare``.
+        test: as in ``compare``.
+        allow_empty: as in ``compare``.
+        groups: as in ``compare``.
         rule: ``'evidence'``, which calls a criterion undecided, not worse, if some grades of
             unjudged documents (down to the criterion's cutoff, else 100) are known to undo the
             loss: a candidate may find what the pool of the baseline does not hold. Where that is
@@ -244,10 +247,15 @@ def gate(
             those of people, for a random sample. Differences, tests and verdicts use both.
         values: instead of ``qrels`` and two runs: values per query that another program computed,
             as in ``compare``.
-        smaller_is_better, query, run, where: how to read ``values``, as in ``compare``.
+        smaller_is_better: measures of ``values`` of which the smaller value is the better one, as
+            in ``compare``.
+        query: the column of queries in ``values``, as in ``compare``.
+        run: the column of runs, as in ``compare``.
+        where: the rows to take, as in ``compare``.
         missing: what to do where a run lacks a value, as in ``io.values.read_values``.
-        repeats, deterministic: what several runs of one system are, in ``values`` or as a list of
-            runs, as in ``compare``.
+        repeats: what several runs of one system are, in ``values`` or as a list of runs, as in
+            ``compare``.
+        deterministic: as in ``compare``.
 
     Returns:
         ``Gate``: ``outcome``, ``failed``, ``table``, ``lost()``, ``exit_code``; ``str()`` is a

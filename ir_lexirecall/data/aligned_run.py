@@ -44,7 +44,7 @@ class Relevant:
 
     @cached_property
     def level(self) -> Ints:
-        """Recall level of each document: i for the i-th relevant one of its query, shape ``(R,)``."""
+        """Recall level of each document, shape ``(R,)``: i for the i-th relevant of its query."""
         return position_in_segment(self.query) + 1
 
     @property

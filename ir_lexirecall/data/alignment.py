@@ -129,7 +129,8 @@ def _align_rows(judgments: Judgments, tables: Iterable[pl.DataFrame]) -> list[_P
 
 def _twice(query_id: str, doc_id: str, count: int) -> ValueError:
     return ValueError(
-        f"run: document {doc_id!r} appears twice in the ranking of query {query_id!r}{and_more(count - 1)}; keep one"
+        f"run: document {doc_id!r} appears twice in the ranking of query {query_id!r}"
+        f"{and_more(count - 1)}; keep one"
     )
 
 
@@ -149,8 +150,8 @@ def _align_files(judgments: Judgments, run: Source) -> list[_Part]:
         again = queries & seen
         if again:
             warn(
-                f"{run.name}: query {min(again)!r} is not contiguous; reading the file again, all of it "
-                "at once. Sort it by query to save time and memory."
+                f"{run.name}: query {min(again)!r} is not contiguous; reading the file again, "
+                "all of it at once. Sort it by query to save time and memory."
             )
             wanted = pl.col("query_id").is_in(list(judgments.place))
             table = pl.concat([batch.filter(wanted) for batch in one_ahead(read_columns(run, RUN))])

@@ -63,7 +63,8 @@ def aspect_fields(qrel_class: type) -> dict[str, str]:
     lost = [field for field in mapping if field not in fields]
     if unknown or lost:
         raise ValueError(
-            f"ir_datasets' {name} has the fields {', '.join(fields)}: it is not known what {(unknown + lost)[0]!r} means; "
+            f"ir_datasets' {name} has the fields {', '.join(fields)}: it is not known what "
+            f"{(unknown + lost)[0]!r} means; "
             f"{PLEASE_REPORT}, together with the version of ir_datasets"
         )
     return mapping
@@ -320,8 +321,10 @@ def find_collection(dataset_id: str, reading: tuple[Reading, ...] = ()) -> Colle
 def is_data_set(name: str) -> bool:
     """Whether a name is the id of a data set that is known without looking at patterns of ids.
 
-    >>> is_data_set("lexirecall/demo"), is_data_set("irds:lexirecall/demo"), is_data_set("qrels.txt")
-    (True, True, False)
+    >>> is_data_set("lexirecall/demo"), is_data_set("irds:lexirecall/demo")
+    (True, True)
+    >>> is_data_set("qrels.txt")
+    False
     """
     name = name.removeprefix(PREFIX)
     if name == DEMO:

@@ -62,7 +62,8 @@ class AspectGrades:
     aspect: Ints  # number of the (query, aspect) pair
     grade: Floats
     query: Ints  # for every (query, aspect) pair: its query
-    weight: Floats  # for every (query, aspect) pair: w_t, summing to 1 within a query; 0 if nothing is relevant
+    # For every (query, aspect) pair: w_t, summing to 1 within a query; 0 if nothing is relevant.
+    weight: Floats
 
     @cached_property
     def top_grade(self) -> Floats:
@@ -201,7 +202,8 @@ class Judgments(Memoised):
 
         Every query keeps its documents, grades and aspects.
 
-        >>> judgments = Judgments.from_qrels({"q1": {"a": 1}, "q2": {"a": 2, "b": 0}, "q3": {"a": 1}})
+        >>> qrels = {"q1": {"a": 1}, "q2": {"a": 2, "b": 0}, "q3": {"a": 1}}
+        >>> judgments = Judgments.from_qrels(qrels)
         >>> judgments.restricted_to(["q2", "q1"]).grade.tolist()
         [1.0, 2.0, 0.0]
 
@@ -359,7 +361,7 @@ class Judgments(Memoised):
         columns = {name: pl.Series(name, values) for name, values in labels.items()}
         return replace(self, table=replace(replace(self, table=None).aspect_rows, columns=columns))
 
-    # -- what measures ask about them ---------------------------------------------------------------
+    # -- what measures ask about them --------------------------------------------------------------
 
     @cached_property
     def doc_ids(self) -> list[str]:
@@ -414,7 +416,7 @@ class Judgments(Memoised):
         return "relevance" in self.aspect_names | self.elsewhere
 
     def m(self, rel: float = 1) -> Ints:
-        """Return the number of documents of at least grade ``rel`` of each query, shape ``(Q,)``."""
+        """Return each query's number of documents of at least grade ``rel``, shape ``(Q,)``."""
         return self.cached(
             ("m", rel), lambda: np.bincount(self.query[self.grade >= rel], minlength=len(self))
         )
@@ -519,7 +521,8 @@ class Judgments(Memoised):
         if len(above):
             doc = self.aspects.doc[above[0]] if of_aspects else above[0]
             raise ValueError(
-                f"{measure}: {self.label_of(doc)} has grade {grade[above[0]]:g}, above max_rel={max_rel:g}"
+                f"{measure}: {self.label_of(doc)} has grade {grade[above[0]]:g}, "
+                f"above max_rel={max_rel:g}"
                 f"{and_more(len(above) - 1)}; raise max_rel to the scale's top grade"
             )
 
@@ -545,7 +548,8 @@ class Judgments(Memoised):
         odd = np.flatnonzero((self.grade != np.floor(self.grade)) | (np.abs(self.grade) >= 2**31))
         if len(odd):
             raise ValueError(
-                f"{measure} needs whole grades of at most 31 bits, but {self.label_of(odd[0])} has {self.grade[odd[0]]:g}"
+                f"{measure} needs whole grades of at most 31 bits, "
+                f"but {self.label_of(odd[0])} has {self.grade[odd[0]]:g}"
                 f"{and_more(len(odd) - 1)}"
             )
 
@@ -582,7 +586,8 @@ class Judgments(Memoised):
                 name = self.table.names[self.table.aspect[self.table.row[bad[0]]]]
                 said = shown(self.table.columns["weight"][int(self.table.line[bad[0]])])
                 raise ValueError(
-                    f"qrels: aspect {name!r} of query {query_id!r} has weight {said} at document {doc_id!r}; an aspect needs one "
+                    f"qrels: aspect {name!r} of query {query_id!r} has weight {said} "
+                    f"at document {doc_id!r}; an aspect needs one "
                     f"weight per query, not negative{and_more(len(bad) - 1)}"
                 )
         weight[np.bincount(aspect[grade > 0], minlength=len(pairs)) == 0] = (
@@ -611,7 +616,8 @@ class Judgments(Memoised):
         if bad := [n for n in odd if isinstance(picked[n], str) or str(picked[n]) not in _MISSING]:
             query_id, doc_id = self._ids_of_line(bad[0])
             raise ValueError(
-                f"qrels: the {name} of document {doc_id!r} for query {query_id!r} is {shown(picked[bad[0]])}, not a finite number"
+                f"qrels: the {name} of document {doc_id!r} for query {query_id!r} is "
+                f"{shown(picked[bad[0]])}, not a finite number"
                 f"{and_more(len(bad) - 1)}"
             )
         return np.array(numbers, dtype=np.float64)  # NaN for None
@@ -655,7 +661,8 @@ class Judgments(Memoised):
             if len(differs):
                 first = differs[0]
                 raise ValueError(
-                    f"qrels: {self.label_of(doc[first])} has the labels {values[first]:g} and {label[doc[first]]:g} for the aspect "
+                    f"qrels: {self.label_of(doc[first])} has the labels {values[first]:g} "
+                    f"and {label[doc[first]]:g} for the aspect "
                     f"{name!r}{and_more(len(differs) - 1)}"
                 )
         return labels
@@ -706,10 +713,16 @@ def load(
     >>> irl.load("lexirecall/demo").recommended()
     [nDCG@10, AP, R@1000, LexiRecall, TSE, CWL_ERR10(max_rel=3), RBU@20,
      TOMA(aspects={'credibility':2,'readability':2,'relevance':3})@20]
-    >>> qrels = irl.load({"q1": {"a": 1, "q1": 1}, "q2": {"b": 0}}, exclude="self", judged_only=True, queries="relevant")
+    >>> qrels = irl.load(
+    ...     {"q1": {"a": 1, "q1": 1}, "q2": {"b": 0}},
+    ...     exclude="self",
+    ...     judged_only=True,
+    ...     queries="relevant",
+    ... )
     >>> irl.evaluate("RR", qrels, {"q1": {"q1": 3.0, "x": 2.0, "a": 1.0}})["RR"].to_dict()
     {'q1': 1.0}
-    >>> irl.evaluate("AP", irl.load({"q": {"a": 0.7, "b": 0.2}}, levels=0.5), {"q": {"a": 1.0}})["AP"].to_dict()
+    >>> qrels = irl.load({"q": {"a": 0.7, "b": 0.2}}, levels=0.5)
+    >>> irl.evaluate("AP", qrels, {"q": {"a": 1.0}})["AP"].to_dict()
     {'q': 1.0}
     >>> qrels, run = {"q": {"a": 1}}, {"q": {"a": 12.34567891, "b": 12.34567890}}
     >>> irl.evaluate("RR", irl.load(qrels, trec_eval=10), run)["RR"].to_dict()

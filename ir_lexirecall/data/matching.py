@@ -111,8 +111,8 @@ def nothing_retrieved(title: str, judged: Sequence[str], of_run: Iterable[str] =
 
     >>> nothing_retrieved("the run", ["001", "002"], ["1", "2"])
     "the run retrieves nothing for any query of the qrels; do their query ids agree? The run's first
-    is '1', the qrels' first is '001'. The run's '1' and the qrels' '001' are the same without leading
-    zeros"
+    is '1', the qrels' first is '001'. The run's '1' and the qrels' '001' are the same without
+    leading zeros"
     """
     queries = list(dict.fromkeys(of_run))
     first = f"The run's first is {shown(queries[0])}, the" if queries else "The"
@@ -130,7 +130,8 @@ def judged_share(run: AlignedRun) -> float:
     This is Judged@10 over all queries at once; NaN without documents.
 
     >>> from ir_lexirecall.data.alignment import align
-    >>> judged_share(align(Judgments.from_qrels({"q": {"a": 1, "b": 0}}), {"q": {"a": 4, "b": 3, "x": 2, "y": 1}}))
+    >>> judgments = Judgments.from_qrels({"q": {"a": 1, "b": 0}})
+    >>> judged_share(align(judgments, {"q": {"a": 4, "b": 3, "x": 2, "y": 1}}))
     0.5
     """
     retrieved = int(np.minimum(run.depth, FIRST).sum())

@@ -45,7 +45,8 @@ class Pool:
     query: Ints  # query of each document, rising, shape ``(N,)``
     doc: Ints  # its row in the judgments, -1 if it was not judged, shape ``(N,)``
     doc_id: pl.Series  # its id
-    rank: Ranks  # its rank in each run, from 1, also below ``depth``; 0: not retrieved; shape ``(S, N)``
+    # Its rank in each run, from 1, also below ``depth``; 0: not retrieved; shape ``(S, N)``.
+    rank: Ranks
     retrieved: Ints  # documents that each run retrieved for each query, shape ``(S, Q)``
 
     @classmethod
@@ -62,7 +63,8 @@ class Pool:
                 that can be read only once and has been.
 
         >>> judgments = Judgments.from_qrels({"q": {"a": 1, "b": 0}})
-        >>> pool = Pool.from_runs(judgments, {"x": {"q": {"a": 3, "u": 2}}, "y": {"q": {"u": 3, "v": 2, "w": 1}}}, depth=2)
+        >>> runs = {"x": {"q": {"a": 3, "u": 2}}, "y": {"q": {"u": 3, "v": 2, "w": 1}}}
+        >>> pool = Pool.from_runs(judgments, runs, depth=2)
         >>> pool.doc_id.to_list(), pool.is_judged.tolist(), pool.rank.tolist()
         (['a', 'u', 'v'], [True, False, False], [[1, 2, 0], [0, 1, 2]])
         >>> pool.grade.tolist()
@@ -109,9 +111,10 @@ class Pool:
         return first <= (_DEEPEST if depth is None else depth)
 
     def ranks_within(self, depth: Depth, cutoff: Depth) -> tuple[Ranks, Bools]:
-        """Return ranks down to ``cutoff``, and which runs have a document unjudged, ``(S, N)`` each.
+        """Return ranks down to ``cutoff``, and which runs have a document unjudged.
 
-        Ranks below the cutoff are 0. Only the first ``depth`` documents of a run count as unjudged.
+        Both have the shape ``(S, N)``. Ranks below the cutoff are 0. Only the first ``depth``
+        documents of a run count as unjudged.
         """
         deepest, last = (_DEEPEST if k is None else k for k in (depth, cutoff))
         found = self.rank > 0
@@ -133,7 +136,8 @@ class Pool:
             doc, rank = run.doc[run.is_judged], run.rank[run.is_judged]
             if len(there) != len(doc) or np.any(place[doc] != rank):
                 raise ValueError(
-                    f"run {name!r} has changed since it was compared, or can be read only once; compare the runs again"
+                    f"run {name!r} has changed since it was compared, or can be read only once; "
+                    "compare the runs again"
                 )
 
 

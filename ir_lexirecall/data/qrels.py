@@ -41,7 +41,8 @@ class AspectRows:
     grade: Floats  # the grade for it
     names: list[str]  # names of aspects, sorted
     columns: Mapping[str, pl.Series]  # further columns of the qrels, as they were
-    line: Ints  # their lines that are about these rows, ordered by row; more than one where the same is said twice
+    # Lines of the qrels about these rows, ordered by row; several if they say the same twice.
+    line: Ints
     row: Ints  # the row that each of these lines is about
 
     def of_documents(self, kept: Ints) -> AspectRows:
@@ -212,7 +213,8 @@ def _check_judged_once(in_order: Sequence[Any], grade: Floats, new: Bools) -> No
     has_aspects = bool(aspects) and len(set(aspects[0])) > 1
     of_aspect = f" (aspect {aspects[0][first]!r})" if has_aspects else ""
     raise ValueError(
-        f"qrels: document {doc_id[first]!r} of query {query_id[first]!r}{of_aspect} is judged twice, "
+        f"qrels: document {doc_id[first]!r} of query {query_id[first]!r}{of_aspect} "
+        "is judged twice, "
         f"with the grades {' and '.join(f'{label:g}' for label in grades)}"
         f"{and_more(len(conflicts) - 1)}; keep one judgment"
     )

@@ -255,6 +255,7 @@ class AcceleratedProvider(LexiRecallProvider):
     NAME: str = NAME
 
     def supports(self, measure: IRMeasure) -> bool:
+        """Return whether a measure is ours, or a standard one with identical values."""
         measure.validate_params()
         return isinstance(measure, Measure) or scoring.identical(measure)
 

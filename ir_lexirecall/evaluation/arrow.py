@@ -112,7 +112,9 @@ def align_arrow(
     """``align`` for Arrow tables.
 
     Args:
-        qrels, run, aspects: as in ``evaluate_arrow``.
+        qrels: as in ``evaluate_arrow``.
+        run: as in ``evaluate_arrow``.
+        aspects: as in ``evaluate_arrow``.
 
     Returns:
         A row per retrieved judged document, sorted by ``query_id`` and ``rank``: ``query_id``,
@@ -126,7 +128,9 @@ def align_arrow(
         ModuleNotFoundError: PyArrow is not installed.
 
     >>> import pyarrow as pa
-    >>> qrels = pa.table({"query_id": ["1", "1", "2"], "doc_id": ["a", "b", "a"], "relevance": [1, 0, 1]})
+    >>> qrels = pa.table(
+    ...     {"query_id": ["1", "1", "2"], "doc_id": ["a", "b", "a"], "relevance": [1, 0, 1]}
+    ... )
     >>> run = pa.table({"query_id": ["1", "1"], "doc_id": ["x", "a"], "score": [3.0, 2.0]})
     >>> align_arrow(qrels, run).to_pylist()
     [{'query_id': '1', 'doc_id': 'a', 'rank': 2, 'first_rank': 2, 'alike': 1, 'depth': 2},
@@ -189,7 +193,8 @@ def ranks_from_arrow(judgments: Judgments, ranks: pa.Table) -> AlignedRun:
     if len(unknown):
         query_id, doc_id, *_ = unknown.row(0)
         raise ValueError(
-            f"ranks: document {doc_id!r} of query {query_id!r} is not judged; align with these judgments"
+            f"ranks: document {doc_id!r} of query {query_id!r} is not judged; "
+            "align with these judgments"
         )
     depths = rows.select("query_id", "query", "depth").unique(maintain_order=True)
     found = rows.filter(pl.col("doc").is_not_null())
@@ -230,5 +235,6 @@ def _require_engines() -> None:
     required("pyarrow", "Arrow", "PyArrow", "all")
     if not engine.computes():
         raise ValueError(
-            f"Arrow tables cannot be joined {engine.where()}; start processes with spawn or forkserver"
+            f"Arrow tables cannot be joined {engine.where()}; "
+            "start processes with spawn or forkserver"
         )

@@ -201,9 +201,9 @@ def tie_audit(
     relevance).
 
     The expected value is the exact mean over all orders, each equally likely. A document of a group
-    of n has each of its n ranks with probability 1/n, and s of the K other relevant documents of the
-    group are among the j ranks above it with probability C(K, s) C(n-1-K, j-s) / C(n-1, j). So the
-    expected AP is, with R relevant documents in the group that begins below rank a, of which L
+    of n has each of its n ranks with probability 1/n, and s of the K other relevant documents of
+    the group are among the j ranks above it with probability C(K, s) C(n-1-K, j-s) / C(n-1, j). So
+    the expected AP is, with R relevant documents in the group that begins below rank a, of which L
     stand above it,
 
         (1/m) sum over groups and j = 1..n of (R/n) (L + 1 + (j-1)(R-1)/(n-1)) / (a + j)
@@ -317,8 +317,8 @@ def recall_curves(
 ) -> pd.DataFrame:
     """Return where recall rises.
 
-    There is a row per run, query and relevant document, and one for the beginning and the end of each
-    curve.
+    There is a row per run, query and relevant document, and one for the beginning and the end of
+    each curve.
 
     Args:
         qrels: judgments in any form.
@@ -334,7 +334,8 @@ def recall_curves(
     Raises:
         ValueError: n is smaller than a ranking, or missing for a query.
 
-    >>> table = recall_curves({"q": {"a": 1, "b": 1}}, {"r": {"q": {"a": 4.0, "x": 3.0, "b": 2.0, "y": 1.0}}})
+    >>> run = {"q": {"a": 4.0, "x": 3.0, "b": 2.0, "y": 1.0}}
+    >>> table = recall_curves({"q": {"a": 1, "b": 1}}, {"r": run})
     >>> table[["rank", "share", "recall"]].to_numpy().tolist()
     [[0.0, 0.0, 0.0], [1.0, 0.25, 0.5], [3.0, 0.75, 1.0], [4.0, 1.0, 1.0]]
     """
@@ -353,7 +354,8 @@ def recall_curves(
             size = least if n is None else int(sizes[query_id] if isinstance(n, Mapping) else n)
             if size < least:
                 raise ValueError(
-                    f"n={size} is smaller than the {least} documents of run {name!r} for query {query_id!r}"
+                    f"n={size} is smaller than the {least} documents of run {name!r} "
+                    f"for query {query_id!r}"
                 )
             missing = np.arange(size - (m - len(ranks)) + 1, size + 1)
             rank = np.r_[0, ranks, missing, size]

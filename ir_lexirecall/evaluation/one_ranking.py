@@ -250,7 +250,8 @@ def _rows_of_subtopics(by_doc: Mapping[str, Any]) -> list[tuple[int, str, float]
     for row, (doc, grades) in enumerate(by_doc.items()):
         if not isinstance(grades, Mapping):
             raise ValueError(
-                f"document {doc!r} has the grade {shown(grades)}, others have grades for subtopics; "
+                f"document {doc!r} has the grade {shown(grades)}, "
+                "others have grades for subtopics; "
                 "give all documents such grades"
             )
         for name, grade in sorted((str(name), grade) for name, grade in grades.items()):
@@ -342,8 +343,8 @@ def _check_ordered(ranked_ids: Any) -> None:
     is_set = isinstance(ranked_ids, Set) and not isinstance(ranked_ids, Sequence)
     if is_set or isinstance(ranked_ids, _ITERATORS_OF_SETS):
         raise ValueError(
-            f"a ranking must be in order, best first, but {type(ranked_ids).__name__} has no order of "
-            "its own: give a list, such as sorted(scores, key=scores.get, reverse=True)"
+            f"a ranking must be in order, best first, but {type(ranked_ids).__name__} has no order "
+            "of its own: give a list, such as sorted(scores, key=scores.get, reverse=True)"
         )
 
 

@@ -99,9 +99,11 @@ class LexiRecallProvider(Provider):  # type: ignore[misc]
 
     @property
     def SUPPORTED_MEASURES(self) -> list[IRMeasure]:
+        """The measures of this library, each under its own name."""
         return [measure for name, measure in REGISTRY.items() if name == measure.NAME]
 
     def supports(self, measure: IRMeasure) -> bool:
+        """Return whether this library can compute a measure."""
         measure.validate_params()
         return is_native(measure)
 

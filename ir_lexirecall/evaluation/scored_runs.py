@@ -144,7 +144,8 @@ class ScoredRuns(Memoised):
     def _pooled(self, depth: int | None) -> Any:
         if missing := [name for name in self.runs if name not in self.sources]:
             raise ValueError(
-                f"run {missing[0]!r}: only judged documents were kept; pass the full runs to irl.compare"
+                f"run {missing[0]!r}: only judged documents were kept; "
+                "pass the full runs to irl.compare"
             )
         pool = Pool.from_runs(
             self.judgments, {name: self.sources[name] for name in self.runs}, depth
@@ -268,8 +269,9 @@ class ScoredRuns(Memoised):
                 measure = self.measures[name]
                 needs_n = "n" in measure.SUPPORTED_PARAMS and measure["n"] is None
                 raise ValueError(
-                    f"{name} is {'not a number' if np.isnan(array[run, query]) else 'infinite'} for run "
-                    f"{self.names[run]!r} on query {self.judgments.query_ids[query]!r}{and_more(len(undefined) - 1)}; "
+                    f"{name} is {'not a number' if np.isnan(array[run, query]) else 'infinite'} "
+                    f"for run {self.names[run]!r} on query {self.judgments.query_ids[query]!r}"
+                    f"{and_more(len(undefined) - 1)}; "
                     + (
                         "give n, the number of documents in the collection"
                         if needs_n

@@ -341,8 +341,9 @@ def bounds_of_wins(
     None for a preference without a proven algorithm.
 
     Args:
-        pool, pair_indices: as in `bounds_of_differences`.
+        pool: what the runs retrieved, as in `bounds_of_differences`.
         preference: the preference.
+        pair_indices: indices of the runs of P pairs in the pool.
         judgings: which are possible; None: only that of today.
     """
     if preference.NAME not in (*LEXICOGRAPHIC, *WEIGHTS):
@@ -364,7 +365,8 @@ def imbens_manski(low: Floats, high: Floats, alpha: float) -> tuple[Floats, Floa
     freedom. Bounds that are points give the t interval; far bounds give one-sided ones.
 
     Args:
-        low, high: bounds per query, shape `(P, Q)`.
+        low: lower bounds per query, shape `(P, Q)`.
+        high: upper bounds per query, shape `(P, Q)`.
         alpha: 1 - confidence.
 
     Returns:

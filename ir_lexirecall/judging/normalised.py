@@ -108,6 +108,7 @@ class AveragePrecision:
     m: Ints  # relevant judged documents of each query
 
     def __call__(self, pairs: RankingPairs) -> Largest:
+        """Return the largest difference of each case, or a bound of it, and whether it is exact."""
         in_a, in_b = pairs.a.has & pairs.is_open, pairs.b.has & pairs.is_open
         best, worst = self.sums(pairs, pairs.a, best=True), self.sums(pairs, pairs.b, best=False)
         n_open, m = pairs.count(pairs.is_open), self.m[pairs.query].astype(np.float64)
@@ -175,6 +176,7 @@ class NestedLexirecall:
     m: Ints  # relevant judged documents of each query
 
     def __call__(self, pairs: RankingPairs) -> Largest:
+        """Return the largest difference of each case, or a bound of it, and whether it is exact."""
         may_be_relevant = pairs.is_open | (pairs.grade >= self.rel)
         in_a, in_b = pairs.a.has & may_be_relevant, pairs.b.has & may_be_relevant
         outside_b = pairs.count(pairs.is_open & ~in_b) + pairs.elsewhere
@@ -282,6 +284,7 @@ class Normalised:
     judgments: Judgments
 
     def __call__(self, pairs: RankingPairs) -> Largest:
+        """Return the largest difference of each case, or a bound of it, and whether it is exact."""
         high, is_exact = pairs.difference.copy(), np.ones(len(pairs), dtype=bool)
         moves = pairs.moves(lambda rank, retrieved: self.discount(rank.astype(np.float64)))
         # Open documents, the largest D_u of each case first. Those with D_u = 0 move the ideal

@@ -35,6 +35,7 @@ class WeightedSum:
     falls: bool = False  # whether a judgment lowers the value by `top`, as in Unjudged
 
     def __call__(self, pairs: RankingPairs) -> Largest:
+        """Return the largest difference of each case, or a bound of it, and whether it is exact."""
         moves = np.where(pairs.is_open, pairs.moves(self.weight), 0.0)
         gain = self.top * np.maximum(-moves if self.falls else moves, 0)
         high = pairs.difference + per_query_sum(pairs.case, gain, len(pairs))

@@ -254,7 +254,8 @@ def _provenance(
 def _without_folders(command: str) -> str:
     """Return a command line with the names of files instead of absolute paths.
 
-    >>> _without_folders("ir-lexirecall report /home/me/qrels.txt runs/a.run -o '/tmp/my page.html'")
+    >>> command = "ir-lexirecall report /home/me/qrels.txt runs/a.run -o '/tmp/my page.html'"
+    >>> _without_folders(command)
     "ir-lexirecall report qrels.txt runs/a.run -o 'my page.html'"
     """
     words = shlex.split(command)

@@ -19,24 +19,42 @@ _RESAMPLED = {
     "collections": "collections resampled, then the queries of each",
 }
 _MEANINGS = {
-    "wins": "queries on which run_a is better (losses: run_b, ties: neither, incomparable: a partial order does not say)",
+    "wins": (
+        "queries on which run_a is better (losses: run_b, ties: neither, "
+        "incomparable: a partial order does not say)"
+    ),
     "net_wins": "(wins - losses) / queries",
-    "difference": "of the means (of a preference: the mean preference); over collections, to the baseline",
+    "difference": (
+        "of the means (of a preference: the mean preference); over collections, to the baseline"
+    ),
     "estimate": "what the test estimates: see the test",
-    "ci_low": "interval, at 1 - alpha, of the mean, or of the estimate: then it leaves out 0 exactly where p is at most alpha",
+    "ci_low": (
+        "interval, at 1 - alpha, of the mean, or of the estimate: "
+        "then it leaves out 0 exactly where p is at most alpha"
+    ),
     "p": "of the test, for this pair alone",
-    "p_corrected": "for all pairs of one criterion together; of all criteria, where the family is all",
+    "p_corrected": (
+        "for all pairs of one criterion together; of all criteria, where the family is all"
+    ),
     "p_corrected_all": "for all pairs and all criteria together",
     "worse_p": "one-sided, of no loss, for all criteria and pairs together",
     "better_p": "two-sided, 1 where there is no gain, for all criteria and pairs together",
     "within_p": "one-sided, of a loss or a gain of at least the margin, for all pairs together",
     "not_worse_p": "one-sided, of a loss of at least the margin, for all pairs together",
-    "bound_low": "one-sided bounds of the estimate at 1 - alpha, which decided the verdict, uncorrected",
+    "bound_low": (
+        "one-sided bounds of the estimate at 1 - alpha, which decided the verdict, uncorrected"
+    ),
     "effect_size": "; ".join(f"{test.title}: {test.effect}" for test in TESTS.values()),
     "verdict": "on run_a beside run_b; over collections, on the run beside the baseline",
-    "holds": "of significant differences: whether the sign stays the same, whatever grades the unjudged documents down to the depth would get",
+    "holds": (
+        "of significant differences: whether the sign stays the same, "
+        "whatever grades the unjudged documents down to the depth would get"
+    ),
     "p_not_beaten": "of the hypothesis that no run has a better mean",
-    "rank_low": "interval of the rank by the macro mean, which holds for all runs at once and where many are nearly equal",
+    "rank_low": (
+        "interval of the rank by the macro mean, "
+        "which holds for all runs at once and where many are nearly equal"
+    ),
     "rank_from": "where 1 - alpha of the resamples put the run",
     "effect": "random-effects mean of the differences over collections",
     "next_low": "interval of the difference on one more collection like these",
@@ -64,7 +82,8 @@ def table_of(frame: pd.DataFrame, keys: int = 1) -> dict[str, Any]:
         that need explaining.
 
     >>> import pandas as pd
-    >>> rows = table_of(pd.DataFrame({"run": ["a-b"], "AP": [1 / 3], "p": [1e-7], "wins": [2]}))["rows"]
+    >>> table = pd.DataFrame({"run": ["a-b"], "AP": [1 / 3], "p": [1e-7], "wins": [2]})
+    >>> rows = table_of(table)["rows"]
     >>> [(text, digits) for _, text, digits in rows[0]]
     [('a-b', None), ('0.3333', '0.3333333333333333'), ('< 0.0001', '1e-07'), ('2', '2')]
     """
