@@ -1,4 +1,7 @@
-"""Measures of several judged aspects, made of a base measure: TOMA (Maistro et al., CIKM 2021), CAM, MM."""
+"""Measures of several judged aspects, made of a base measure.
+
+They are TOMA (Maistro et al., CIKM 2021), CAM and MM.
+"""
 
 from __future__ import annotations
 
@@ -41,9 +44,8 @@ _DROPPED = (
     "a query on which all runs tie has no Kendall's tau: meta.per_query_kendall leaves it out"
 )
 _OF_MEANS = {
-    "binarize": "threshold of binary bases: a grade, 'any' (above the lowest label of each scale) or "
-    "'half' (above the middle "
-    f"of it); {_DEFAULTS}"
+    "binarize": "threshold of binary bases: a grade, 'any' (above the lowest label of each scale) "
+    f"or 'half' (above the middle of it); {_DEFAULTS}"
 }
 _about = partial(About, values="those of the base", meanings=_OF_MEANS)
 BASE = Param(str, "measure that scores the ranking", default="nDCG")
@@ -79,10 +81,12 @@ class ComposedMeasure(Measure, register=False):
         self.base_measure()
 
     def value_range(self) -> tuple[float, float]:
+        """Return the range of the base measure, widened to include 0."""
         low, high, _ = known_of(self.base_measure())
         return min(low, 0.0), max(high, 0.0)  # 0 of a query without relevant documents
 
     def is_cost(self) -> bool:
+        """Return whether the smaller value of the base measure is the better one."""
         return known_of(self.base_measure()).smaller_is_better
 
 
@@ -179,8 +183,11 @@ class TOMA(_AspectMeasure):
 
     >>> import pandas as pd
     >>> from ir_lexirecall import TOMA
-    >>> qrels = pd.DataFrame({"query_id": "q", "doc_id": ["a", "b"], "relevance": [1, 2], "quality": [1, 0]})
-    >>> TOMA(aspects={"relevance": 2, "quality": 1}).calc_aggregate(qrels, {"q": {"a": 2.0, "b": 1.0}})
+    >>> qrels = pd.DataFrame(
+    ...     {"query_id": "q", "doc_id": ["a", "b"], "relevance": [1, 2], "quality": [1, 0]}
+    ... )
+    >>> measure = TOMA(aspects={"relevance": 2, "quality": 1})
+    >>> measure.calc_aggregate(qrels, {"q": {"a": 2.0, "b": 1.0}})
     1.0
     """
 
@@ -198,8 +205,8 @@ class TOMA(_AspectMeasure):
         use="when documents are judged for several aspects (relevance, credibility, ...) and one "
         "order of all combinations is wanted",
         meanings={
-            "binarize": f"threshold of binary bases: 'half' (w >= K // 2 of K weights), 'any' (w >= 1) or "
-            f"a weight; {_DEFAULTS}"
+            "binarize": "threshold of binary bases: 'half' (w >= K // 2 of K weights), 'any' "
+            f"(w >= 1) or a weight; {_DEFAULTS}"
         },
         example=Example(
             "TOMA(aspects={'relevance':1,'quality':1})",
@@ -226,6 +233,7 @@ class TOMA(_AspectMeasure):
     }
 
     def check_together(self) -> None:
+        """Raise if the base cannot be used, or the gate is not among the aspects."""
         super().check_together()
         if self["gate"] is not None and self["gate"] not in self["aspects"]:
             raise ValueError(
@@ -233,6 +241,7 @@ class TOMA(_AspectMeasure):
             )
 
     def score(self, run: AlignedRun) -> Floats:
+        """Return the base measure of the documents' weights for each query."""
         return values(*self.as_base(run))
 
     def as_base(self, run: AlignedRun) -> tuple[IRMeasure, AlignedRun, float | None]:
@@ -322,16 +331,19 @@ class CAM(_MeanMeasure):
 
     >>> import pandas as pd
     >>> from ir_lexirecall import CAM
-    >>> qrels = pd.DataFrame({"query_id": "q", "doc_id": ["a", "b"], "relevance": [1, 0], "quality": [0, 1]})
-    >>> CAM(aspects={"relevance": 1, "quality": 1}, base="RR").calc_aggregate(qrels, {"q": {"a": 2.0, "b": 1.0}})
+    >>> qrels = pd.DataFrame(
+    ...     {"query_id": "q", "doc_id": ["a", "b"], "relevance": [1, 0], "quality": [0, 1]}
+    ... )
+    >>> measure = CAM(aspects={"relevance": 1, "quality": 1}, base="RR")
+    >>> measure.calc_aggregate(qrels, {"q": {"a": 2.0, "b": 1.0}})
     0.75
     """
 
     PRETTY_NAME: ClassVar[str] = "Convex Aggregating Measure"
     ABOUT = _about(
         formula=r"\sum_a p_a\, \mathrm{base}_a",
-        symbols="base_a: the base measure of the grades for aspect a; p_a: weights of sum 1, equal by "
-        "default",
+        symbols="base_a: the base measure of the grades for aspect a; p_a: weights of sum 1, equal "
+        "by default",
         zero="the base is 0 for every aspect",
         ties=f"where the base ties on every aspect, or differences balance; {_DROPPED}",
         use="when aspects can make up for each other",
@@ -347,6 +359,7 @@ class CAM(_MeanMeasure):
     )
 
     def score(self, run: AlignedRun) -> Floats:
+        """Return the weighted mean of the base scores over the aspects for each query."""
         return self.mean_of(*self.base_scores(run))
 
     def mean_of(self, scores: Floats, p: Floats) -> Floats:
@@ -363,15 +376,19 @@ class MM(_MeanMeasure):
 
     >>> import pandas as pd
     >>> from ir_lexirecall import MM
-    >>> qrels = pd.DataFrame({"query_id": "q", "doc_id": ["a", "b"], "relevance": [1, 0], "quality": [0, 1]})
-    >>> MM(aspects={"relevance": 1, "quality": 1}, base="RR").calc_aggregate(qrels, {"q": {"a": 2.0, "b": 1.0}})
+    >>> qrels = pd.DataFrame(
+    ...     {"query_id": "q", "doc_id": ["a", "b"], "relevance": [1, 0], "quality": [0, 1]}
+    ... )
+    >>> measure = MM(aspects={"relevance": 1, "quality": 1}, base="RR")
+    >>> measure.calc_aggregate(qrels, {"q": {"a": 2.0, "b": 1.0}})
     0.66666...
     """
 
     PRETTY_NAME: ClassVar[str] = "Multidimensional Measure"
     ABOUT = _about(
         formula=r"\frac{\sum_a p_a}{\sum_a p_a / \mathrm{base}_a}",
-        symbols="base_a: the base measure of the grades for aspect a; p_a: weights, equal by default",
+        symbols="base_a: the base measure of the grades for aspect a; p_a: weights, equal by "
+        "default",
         zero="the base is 0 for some aspect",
         ties="where the base ties on every aspect, or differences balance; all rankings with an "
         "aspect at 0; "
@@ -389,6 +406,7 @@ class MM(_MeanMeasure):
     )
 
     def score(self, run: AlignedRun) -> Floats:
+        """Return the weighted harmonic mean of the base scores over the aspects for each query."""
         scores, p = self.base_scores(run)
         positive = np.all(scores > 0, axis=0)
         value = np.zeros(scores.shape[1])
@@ -401,8 +419,11 @@ class WHAM(MM):
 
     >>> import pandas as pd
     >>> from ir_lexirecall import WHAM
-    >>> qrels = pd.DataFrame({"query_id": "q", "doc_id": ["a", "b"], "relevance": [1, 0], "quality": [0, 1]})
-    >>> WHAM(aspects={"relevance": 1, "quality": 1}, base="RR").calc_aggregate(qrels, {"q": {"a": 2.0, "b": 1.0}})
+    >>> qrels = pd.DataFrame(
+    ...     {"query_id": "q", "doc_id": ["a", "b"], "relevance": [1, 0], "quality": [0, 1]}
+    ... )
+    >>> measure = WHAM(aspects={"relevance": 1, "quality": 1}, base="RR")
+    >>> measure.calc_aggregate(qrels, {"q": {"a": 2.0, "b": 1.0}})
     0.66666...
     """
 
@@ -423,6 +444,7 @@ class WHAM(MM):
     )
 
     def check_together(self) -> None:
+        """Raise if the base cannot be used, or the aspects are not two."""
         super().check_together()
         if len(self["aspects"]) != 2:
             raise ValueError(

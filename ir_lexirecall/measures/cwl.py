@@ -33,7 +33,10 @@ _SYMBOLS = (
     "value = sum V(i) r_i / sum V(i)"
 )
 _VALUE = r"\frac{\sum_i V(i)\, r_i}{\sum_i V(i)}, \quad V(1) = 1,\; V(i+1) = V(i)\, C(i)"
-_ZERO = "nothing with a gain is read, or the query has no relevant document (with unjudged='best' unjudged ones may be)"
+_ZERO = (
+    "nothing with a gain is read, or the query has no relevant document (with unjudged='best' "
+    "unjudged ones may be)"
+)
 _TIES = "rankings of the same gains at the same ranks; documents without gain are alike"
 _about = partial(
     About,
@@ -129,6 +132,7 @@ class CWL_ERR8(_CWL):
     params: dict[str, Any] = {"cutoff": cutoff(required=True), **GAIN_ON_SCALE}
 
     def discount(self) -> discounts.Discount:
+        """Return B(i) = 1: patience does not depend on the rank."""
         return discounts.UNIFORM
 
 
@@ -160,6 +164,7 @@ class CWL_ERR9(_CWL):
     params: dict[str, Any] = {"cutoff": cutoff(required=True), **GAIN_ON_SCALE}
 
     def discount(self) -> discounts.Discount:
+        """Return B(i) = 1/i."""
         return discounts.RECIPROCAL
 
 
@@ -194,6 +199,7 @@ class CWL_ERR10(_CWL):
     }
 
     def discount(self) -> discounts.Discount:
+        """Return B(i) = phi^(i-1)."""
         return discounts.geometric(self["phi"])
 
 
@@ -238,6 +244,7 @@ class CWL_ERR11(_CWL):
     }
 
     def discount(self) -> discounts.Discount:
+        """Return B(i) = (2T / (i - 1 + 2T))^2."""
         return discounts.inverse_square(float(self["T"]))
 
 
@@ -270,6 +277,7 @@ class CWL_RBP(_CWL):
     }
 
     def discount(self) -> discounts.Discount:
+        """Return B(i) = phi^(i-1), for a user who does not stop when satisfied."""
         return discounts.geometric(self["phi"])._replace(cascade=False)
 
 
@@ -285,7 +293,8 @@ class GERR(Measure):
     The residual: Azzopardi, Mackenzie, Moffat, ICTIR 2021, doi 10.1145/3471158.3472239.
 
     >>> qrels, run = {"q": {"a": 1}}, {"q": {"x": 2.0, "a": 1.0}}
-    >>> (GERR(max_rel=1) @ 2).calc_aggregate(qrels, run), (GERR(max_rel=1, unjudged="best") @ 2).calc_aggregate(qrels, run)
+    >>> worst, best = GERR(max_rel=1) @ 2, GERR(max_rel=1, unjudged="best") @ 2
+    >>> worst.calc_aggregate(qrels, run), best.calc_aggregate(qrels, run)
     (0.25, 0.625)
     """
 
@@ -309,6 +318,7 @@ class GERR(Measure):
     params: dict[str, Any] = {"cutoff": cutoff(), **GAIN_ON_SCALE}
 
     def score(self, run: AlignedRun) -> Floats:
+        """Return the expected reciprocal rank of each query."""
         top, kind = self["max_rel"], self["gain"]
         k = inf if self["cutoff"] is None else self["cutoff"]
         judgments, queries = run.judgments, len(run.judgments)

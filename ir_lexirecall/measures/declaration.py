@@ -1,9 +1,9 @@
-"""What a measure is: a class with declared parameters and a ``score``.
+'''What a measure is: a class with declared parameters and a ``score``.
 
 Defining the class registers the measure.
 
     class ESL(Measure):
-        \"""Expected search length: non-relevant documents before the first relevant one.\"""
+        """Expected search length: non-relevant documents before the first relevant one."""
         params = {"cutoff": cutoff(), "rel": rel()}
 
         def score(self, run: AlignedRun) -> Floats: ...
@@ -11,7 +11,7 @@ Defining the class registers the measure.
 From then on ``"ESL(rel=2)@10"`` is a measure of ir_measures, of PyTerrier, of the command line and
 of every function of this library. A measure prints as a string that is read back as the same
 measure, takes parameters by call (``ESL(rel=2)``) and a cutoff by ``@``.
-"""
+'''
 
 from __future__ import annotations
 
@@ -74,7 +74,10 @@ class _Callable(type):
 
 
 class Parameterised:
-    """Base of measures and preferences: a name and parameters, printed as a string that can be read."""
+    """Base of measures and preferences: a name and parameters.
+
+    It prints as a string that can be read back.
+    """
 
     NAME: ClassVar[str] = ""
     AT_PARAM: ClassVar[str] = "cutoff"
@@ -258,7 +261,7 @@ def _is_of_library(measure: IRMeasure) -> bool:
 
 
 def _is_one_of_ours(measure: IRMeasure) -> bool:
-    """Return whether the class of a measure derives from `Measure`, of any import of this module."""
+    """Return whether a measure's class derives from `Measure`, of any import of this module."""
     return any(
         base.__module__ == __name__ and base.__name__ == "Measure" for base in type(measure).__mro__
     )

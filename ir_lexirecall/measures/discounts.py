@@ -154,8 +154,9 @@ def cwl(
     """Sum of V and sum of V r over ranks 1..``end`` of each query (``end`` may be infinite).
 
     Args:
-        query, rank, r: the retrieved judged documents, by query and rank, and their gains in [0,
-            1].
+        query: query of each retrieved judged document; documents are sorted by query, then rank.
+        rank: rank of each document.
+        r: gain of each document, in [0, 1].
         discount: B.
         end: the last rank that is looked at; a shorter ranking goes on with unjudged documents.
         unjudged: gain of an unjudged document for each query, shape ``(Q,)``.
@@ -256,5 +257,8 @@ def _undisturbed(discount: Discount, first: Floats, length: Floats) -> Floats:
 
 
 def expected_reciprocal_rank(query: Ints, rank: Ints, r: Floats, queries: int) -> Floats:
-    """Return ERR, the sum of r_i / i times the product of 1 - r_j over j < i (Chapelle et al., 2009)."""
+    """Return ERR, the sum of r_i / i times the product of 1 - r_j over j < i.
+
+    The source is Chapelle et al., CIKM 2009.
+    """
     return per_query_sum(query, r * product_before(query, 1 - r) / rank, queries)

@@ -36,8 +36,14 @@ if TYPE_CHECKING:
     from ir_lexirecall.data.judgments import Judgments
 
 # What descriptions of several measures say.
-WEIGHTS = "t: subtopics with a relevant document; w_t: their weights, equal unless the qrels have some, of sum 1"
-GAIN = "r(d, t): gain of the document's grade, (2^g - 1)/2^max_rel (gain='exp') or g/max_rel ('linear')"
+WEIGHTS = (
+    "t: subtopics with a relevant document; w_t: their weights, equal unless the qrels have some, "
+    "of sum 1"
+)
+GAIN = (
+    "r(d, t): gain of the document's grade, (2^g - 1)/2^max_rel (gain='exp') or g/max_rel "
+    "('linear')"
+)
 NOTHING = "no document relevant to a subtopic is retrieved (down to rank k), or the query has none"
 ANY_GAIN = np.nextafter(0.0, 1.0)  # the smallest grade with a gain
 BOTH = ((1, None), (None, 1))  # a ranking of a document for either subtopic
@@ -78,8 +84,8 @@ class D_nDCG(DiversityMeasure):
     PRETTY_NAME: ClassVar[str] = "D-nDCG"
     RANGE = UNIT
     ABOUT = About(
-        formula=r"\frac{\sum_{i \le k} g(d_i) / \log_2(i + 1)}{\sum_{i \le k} g(d^*_i) / \log_2(i + "
-        r"1)}, \quad "
+        formula=r"\frac{\sum_{i \le k} g(d_i) / \log_2(i + 1)}"
+        r"{\sum_{i \le k} g(d^*_i) / \log_2(i + 1)}, \quad "
         r"g(d) = \sum_t w_t\, \mathrm{grade}(d, t)",
         plain="nDCG@k of the gain g(d) = sum_t w_t grade(d, t)",
         symbols=f"{WEIGHTS}; d*_i: the documents in the order of g",
@@ -98,6 +104,7 @@ class D_nDCG(DiversityMeasure):
     params: dict[str, Any] = {"cutoff": cutoff()}
 
     def score(self, run: AlignedRun) -> Floats:
+        """Return nDCG by the weighted sums of grades for each query."""
         aspects = run.judgments.aspects
         part = aspects.weight[aspects.aspect] * np.maximum(aspects.grade, 0)
         g = per_query_sum(aspects.doc, part, len(run.judgments.query))  # per document
@@ -141,6 +148,7 @@ class DSharp(D_nDCG):
     }
 
     def score(self, run: AlignedRun) -> Floats:
+        """Return the weighted mean of subtopic recall and D-nDCG for each query."""
         gamma, recall = self["gamma"], subtopic_recall(coverage(run, self["rel"], self["cutoff"]))
         return gamma * recall + (1 - gamma) * super().score(run)
 
@@ -163,9 +171,10 @@ class EU(DiversityMeasure):
 
     PRETTY_NAME: ClassVar[str] = "Expected Utility"
     ABOUT = About(
-        formula=r"\sum_{i \le k} \frac{\sum_t w_t\, r(d_i, t)\, (1 - \alpha)^{c} - e}{1 + \log_2 i}",
-        symbols="c: earlier documents with a gain for t; alpha: what repetition loses; e: effort of "
-        "reading a document; "
+        formula=r"\sum_{i \le k} \frac{\sum_t w_t\, r(d_i, t)\, (1 - \alpha)^{c} - e}"
+        r"{1 + \log_2 i}",
+        symbols="c: earlier documents with a gain for t; alpha: what repetition loses; e: effort "
+        "of reading a document; "
         f"{WEIGHTS}; {GAIN}; "
         "proposed by Yang and Lad (ICTIR 2009); the formula is that of Amigó et al. 2018",
         values="below 0 (many irrelevant documents) without upper bound",
@@ -190,9 +199,11 @@ class EU(DiversityMeasure):
     }
 
     def value_range(self) -> tuple[float, float]:
+        """Return the range of the values; only effort makes them negative."""
         return -inf if self["e"] else 0.0, inf
 
     def score(self, run: AlignedRun) -> Floats:
+        """Return the utility less the effort for each query."""
         judgments, k = run.judgments, self["cutoff"]
         aspects = judgments.aspects
         pair, rank, grade = rows_by_aspect(run, ANY_GAIN, k)
@@ -232,7 +243,8 @@ class CT(DiversityMeasure):
     >>> from ir_measures import Qrel
     >>> qrels = [Qrel("q", "a", 1, "t1"), Qrel("q", "b", 1, "t1"), Qrel("q", "c", 1, "t1")]
     >>> run = {"q": {"a": 3.0, "b": 2.0, "c": 1.0}}
-    >>> CT(gain="linear").calc_aggregate(qrels, run), CT(gain="linear", saturation=2).calc_aggregate(qrels, run)
+    >>> measures = [CT(gain="linear"), CT(gain="linear", saturation=2)]
+    >>> tuple(measure.calc_aggregate(qrels, run) for measure in measures)
     (1.0, 1.25)
     """
 
@@ -269,6 +281,7 @@ class CT(DiversityMeasure):
     }
 
     def score(self, run: AlignedRun) -> Floats:
+        """Return the discounted gain until each subtopic is full for each query."""
         judgments = run.judgments
         aspects = judgments.aspects
         pair, rank, grade = rows_by_aspect(run, ANY_GAIN, self["cutoff"])
@@ -315,6 +328,7 @@ class SRR(DiversityMeasure):
     params: dict[str, Any] = {"cutoff": cutoff(), "rel": rel()}
 
     def score(self, run: AlignedRun) -> Floats:
+        """Return the reciprocal of the rank that covers every subtopic for each query."""
         covered = coverage(run, self["rel"], self["cutoff"])
         first = position_in_segment(covered.subtopic) == 0
         query, last = covered.query[first], np.zeros(len(covered.subtopics))
@@ -356,6 +370,7 @@ class IA(ComposedMeasure, DiversityMeasure):
     params: dict[str, Any] = {"cutoff": cutoff(), "base": BASE}
 
     def score(self, run: AlignedRun) -> Floats:
+        """Return the weighted mean of the base measure over the subtopics for each query."""
         base, value = self.base_measure(), np.zeros(len(run.judgments))
         for ranking, query, weight in self.by_subtopic(run):
             value[query] += weight * values(base, ranking, 1)[query]

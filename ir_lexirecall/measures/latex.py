@@ -6,7 +6,8 @@ import re
 
 _COMMAND = re.compile(r"\\([A-Za-z]+|.)")
 _WRITTEN = {
-    "le": " <= ", "ge": " >= ", "cdot": " ", "ldots": "...", "quad": " ", ",": " ", ";": " ", " ": " ",
+    "le": " <= ", "ge": " >= ", "cdot": " ", "ldots": "...", "quad": " ",
+    ",": " ", ";": " ", " ": " ",
     "left": "", "right": "", "lceil": "ceil(", "rceil": ")", "lfloor": "floor(", "rfloor": ")",
     "mid": " | ", "in": " in ", "epsilon": "eps", "varepsilon": "eps",
 }  # fmt: skip

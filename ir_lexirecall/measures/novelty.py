@@ -50,7 +50,8 @@ class ACT(CT):
     >>> from ir_lexirecall import ACT
     >>> from ir_measures import Qrel
     >>> qrels = [Qrel("q", "a", 1, "t1")]
-    >>> (ACT(gain="linear") @ 4).calc_aggregate(qrels, {"q": {"x": 4.0, "a": 3.0, "y": 2.0, "z": 1.0}})
+    >>> run = {"q": {"x": 4.0, "a": 3.0, "y": 2.0, "z": 1.0}}
+    >>> (ACT(gain="linear") @ 4).calc_aggregate(qrels, run)
     0.375
     """
 
@@ -99,7 +100,8 @@ class nDCU(EU):
         f"{_GREEDY}",
         values="below 0 (many irrelevant documents) to 1, or slightly above where a better order "
         "than the greedy one exists",
-        zero="an empty ranking, no document that is worth its effort, or gain and effort in balance",
+        zero="an empty ranking, no document that is worth its effort, or gain and effort in "
+        "balance",
         ties="the same grades for all subtopics at the same ranks, and equally long rankings (down "
         "to rank k)",
         use="as EU, when queries with many subtopics or relevant documents should not count more "
@@ -115,9 +117,11 @@ class nDCU(EU):
     )
 
     def value_range(self) -> tuple[float, float]:
+        """Return the range of the values; only effort makes them negative."""
         return -inf if self["e"] else 0.0, inf
 
     def score(self, run: AlignedRun) -> Floats:
+        """Return the utility divided by that of the ideal ranking for each query."""
         return ratio(super().score(run), self.ideal(run.judgments))
 
     def ideal(self, judgments: Judgments) -> Floats:
@@ -194,6 +198,7 @@ class Novelty(DiversityMeasure, register=False):
         return np.ones(len(judgments.aspects.query))
 
     def score(self, run: AlignedRun) -> Floats:
+        """Return the sum of discounted gains for each query."""
         judgments = run.judgments
         aspect, rank, grade = rows_by_aspect(run, ANY_GAIN, self["cutoff"])
         gain = discounts.gain(grade, top_grades(self, judgments)[aspect], self["gain"])
@@ -231,6 +236,7 @@ class alpha_DCG_IA(Novelty):
     )
 
     def weights(self, judgments: Judgments) -> Floats:
+        """Return the weight of every aspect, from the judgments."""
         return judgments.aspects.weight
 
 
@@ -246,9 +252,10 @@ class alpha_nDCG_G(Novelty):
 
     PRETTY_NAME: ClassVar[str] = "Graded alpha-nDCG"
     ABOUT = About(
-        formula=r"\frac{1}{Z_k} \sum_{i \le k} \frac{\sum_t r(d_i, t)\, (1 - \alpha)^{c}}{\log_2(i + "
-        r"1)}",
-        symbols=f"{_EARLIER}; t: subtopics; Z_k: the same sum for the ideal ranking; {_GREEDY}; {GAIN}",
+        formula=r"\frac{1}{Z_k} \sum_{i \le k} \frac{\sum_t r(d_i, t)\, (1 - \alpha)^{c}}"
+        r"{\log_2(i + 1)}",
+        symbols=f"{_EARLIER}; t: subtopics; Z_k: the same sum for the ideal ranking; {_GREEDY}; "
+        f"{GAIN}",
         values="0 upwards; above 1 only where a better order than the greedy one exists",
         zero=NOTHING,
         ties="the same grades for all subtopics at the same ranks",
@@ -265,6 +272,7 @@ class alpha_nDCG_G(Novelty):
     )
 
     def score(self, run: AlignedRun) -> Floats:
+        """Return the gain divided by that of the ideal ranking for each query."""
         return ratio(super().score(run), self.ideal(run.judgments))
 
     def ideal(self, judgments: Judgments) -> Floats:
@@ -319,6 +327,7 @@ class NRBP_G(Novelty):
     }
 
     def discount(self, rank: Ints) -> Floats:
+        """Return the discount of ranks, p^(i-1)."""
         return self["p"] ** (rank - 1.0)
 
 
@@ -329,7 +338,8 @@ class P_at_Recall(DiversityMeasure):
     >>> from ir_measures import Qrel
     >>> qrels = [Qrel("q", "a", 1, "t1"), Qrel("q", "b", 1, "t1"), Qrel("q", "b", 1, "t2")]
     >>> run = {"q": {"a": 3.0, "b": 2.0, "x": 1.0}}
-    >>> P_at_Recall.calc_aggregate(qrels, run), P_at_Recall(form="subtopics").calc_aggregate(qrels, run)
+    >>> measures = [P_at_Recall(), P_at_Recall(form="subtopics")]
+    >>> tuple(measure.calc_aggregate(qrels, run) for measure in measures)
     (1.0, 0.75)
     """
 
@@ -370,6 +380,7 @@ class P_at_Recall(DiversityMeasure):
     }
 
     def score(self, run: AlignedRun) -> Floats:
+        """Return the share of new documents down to the rank of full recall for each query."""
         covered = coverage(run, self["rel"], self["cutoff"])
         first = position_in_segment(covered.subtopic) == 0
         stop = rank_of_stop(covered, first, looked_at(self, run))

@@ -213,20 +213,21 @@ def nerr_discount(measure: Measure) -> discounts.Discount:
 #
 #     alpha_DCG@k = sum over i <= k of G(i) / log2(i + 1), over its largest value
 #     ERR_IA@k    = sum over i <= k of G(i) / i, over its largest value
-#     NRBP        = sum over i of G(i) beta^(i-1), over its largest value, N / (1 - (1 - alpha) beta)
+#     NRBP        = sum over i of G(i) beta^(i-1), over its largest value,
+#                   N / (1 - (1 - alpha) beta)
 #     alpha_nDCG@k, nERR_IA@k, nNRBP: the same sums, over those of the ideal ranking
 #     P_IA@k      = relevant documents of all subtopics among the first k, over k N
 #     AP_IA       = mean over subtopics of average precision
 #     StRecall@k  = share of the subtopics that have a relevant document among the first k
 #
 # The largest value at k is that of k documents about all subtopics, N times the sum over i <= k of
-# (1 - alpha)^(i-1) x discount. alpha is 1/2 in ERR_IA and nERR_IA. At k = 1, ndeval leaves alpha_DCG
-# and ERR_IA as they are, sums of G. The ideal ranking is the greedy one, which takes the document of
-# the largest gain next, and of equal ones that with the last id.
+# (1 - alpha)^(i-1) x discount. alpha is 1/2 in ERR_IA and nERR_IA. At k = 1, ndeval leaves
+# alpha_DCG and ERR_IA as they are, sums of G. The ideal ranking is the greedy one, which takes the
+# document of the largest gain next, and of equal ones that with the last id.
 #
-# Sources: Clarke et al., SIGIR 2008 (alpha_nDCG), doi 10.1145/1390334.1390446; Chapelle et al., CIKM
-# 2009 (ERR_IA), doi 10.1145/1645953.1646033; Clarke et al., ICTIR 2009 (NRBP); Agrawal et al., WSDM
-# 2009 (P_IA, AP_IA), doi 10.1145/1498759.1498766; Zhai et al., SIGIR 2003 (StRecall), doi
+# Sources: Clarke et al., SIGIR 2008 (alpha_nDCG), doi 10.1145/1390334.1390446; Chapelle et al.,
+# CIKM 2009 (ERR_IA), doi 10.1145/1645953.1646033; Clarke et al., ICTIR 2009 (NRBP); Agrawal et al.,
+# WSDM 2009 (P_IA, AP_IA), doi 10.1145/1498759.1498766; Zhai et al., SIGIR 2003 (StRecall), doi
 # 10.1145/860435.860440.
 
 _NORMALIZED = {"alpha_nDCG", "nERR_IA", "nNRBP"}  # by the ideal ranking
@@ -399,7 +400,10 @@ class Coverage:
 
 
 def rows_by_aspect(run: AlignedRun, rel: float, cutoff: float | None) -> tuple[Ints, Ints, Floats]:
-    """Return `run.aspect_rows` of at least grade `rel` among the first documents, by aspect and rank."""
+    """Return `run.aspect_rows` of at least grade `rel` among the first documents.
+
+    They are sorted by aspect, then by rank.
+    """
     pair, rank, grade = run.aspect_rows()
     keep = (grade >= rel) & (rank <= (inf if cutoff is None else cutoff))
     pair, rank, grade = pair[keep], rank[keep], grade[keep]
@@ -448,7 +452,9 @@ def greedy_ideal(
 
     Args:
         doc_query: the query of every relevant document; documents are sorted by query, then id.
-        doc, subtopic: a row per document and subtopic that it is relevant to, by document.
+        doc: the document of each row. There is a row per document and subtopic that it is
+            relevant to, sorted by document.
+        subtopic: the subtopic of each row.
         queries: Q, the number of queries.
         alpha: what a subtopic loses with every relevant document, in [0, 1].
         discount: of rank 1, 2, ...; the sum ends with it.

@@ -72,9 +72,8 @@ class RBU(DiversityMeasure):
         "unseen elsewhere' (nothing below is, either); saturation it meets only where the top "
         "grade has gain 1 (gain='linear')",
         meanings={
-            "max_rel": "grade of full gain; by default the largest grade of each query and subtopic, so "
-            "that the same grade can "
-            "have several gains"
+            "max_rel": "grade of full gain; by default the largest grade of each query and "
+            "subtopic, so that the same grade can have several gains"
         },
         example=Example(
             "RBU(p=1,e=0.05)",
@@ -94,14 +93,17 @@ class RBU(DiversityMeasure):
     }
 
     def check_together(self) -> None:
+        """Raise if the scale is not defined: `normalize=True` needs p below 1."""
         if self["normalize"] and self["p"] == 1:
             raise ValueError(f"{self}: normalize=True needs p below 1 (the scale is (1-p)/p)")
 
     def check_judgments(self, judgments: Judgments) -> None:
+        """Warn if every query has one aspect only."""
         if len(judgments) and len(judgments.aspects.query) == len(judgments):
             warn(ONE_ASPECT)
 
     def value_range(self) -> tuple[float, float]:
+        """Return the range of the values; only effort makes them negative."""
         p, k, scale = (
             self["p"],
             self["cutoff"],
@@ -115,6 +117,7 @@ class RBU(DiversityMeasure):
         return -self["e"] * longest * scale if self["e"] else 0.0, p * scale
 
     def score(self, run: AlignedRun) -> Floats:
+        """Return the utility less the effort for each query."""
         judgments, p, k = run.judgments, self["p"], self["cutoff"]
         end = inf if k is None else k
         row, rank = run.aspect_places()

@@ -52,7 +52,10 @@ class _Recall(Measure, register=False):
     FAMILY: ClassVar[str] = "binary"
 
     def in_collection(self, run: AlignedRun) -> Relevant:
-        """Return the retrieved relevant documents; raise if `n` is too small for all relevant ones."""
+        """Return the retrieved relevant documents.
+
+        It raises an error if `n` is too small for all relevant ones.
+        """
         relevant = run.relevant(self["rel"], self["cutoff"])
         if self["n"] is not None:
             check_n(self, run, relevant.p_r + (relevant.m - relevant.r))
@@ -77,10 +80,9 @@ class TSE(_Recall):
     PRETTY_NAME: ClassVar[str] = "Total Search Efficiency"
     ABOUT = About(
         formula=r"\mathrm{TSE}_e = e(p_m), \quad e(i) = \frac{1}{i}",
-        symbols=f"{RANKS}; e(i): exposure of rank i (1/i, 1/log2(i+1), (1-p) p^(i-1) or 1 - i/n); a "
-        f"missing document has rank "
-        "n, infinity without n (impute='pessimistic'), or follows the ranking at once "
-        "('optimistic')",
+        symbols=f"{RANKS}; e(i): exposure of rank i (1/i, 1/log2(i+1), (1-p) p^(i-1) or 1 - i/n); "
+        "a missing document has rank n, infinity without n (impute='pessimistic'), or follows the "
+        "ranking at once ('optimistic')",
         zero="a relevant document is missing (with n, the value is e(n) instead), or the query has "
         "none",
         ties="the last relevant document stands at the same rank, whatever the others do; all "
@@ -116,12 +118,14 @@ class TSE(_Recall):
     }
 
     def check_together(self) -> None:
+        """Raise if linear exposure lacks the size of the collection."""
         if self["exposure"] == "linear" and self["n"] is None:
             raise ValueError(
                 f"{self}: exposure='linear' needs n, the number of documents in the collection"
             )
 
     def score(self, run: AlignedRun) -> Floats:
+        """Return the exposure of the last relevant document of each query."""
         n, k = self["n"], self["cutoff"]
         relevant = run.relevant(self["rel"], k)
         m, missing = relevant.m, relevant.m - relevant.r
@@ -168,8 +172,8 @@ class LexiRecall(_Recall):
         formula=r"\mathrm{LR} = \frac{r + r / p^*}{m + 1}, \quad p^* = (p_r - 1) + \frac{N' + "
         r"1}{\binom{p_r - 1}{r - 1}}, \quad "
         r"N' = \sum_{i<r} \binom{p_i - 1}{i}",
-        symbols=f"{RANKS}; N': how many placements of the first r - 1 are better; C(a, b): binomial "
-        f"coefficient; "
+        symbols=f"{RANKS}; N': how many placements of the first r - 1 are better; C(a, b): "
+        "binomial coefficient; "
         "this number is the library's own, with the order of the source; the source's number (Eq. "
         "12) is form='weighted', which needs n",
         values="0 to 1; with r of m retrieved in (r/(m+1), (r+1)/(m+1)]",
@@ -206,6 +210,7 @@ class LexiRecall(_Recall):
     }
 
     def about(self) -> About:
+        """Return the description of the chosen form."""
         if self["form"] == "nested":
             return self.ABOUT
         return replace(
@@ -215,9 +220,8 @@ class LexiRecall(_Recall):
             r"w_i = \frac{\Delta^{m-i}}{(1 + \Delta)^{m+1-i}} \; (i > 1), \quad \Delta = "
             r"\frac{1}{n + \varepsilon}",
             plain="",
-            symbols="m: relevant documents of the query; p_1 < ... < p_m: their ranks, of those that "
-            "are missing the last of the "
-            "n documents; Eq. 12 of the source",
+            symbols="m: relevant documents of the query; p_1 < ... < p_m: their ranks, of those "
+            "that are missing the last of the n documents; Eq. 12 of the source",
             values="0 to (n - 1)/n; the ideal ranking has less than 1",
             zero="the query has no relevant document, or its only one has rank n; of several that "
             "are all missing, the value is above 0",
@@ -237,12 +241,14 @@ class LexiRecall(_Recall):
         )
 
     def check_together(self) -> None:
+        """Raise if the weighted form lacks the size of the collection."""
         if self["form"] == "weighted" and self["n"] is None:
             raise ValueError(
                 f"{self}: form='weighted' needs n, the number of documents in the collection"
             )
 
     def score(self, run: AlignedRun) -> Floats:
+        """Return lexicographic recall of each query, in the chosen form."""
         if self["form"] == "nested":
             return nested(run.relevant(self["rel"], self["cutoff"]))
         return weighted(self.in_collection(run), n=self["n"], eps=self["eps"])
@@ -275,7 +281,8 @@ class SL3(_SearchLength):
     PRETTY_NAME: ClassVar[str] = "Search Length of the Last Relevant Document"
     ABOUT = About(
         formula=r"\mathrm{SL3} = p_m - m",
-        symbols=f"{RANKS}; missing documents end the collection of n, without n the value is infinite",
+        symbols=f"{RANKS}; missing documents end the collection of n, without n the value is "
+        "infinite",
         values="0 to n - m, or infinite without n; smaller is better",
         zero="the ideal ranking, or a query without relevant documents",
         ties="the last relevant document stands at the same rank",
@@ -289,6 +296,7 @@ class SL3(_SearchLength):
     )
 
     def score(self, run: AlignedRun) -> Floats:
+        """Return the nonrelevant documents above the last relevant one of each query."""
         relevant, n = self.in_collection(run), self["n"]
         return np.where(
             relevant.r == relevant.m, relevant.p_r, np.inf if n is None else n
@@ -310,8 +318,8 @@ class RE(_SearchLength):
     PRETTY_NAME: ClassVar[str] = "Recall Error"
     ABOUT = About(
         formula=r"\mathrm{RE} = \frac{1}{m} \sum_{i=1}^{m} p_i - \frac{m + 1}{2}",
-        symbols=f"{RANKS}; the u missing documents stand at ranks n-u+1, ..., n, without n the value "
-        f"is infinite",
+        symbols=f"{RANKS}; the u missing documents stand at ranks n-u+1, ..., n, without n the "
+        "value is infinite",
         values="0 to n - m, or infinite without n; smaller is better",
         zero="the ideal ranking, or a query without relevant documents",
         ties="the same mean rank of the relevant documents",
@@ -328,6 +336,7 @@ class RE(_SearchLength):
     )
 
     def score(self, run: AlignedRun) -> Floats:
+        """Return the mean rank of the relevant documents of each query, above the ideal one."""
         relevant, n = self.in_collection(run), self["n"]
         m, u = relevant.m, relevant.m - relevant.r
         bottom = np.where(u > 0, np.inf, 0.0) if n is None else u * (n - (u - 1) / 2)

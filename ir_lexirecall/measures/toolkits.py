@@ -36,8 +36,8 @@ class DCG(_OfToolkits):
     RANGE = (0.0, inf)
     ABOUT = About(
         formula=r"\sum_{i \le k} \frac{g(d_i)}{\log_2(i + 1)}",
-        symbols="g(d): the document's grade, a negative one counts as 0 (dcg='log2'), or 2^grade - 1 "
-        "('exp-log2')",
+        symbols="g(d): the document's grade, a negative one counts as 0 (dcg='log2'), or "
+        "2^grade - 1 ('exp-log2')",
         values="0 upwards; queries with more relevant documents have larger values, so nDCG is "
         "better for means",
         zero="no document with a grade above 0 is retrieved (down to rank k)",
@@ -58,6 +58,7 @@ class DCG(_OfToolkits):
     }
 
     def check_judgments(self, judgments: Judgments) -> None:
+        """Raise if a grade is too large for exponential gains."""
         if self["dcg"] == "exp-log2" and judgments.highest_grade >= 512:
             raise ValueError(
                 f"{self}: 2^{judgments.highest_grade:g} is too large a gain; load the qrels with "
@@ -65,6 +66,7 @@ class DCG(_OfToolkits):
             )
 
     def score(self, run: AlignedRun) -> Floats:
+        """Return the discounted cumulative gain of each query."""
         return gains(run, self["dcg"]).dcg(cutoff_of(self), len(run.judgments))
 
 
@@ -87,7 +89,8 @@ class F1(_OfToolkits):
     FAMILY: ClassVar[str] = "binary"
     ABOUT = About(
         formula=r"\frac{2 r}{k + m}",
-        symbols=f"{RANKS} (r down to rank k); without a cutoff, k is the number of documents retrieved",
+        symbols=f"{RANKS} (r down to rank k); without a cutoff, k is the number of documents "
+        "retrieved",
         zero="no relevant document is retrieved (down to rank k), or the query has none",
         ties="as many relevant documents among the first k",
         use="to weigh precision and recall equally at a cutoff; SetF has other weights, of the "
@@ -99,6 +102,7 @@ class F1(_OfToolkits):
     params: dict[str, Any] = {"cutoff": cutoff(), "rel": rel()}
 
     def score(self, run: AlignedRun) -> Floats:
+        """Return the harmonic mean of precision and recall of each query."""
         relevant, k = run.relevant(self["rel"], self["cutoff"]), self["cutoff"]
         documents = run.depth if k is None else float(k)
         return ratio(2 * relevant.r, np.where(relevant.m > 0, documents + relevant.m, 0))
@@ -131,5 +135,6 @@ class R_cap(_OfToolkits):
     params: dict[str, Any] = {"cutoff": cutoff(), "rel": rel()}
 
     def score(self, run: AlignedRun) -> Floats:
+        """Return the capped recall of each query."""
         relevant, k = run.relevant(self["rel"], self["cutoff"]), self["cutoff"]
         return ratio(relevant.r, np.minimum(relevant.m, run.depth if k is None else k))

@@ -26,7 +26,10 @@ from ir_lexirecall.measures.parameters import Param, rel
 if TYPE_CHECKING:
     from ir_lexirecall.data.aligned_run import AlignedRun, Relevant
 
-_RANKS = "m: relevant documents of the query; p_1 < ... < p_m: their ranks; n: documents in the collection; missing ones end it"
+_RANKS = (
+    "m: relevant documents of the query; p_1 < ... < p_m: their ranks; n: documents in the "
+    "collection; missing ones end it"
+)
 _RANKING = (1, 0, 0, 1)
 _about = partial(About, symbols=_RANKS, source="ferdinands2023")
 
@@ -135,7 +138,8 @@ class WSS(_TotalRecall):
     Automated Citation Classification, JAMIA 2006, doi 10.1197/jamia.M1929.
 
     >>> from ir_lexirecall import WSS
-    >>> round(WSS(n=10).calc_aggregate({"q": {"a": 1, "b": 1}}, {"q": {"a": 4.0, "x": 3.0, "b": 2.0}}), 12)
+    >>> qrels, run = {"q": {"a": 1, "b": 1}}, {"q": {"a": 4.0, "x": 3.0, "b": 2.0}}
+    >>> round(WSS(n=10).calc_aggregate(qrels, run), 12)
     0.65
     """
 
@@ -164,9 +168,11 @@ class WSS(_TotalRecall):
     }
 
     def value_range(self) -> tuple[float, float]:
+        """Return the smallest and the largest possible value with these parameters."""
         return self["r"] - 1, self["r"]
 
     def score(self, run: AlignedRun) -> Floats:
+        """Return the work saved over sampling for each query."""
         (relevant, n), r = self.positions(run), self["r"]
         j, p = np.ceil(r * relevant.m * (1 - SUM)), np.zeros(len(n))
         at = relevant.level == j[relevant.query]
@@ -207,9 +213,11 @@ class ATD(_TotalRecall):
     }
 
     def value_range(self) -> tuple[float, float]:
+        """Return the smallest and the largest possible value with these parameters."""
         return UNIT if self["normalize"] else self.RANGE
 
     def score(self, run: AlignedRun) -> Floats:
+        """Return the mean rank of the relevant documents of each query."""
         relevant, n = self.positions(run)
         value = ratio(per_query_sum(relevant.query, relevant.rank, len(n)), relevant.m)
         return value / n if self["normalize"] else value
@@ -228,7 +236,8 @@ class RecallLoss(_TotalRecall):
     Systematic Reviews 2023, doi 10.1186/s13643-023-02257-7.
 
     >>> from ir_lexirecall import RecallLoss
-    >>> RecallLoss.calc_aggregate({"q": {"a": 1, "b": 1}}, {"q": {"a": 4.0, "x": 3.0, "y": 2.0, "b": 1.0}})
+    >>> qrels, run = {"q": {"a": 1, "b": 1}}, {"q": {"a": 4.0, "x": 3.0, "y": 2.0, "b": 1.0}}
+    >>> RecallLoss.calc_aggregate(qrels, run)
     0.5
     """
 
@@ -253,6 +262,7 @@ class RecallLoss(_TotalRecall):
     SMALLER_IS_BETTER: ClassVar[bool] = True
 
     def score(self, run: AlignedRun) -> Floats:
+        """Return the area between the ideal recall curve and the actual one of each query."""
         relevant, n = self.positions(run)
         m = relevant.m.astype(np.float64)
         area = m * (n + 1) - per_query_sum(
@@ -275,7 +285,8 @@ class LastRel(_TotalRecall):
     doi 10.1145/3728373.
 
     >>> from ir_lexirecall import LastRel
-    >>> LastRel.calc_aggregate({"q": {"a": 1, "b": 1}}, {"q": {"a": 4.0, "x": 3.0, "y": 2.0, "b": 1.0}})
+    >>> qrels, run = {"q": {"a": 1, "b": 1}}, {"q": {"a": 4.0, "x": 3.0, "y": 2.0, "b": 1.0}}
+    >>> LastRel.calc_aggregate(qrels, run)
     4.0
     """
 
@@ -296,6 +307,7 @@ class LastRel(_TotalRecall):
     SMALLER_IS_BETTER: ClassVar[bool] = True
 
     def score(self, run: AlignedRun) -> Floats:
+        """Return the rank of the last relevant document of each query."""
         return self.positions(run)[0].p_r.astype(np.float64)
 
 
@@ -308,7 +320,8 @@ class ERF(_TotalRecall):
     Systematic Reviews, Systematic Reviews 2023, doi 10.1186/s13643-023-02257-7.
 
     >>> from ir_lexirecall import ERF
-    >>> ERF(x=0.5).calc_aggregate({"q": {"a": 1, "b": 1}}, {"q": {"a": 4.0, "x": 3.0, "y": 2.0, "b": 1.0}})
+    >>> qrels, run = {"q": {"a": 1, "b": 1}}, {"q": {"a": 4.0, "x": 3.0, "y": 2.0, "b": 1.0}}
+    >>> ERF(x=0.5).calc_aggregate(qrels, run)
     0.0
     """
 
@@ -336,9 +349,11 @@ class ERF(_TotalRecall):
     }
 
     def value_range(self) -> tuple[float, float]:
+        """Return the smallest and the largest possible value with these parameters."""
         return -self["x"], 1 - self["x"]
 
     def score(self, run: AlignedRun) -> Floats:
+        """Return the recall beyond that of reading at random for each query."""
         (relevant, n), x = self.positions(run), self["x"]
         top = relevant.rank <= np.floor(x * n * (1 + SUM))[relevant.query]
         recall = ratio(np.bincount(relevant.query[top], minlength=len(n)), relevant.m)

@@ -9,8 +9,8 @@ Conventions of trec_eval that its documentation does not mention:
 
 - ``judged_only`` takes out documents with a negative grade, too.
 - A query that the run lacks scores 0 with every measure, NumRel and NumQ included.
-- IPrec rounds the recall to two digits; it is undefined (NaN) where ``judged_only`` leaves nothing of a ranking and no
-  relevant document is needed to reach the recall.
+- IPrec rounds the recall to two digits; it is undefined (NaN) where ``judged_only`` leaves nothing
+  of a ranking and no relevant document is needed to reach the recall.
 - infAP takes documents with a negative grade as pooled but not judged.
 """
 

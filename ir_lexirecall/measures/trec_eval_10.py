@@ -76,8 +76,8 @@ class IPrec_TE(_TrecEval):
     PRETTY_NAME: ClassVar[str] = "Interpolated Precision of trec_eval 10"
     ABOUT = _about(
         formula=r"\max_{i \ge c} \frac{i}{p_i}, \quad c = \mathrm{round}(\mathrm{recall} \cdot m)",
-        symbols=f"{RANKS}; c: at least 1 in the maximum; version=9: c = floor(recall x m + 0.9), as "
-        f"IPrec",
+        symbols=f"{RANKS}; c: at least 1 in the maximum; version=9: c = floor(recall x m + 0.9), "
+        "as IPrec",
         zero="fewer than c relevant documents are retrieved, or none",
         ties="the same best precision from relevant document c on",
         use="to draw precision over recall as trec_eval 10 does; with trec_eval 9 and "
@@ -95,6 +95,7 @@ class IPrec_TE(_TrecEval):
     }
 
     def score(self, run: AlignedRun) -> Floats:
+        """Return the interpolated precision at the recall for each query."""
         relevant = run.relevant(self["rel"])
         return best_precision(relevant, recall_point(self["recall"], relevant.m, self["version"]))
 
@@ -110,7 +111,8 @@ class ElevenPt(_TrecEval):
     doi 10.1145/345508.345543; trec_eval 10.
 
     >>> from ir_lexirecall import ElevenPt
-    >>> ElevenPt.calc_aggregate({"q": {"a": 1, "b": 1}}, {"q": {"a": 3.0, "x": 2.0, "y": 1.5, "b": 1.0}})
+    >>> qrels, run = {"q": {"a": 1, "b": 1}}, {"q": {"a": 3.0, "x": 2.0, "y": 1.5, "b": 1.0}}
+    >>> ElevenPt.calc_aggregate(qrels, run)
     0.8636363636363636
     """
 
@@ -132,6 +134,7 @@ class ElevenPt(_TrecEval):
     params: dict[str, Any] = {"version": _VERSION, "rel": rel()}
 
     def score(self, run: AlignedRun) -> Floats:
+        """Return the mean interpolated precision at eleven recall points for each query."""
         relevant = run.relevant(self["rel"])
         total = np.zeros(len(relevant.m))
         for tenth in range(10, -1, -1):  # trec_eval goes up the ranking
@@ -172,6 +175,7 @@ class RBP_TE(_TrecEval):
     params: dict[str, Any] = {"p": Param(float, "persistence", default=0.9, above=0, below=1)}
 
     def score(self, run: AlignedRun) -> Floats:
+        """Return rank-biased precision of each query."""
         p, queries = self["p"], len(run.judgments)
         top = np.ones(queries)
         np.maximum.at(top, run.judgments.query, run.judgments.grade)
@@ -214,6 +218,7 @@ class RelP(_TrecEval):
     params: dict[str, Any] = {"cutoff": cutoff(), "rel": rel()}
 
     def score(self, run: AlignedRun) -> Floats:
+        """Return precision over the best possible one for each query."""
         relevant = run.relevant(self["rel"], self["cutoff"])
         depth = (
             run.depth if self["cutoff"] is None else np.full(len(relevant.m), float(self["cutoff"]))
@@ -233,7 +238,8 @@ class Rndcg(_TrecEval):
     doi 10.1145/582415.582418; trec_eval 10.
 
     >>> from ir_lexirecall import Rndcg
-    >>> Rndcg.calc_aggregate({"q": {"a": 1, "b": 1}}, {"q": {"a": 4.0, "x": 3.0, "y": 2.0, "b": 1.0}})
+    >>> qrels, run = {"q": {"a": 1, "b": 1}}, {"q": {"a": 4.0, "x": 3.0, "y": 2.0, "b": 1.0}}
+    >>> Rndcg.calc_aggregate(qrels, run)
     0.7451...
     """
 
@@ -243,8 +249,8 @@ class Rndcg(_TrecEval):
     ABOUT = About(
         formula=r"\frac{1}{|D|} \sum_{d \in D} \mathrm{nDCG}@d",
         plain="mean of nDCG@d over d in D = {c_1, ..., c_L} and the depth of the ranking",
-        symbols="c_l: documents of at least the l-th highest grade; L: different grades above 0; the "
-        "depth counts if above c_L + 1",
+        symbols="c_l: documents of at least the l-th highest grade; L: different grades above 0; "
+        "the depth counts if above c_L + 1",
         zero="no document with a grade above 0 is retrieved, or the query has no relevant one",
         ties="the same nDCG at every rank of D",
         use="to compare with trec_eval's Rndcg, an experimental measure that does not depend on "
@@ -262,6 +268,7 @@ class Rndcg(_TrecEval):
     params: dict[str, Any] = {}
 
     def score(self, run: AlignedRun) -> Floats:
+        """Return the mean of nDCG over the ranks of D for each query."""
         return self.of_gains(run, gains(run, "log2"))
 
     def of_gains(self, run: AlignedRun, actual: Gains) -> Floats:
@@ -294,7 +301,8 @@ class nDCG_JK(_TrecEval):
     Analysed by Ferrante, Ferro, Maistro, ICTIR 2015, doi 10.1145/2808194.2809452.
 
     >>> from ir_lexirecall import nDCG_JK
-    >>> nDCG_JK(a=2).calc_aggregate({"q": {"a": 1, "b": 1}}, {"q": {"x": 3.0, "a": 2.0, "y": 1.0, "b": 0.0}})
+    >>> qrels, run = {"q": {"a": 1, "b": 1}}, {"q": {"x": 3.0, "a": 2.0, "y": 1.0, "b": 0.0}}
+    >>> nDCG_JK(a=2).calc_aggregate(qrels, run)
     0.75
     """
 
@@ -303,8 +311,8 @@ class nDCG_JK(_TrecEval):
     ABOUT = About(
         formula=r"\frac{\mathrm{DCG}}{\mathrm{ideal\ DCG}}, \quad \mathrm{DCG} = \sum_{i \le k} "
         r"\frac{g_i}{\max(1, \log_a i)}",
-        symbols="g_i: grade of rank i; a: base of the logarithm, down to which nothing is discounted; "
-        "ideal: the best order",
+        symbols="g_i: grade of rank i; a: base of the logarithm, down to which nothing is "
+        "discounted; ideal: the best order",
         zero="no document of a grade above 0 among the first k, or the query has none",
         ties="the same grades at the same ranks; the first a ranks are alike",
         use="to follow older papers: the first a documents count in full",
@@ -320,6 +328,7 @@ class nDCG_JK(_TrecEval):
     }
 
     def score(self, run: AlignedRun) -> Floats:
+        """Return nDCG of each query, undiscounted down to rank a."""
         return self.of_gains(run, gains(run, "log2"))
 
     def of_gains(self, run: AlignedRun, actual: Gains) -> Floats:
@@ -345,7 +354,8 @@ class Unjudged(_TrecEval):
     ``Hole@10`` is BEIR's name, whose program takes a document as judged if it is for any query.
 
     >>> from ir_lexirecall import Unjudged
-    >>> (Unjudged @ 4).calc_aggregate({"q": {"a": 1, "b": 0}}, {"q": {"x": 4.0, "a": 3.0, "y": 2.0, "b": 1.0, "z": 0.0}})
+    >>> run = {"q": {"x": 4.0, "a": 3.0, "y": 2.0, "b": 1.0, "z": 0.0}}
+    >>> (Unjudged @ 4).calc_aggregate({"q": {"a": 1, "b": 0}}, run)
     0.5
     """
 
@@ -369,6 +379,7 @@ class Unjudged(_TrecEval):
     params: dict[str, Any] = {"cutoff": cutoff(required=True)}
 
     def score(self, run: AlignedRun) -> Floats:
+        """Return the share of the first k documents without a judgment for each query."""
         k = self["cutoff"]
         judged = np.bincount(run.query[(run.rank <= k) & run.is_judged], minlength=len(run.depth))
         return (np.minimum(run.depth, k) - judged) / float(k)
