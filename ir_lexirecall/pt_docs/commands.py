@@ -1,4 +1,7 @@
-"""What commands of the documentation print: they run on the embedded collection, written to files as a reader would have them."""
+"""What commands of the documentation print.
+
+They run on the embedded collection, written to files as a reader would have them.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ from ir_lexirecall.io.measure_names import trec_eval_lines
 
 
 def output(command: str) -> str:
-    """What ``ir-lexirecall COMMAND`` prints."""
+    """Return what ``ir-lexirecall COMMAND`` prints."""
     printed = io.StringIO()
     with files(), contextlib.redirect_stdout(printed):
         code = main(shlex.split(command))
@@ -28,15 +31,16 @@ def output(command: str) -> str:
 
 @contextlib.contextmanager
 def files() -> Iterator[Path]:
-    """A folder with the files of ``write_files``, for a while the working directory."""
+    """Yield a folder with the files of ``write_files``, the working directory for a while."""
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
         write_files(Path(folder))
         yield Path(folder)
 
 
 def write_files(folder: Path) -> None:
-    """Write the embedded collection as ``qrels.txt``, ``bm25.run``, ..., and ``runs/lexirecall-demo/``.
+    """Write the embedded collection to files.
 
+    They are ``qrels.txt``, ``bm25.run``, ..., and the runs in ``runs/lexirecall-demo/``.
     ``main.run``, ``release.run`` are ``bm25``, ``branch.run`` ``bm25_rerank``; ``bm25.eval`` and
     ``ql.eval`` are what ``trec_eval -q`` prints.
     """

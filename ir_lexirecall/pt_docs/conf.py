@@ -1,10 +1,11 @@
-"""Configuration of the documentation: ``python -m sphinx -W -n -b html ir_lexirecall/pt_docs site``, without a network.
+"""Configuration of the documentation.
+
+``python -m sphinx -W -n -b html ir_lexirecall/pt_docs site`` builds it without a network.
 
 The pages are plain reStructuredText and also build inside PyTerrier's documentation, which copies
 this folder and has a configuration of its own. What only this build can make (the pages of the
-measures with their pictures, the gallery, the
-changelog) stands in the pages as a comment, ``.. made: NAME``, and is put there by
-``placeholders.py``; elsewhere it stays a comment.
+measures with their pictures, the gallery, the changelog) stands in the pages as a comment,
+``.. made: NAME``, and is put there by ``placeholders.py``; elsewhere it stays a comment.
 """
 
 from __future__ import annotations
@@ -32,19 +33,39 @@ extensions = [
 exclude_patterns = ["gallery/**/*.md"]
 suppress_warnings = ["myst.header"]
 
-# -- references ----------------------------------------------------------------------------------------------------------
+# -- references ------------------------------------------------------------------------------------
 
 nitpicky = True
-ELSEWHERE = [  # what other packages define: their documentation is not at hand where there is no network
-    r"(os|datetime|pathlib|typing|collections|numpy|np|pandas|pd|polars|pl|pyarrow|pa|matplotlib|ir_measures|ir_datasets)\..*",
+# What other packages define: their documentation is not at hand where there is no network.
+ELSEWHERE = [
+    (
+        r"(os|datetime|pathlib|typing|collections|numpy|np|pandas|pd|polars|pl|pyarrow|pa|matplotlib|"
+        r"ir_measures|ir_datasets)\..*"
+    ),
     r"(pyterrier|pt|pyspark|lenskit|sentence_transformers|torch)\..*",
-    r"(Any|Callable|Mapping|Sequence|Iterable|Iterator|Unpack|NDArray|Floats|Ints|Bools|Path|Provider|IRMeasure|optional|array|Mapping\[str|ItemListCollection|DataFrame|ValuesLike|LevelsLike|DepthLike|RepeatsLike|ProvidersLike)",
+    (
+        r"(Any|Callable|Mapping|Sequence|Iterable|Iterator|Unpack|NDArray|Floats|Ints|Bools|Path|"
+        r"Provider|IRMeasure|optional|array|Mapping\[str|ItemListCollection|DataFrame|ValuesLike|"
+        r"LevelsLike|DepthLike|RepeatsLike|ProvidersLike)"
+    ),
 ]
-INTERNAL = [  # fields of results that are for the library itself; the options of a function, which its docstring lists
+# Fields of results that are for the library itself; the options of a function, which its docstring
+# lists.
+INTERNAL = [
     r"\w*Options",
-    r"ir_lexirecall\.(significance|preferences|data\.(judgments|qrels|reading|collection|alignment|pools|tie_rule))\.\w+(\.\w+)?",
-    r"ir_lexirecall\.(comparison\.\w+|io\.(frames|mteb_results|query_columns|repeated_values|shared_values|source|value_\w+|texts|groups)|judging\.\w+)\.\w+|ir_lexirecall\.io\.values\.Grid|ir_lexirecall\.data\.aligned_run\.Ties",
-    r"(TextsLike|TextSources|JSONLike|Names|Repeats|Contrasts|PairedTest|Criterion|ComparedRuns|PairTests|MissingJudgments)",  # names of types in annotations
+    (
+        r"ir_lexirecall\.(significance|preferences|"
+        r"data\.(judgments|qrels|reading|collection|alignment|pools|tie_rule))\.\w+(\.\w+)?"
+    ),
+    (
+        r"ir_lexirecall\.(comparison\.\w+|io\.(frames|mteb_results|query_columns|repeated_values|"
+        r"shared_values|source|value_\w+|texts|groups)|judging\.\w+)\.\w+|"
+        r"ir_lexirecall\.io\.values\.Grid|ir_lexirecall\.data\.aligned_run\.Ties"
+    ),
+    (  # names of types in annotations
+        r"(TextsLike|TextSources|JSONLike|Names|Repeats|Contrasts|PairedTest|Criterion|ComparedRuns|"
+        r"PairTests|MissingJudgments)"
+    ),
     r"ir_lexirecall\.(descriptions\.description|measures\.about|_util\.arrays)\.\w+",
     r"pyterrier_lexirecall\.experiment\.SignTest",
 ]
@@ -64,12 +85,11 @@ autodoc_preserve_defaults = True
 napoleon_numpy_docstring = False
 napoleon_use_rtype = False
 
-# -- gallery -------------------------------------------------------------------------------------------------------------
+# -- gallery ---------------------------------------------------------------------------------------
 
 warnings.filterwarnings("ignore", message=".*non-interactive.*", category=UserWarning)
-matplotlib.interactive(
-    True
-)  # pictures of the examples are pyplot's then, which the gallery collects
+# Pictures of the examples are pyplot's then, which the gallery collects.
+matplotlib.interactive(True)
 sphinx_gallery_conf = {
     "examples_dirs": ["../../examples/tutorials"],
     "gallery_dirs": ["gallery"],
@@ -83,14 +103,13 @@ sphinx_gallery_conf = {
     "thumbnail_size": (720, 440),
 }
 
-# -- pages ---------------------------------------------------------------------------------------------------------------
+# -- pages -----------------------------------------------------------------------------------------
 
 smartquotes = False
 html_theme = "pydata_sphinx_theme"
 html_title = "ir-lexirecall"
-html_sidebars = {
-    path.stem: [] for path in placeholders.HERE.glob("*.rst")
-}  # pages without a section around them
+# Pages without a section around them.
+html_sidebars = {path.stem: [] for path in placeholders.HERE.glob("*.rst")}
 html_sidebars["gallery/**"] = html_sidebars["measures/index"] = []  # room for code
 html_static_path = ["_static"]
 html_css_files = ["site.css"]

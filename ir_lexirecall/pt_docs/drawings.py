@@ -1,4 +1,7 @@
-"""Pictures of the documentation, drawn from the library's own numbers as SVG texts with a description for those who cannot see them."""
+"""Pictures of the documentation, drawn from the library's own numbers.
+
+They are SVG texts with a description for those who cannot see them.
+"""
 
 from __future__ import annotations
 
@@ -36,12 +39,12 @@ RANKINGS = {
     for families, *lines in BLOCKS
     for family in families.split()
 }
-"""What measures of each family are drawn for: rankings of at most ten documents; '.' is a document that is not relevant."""
-OF_RANKS = (
-    "binary",
-    "collections",
-    "graded",
-)  # families with a curve: what one relevant document is worth
+"""Rankings that the measures of each family are drawn for, of at most ten documents.
+
+'.' is a document that is not relevant.
+"""
+# Families with a curve: what one relevant document is worth.
+OF_RANKS = ("binary", "collections", "graded")
 MEANING = {"subtopics": "letters are subtopics", "aspects": "grades for relevance and quality"}
 MEANING |= dict.fromkeys(("binary", "collections"), "1 is relevant")
 
@@ -65,7 +68,7 @@ class Drawing:
         self.svg: str = written.getvalue()
 
     def inline(self, name: str) -> str:
-        """The picture as a part of an HTML page, in the page's colours."""
+        """Return the picture as a part of an HTML page, in the page's colours."""
         svg = self.svg[self.svg.index("<svg") :].replace(INK, "currentColor")
         svg = re.sub(r"<metadata>.*?</metadata>\s*", "", svg, flags=re.DOTALL)
         used = set(re.findall(r"#([\w-]+)", svg))
@@ -86,13 +89,13 @@ class Drawing:
 
 
 def shorter(svg: str) -> str:
-    """An SVG of matplotlib's without its metadata, indentation and digits that nobody sees."""
+    """Return an SVG of matplotlib's without metadata, indentation and digits that nobody sees."""
     svg = re.sub(r"<metadata>.*?</metadata>\s*", "", svg, flags=re.DOTALL)
     return re.sub(r"(\d+\.\d\d)\d+", r"\1", re.sub(r"\n\s+", "\n", svg))
 
 
 def plain(ax: Any) -> Any:
-    """Axes without a frame, in the colour of the page."""
+    """Return the axes without a frame, in the colour of the page."""
     for side in ax.spines.values():
         side.set_visible(False)
     ax.tick_params(length=0, colors=INK, labelsize=9)
@@ -101,11 +104,14 @@ def plain(ax: Any) -> Any:
     return ax
 
 
-# -- what a measure rewards ------------------------------------------------------------------------------------------------
+# -- what a measure rewards ------------------------------------------------------------------------
 
 
 def rewards(name: str) -> Drawing:
-    """Rankings ordered by a measure; and what one relevant document is worth at each rank, where that says something."""
+    """Draw rankings ordered by a measure.
+
+    For families with a curve, also draw what one relevant document is worth at each rank.
+    """
     family, measure = REGISTRY[name].FAMILY, with_required(name)
     cells, curve = RANKINGS[family], family in OF_RANKS
     value = irl.evaluate(measure, *collection(cells, family))[measure]
@@ -130,12 +136,15 @@ def rewards(name: str) -> Drawing:
         right.set_xlabel("rank of the only relevant document")
         right.grid(color=EMPTY, linewidth=0.5)
     texts = "; ".join(f"{' '.join(cells[i])}: {value[f'q{i}']:.3g}" for i in order)
-    about = f"{MEANING.get(family, 'grades')}, a dot is not {'judged' if family == 'unjudged' else 'relevant'}"
+    about = (
+        f"{MEANING.get(family, 'grades')}, "
+        f"a dot is not {'judged' if family == 'unjudged' else 'relevant'}"
+    )
     return Drawing(figure, f"{len(cells)} rankings ({about}), best first by {measure}: {texts}")
 
 
 def with_required(name: str) -> str:
-    """The measure as text, with a value for every parameter that it requires."""
+    """Return the measure as text, with a value for every parameter that it requires."""
     given = {"max_rel": 2, "cutoff": 10, "aspects": ASPECTS, "recall": 0.5}
     params = {
         p: given[p] for p, declared in REGISTRY[name].SUPPORTED_PARAMS.items() if declared.required
@@ -148,7 +157,10 @@ def with_required(name: str) -> str:
 def collection(
     cells: Sequence[Sequence[str]], family: str
 ) -> tuple[pd.DataFrame, dict[str, dict[str, float]]]:
-    """Qrels and run in which the i-th ranking answers query ``q{i}``; what a ranking lacks of the first one was not retrieved."""
+    """Return qrels and a run in which the i-th ranking answers query ``q{i}``.
+
+    Documents of the first ranking that another one lacks were not retrieved.
+    """
     rows: list[dict[str, Any]] = []
     run = {}
     for i, ranking in enumerate(cells):
@@ -171,7 +183,7 @@ def collection(
 
 
 def ladder(ax: Any, rankings: Sequence[Sequence[str]], values: Sequence[float]) -> None:
-    """A strip of cells for each ranking, and its value."""
+    """Draw a strip of cells for each ranking, and its value."""
     width = max(map(len, rankings))
     for y, (ranking, value) in enumerate(zip(rankings, values, strict=True)):
         for x, cell in enumerate(ranking):
@@ -195,11 +207,11 @@ def ladder(ax: Any, rankings: Sequence[Sequence[str]], values: Sequence[float]) 
     ax.xaxis.tick_top()
 
 
-# -- comparisons -----------------------------------------------------------------------------------------------------------
+# -- comparisons -----------------------------------------------------------------------------------
 
 
 def means() -> Drawing:
-    """How much each embedded run is preferred to all others."""
+    """Draw how much each embedded run is preferred to all others."""
     figure = Figure(figsize=(6.4, 2.8))
     result = irl.compare(demo.qrels(), demo.runs())
     result.plot(ax=plain(figure.subplots()))
@@ -210,20 +222,23 @@ def means() -> Drawing:
 
 
 def pair() -> Drawing:
-    """What separates two embedded runs, query by query."""
+    """Draw what separates two embedded runs, query by query."""
     figure = Figure(figsize=(6.4, 3.4))
     result = irl.compare(demo.qrels(), {name: demo.run(name) for name in ("bm25", "ql")})
     result.plot("pair", "bm25", "ql", ax=figure.subplots())
     row = result.table().iloc[0]
     text = (
-        "For each query, the ranks of the relevant document that decides, blue in bm25 and orange in ql: "
-        f"bm25 is preferred on {row['wins']}, ql on {row['losses']}, {row['ties']} are ties"
+        "For each query, the ranks of the relevant document that decides, blue in bm25 and orange "
+        f"in ql: bm25 is preferred on {row['wins']}, ql on {row['losses']}, {row['ties']} are ties"
     )
     return in_colour_of_page(figure, text)
 
 
 def in_colour_of_page(figure: Figure, words: str) -> Drawing:
-    """Black letters and lines take the colour of the page, grids a grey that is quiet on any."""
+    """Return the drawing with black letters and lines in the colour of the page.
+
+    Grids get a grey that is quiet on any page.
+    """
     for text in figure.findobj(Text):
         if to_hex(text.get_color()) == "#000000":
             text.set_color(INK)

@@ -21,16 +21,22 @@ from ir_lexirecall.significance import TESTS
 SHARED = ("@cutoff", "rel", "judged_only")
 """Parameters that the list of measures explains once."""
 _GREEK = "alpha|beta|gamma|delta|phi|eps|pi"
-_NAME = rf"(?:{_GREEK}|log2|max_rel|min_rel|recall|floor|ceil|round|sum(?= V)|[A-Za-z])(?:\*?_\w|\*|')?(?![\w'])"
-_ATOM = rf"(?:{_NAME}(?:\([^()']*\))?|\d+(?:\.\d+)?(?!\w)|\([-+*/^ \w.]*(?:\([^()']*\)[-+*/^ \w.]*)*\)|\.\.\.)"
+_NAME = (
+    rf"(?:{_GREEK}|log2|max_rel|min_rel|recall|floor|ceil|round|sum(?= V)|[A-Za-z])"
+    r"(?:\*?_\w|\*|')?(?![\w'])"
+)
+_ATOM = (
+    rf"(?:{_NAME}(?:\([^()']*\))?|\d+(?:\.\d+)?(?!\w)|"
+    r"\([-+*/^ \w.]*(?:\([^()']*\)[-+*/^ \w.]*)*\)|\.\.\.)"
+)
 _FORMULA = re.compile(
     rf"\w{{2,}}\([^()]*=.*\)\S*|(?<![\w'`=@.-]){_ATOM}(?:(?: ?[-+/=<^x] ?| |(?<=\))){_ATOM})*(?!\w)"
 )
-"""A measure with parameters, which is code; or a formula in plain text, such as ``(1-p) p^(i-1)``."""
+"""A measure with parameters, which is code, or a formula in plain text like ``(1-p) p^(i-1)``."""
 
 
 def families() -> dict[str, list[str]]:
-    """The package's measures by the page that describes them."""
+    """Return the package's measures by the page that describes them."""
     pages: dict[str, list[str]] = {}
     for measure in dict.fromkeys(REGISTRY.values()):
         if measure.PAGE:
@@ -39,7 +45,7 @@ def families() -> dict[str, list[str]]:
 
 
 def sections(names: list[str]) -> str:
-    """The sections of a page, a measure each; it gives a source once."""
+    """Return the sections of a page, a measure each; each source is given once."""
     cited: set[str] = set()
     text = ""
     for name in names:
@@ -68,7 +74,7 @@ def sections(names: list[str]) -> str:
 
 
 def standard() -> str:
-    """The measures of ir_measures, a section each."""
+    """Return the measures of ir_measures, a section each."""
     parts = []
     for name in sorted(entries("measure"), key=str.lower):
         about = irl.describe(name)
@@ -86,7 +92,7 @@ def standard() -> str:
 
 
 def table_of_tests() -> str:
-    """The significance tests, a row each.
+    """Return the significance tests, a row each.
 
     The first line is empty: a docstring's others lose the indentation that they share.
     """
@@ -96,7 +102,10 @@ def table_of_tests() -> str:
 
 
 def displayed(formula: str, symbols: str) -> str:
-    """A formula and its definitions, a line each, as beside each other they would be wider than a page; then its symbols, one by one."""
+    """Return a formula and its definitions, a line each, then its symbols, one by one.
+
+    On one line, the definitions would be wider than a page.
+    """
     lines = re.split(r",\s*\\quad\s*", " ".join(formula.split())) if formula else []
     shown = [
         f".. math::\n\n   {line}{',' * (place < len(lines))}" for place, line in enumerate(lines, 1)
@@ -106,13 +115,16 @@ def displayed(formula: str, symbols: str) -> str:
 
 
 def typeset(text: str) -> str:
-    """Plain text with its formulas, and the symbol that it explains, as mathematics."""
+    """Return plain text with its formulas, and the symbol that it explains, as mathematics."""
     symbol, colon, meaning = text.partition(": ")
     if colon and re.fullmatch(rf"{_ATOM}(?:(?:, | < ){_ATOM})*", symbol):
         return f":math:`{latex(symbol)}`: {typeset(meaning)}"
 
     def mathematics(found: re.Match[str]) -> str:
-        """As it is where no letter stands for a quantity: a formula of numbers reads so, and a word is none."""
+        """Return a formula as mathematics, or the text as it is if no letter stands for a quantity.
+
+        A formula of numbers can be read as it is, and a word is not a formula.
+        """
         names = rf"\b({_GREEK}|log2|max_rel|min_rel|recall|floor|ceil|round|sum)\b"
         words = re.search(r"[A-Za-z]{2,}", re.sub(names, "x", found[0]))
         is_formula = (
@@ -124,7 +136,7 @@ def typeset(text: str) -> str:
 
 
 def latex(text: str) -> str:
-    """A formula in plain text as LaTeX."""
+    """Return a formula in plain text as LaTeX."""
     text = re.sub(
         r"\^(?:\((\w*[^()]*)\)|(\w+\([^()]*\)|\w+))",
         lambda power: f"^{{{power[1] or power[2]}}}",
@@ -140,7 +152,7 @@ def latex(text: str) -> str:
 
 
 def drawing(name: str) -> str:
-    """What the measure rewards, as a picture with words below."""
+    """Return a picture of what the measure rewards, with words below."""
     picture, family = drawings.rewards(name), REGISTRY[name].FAMILY
     which = {"subtopics": "letters are subtopics", "aspects": "left: relevance, right: quality"}
     told = which.get(family, "three relevant documents, in one ranking not all of them retrieved")
@@ -150,11 +162,15 @@ def drawing(name: str) -> str:
 
 
 def figure(svg: str, words: str) -> str:
-    return f'.. raw:: html\n\n   <figure class="align-default">{svg}<figcaption>{words}</figcaption></figure>'
+    """Return a picture with its caption as HTML within reStructuredText."""
+    return (
+        '.. raw:: html\n\n   <figure class="align-default">'
+        f"{svg}<figcaption>{words}</figcaption></figure>"
+    )
 
 
 def at_a_glance(about: Description) -> str:
-    """What a value means, row by row."""
+    """Return a table of what a value means, row by row."""
     links = [
         f":ref:`{n} <measure-{n}>`" if n in REGISTRY else f":doc:`{n} <standard>`"
         for n in about.see_also
@@ -170,7 +186,10 @@ def at_a_glance(about: Description) -> str:
 
 
 def parameters(name: str, about: Description) -> str:
-    """The measure's signature, and a row for each parameter but those that the list of measures explains."""
+    """Return the measure's signature, and a row for each of its parameters.
+
+    Parameters that the list of measures explains are left out.
+    """
     declared = REGISTRY[name].SUPPORTED_PARAMS
     signature = ", ".join(p if d.required else f"{p}={d.default!r}" for p, d in declared.items())
     text = (
@@ -192,20 +211,24 @@ def parameters(name: str, about: Description) -> str:
 
 
 def list_table(rows: list[list[str]], heads: str, widths: str, classes: str = "") -> str:
-    """Return a table whose first row (``header-rows``) or column (``stub-columns``) names the others."""
+    """Return a table whose first row or column names the others.
+
+    ``heads`` says which of them: ``header-rows`` or ``stub-columns``.
+    """
     cells = "\n".join("   * - " + "\n     - ".join(row) for row in rows)
     styled = f"\n   :class: {classes}" if classes else ""
     return f".. list-table::\n   :{heads}: 1\n   :widths: {widths}{styled}\n\n{cells}"
 
 
 def prose(text: str) -> str:
-    """Text with its formulas typeset, the rest as it is."""
+    """Return text with its formulas typeset, the rest as it is."""
     return re.sub(
         r"(:math:`[^`]*`)|([*_`|\\])", lambda found: found[1] or "\\" + found[2], typeset(text)
     )
 
 
 def block(language: str, text: str) -> str:
+    """Return a block of code; an empty text if there is no code."""
     indented = "\n".join(f"   {line}".rstrip() for line in text.strip().splitlines())
     return f".. code-block:: {language}\n\n{indented}" if text else ""
 

@@ -1,12 +1,11 @@
-"""Sphinx extension: put in the pages what is made when they are built, in place of comments ``.. made: NAME``.
+"""Sphinx extension: put in the pages what is made when they are built.
 
-``contents``, ``link``: a table of contents of what sphinx-gallery makes of the examples, and a link
-to one of its pages. ``names``: links
-to what a page of the reference describes. ``file``: a file of the checkout. ``picture``,
-``output``: a drawing, or what a command prints.
-``standard``: what ``irl.describe`` says of the standard measures. ``scripts``: the examples that
-are no pages. ``papers``: pictures and verdicts of
-the scripts of papers. ``coverage``: the table of error rates in short. ``studies``: the studies of
+It replaces comments ``.. made: NAME``. ``contents``, ``link``: a table of contents of what
+sphinx-gallery makes of the examples, and a link to one of its pages. ``names``: links to what a
+page of the reference describes. ``file``: a file of the checkout. ``picture``, ``output``: a
+drawing, or what a command prints. ``standard``: what ``irl.describe`` says of the standard
+measures. ``scripts``: the examples that are no pages. ``papers``: pictures and verdicts of the
+scripts of papers. ``coverage``: the table of error rates in short. ``studies``: the studies of
 measures.
 
 It also writes formulas as MathML, which browsers draw themselves, without scripts or fonts from
@@ -84,12 +83,12 @@ def setup(app: Any) -> dict[str, Any]:
 
 
 def reading_order(file_name: str) -> tuple[int, str]:
-    """Where a page stands among the examples: as they are read, further ones by name."""
+    """Return where a page stands among the examples: as they are read, further ones by name."""
     name = Path(file_name).stem
     return READ_FIRST.index(name) if name in READ_FIRST else len(READ_FIRST), name
 
 
-# -- what Sphinx calls -----------------------------------------------------------------------------------------------------
+# -- what Sphinx calls -----------------------------------------------------------------------------
 
 
 def fill(app: Any, docname: str, source: list[str]) -> None:
@@ -110,7 +109,10 @@ def fill(app: Any, docname: str, source: list[str]) -> None:
 def write_defaults(
     app: Any, what: str, name: str, thing: Any, options: Any, signature: Any, returned: Any
 ) -> Any:
-    """Write defaults that no source code can name, made anew for each object, as ``...``: signatures are Python then."""
+    """Write ``...`` for defaults that source code cannot name, as they are made for each object.
+
+    Signatures are valid Python then.
+    """
     return signature and re.sub(
         r"<factory>|<object object>|<function [\w.]+(<lambda>)?>", "...", signature
     ), returned
@@ -133,7 +135,10 @@ def change_colons(
 
 
 def finish(app: Any, doctree: Any) -> None:
-    """Make links of DOIs, texts of what docutils takes for addresses of mail, and let outputs break that are no tables."""
+    """Make links of DOIs and let outputs break that are not tables.
+
+    Text that docutils mistakes for addresses of mail becomes text again.
+    """
     from docutils import nodes
 
     for link in list(doctree.findall(nodes.reference)):
@@ -149,9 +154,8 @@ def finish(app: Any, doctree: Any) -> None:
                 nodes.reference("", doi, refuri=f"https://doi.org/{doi}") for doi in parts[1::2]
             ]
             text.parent.replace(text, parts)
-    for block in doctree.findall(
-        nodes.literal_block
-    ):  # long lines of LaTeX or sentences are seen whole
+    # Long lines of LaTeX or sentences are seen whole.
+    for block in doctree.findall(nodes.literal_block):
         text = block.astext()
         rows = [
             line for line in text.splitlines() if len(line) > 80 and re.search(r"\S {2,}\S", line)
@@ -172,25 +176,27 @@ def mathml(writer: Any, node: Any, tag: str, name: str) -> None:
         raise ValueError(
             f"formula {node.astext()!r} at {node.source}:{node.line}: {error}"
         ) from error
-    written = re.sub(
-        r"<mo>([{}|\[\]])</mo>", r'<mo stretchy="false">\1</mo>', written
-    )  # as in LaTeX without \left
+    # As in LaTeX without \left.
+    written = re.sub(r"<mo>([{}|\[\]])</mo>", r'<mo stretchy="false">\1</mo>', written)
     writer.body.append(f'<{tag} class="{name}">{written}</{tag}>')
     raise SkipNode
 
 
-# -- examples --------------------------------------------------------------------------------------------------------------
+# -- examples --------------------------------------------------------------------------------------
 
 
 def told(script: Path) -> tuple[str, str]:
-    """The title and the text of an example; without a title, its first paragraph is the text."""
+    """Return title and text of an example; without a title, its first paragraph is the text."""
     text = ast.get_docstring(ast.parse(script.read_text(encoding="utf-8"))) or ""
     titled = re.match(r"(.+)\n(=+)\n(.*)", text, re.DOTALL)
     return (titled[1], titled[3].strip()) if titled else ("", text.split("\n\n")[0])
 
 
 def paper(script: Path, *, run: bool) -> str:
-    """A section for a script of a paper: what its text says and, where the scripts run, its pictures and verdicts."""
+    """Return a section for a script of a paper.
+
+    It has the text of the script and, if the scripts run, pictures and verdicts.
+    """
     title, text = told(script)
     parts = [title, "-" * len(title), "", text, ""]
     if run:
@@ -231,13 +237,16 @@ def paper(script: Path, *, run: bool) -> str:
 
 
 def verdicts(printed: str) -> str:
-    """The end of what a paper's script prints: what holds, what differs, and the counts."""
+    """Return the end of what a paper's script prints: what holds, what differs, and the counts."""
     found = re.search(r"^What (the paper says|holds)", printed, re.MULTILINE)
     return printed[found.start() if found else 0 :].rstrip()
 
 
 def thumbnail(place: re.Match[str]) -> str:
-    """A small picture with the text of the large one; its tooltip without the words that lead to a list or code."""
+    """Return a small picture with the text of the large one.
+
+    Its tooltip is without the words that lead to a list or code.
+    """
     alt = re.search(r":alt: (.+)", (HERE / f"{place['page']}.rst").read_text(encoding="utf-8"))
     lead = re.sub(r", doi [^)\s]+|\s*::$|[^.?]*\bYou will \w+(?: that)?$", "", place["tooltip"])
     short = re.match(r".{,240}[.?)](?= |$)", lead)
@@ -245,16 +254,19 @@ def thumbnail(place: re.Match[str]) -> str:
     return said.replace(":alt:", f":alt: {alt[1] if alt else ''}")
 
 
-# -- what stands in for a comment ------------------------------------------------------------------------------------------
+# -- what stands in for a comment ------------------------------------------------------------------
 
 
 def made(place: re.Match[str]) -> str:
-    """What a comment stands for, as far to the right as the comment."""
+    """Return what a comment stands for, as far to the right as the comment."""
     return textwrap.indent(MAKERS[place["name"]](place["argument"] or ""), place["indent"])
 
 
 def coverage(_: str) -> str:
-    """The table of error rates, a row for each statement: in how many settings it was measured, from what to what, and where it is off."""
+    """Return the table of error rates, a row for each statement.
+
+    A row says in how many settings the rate was measured, its range, and where it is off.
+    """
     statements: dict[str, list[list[str]]] = {}
     table = (HERE / "coverage_table.txt").read_text(encoding="utf-8").replace("\n   ", "\n")
     for row in csv.reader(table.splitlines()[4:]):
@@ -269,7 +281,10 @@ def coverage(_: str) -> str:
 
 
 def file(argument: str) -> str:
-    """A file of the checkout, ``NAME from SECTION to SECTION``: up to that one, or to ``END``."""
+    """Return a directive that includes a file of the checkout.
+
+    The argument is ``NAME from SECTION to SECTION``: up to that one, or to ``END``.
+    """
     name, *sections = re.split(" (?:from|to) ", argument)
     lines = (ROOT / name).read_text(encoding="utf-8").splitlines()
     first, last = ([*lines, "## END"].index(f"## {section}") for section in sections)
@@ -278,7 +293,7 @@ def file(argument: str) -> str:
 
 
 def names(page: str) -> str:
-    """Links to everything that a page of the reference describes."""
+    """Return links to everything that a page of the reference describes."""
     text = PLACE.sub(made, (HERE / "api" / f"{page}.rst").read_text(encoding="utf-8"))
     described = re.findall(r"^\.\. auto\w+:: (\S+)", text, re.MULTILINE)
     return " · ".join(
@@ -287,13 +302,16 @@ def names(page: str) -> str:
 
 
 def picture(name: str) -> str:
-    """A picture that is drawn now, from the embedded collection."""
+    """Return a picture that is drawn now, from the embedded collection."""
     drawing = drawings.DRAWINGS[name]()
     return pages.figure(drawing.inline(name), drawing.text + ".")
 
 
 def scripts(_: str) -> str:
-    """The examples that are no pages of their own, to download, each with its title or first paragraph."""
+    """Return the examples that are not pages of their own, to download.
+
+    Each has its title or first paragraph.
+    """
     listed = []
     for script in (*sorted(EXAMPLES.glob("*.py")), *sorted((EXAMPLES / "recipes").glob("*.py"))):
         title, text = told(script)
@@ -303,7 +321,7 @@ def scripts(_: str) -> str:
 
 
 def studies(_: str) -> str:
-    """What each study of measures finds, and a link to it, from their records."""
+    """Return what each study of measures finds, and a link to it, from their records."""
     rows = [".. list-table::", "   :widths: 65 35", ""]
     for name, record in RECORDS.items():
         if hasattr(meta, name):
@@ -325,9 +343,8 @@ MAKERS: dict[str, Callable[[str], str]] = {
     "file": file,
     # Of integrations whose frameworks need not be there.
     "frameworks": lambda _: (HERE / "api" / "integrations.txt").read_text(encoding="utf-8"),
-    "link": lambda text: re.sub(
-        r"(\S+) (.+)", r":doc:`\2 <\1>`", text
-    ),  # to a page that only this build has
+    # To a page that only this build has.
+    "link": lambda text: re.sub(r"(\S+) (.+)", r":doc:`\2 <\1>`", text),
     "names": names,
     "output": lambda command: pages.block("text", commands.output(command)),
     "picture": picture,
