@@ -1,4 +1,8 @@
-"""How often runs tie by a measure, how often two measures put two runs in the same order, and all of them together; correlation."""
+"""Ties of runs, agreement of measures, and correlation.
+
+The studies count how often runs tie by a measure, and how often two measures, or all of them
+together, put two runs in the same order.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +36,9 @@ from ir_lexirecall.plots.studies import Bars, Matrix
     options=AGGREGATE,
 )
 def ties(self: Decisions, *, aggregate: bool = False) -> pd.DataFrame:
-    """Count the pairs of runs that tie, query by query: exactly equal values, or no preference either way.
+    """Count the pairs of runs that tie, query by query.
+
+    Two runs tie if their values are exactly equal, or there is no preference either way.
 
     Args:
         aggregate: sum over the queries, a row per measure.
@@ -176,8 +182,12 @@ def unanimity(self: Decisions) -> pd.DataFrame:
 
     >>> from ir_lexirecall.meta import Study
     >>> qrels = {"q": {"a": 1, "b": 1}}
-    >>> runs = {"s1": {"q": {"a": 3.0, "x": 2.0, "b": 1.0}}, "s2": {"q": {"x": 3.0, "a": 2.0, "b": 1.0}}}
-    >>> Study(["RR", "R@10"], qrels, runs).unanimity()[["measure", "unanimous", "joint", "unanimity"]]
+    >>> runs = {
+    ...     "s1": {"q": {"a": 3.0, "x": 2.0, "b": 1.0}},
+    ...     "s2": {"q": {"x": 3.0, "a": 2.0, "b": 1.0}},
+    ... }
+    >>> table = Study(["RR", "R@10"], qrels, runs).unanimity()
+    >>> table[["measure", "unanimous", "joint", "unanimity"]]
       measure  unanimous  joint  unanimity
     0      RR          2    1.0        0.0
     1    R@10          1    0.5        0.0
@@ -236,16 +246,23 @@ def coefficient_of(name: str, x: Floats, y: Floats) -> float:
 
 
 def order_of(means: Floats, pairs: tuple[Ints, Ints]) -> Signs:
-    """Which run of each pair has the larger mean, or neither if they differ by rounding only: ``(S, R)`` to ``(P, R)``."""
+    """Return which run of each pair has the larger mean, ``(S, R)`` to ``(P, R)``.
+
+    It is 1 for the first run, -1 for the second, and 0 if the means differ by rounding only.
+    """
     first, second = (means[runs] for runs in pairs)
     signs: Signs = np.where(same(first, second), 0, np.sign(first - second)).astype(np.int8)
     return signs
 
 
 def tau_b(x: Signs, y: Signs) -> Floats:
-    """Kendall's tau-b of every column from the signs of the differences of all pairs, shape ``(P, Q)``; NaN: undefined.
+    """Return Kendall's tau-b of every column; NaN where it is undefined.
 
-    >>> tau_b(np.array([[1], [1], [1]], dtype=np.int8), np.array([[1], [1], [-1]], dtype=np.int8)).round(3)
+    ``x`` and ``y`` are the signs of the differences of all pairs, shape ``(P, Q)``.
+
+    >>> x = np.array([[1], [1], [1]], dtype=np.int8)
+    >>> y = np.array([[1], [1], [-1]], dtype=np.int8)
+    >>> tau_b(x, y).round(3)
     array([0.333])
     """
     decided = np.sqrt((x != 0).sum(axis=0) * (y != 0).sum(axis=0))

@@ -227,7 +227,8 @@ class SimulatedRankings:
         deepest = max(int(run.depth.max(initial=0)) for run in self.aligned.values())
         if deepest > _DEEPEST:
             raise ValueError(
-                f"runs: rankings of {deepest} documents are deeper than 32-bit scores can order ({_DEEPEST}); use aligned"
+                f"runs: rankings of {deepest} documents are deeper than 32-bit scores can order "
+                f"({_DEEPEST}); use aligned"
             )
         return {name: pd.DataFrame(run.as_run("x")) for name, run in self.aligned.items()}
 
@@ -271,11 +272,15 @@ def simulate_rankings(
     Raises:
         ValueError: a number out of range.
 
-    >>> rankings = simulate_rankings(10**9, m=3, depth=10**9, queries=2, systems={"good": 5, "bad": 1}, seed=1)
+    >>> rankings = simulate_rankings(
+    ...     10**9, m=3, depth=10**9, queries=2, systems={"good": 5, "bad": 1}, seed=1
+    ... )
     >>> {name: len(run.rank) for name, run in rankings.aligned.items()}
     {'good': 6, 'bad': 6}
     >>> from ir_lexirecall import compare
-    >>> few = simulate_rankings(100, m=range(2, 9), depth=50, queries=30, systems={"good": 20, "bad": 1})
+    >>> few = simulate_rankings(
+    ...     100, m=range(2, 9), depth=50, queries=30, systems={"good": 20, "bad": 1}
+    ... )
     >>> bool(compare(few.qrels, few.runs).table()["wins"][0] > 20)
     True
     """

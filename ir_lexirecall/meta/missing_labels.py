@@ -30,7 +30,10 @@ from ir_lexirecall.significance import SignificanceTest, corrected
 POLICIES = ("random", "pool", "frequency")
 
 Conclusions: TypeAlias = tuple[Signs, Ints]
-"""Which run is better by pair and query, and the sign of each pair's difference if significant, else 0."""
+"""Which run is better by pair and query, and the sign of each pair's difference.
+
+The sign is 0 if the difference is not significant.
+"""
 
 
 @study(
@@ -238,9 +241,17 @@ def stability(
     >>> from ir_lexirecall import demo
     >>> from ir_lexirecall.meta import Study
     >>> table = Study(["lexirecall", "AP"], demo.qrels(), demo.runs()).stability(
-    ...     [0.5], policies=["random", "pool"], contrasts=[("lexirecall", "AP")], n_samples=2, n_resamples=200)
-    >>> table[["policy", "measure", "minus"]].agg(" ".join, axis=1).tolist()
-    ['random lexirecall ', 'random AP ', 'random lexirecall AP', 'pool lexirecall ', 'pool AP ', 'pool lexirecall AP']
+    ...     [0.5],
+    ...     policies=["random", "pool"],
+    ...     contrasts=[("lexirecall", "AP")],
+    ...     n_samples=2,
+    ...     n_resamples=200,
+    ... )
+    >>> rows = table[["policy", "measure", "minus"]].agg(" ".join, axis=1).tolist()
+    >>> rows[:3]
+    ['random lexirecall ', 'random AP ', 'random lexirecall AP']
+    >>> rows[3:]
+    ['pool lexirecall ', 'pool AP ', 'pool lexirecall AP']
     """
     shares = checked_fractions(fractions)
     for policy in policies:
@@ -427,7 +438,9 @@ def _conclusions(decisions: Decisions, label: str, queries: Ints, alpha: float) 
 
 @dataclass(frozen=True)
 class TwoWay:
-    """How often a bootstrap draws each group of runs and each query, together; the first row is the sample itself.
+    """How often a bootstrap draws each group of runs and each query, together.
+
+    The first row is the sample itself.
 
     After Owen, The Pigeonhole Bootstrap, 2007, doi 10.1214/07-AOAS122.
     """

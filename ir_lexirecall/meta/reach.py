@@ -77,7 +77,9 @@ def reachable_maximum(measures: MeasuresLike, qrels: QrelsLike) -> pd.DataFrame:
     >>> import pandas as pd
     >>> from ir_lexirecall import CAM, TOMA
     >>> from ir_lexirecall.meta import reachable_maximum
-    >>> qrels = pd.DataFrame({"query_id": "q", "doc_id": ["a", "b"], "relevance": [1, 0], "quality": [0, 1]})
+    >>> qrels = pd.DataFrame(
+    ...     {"query_id": "q", "doc_id": ["a", "b"], "relevance": [1, 0], "quality": [0, 1]}
+    ... )
     >>> aspects = {"relevance": 1, "quality": 1}
     >>> measures = [CAM(aspects=aspects, base="RR"), TOMA(aspects=aspects)]
     >>> reachable_maximum(measures, qrels)["value"].tolist()

@@ -112,7 +112,10 @@ def study(
     picture: Picture | Callable[[pd.DataFrame], Picture] | None = None,
     **command: Any,
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Declare that a function is a study, with its headline, picture and command; see ``Record``."""
+    """Declare that a function is a study, with its headline, picture and command.
+
+    ``Record`` describes them.
+    """
 
     def declare(function: Callable[P, R]) -> Callable[P, R]:
         name = function.__name__
@@ -172,9 +175,12 @@ def summary(table: pd.DataFrame) -> str:
     Raises:
         ValueError: the table is not a study.
 
+    >>> import textwrap
     >>> from ir_lexirecall import meta
-    >>> print(meta.summary(meta.tie_probabilities(n=1000, m=10)).splitlines()[0])
-    tie_probabilities: 5 measures. Probability of a tie: most R@1000 (1.0000), least LexiRecall (3.8e-24).
+    >>> text = meta.summary(meta.tie_probabilities(n=1000, m=10))
+    >>> print(textwrap.fill(text.splitlines()[0], 80))
+    tie_probabilities: 5 measures. Probability of a tie: most R@1000 (1.0000), least
+    LexiRecall (3.8e-24).
     """
     return str(finding(table))
 

@@ -1,4 +1,8 @@
-"""Sensitivity: how many differences between runs a measure finds significant, and how well some queries predict others."""
+"""Sensitivity of measures to differences between runs.
+
+The studies count how many differences a measure finds significant, and ask how well some queries
+predict others.
+"""
 
 from __future__ import annotations
 
@@ -56,7 +60,8 @@ def discriminative_power(
 
     >>> from ir_lexirecall import demo
     >>> from ir_lexirecall.meta import Study
-    >>> table = Study(["AP", "lexirecall"], demo.qrels(), demo.runs()).discriminative_power(test="t")
+    >>> study = Study(["AP", "lexirecall"], demo.qrels(), demo.runs())
+    >>> table = study.discriminative_power(test="t")
     >>> table["pairs"].tolist(), bool(table["share"].between(0, 1).all())
     ([10, 10], True)
     """
@@ -172,12 +177,13 @@ def achieved_significance(
 def split_half(
     self: Decisions, *, n_queries: int | None = None, n_splits: int = 1000, seed: int = 0
 ) -> pd.DataFrame:
-    """Split-half stability: predict the order of runs on one half of the queries from the other half.
+    """Predict the order of runs on one half of the queries from the other half.
 
-    A split takes two disjoint sets of queries. The first orders the runs by their means of a
-    measure (or of a preference over all other runs), the second by their means of a target (the
-    measure itself, or another one); Kendall's tau-b and the share of swapped pairs compare the two.
-    Where there are few queries, all splits are taken, otherwise a random sample.
+    This is split-half stability. A split takes two disjoint sets of queries. The first orders the
+    runs by their means of a measure (or of a preference over all other runs), the second by their
+    means of a target (the measure itself, or another one); Kendall's tau-b and the share of swapped
+    pairs compare the two. Where there are few queries, all splits are taken, otherwise a random
+    sample.
 
     Args:
         n_queries: size of either set of queries, by default half of the queries; equal sizes make
@@ -199,8 +205,12 @@ def split_half(
     >>> from ir_lexirecall import demo
     >>> from ir_lexirecall.meta import Study
     >>> table = Study(["AP", "lexirecall"], demo.qrels(), demo.runs()).split_half(n_splits=100)
-    >>> table[["measure", "target", "queries"]].to_records(index=False).tolist()
-    [('AP', 'AP', 8), ('AP', 'lexirecall', 8), ('lexirecall', 'AP', 8), ('lexirecall', 'lexirecall', 8)]
+    >>> table[["measure", "target", "queries"]]
+          measure      target  queries
+    0          AP          AP        8
+    1          AP  lexirecall        8
+    2  lexirecall          AP        8
+    3  lexirecall  lexirecall        8
     """
     seed = check_integer("seed", seed, least=0)
     check_integer("n_splits", n_splits)
@@ -246,7 +256,10 @@ def split_half(
 def _splits(
     queries: int, size: int, most: int, rng: np.random.Generator
 ) -> Iterator[tuple[Ints, Ints]]:
-    """Two disjoint sets of queries per split, shape ``(splits, size)`` each, some splits at a time."""
+    """Yield two disjoint sets of queries per split, some splits at a time.
+
+    Each set has the shape ``(splits, size)``.
+    """
     step = max(1, BLOCK // (4 * queries))
     if comb(queries, size) * comb(queries - size, size) <= most:
         every = range(queries)

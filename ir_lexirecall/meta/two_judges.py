@@ -140,7 +140,8 @@ def judges(
             ``rel`` is that of its qrels; or a mapping of thresholds, ``{2: 1}`` for people's 2
             against the other judge's 1. By default every threshold is that of both.
         test: of the differences: a test's name, or a ``SignificanceTest``, as in ``compare``.
-        n_resamples, seed: queries are resampled, to see how much tau depends on them.
+        n_resamples: how often queries are resampled, to see how much tau depends on them.
+        seed: random seed of the resamples.
 
     Returns:
         A row per measure and threshold (of several judges, per ``judge``, too): ``measure``,

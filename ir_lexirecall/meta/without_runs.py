@@ -190,7 +190,8 @@ _LARGEST = 1e300  # values: infinite ones are equal
     "Recall or precision orientation of measures",
     Headline("recall", "recall orientation", "most", "least"),
     Lines(
-        "What the last relevant document is worth (recall, solid), and the first one (precision, dashed)",
+        "What the last relevant document is worth (recall, solid), and the first one (precision, "
+        "dashed)",
         "m",
         "relevant documents m",
         meaning="orientation",
@@ -499,7 +500,10 @@ def _values_of(measure: IRMeasure, relevances: Sequence[tuple[int, ...]], m: int
 
 
 def _spacing(value: Floats) -> tuple[int, float, float, float, bool | float]:
-    """Return the number of values, the least and largest step, their ratio, and if all are equal."""
+    """Return the number of values, the least and largest step, and how alike the steps are.
+
+    This is their ratio, and whether all are equal.
+    """
     steps = np.diff(np.unique(value))
     if not len(steps):
         return 1, np.nan, np.nan, np.nan, np.nan

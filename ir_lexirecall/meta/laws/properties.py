@@ -97,8 +97,11 @@ GAINS = {
     "partial": "gains below 1 where the measure has a scale",
     "full": "gain 1 of the top grade where the measure has a scale",
 }
-"""How large gains are: as the measure has them; about 2^-20; about 2^-10 (where what is claimed is a product of gains);
-between 0 and 1; 1 for the top grade."""
+"""How large gains are, in this order.
+
+Gains are as the measure has them; about 2^-20; about 2^-10 (where what is claimed is a product of
+gains); between 0 and 1; 1 for the top grade.
+"""
 
 
 @dataclass(frozen=True)
