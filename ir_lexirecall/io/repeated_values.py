@@ -193,13 +193,13 @@ def labelled(parts: Sequence[Cells], repeats: Repeats) -> tuple[list[Cells], Rep
                     without.setdefault(run, part.location(row))
             labels.append(label)
         cells_of_repeats.append(replace(part, run=texts(labels)))
-    found = RepeatLabels(run_of_label)
-    for run, labels_of_run in found.labels_of_runs.items():
+    repeat_labels = RepeatLabels(run_of_label)
+    for run, labels_of_run in repeat_labels.labels_of_runs.items():
         if run in without and len(labels_of_run) > 1:
             raise ValueError(
                 f"{without[run]}: run {run!r} has no repeat here, and elsewhere it has; add it"
             )
-    return cells_of_repeats, found
+    return cells_of_repeats, repeat_labels
 
 
 def folded(values: Floats, runs: Sequence[str], labels: RepeatLabels) -> tuple[Floats, ...]:
