@@ -522,8 +522,8 @@ class _Evaluation:
         several = self.systems.several
         if several is not None:
             request = replace(self.request, correction=None)
-            each = replace(self, systems=self.systems.single_runs, request=request)
-            result, rankings = each.run(replace(layout, round=None), options)
+            of_single_runs = replace(self, systems=self.systems.single_runs, request=request)
+            result, rankings = of_single_runs.run(replace(layout, round=None), options)
             return several.averaged(result, layout.round), rankings
         systems = self.systems.systems
         keepers = [_Keep(all_columns=self.systems.names_baselines) for _ in systems]

@@ -96,8 +96,8 @@ def _rounded(values: pd.Series, digits: int | pd.Series | None) -> list[float]:
     """Round values, each to its own number of digits; not where there is none."""
     if digits is None:
         return [float(value) for value in values]
-    each = [digits] * len(values) if isinstance(digits, int) else digits.tolist()
+    digits_of_value = [digits] * len(values) if isinstance(digits, int) else digits.tolist()
     return [
-        float(value) if pd.isna(places) else round(float(value), int(places))
-        for value, places in zip(values, each, strict=True)
+        float(value) if pd.isna(n_digits) else round(float(value), int(n_digits))
+        for value, n_digits in zip(values, digits_of_value, strict=True)
     ]
