@@ -230,7 +230,7 @@ def collected_runs(
         run.cached(("found", judgments.threshold), partial(np.asarray, found_by[s]))
         for i, measure in enumerate(measures.values()):
             run.cached(("ends", measure), partial(tuple, (low[i, s], high[i, s])))
-            run.cached(("expected", measure), partial(np.asarray, expected[i, s]))
+            run.cached(("quickly expected", measure), partial(np.asarray, expected[i, s]))
         if not judged[s].any() and queries:
             of_first = exchange.qrels.filter(F.col("query_id") == query_ids[0])
             first_judgments = exchange.whole or Judgments.from_qrels(of_first.toArrow())

@@ -439,9 +439,15 @@ def quick_tie_mean(measure: IRMeasure, run: AlignedRun, value: Floats) -> Floats
     >>> quick_tie_mean(RR, run, values(RR, run))
     array([nan])
     """
-    if run.ties is not None and run.ties.size.max() > _QUICKLY_AVERAGED:
-        return np.full_like(value, np.nan)
-    return tie_mean(measure, run, value)
+    if not run.is_tied:
+        return value
+
+    def mean() -> Floats:
+        if run.ties is not None and run.ties.size.max() > _QUICKLY_AVERAGED:
+            return np.full_like(value, np.nan)
+        return tie_mean(measure, run, value)
+
+    return run.cached(("quickly expected", measure), mean)
 
 
 def is_notable(measure: IRMeasure, low: Floats, high: Floats) -> bool:
