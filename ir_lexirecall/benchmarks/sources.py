@@ -24,10 +24,8 @@ CollectionsLike: TypeAlias = "QrelsLike | Sequence[str | Collection] | Mapping[s
 Many are a list of ids, or a mapping of names to any of these.
 """
 
-RunsLike: TypeAlias = (
-    "Mapping[str, RunLike] | Mapping[str, Mapping[str, RunLike]] | str | os.PathLike[str] | "
-    "Callable[[str], Mapping[str, RunLike]]"
-)
+# Type checkers read an alias of one string only.
+RunsLike: TypeAlias = "Mapping[str, RunLike] | Mapping[str, Mapping[str, RunLike]] | str | os.PathLike[str] | Callable[[str], Mapping[str, RunLike]]"  # noqa: E501
 """Runs by name.
 
 For many collections a mapping of collections to those, a folder, or a function of a collection's
