@@ -391,17 +391,7 @@ def comparison_of_repeats(
             range=known_of(criterion)[:2],
             repeated=RepeatedValues(repeats.kind, table.repeats[name]),
         )
-    margins = design.margins(criteria, table.runs)
-    compared = ComparedRuns(
-        table.runs,
-        criteria,
-        design.baseline,
-        design.test,
-        margins,
-        given=table,
-        groups=design.groups,
-    )
-    return Comparison(compared)
+    return _comparison(table.runs, criteria, design, given=table)
 
 
 def _labelled_repeats(runs: Mapping[str, Any]) -> tuple[RepeatLabels, dict[str, Any]]:
@@ -484,13 +474,34 @@ def comparison_of(
             criteria[name] = PreferenceCriterion(name, criterion, shared)
         else:
             criteria[name] = _measure_criterion(name, criterion, scored, counted, counts)
+    return _comparison(scored.names, criteria, design, scored=scored)
+
+
+def _comparison(
+    runs: list[str],
+    criteria: dict[str, Criterion],
+    design: Design,
+    *,
+    scored: ScoredRuns | None = None,
+    given: ValueTable | None = None,
+) -> Comparison:
+    """Return the comparison of runs by criteria, as a design asks for it.
+
+    Args:
+        runs: the names of the runs.
+        criteria: what they are compared by.
+        design: the baseline, the test, the margin, and the groups of the queries.
+        scored: the rankings and their values, where rankings are compared.
+        given: the table of values, where values are compared.
+    """
     compared = ComparedRuns(
-        scored.names,
+        runs,
         criteria,
         design.baseline,
         design.test,
-        design.margins(criteria, scored.names),
+        design.margins(criteria, runs),
         scored=scored,
+        given=given,
         groups=design.groups,
     )
     return Comparison(compared)
@@ -705,19 +716,9 @@ def comparison_of_values(
     criteria: dict[str, Criterion] = {
         label: _criterion_of_values(table, name, label) for label, name in named.items()
     }
-    margins = design.margins(criteria, table.runs)
     if table.shared is not None:
         table = replace(table, shared=table.shared.renamed(named))
-    compared = ComparedRuns(
-        table.runs,
-        criteria,
-        design.baseline,
-        design.test,
-        margins,
-        given=table,
-        groups=groups,
-    )
-    return Comparison(compared)
+    return _comparison(table.runs, criteria, replace(design, groups=groups), given=table)
 
 
 def _without_measure(table: ValueTable, name: str) -> ValueTable:

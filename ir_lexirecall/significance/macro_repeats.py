@@ -39,7 +39,7 @@ class MacroSeeds:
 
     @cached_property
     def seed_means(self) -> tuple[Floats, ...]:
-        """Mean of every seed on every collection, of each system, shape ``(R, D)``."""
+        """For each system, the mean of each seed on each collection, shape ``(R, D)``."""
         n_systems = len(self.of_collections[0].values)
         return tuple(
             np.stack([one.values[s].mean(axis=1) for one in self.of_collections], axis=1)
@@ -97,7 +97,7 @@ class MacroSeeds:
         return DifferenceVariance(mean, variance, degrees)
 
     def _variance_of_sides(self, pairs: Sequence[Ints], queries: Floats) -> SeedVariance:
-        """Return the variances between macro means, those of all first systems of pairs first.
+        """Return the variances that seeds have: of the first systems of all pairs, then the second.
 
         Args:
             pairs: the systems of each pair by index.
@@ -120,7 +120,7 @@ class MacroSeeds:
         return np.maximum(0.0, self.variance(systems, "queries").variance - of_queries)
 
     def one_sided(self, over: str) -> Floats:
-        """Return p that the column's system is not better than the row's, shape ``(S, S)``.
+        """Return p that the column's system has no larger mean than the row's, shape ``(S, S)``.
 
         It is 1 on the diagonal. Over collections, p is at least half that of random effects.
         """
@@ -137,6 +137,11 @@ class MacroSeeds:
         result[a, b], result[b, a] = b_is_better, a_is_better
         return result
 
+    def _no_gain(self, sign: int, over: str) -> Floats:
+        """Return p that the column's system is not the better one; arguments of `not_beaten`."""
+        larger_is_not_better = self.one_sided(over)
+        return larger_is_not_better if sign > 0 else larger_is_not_better.T
+
     def not_beaten(self, sign: int, over: str) -> Floats:
         """Return Bonferroni's p that no other system is better, for each system.
 
@@ -144,7 +149,7 @@ class MacroSeeds:
             sign: -1 where the smaller value is better, else 1.
             over: as in `variance`.
         """
-        p = self.one_sided(over) if sign > 0 else self.one_sided(over).T
+        p = self._no_gain(sign, over)
         return np.minimum(1.0, p.min(axis=1) * max(1, len(p) - 1))
 
     def rank_intervals(self, sign: int, over: str, alpha: float) -> tuple[Ints, Ints]:
@@ -152,7 +157,7 @@ class MacroSeeds:
 
         Args: as in `not_beaten`; 1 - alpha is the confidence for all systems at once.
         """
-        p = self.one_sided(over) if sign > 0 else self.one_sided(over).T
+        p = self._no_gain(sign, over)
         n_systems = len(p)
         level = alpha / max(1, n_systems * (n_systems - 1))
         is_better = p <= level
