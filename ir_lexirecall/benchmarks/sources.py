@@ -270,7 +270,7 @@ class Source:
 
     @property
     def arguments(self) -> dict[str, Any]:
-        """The options as ``benchmark`` takes them; ``over`` belongs to the tables of its result."""
+        """The options that ``benchmark`` takes, without ``over``, which its tables take."""
         tested = {name: self.options[key] for key, name in _OF_TEST.items() if key in self.options}
         if tested.get("correction") == "none":
             tested["correction"] = None

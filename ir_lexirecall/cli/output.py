@@ -28,7 +28,12 @@ _OF_MEASURES = ("criterion", "measure", "measure_a", "measure_b", "target")  # c
 
 
 def add_output(parser: argparse.ArgumentParser, *more: str) -> None:
-    """Add the arguments of tables: format, places and file; ``more`` formats are of one command."""
+    """Add the arguments of tables: their format, decimal places and file.
+
+    Args:
+        parser: of the command.
+        more: formats that only this command has.
+    """
     formats = [*FORMATS, *more]
     words = f"output format: {', '.join(formats)} (default: table)"
     parser.add_argument("--format", choices=formats, default="table", metavar="FORMAT", help=words)

@@ -38,7 +38,7 @@ def log_of_archive(file: File) -> dict[str, Any]:
     path = file.path
     try:
         texts = _texts_of_archive(file)
-    except NotImplementedError:
+    except NotImplementedError:  # so says zipfile, too, of a compression that it does not know
         raise ValueError(needs("reading this .eval file", "backports.zstd", "files")) from None
     header = next((texts[n] for n in ("header.json", "_journal/start.json") if n in texts), None)
     if header is None:

@@ -38,7 +38,7 @@ _CLASSES = {
     BEST: "best",
     UNSURE: "unsure",
 }
-# A caption that is not seen, but read out.
+# Screen readers read this caption out; the page does not show it.
 _HTML_CAPTION = '<caption class="hidden">The result at a glance</caption>'
 _LONGEST_RUN = 24  # columns of a run's name in a text
 _BETWEEN = "   "  # groups of columns

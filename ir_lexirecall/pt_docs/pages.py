@@ -211,7 +211,7 @@ def parameters(name: str, about: Description) -> str:
 
 
 def list_table(rows: list[list[str]], heads: str, widths: str, classes: str = "") -> str:
-    """Return a table whose first row or column names the others.
+    """Return a table in reStructuredText, with a head row or a head column.
 
     ``heads`` says which of them: ``header-rows`` or ``stub-columns``.
     """

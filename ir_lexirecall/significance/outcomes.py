@@ -1,4 +1,4 @@
-"""What a significance test is, and what it gives.
+"""Significance tests and their results: what each has to declare, and to return.
 
 A ``Procedure`` is declared beside its arithmetic and named in ``testing.TESTS``. Here are also
 intervals that agree with p, corrections for several comparisons, and verdicts with a margin.

@@ -393,7 +393,10 @@ def heterogeneity(parts: Sequence[Floats], seed: int = 0) -> tuple[Floats, Float
 
 
 def _share_of_permutations(x: Floats, sizes: Ints, f: Floats, seed: int) -> Floats:
-    """Return the share of permutations of all queries among the parts with an F as large."""
+    """Return p of a permutation test: the share of permutations whose F is at least as large.
+
+    Each permutation puts all queries into the parts at random.
+    """
     number = int(np.clip(_WORK // x.size, 199, PERMUTATIONS))
     rng, n_as_large = np.random.default_rng(seed), np.ones(len(x))
     for block in row_blocks(number, x.size, BLOCK):

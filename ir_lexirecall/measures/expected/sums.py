@@ -32,7 +32,7 @@ def shares_of_sums(
     for n, unit in enumerate(units, start=1):
         if n <= largest:
             shares.append({})
-        # From the largest number down: shares[s - 1] is still that of the first n - 1 documents.
+        # The largest s comes first, so that shares[s - 1] still leaves out the n-th document.
         for s in range(min(n, largest), 0, -1):
             share_with = s / n  # of the choices of s among n documents that have the n-th one
             sums = {total: share * (1 - share_with) for total, share in shares[s].items()}
