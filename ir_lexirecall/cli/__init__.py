@@ -122,7 +122,7 @@ def _parsed(words: list[str]) -> Any:
     try:
         parser = Parser(
             prog="ir-lexirecall",
-            description="Evaluate rankings, compare them, and gate changes: with the measures of "
+            description="Evaluate rankings, compare them, and test changes, with the measures of "
             "ir_measures, "
             "TSE, lexicographic recall, C/W/L ERR, RBU, TOMA and more.",
             codes={3: "gate: the candidate is worse", 4: "gate --strict: undecided"},

@@ -176,7 +176,7 @@ _N: dict[str, Any] = {"type": int, "metavar": "N"}
 _FLOAT: dict[str, Any] = {"type": float}
 LIST: dict[str, Any] = {"nargs": "+", "action": "extend", "metavar": "M"}
 """An option that takes one or several measures."""
-_OWN = "; own measures: see 'Use it on the command line' in the documentation"
+_OWN = "; for your own measures, see 'Use it on the command line' in the documentation"
 _FLAGS = {
     "qrels": ["qrels"],
     "runs": ["runs"],
@@ -197,8 +197,8 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "judged": _REPEATED
     | {
         "metavar": "FILE",
-        "help": "further judgments of the same queries, such as those of `to-judge` once they "
-        "have grades (repeatable)",
+        "help": "file of further judgments of the same queries, such as the list of `to-judge` "
+        "with grades added (repeatable)",
     },
     "trec_eval": {
         "type": int,
@@ -264,7 +264,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     },
     "repeats_are": {
         "choices": KINDS,
-        "help": "what repeats are: samples (noise of each query), or seeds (one seed shifts all "
+        "help": "kind of repeats: samples (noise within each query) or seeds (a seed shifts all "
         "queries together)",
     },
     "deterministic": {
@@ -292,7 +292,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     },
     "margin": {
         "metavar": "D",
-        "help": "difference to the baseline that does not matter: in the criterion's unit, "
+        "help": "difference from the baseline that does not matter: in the criterion's unit, "
         "relative to the baseline's mean ('2%%'), "
         "or by criterion ('nDCG@10=0.01 SL3=5')",
     },
@@ -310,7 +310,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "family": {
         "choices": FAMILIES,
         "default": _DEFAULT.family,
-        "help": "what is corrected together: the pairs of one criterion, or of all criteria "
+        "help": "correct together the pairs of one criterion, or of all criteria "
         "(default: %(default)s)",
     },
     "alpha": _FLOAT
@@ -320,14 +320,14 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "seed": {"type": int, "default": _DEFAULT.seed, "help": "random seed (default: %(default)s)"},
     "bounds": _SWITCH
     | {
-        "help": "print instead the lowest and highest value that any grades of the retrieved "
-        "unjudged documents could give"
+        "help": "print instead the lowest and highest value that grades of the retrieved unjudged "
+        "documents could give"
     },
     "depth": {
         "type": _depth,
         "default": "default",
         "metavar": "N",
-        "help": "unjudged documents below rank N are not relevant; 'all' for whole rankings "
+        "help": "count unjudged documents below rank N as not relevant; 'all': none of them "
         "(default: the criterion's cutoff, else 100)",
     },
     "max_rel": _FLOAT

@@ -30,12 +30,12 @@ def add_benchmark(commands: Any) -> None:
     """Declare the command ``benchmark``."""
     parser: Parser = commands.add_parser(
         "benchmark",
-        help="evaluate runs on many collections",
-        description="Evaluate runs on many collections: means over them with intervals, ranks, "
-        "differences to a baseline. Each "
-        "collection counts once. SOURCE is a folder that has a folder of runs for each "
-        "collection: that folder is named by the "
-        "collection's id (with dashes for slashes), or has a file qrels.*. Or SOURCE is a TOML "
+        help="compare runs over several collections",
+        description="Compare runs over several collections: means with intervals, ranks, and "
+        "differences from a baseline. Each "
+        "collection counts once. SOURCE is a folder with a folder of runs for each "
+        "collection. Its name is the "
+        "collection's id (with dashes for slashes), or it has a file qrels.*. Or SOURCE is a TOML "
         "file with [collections] (name = id or "
         "qrels file), runs (a folder, or a table [runs.NAME] with run = file), and by, baseline, "
         "margin, test, over, missing, ...",
@@ -50,8 +50,8 @@ def add_benchmark(commands: Any) -> None:
     parser.add("baseline", help="run that all others are compared with")
     words = "resample queries only (default), or collections as well"
     parser.add_argument("--over", choices=OVER, help=words)
-    where = "a collection lacks runs (with --values also: if a query lacks values)"
-    parser.add("missing", help=f"what to do if {where} (default: error)")
+    where = "a collection lacks runs (with --values, also if a query lacks values)"
+    parser.add("missing", help=f"if {where}: stop with an error, or skip (default: error)")
     parser.add_argument(
         "--values",
         action="store_true",
@@ -78,10 +78,10 @@ def add_benchmark(commands: Any) -> None:
     )
     parser.add("cluster")
     parser.add_argument("--report", metavar="FILE", help="write an HTML report as well")
-    over = "within each collection; over collections, differences are tested by t (random effects)"
+    over = "over collections, differences are tested by t (random effects)"
     tests = f"{', '.join(TESTS)} (default: t for measures, sign for preferences)"
     parser.add("margin")
-    parser.add("test", help=f"significance test {over}: {tests}")
+    parser.add("test", help=f"significance test within each collection: {tests}; {over}")
     parser.add(*TEST[1:])
     parser.add_argument(
         "--pairs",

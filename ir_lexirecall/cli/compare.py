@@ -53,7 +53,7 @@ present: Any = LazyModule("ir_lexirecall.present")
 INCOMPLETE = 5
 """Exit code where a file of values is cut off: only a part of it was compared."""
 _CODES = {INCOMPLETE: "a file of --values is cut off: the complete part was compared"}
-_PREDICTED_VALUES = "; with --values: the values that follow from them"
+_PREDICTED_VALUES = "; with --values: the values computed from these judgments"
 
 
 def add_compare(commands: Any) -> None:
@@ -62,7 +62,7 @@ def add_compare(commands: Any) -> None:
         "compare",
         help="compare runs query by query",
         description="Compare runs by measures, by exact preferences between their rankings, or "
-        "both: a row per pair of runs.",
+        "both. The result is one table with a row per run.",
         example="compare qrels.txt bm25.run dph.run --explain bm25 dph",
         codes=_CODES,
     )
@@ -83,8 +83,7 @@ def add_compare(commands: Any) -> None:
         "--disagree",
         nargs=4,
         metavar=("X", "Y", "A", "B"),
-        help="print instead the queries on which criteria X and Y prefer different ones of runs "
-        "A and B",
+        help="print instead the queries on which criteria X and Y disagree about runs A and B",
     )
     parser.add_argument(
         "--pairs", action="store_true", help="add a table of all pairs (--wide: with every column)"
@@ -94,9 +93,9 @@ def add_compare(commands: Any) -> None:
     parser.add_argument(
         "--holds",
         action="store_true",
-        help="say of each significant difference whether unjudged documents might undo it: columns "
-        "holds and depth of the pairs, a dagger in LaTeX and Markdown (they are those down to the "
-        "criterion's cutoff, else the top 100)",
+        help="mark significant differences that unjudged documents (down to the criterion's "
+        "cutoff, else the top 100) might undo: columns holds and depth of --pairs, a dagger in "
+        "LaTeX and Markdown",
     )
     kinds = list(KINDS[Comparison])
     parser.add_argument("--plot", metavar="FILE", help="draw a picture into FILE (see --kind)")
@@ -111,7 +110,7 @@ def add_compare(commands: Any) -> None:
         "--columns",
         choices=["means", "differences"],
         default="means",
-        help="what a table in LaTeX or Markdown shows (default: means)",
+        help="contents of a table in LaTeX or Markdown (default: means)",
     )
     parser.add_argument("--caption", metavar="TEXT", help="first sentence of a caption in LaTeX")
     add_output(parser)
@@ -129,7 +128,7 @@ def add_report(commands: Any) -> None:
     parser.add_runs(values=True)
     parser.add("measures", help="measures, as in `eval` (default of --values: all)")
     parser.add_preference()
-    parser.add("baseline", help="as in `compare`")
+    parser.add("baseline", help="compare all others with this run (its name in the table)")
     parser.add("predicted", more=_PREDICTED_VALUES)
     parser.add("allow_empty", "groups", "cluster", "margin", *TEST)
     parser.add_argument("--title", help="title of the page")
@@ -464,13 +463,13 @@ def add_gate(commands: Any) -> None:
         "--strict", action="store_true", help="fail also if a criterion is undecided"
     )
     words = (
-        "call a loss undecided if some grades of unjudged documents undo it (default); "
-        "--no-bounds: unjudged documents are not relevant"
+        "call a loss undecided if grades of unjudged documents could undo it (default); "
+        "--no-bounds: count unjudged documents as not relevant"
     )
     parser.add_argument("--bounds", action=BooleanOptionalAction, default=True, help=words)
-    words = "append each look to this file (JSON lines), and keep alpha over all looks together"
+    words = "append each look to this file (JSON lines), and keep alpha over all looks"
     parser.add_argument("--ledger", metavar="FILE", help=words)
-    words = "how many looks the ledger will have: they share alpha equally (default: no end)"
+    words = "number of looks, which then share alpha equally (default: no limit)"
     parser.add_argument("--horizon", type=int, metavar="N", help=words)
     parser.add_argument(
         "--release", metavar="RUN", help="run file of the last release, a second baseline"
@@ -480,7 +479,7 @@ def add_gate(commands: Any) -> None:
         type=int,
         default=10,
         metavar="N",
-        help="how many lost queries to list (default: 10)",
+        help="number of lost queries to list (default: 10)",
     )
     parser.add("rel", "allow_empty", "predicted", "groups", "cluster", *ONE_CRITERION_TEST)
     parser.add_argument(

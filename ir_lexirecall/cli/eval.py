@@ -67,8 +67,8 @@ def add_eval(commands: Any) -> None:
     parser.add(
         "measures", help="measures, one or several (default: those that a collection recommends)"
     )
-    parser.add_argument("--by-query", action="store_true", help="a row per run and query")
-    words = "test all others against this run: + is better, - is worse (its name in the table)"
+    parser.add_argument("--by-query", action="store_true", help="print a row per run and query")
+    words = "run (its name in the table) to test all others against: + is better, - is worse"
     parser.add("baseline", help=words)
     parser.add("allow_empty", "rel", *BOUNDS, "margin", *TEST)
     add_glance(parser)
@@ -321,8 +321,8 @@ def add_explain_measure(commands: Any) -> None:
     """Declare the command ``explain-measure``."""
     parser: Parser = commands.add_parser(
         "explain-measure",
-        help="say what a measure means",
-        description="Say what a measure means: formula, parameters, range, what 0 means, when it "
+        help="explain a measure",
+        description="Explain a measure: formula, parameters, range, what 0 means, when it "
         "ties, when to use it, an "
         "example, the source.",
         example="explain-measure 'RBU(p=0.9)@20'",

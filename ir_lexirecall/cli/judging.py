@@ -26,21 +26,21 @@ def add_to_judge(commands: Any) -> None:
         help="list the unjudged documents that decide most",
         description="List the unjudged documents that decide most between runs, by one "
         "criterion. -o pool.csv adds texts "
-        "and a column of grades to fill in; -o pool.html is a page to judge in that needs no "
+        "and a column of grades to fill in; -o pool.html is a page for judging that needs no "
         "network. Other commands read the "
         "new judgments with --judged.",
         example="to-judge qrels.txt bm25.run dph.run -n 100 -o pool.html",
     )
     parser.add_runs(least=2)
     parser.add_argument(
-        "-n", type=int, default=100, metavar="N", help="at most N documents (default: 100)"
+        "-n", type=int, default=100, metavar="N", help="list at most N documents (default: 100)"
     )
     parser.add("measures", help="the measure that compares the runs")
     parser.add_preference()
     parser.add("rel", "cutoff")
-    parser.add("baseline", help="only what decides between this run and the others")
+    parser.add("baseline", help="list only documents that decide between this run and others")
     parser.add("allow_empty", "depth", "max_rel")
-    default = " (by default those of the collection, where they are on this machine)"
+    default = " (default: those of the collection, if this machine has them)"
     _add_texts(parser, "-o pool.csv and pool.html", default)
     add_output(parser)
 
@@ -122,7 +122,7 @@ def add_merge_judged(commands: Any) -> None:
     """Add the command `merge-judged`."""
     parser: Parser = commands.add_parser(
         "merge-judged",
-        help="merge what two judges judged, and list their disagreements",
+        help="merge the judgments of two people, and list their disagreements",
         description="Merge the files of two judges (qrels, or pools with grades). Judgments that "
         "agree, or that only one judge made, go "
         "into one file for --judged. Documents with two different grades are listed, so that "
@@ -131,7 +131,7 @@ def add_merge_judged(commands: Any) -> None:
         "again.html",
     )
     parser.add_argument("judged", nargs=2, metavar="JUDGED", help="the file of each judge")
-    words = "write what they agree on: qrels of TREC, or a table (.csv)"
+    words = "write the merged judgments: TREC qrels, or a table (.csv)"
     parser.add_argument("-o", "--output", required=True, metavar="FILE", help=words)
     words = (
         "write the documents with two grades: a table (.csv), or a page to judge them again (.html)"

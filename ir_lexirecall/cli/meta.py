@@ -29,8 +29,8 @@ def add_meta(commands: Any) -> None:
     parser: Parser = commands.add_parser(
         "meta",
         help="study measures: axioms, ties, power, stability, correlation",
-        description="Study measures, on their own or on runs. Options are the parameters of the "
-        "functions of ir_lexirecall.meta, which has more of them.",
+        description="Study measures, on their own or on runs. The options are parameters of the "
+        "functions in ir_lexirecall.meta; some functions have more.",
     )
     studies = parser.add_subparsers(required=True, metavar="STUDY", dest="name")
     for name, record in STUDIES.items():

@@ -154,7 +154,7 @@ def agreement(self: Decisions) -> pd.DataFrame:
 
 
 @study(
-    "How often a measure decides as all measures do that agree",
+    "How often a measure agrees where all other measures agree",
     Headline("unanimity", "metric unanimity", "most", "least"),
     Bars("Agreement with what all other measures say together, in bits", largest_first=True),
     example="qrels.txt *.run -m RBU ERR_IA@20 StRecall@20",
@@ -275,7 +275,9 @@ def tau_b(x: Signs, y: Signs) -> Floats:
     Matrix("How alike measures order the runs: Kendall's tau"),
     example="qrels.txt *.run -m LR AP nDCG",
     runs=ON_RUNS,
-    options={"by": Option("what a point is: values (of a run on a query; the default) or runs")},
+    options={
+        "by": Option("points to correlate: values (of a run on a query; the default) or runs")
+    },
 )
 def correlation(self: Decisions, *, by: str = "values") -> pd.DataFrame:
     """Correlation of every two measures over runs and queries.

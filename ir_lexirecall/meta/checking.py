@@ -74,7 +74,7 @@ def _finding(table: pd.DataFrame) -> Finding:
 
 
 @study(
-    "Properties of the literature that measures have, and counterexamples",
+    "Axioms from the literature: which a measure meets, with counterexamples",
     _finding,
     Symbols(
         "What measures guarantee: + holds, − fails, n/a does not apply",
@@ -85,9 +85,9 @@ def _finding(table: pd.DataFrame) -> Finding:
     ),
     example="-m TSE LR nDCG@10",
     options={
-        "grades": Option("of documents, from 0 up", int, several=True, shown="G"),
-        "size": Option("documents up to which all rankings are tried", int),
-        "cases": Option("random cases of larger size per property (default: 200)", int),
+        "grades": Option("grades of documents, from 0 up", int, several=True, shown="G"),
+        "size": Option("try all rankings of up to N documents", int),
+        "cases": Option("number of larger random cases per property (default: 200)", int),
     }
     | SEED,
 )

@@ -54,9 +54,11 @@ The sign is 0 if the difference is not significant.
     ),
     example="qrels.txt *.run -m LR AP --fractions 0.3 0.6 0.9",
     options={
-        "fractions": Option("of labels to remove (0.1 to 0.9)", float, several=True, shown="F"),
-        "policy": Option("which labels go: 'random' (the default), 'pool' or 'frequency'"),
-        "n_samples": Option("how often to draw (default: 10)", int),
+        "fractions": Option(
+            "shares of labels to remove (default: 0.1 to 0.9)", float, several=True, shown="F"
+        ),
+        "policy": Option("labels to remove: 'random' (the default), 'pool' or 'frequency'"),
+        "n_samples": Option("number of draws (default: 10)", int),
     }
     | AGGREGATE
     | SEED,
@@ -173,18 +175,22 @@ def degrade(
     example="qrels.txt *.run -m lexirecall AP --fractions 0.5 --contrasts lexirecall:AP",
     options={
         "fractions": Option(
-            "of labels to remove (0.2, 0.5 and 0.8)", float, several=True, shown="F"
+            "shares of labels to remove (default: 0.2, 0.5, 0.8)", float, several=True, shown="F"
         ),
         "policies": Option(
-            "which labels go: 'random', 'pool', 'frequency' (all)", several=True, shown="POLICY"
+            "labels to remove: 'random', 'pool', 'frequency' (default: all)",
+            several=True,
+            shown="POLICY",
         ),
         "groups": Option(
-            "who made each run (default: every run is a group)", "RUN=GROUP", several=True
+            "group that made each run (default: every run is a group)", "RUN=GROUP", several=True
         ),
-        "n_samples": Option("how often to draw labels (default: 5)", int),
-        "contrasts": Option("measures to subtract, B from A", "A:B", several=True),
-        "n_resamples": Option("of the bootstrap (default: 2000)", int),
-        "alpha": Option("1 - confidence of the intervals (default: 0.05)", float),
+        "n_samples": Option("number of draws of labels (default: 5)", int),
+        "contrasts": Option(
+            "pairs of measures whose difference A - B to show", "A:B", several=True
+        ),
+        "n_resamples": Option("number of resamples (default: 2000)", int),
+        "alpha": Option("1 - confidence level of the intervals (default: 0.05)", float),
         **SEED,
     },
     runs=ON_RUNS,

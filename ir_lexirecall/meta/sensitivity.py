@@ -168,8 +168,8 @@ def achieved_significance(
     ),
     example="qrels.txt *.run -m LR AP nDCG",
     options={
-        "n_queries": Option("queries in either half (default: half of them)", int),
-        "n_splits": Option("ways of halving the queries, at most (default: 1000)", int),
+        "n_queries": Option("number of queries in each half (default: half of them)", int),
+        "n_splits": Option("largest number of splits of the queries (default: 1000)", int),
     }
     | SEED,
     runs=ON_RUNS,

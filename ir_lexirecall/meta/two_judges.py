@@ -96,14 +96,14 @@ def _bar_labels(table: pd.DataFrame) -> pd.Series:
     example="qrels.txt *.run --qrels-b model.qrels -m nDCG@10 AP",
     options={
         "qrels_b": Option(
-            "qrels of the other judge, or of several, on the same queries",
+            "qrels of one other judge, or of several, on the same queries",
             several=True,
             required=True,
             shown="FILE",
         ),
         "rel_b": Option(
-            "smallest grade of the other judge that counts as relevant, beside --rel of QRELS "
-            "(default: the same grades for both, one after the other)",
+            "smallest grade of the other judge that counts as relevant, used with --rel of QRELS "
+            "(default: every grade in turn, the same for both)",
             float,
         ),
         "n_resamples": Option(

@@ -54,19 +54,17 @@ def with_names(rows: pd.DataFrame, numbers: Iterable[str]) -> pd.DataFrame:
 
 
 @study(
-    "Probability that two random rankings tie, exactly",
+    "Exact probability that two random rankings tie",
     Headline("probability", "probability of a tie", "most", "least"),
     _probabilities,
     example="--n 1000 10000 --m 10",
     measures=False,
     options={
-        "n": Option(
-            "documents in the collection, one number or several", int, several=True, required=True
-        ),
-        "m": Option("relevant documents, one number or several", int, several=True, required=True),
+        "n": Option("numbers of documents in the collection", int, several=True, required=True),
+        "m": Option("numbers of relevant documents", int, several=True, required=True),
         "k": Option("cutoffs of R@k (default: 1000)", int, several=True),
         "depth": Option(
-            "documents that a run retrieves, one number or several (default: all)",
+            "numbers of documents that a run retrieves (default: all)",
             int,
             several=True,
         ),
@@ -201,8 +199,8 @@ _LARGEST = 1e300  # values: infinite ones are equal
     ),
     example="-m TSE LR AP --m 1 5 10 --n 1000",
     options={
-        "n": Option("documents in the collection, one number or several", int, several=True),
-        "m": Option("relevant documents, one number or several", int, several=True),
+        "n": Option("numbers of documents in the collection", int, several=True),
+        "m": Option("numbers of relevant documents", int, several=True),
     },
 )
 def orientation(
@@ -400,8 +398,8 @@ ORDERS = ("top", "swaps", "relevant")
     ),
     example="-m P@5 AP RBP(p=0.5,rel=1)",
     options={
-        "n": Option("documents of a ranking (default: 5)", int),
-        "m": Option("relevant documents of the topic; by default all n", int),
+        "n": Option("number of documents in a ranking (default: 5)", int),
+        "m": Option("number of relevant documents (default: all n)", int),
         "order": Option("order of rankings: 'top' (the default), 'swaps' or 'relevant'"),
     },
 )

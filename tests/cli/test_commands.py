@@ -460,7 +460,7 @@ def test_a_criterion_that_is_not_known(
 
 def test_help_says_how_to_use_a_measure_of_ones_own(cli: Cli) -> None:
     for command in ("eval", "compare", "report", "gate", "benchmark"):
-        assert "own measures: see 'Use it on the command line'" in " ".join(
+        assert "for your own measures, see 'Use it on the command line'" in " ".join(
             cli(command, "--help").out.split()
         )
 
