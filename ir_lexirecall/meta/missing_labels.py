@@ -178,7 +178,7 @@ def degrade(
             "shares of labels to remove (default: 0.2, 0.5, 0.8)", float, several=True, shown="F"
         ),
         "policies": Option(
-            "labels to remove: 'random', 'pool', 'frequency' (default: all)",
+            "labels to remove: 'random', 'pool', 'frequency' (all by default)",
             several=True,
             shown="POLICY",
         ),
