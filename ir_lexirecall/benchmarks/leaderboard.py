@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from ir_lexirecall._util.arrays import Bools, Floats
+from ir_lexirecall._util.arrays import Bools, Floats, Ints
+from ir_lexirecall._util.lazy import cached_property
 from ir_lexirecall.comparison.criteria import Criterion
 from ir_lexirecall.comparison.pair_tests import cut_at_range
 from ir_lexirecall.comparison.verdicts import two_sided
@@ -21,10 +22,11 @@ from ir_lexirecall.significance import (
 )
 from ir_lexirecall.significance.deviations import Deviations, rank_intervals
 from ir_lexirecall.significance.leaderboards import (
+    TaskCells,
     corrected_mean,
     interval_over_tasks,
     means_of_present,
-    ranks_in_tasks,
+    ranks_by_pairs,
     shared_deviations,
     task_means,
 )
@@ -40,20 +42,25 @@ class Leaderboard:
 
     Attributes:
         runs: names of the runs.
-        values: NaN where missing, shape ``(S, D)``.
+        cells: values in the cells of tasks, as they were given.
         criterion: what the values are.
         test: how differences are tested.
     """
 
     runs: Sequence[str]
-    values: Floats
+    cells: TaskCells
     criterion: Criterion
     test: SignificanceTest
 
+    @cached_property
+    def values(self) -> Floats:
+        """The mean of each run over its cells of each task, NaN without any, shape ``(S, D)``."""
+        return self.cells.task_means()
+
     @property
-    def gains(self) -> Floats:
-        """The values, the larger the better."""
-        return self.criterion.sign * self.values
+    def gains(self) -> TaskCells:
+        """The values in cells, the larger the better."""
+        return replace(self.cells, values=self.criterion.sign * self.cells.values)
 
     @property
     def draws(self) -> Resampled:
@@ -67,17 +74,19 @@ class Leaderboard:
             deviations: those of all pairs of runs.
         """
         alpha, means = self.test.alpha, means_of_present(self.values)
+        has_value = ~np.isnan(self.cells.values)
         low, high, _ = interval_over_tasks(self.values, alpha)
         present = [x[~np.isnan(x)][:, None] for x in self.values.T]
         low, high = cut_at_range(low, high, self.criterion.range, present)
-        ranks = ranks_in_tasks(self.gains)
+        ranks = ranks_by_pairs(self.gains)
         rank_low, rank_high = rank_intervals(deviations, alpha)
         borda_low, borda_high = rank_intervals(shared_deviations(-ranks, self.draws), alpha)
-        resampled = task_means(self.gains, self.draws)
+        resampled = task_means(self.criterion.sign * self.values, self.draws)
         rank_from, rank_to = rank_interval(resampled, alpha)
         return {
             "run": list(self.runs),
             "tasks": np.count_nonzero(~np.isnan(self.values), axis=1),
+            **self._numbers_of_cells("cells", np.count_nonzero(has_value, axis=1)),
             "mean": means,
             "mean_corrected": self._corrected_means(means, resampled),
             "ci_low": low,
@@ -90,6 +99,10 @@ class Leaderboard:
             "borda_low": borda_low,
             "borda_high": borda_high,
         }
+
+    def _numbers_of_cells(self, name: str, numbers: Ints) -> Columns:
+        """Return a column of numbers of cells, where tasks have several."""
+        return {} if self.cells.is_single else {name: numbers}
 
     def _corrected_means(self, means: Floats, resampled: Floats) -> Floats:
         """Return the corrected mean of the best run among those with the most tasks; else NaN."""
@@ -107,7 +120,7 @@ class Leaderboard:
         """Return the differences of all other runs to the baseline, on the tasks both have."""
         alpha, index = self.test.alpha, self.runs.index(baseline)
         is_rival: Bools = np.arange(len(self.runs)) != index
-        differences = self.values[is_rival] - self.values[index]
+        differences = self.cells.differences(np.flatnonzero(is_rival), index)
         mean = means_of_present(differences)
         least, most = self.criterion.range
         bounds = self.criterion.bounds or (least - most, most - least)
@@ -122,6 +135,7 @@ class Leaderboard:
         return {
             "run": [run for run in self.runs if run != baseline],
             "shared_tasks": np.count_nonzero(~np.isnan(differences), axis=1),
+            **self._numbers_of_cells("shared_cells", self.cells.shared_cells()[is_rival, index]),
             "difference": mean,
             "difference_low": tested.low,
             "difference_high": tested.high,

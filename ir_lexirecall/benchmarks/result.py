@@ -20,6 +20,7 @@ from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.comparison.criteria import Criterion, MeasureCriterion
 from ir_lexirecall.comparison.pair_tests import best_first, cut_at_range
 from ir_lexirecall.comparison.verdicts import two_sided
+from ir_lexirecall.io.mteb_results import CellScores
 from ir_lexirecall.significance import (
     SignificanceTest,
     TestResult,
@@ -37,7 +38,11 @@ from ir_lexirecall.significance.deviations import (
     rank_intervals,
 )
 from ir_lexirecall.significance.draws import OVER, resample
-from ir_lexirecall.significance.leaderboards import means_of_present, shared_deviations
+from ir_lexirecall.significance.leaderboards import (
+    TaskCells,
+    means_of_present,
+    shared_deviations,
+)
 from ir_lexirecall.significance.macro_repeats import MacroSeeds
 from ir_lexirecall.significance.outcomes import agreeing
 from ir_lexirecall.significance.resampling import heterogeneity
@@ -240,8 +245,11 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         A leaderboard (a value per task and run) has more columns. ``tasks`` is how many a run has.
         With ``missing='skip'`` runs may lack some: each pair is compared on the tasks that both
         have, ``shared_tasks`` with the baseline, and pairs that share fewer than 6 are not told
-        apart. ``mean`` and ``mean_rank`` are over the tasks that the run has; on a task that n of
-        S runs have, the ranks 1 to n are spread over 1 to S. ``borda_low``, ``borda_high``: the
+        apart (``shared_cells`` counts them for all pairs). ``mean`` and ``mean_rank`` are over the
+        tasks that the run has; on a task that n of S runs have, the ranks 1 to n are spread over 1
+        to S. Where runs have different splits and subsets of MTEB's tasks, a task's value is the
+        mean over the ``cells`` that the run has, and a pair is compared, and ranked on each task,
+        by the ``shared_cells`` of both; tasks remain the sample. ``borda_low``, ``borda_high``: the
         interval of the rank by ``mean_rank`` (Borda), for all runs at once. ``mean_corrected``, of
         the best run among those with the most tasks: its mean less what it gained by being
         selected, max_i mean_i - average of (mean*_w - mean_w) over resamples of the tasks, w the
@@ -333,8 +341,17 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         return table.merge(against, on="run", how="left")
 
     def _leaderboard(self, by: str) -> Leaderboard:
-        """Return the values per task of a criterion, tasks in the order of their names."""
-        name = self.criterion(by).name
+        """Return the values per task of a criterion, or those in the cells of tasks."""
+        criterion = self.criterion(by)
+        scores = self.cell_scores
+        if scores is None:
+            cells = TaskCells.of_tasks(self._values_per_task(criterion.name))
+        else:
+            cells = TaskCells(*scores.of_measure(criterion.name, self.runs))
+        return Leaderboard(self.runs, cells, criterion, self.test)
+
+    def _values_per_task(self, name: str) -> Floats:
+        """Return the values of a measure, NaN where missing, tasks in the order of their names."""
         if name in self._refused:
             raise ValueError(self._refused[name])
         index = {run: i for i, run in enumerate(self.runs)}
@@ -345,12 +362,23 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
             criterion = result.compared.criterion(name)
             assert isinstance(criterion, MeasureCriterion)
             values[rows, d] = criterion.values[:, 0]
-        return Leaderboard(self.runs, values, self.criterion(name), self.test)
+        return values
 
     @property
     def has_gaps(self) -> bool:
         """Whether this is a leaderboard of which some run lacks a task."""
         return self.per_task and bool(self.lacking)
+
+    @property
+    def cell_scores(self) -> CellScores | None:
+        """The scores of all cells of a leaderboard, where some run lacks some; else None."""
+        given = self._first.compared.given
+        return given.cells if self.per_task and given is not None else None
+
+    @property
+    def is_by_pair(self) -> bool:
+        """Whether two runs are compared on the cells that both have, which not all runs have."""
+        return self.has_gaps or self.cell_scores is not None
 
     def check_common(self) -> None:
         """Raise if no run has all collections, so that nothing is known over them.
@@ -391,7 +419,7 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         """
         name = self.criterion(by).name
         if self.has_gaps:
-            return [x[:, None] for x in self._leaderboard(name).values.T]
+            return [x[:, None] for x in self._values_per_task(name).T]
         if name in self._refused:
             raise ValueError(self._refused[name])
         return [
@@ -447,7 +475,7 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         if self.baseline is None:
             raise ValueError("no baseline; pass baseline= to benchmark")
         if self.has_gaps:
-            values = self._leaderboard(self.criterion(by).name).values
+            values = self._values_per_task(self.criterion(by).name)
             row = self.runs.index(self.baseline)
             return [x[:, None] for x in (np.delete(values, row, axis=0) - values[row]).T]
         arrays = []
@@ -647,7 +675,7 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         """
 
         def resampled() -> Deviations:
-            if self.has_gaps:
+            if self.is_by_pair:
                 return shared_deviations(self._leaderboard(by).gains, self.test.resampling)
             pairs = self._pairs(by, self._units(by, self.values_of(by)), over)
             resample([pairs], seed=self.test.seed, progress=self.test.progress)
@@ -687,7 +715,7 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
             p = best_set(self._deviations(name, over))
         else:
             p = seeds.not_beaten(self.criterion(name).sign, over)
-        if self.has_gaps:
+        if self.is_by_pair:
             means = means_of_present(self._leaderboard(name).values)
         else:
             means = inference.macro_means(self.values_of(name))
@@ -698,6 +726,37 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
             "may_be_best": p[order] > alpha,
         }
         return self._frame(columns, over=over)
+
+    @entry
+    def shared_cells(self, by: str | None = None) -> pd.DataFrame:
+        """Return how many tasks of a leaderboard each pair of runs shares, by run.
+
+        Of MTEB's results, return how many cells (task, split, subset).
+
+        Args:
+            by: the criterion; by default the first one.
+
+        >>> import pandas as pd
+        >>> from ir_lexirecall import benchmark
+        >>> board = pd.DataFrame({"task": list("abc"), "old": [0.3, 0.4, 0.5]})
+        >>> board["new"] = [None, 0.6, 0.7]
+        >>> rows = board.melt("task", var_name="run", value_name="score")
+        >>> benchmark(values=rows, missing="skip").shared_cells()
+             old  new
+        old    3    2
+        new    2    2
+
+        Raises:
+            ValueError: there are values per query, or rankings.
+        """
+        name = self.criterion(by).name
+        if not self.per_task:
+            raise ValueError(
+                "only a leaderboard, a value per task and run, has cells; compare a collection by "
+                "itself to see which queries two runs share"
+            )
+        shared = self._leaderboard(name).cells.shared_cells()
+        return self._frame(pd.DataFrame(shared, index=self.runs, columns=self.runs))
 
     @entry
     def by_collection(self, by: str | None = None) -> pd.DataFrame:

@@ -3,27 +3,34 @@
 A cell is a task, a split and a subset. Models may have been run on different splits and subsets,
 so that means of whatever each has would compare different things. The value of a task is the mean
 over the cells that all models with this task have; `MissingCell` says which were left out. For each
-pair of models the same is done with the results of these two (`shared_values`).
+pair of models the same is done with the results of these two (`shared_values`); leaderboards
+compare them on all their cells (`CellScores`).
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import combinations, compress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
+from ir_lexirecall._util.arrays import Bools, Floats, Ints
 from ir_lexirecall._util.errors import and_more
 from ir_lexirecall.io.cells import number_or_text as as_float
 from ir_lexirecall.io.files import open_file, parsed_json
-from ir_lexirecall.io.value_cells import Cells
+from ir_lexirecall.io.frames import Table
+from ir_lexirecall.io.query_columns import TASK_NAMES, known_item_column
+from ir_lexirecall.io.value_cells import Cells, texts
 
 MAIN_SCORE = "main_score"
+_PARTS, _DEFAULTS = (("split",), ("subset", "hf_subset")), ("all", "default")
+"""Names of the columns that tell the cells of a task apart, and what stands where there is none."""
+_SEPARATOR = "\x1f"
 _REVISION = re.compile(r"[0-9a-f]{7,40}|no_revision_available|external")
 
 
@@ -75,6 +82,93 @@ class TaskResult:
     def present(self) -> set[tuple[str, str]]:
         """Splits and subsets with a score."""
         return {cell for cell, score in self.scores.items() if not np.isnan(score)}
+
+
+@dataclass(frozen=True)
+class CellScores:
+    """Scores of S models in C cells (task, split, subset), of which some model lacks some.
+
+    Attributes:
+        runs: names of models.
+        cells: sorted, so that those of a task stand together.
+        scores: by measure, NaN where missing, shape ``(S, C)``.
+    """
+
+    runs: tuple[str, ...]
+    cells: tuple[tuple[str, str, str], ...]
+    scores: Mapping[str, Floats]
+
+    @classmethod
+    def from_results(cls, results: Sequence[TaskResult]) -> Self:
+        """Return the scores of models; a cell that no model has is left out."""
+        runs = tuple(dict.fromkeys(result.run for result in results))
+        present = {(result.task, *cell) for result in results for cell in result.present}
+        index_of_cell = {cell: c for c, cell in enumerate(sorted(present))}
+        scores: dict[str, Floats] = {}
+        for result in results:
+            shape = len(runs), len(index_of_cell)
+            of_measure = scores.setdefault(result.measure, np.full(shape, np.nan))
+            for cell in result.present:
+                column = index_of_cell[(result.task, *cell)]
+                of_measure[runs.index(result.run), column] = result.scores[cell]
+        return cls(runs, tuple(index_of_cell), scores)
+
+    def stacked(self, measures: Sequence[str]) -> Floats:
+        """Return the scores by some measures, shape ``(K, S, C)``."""
+        return np.stack([self.scores[measure] for measure in measures])
+
+    def tasks(self) -> Iterator[tuple[str, list[str], dict[str, Floats]]]:
+        """Yield each task with the models that have it, and their values by measure, ``(S, 1)``.
+
+        They are means over the cells that all of these models have; without any, over those that
+        each has.
+        """
+        stacked = self.stacked(list(self.scores))
+        names = np.array([task for task, *_ in self.cells], dtype=object)
+        for task in dict.fromkeys(names.tolist()):
+            scores = stacked[:, :, names == task]
+            has_task: Bools = np.asarray((~np.isnan(scores)).any(axis=2).all(axis=0))
+            if not has_task.any():
+                continue
+            runs = list(compress(self.runs, has_task))
+            values = {
+                measure: _means_over_cells(of_measure)[:, None]
+                for measure, of_measure in zip(self.scores, scores[:, has_task], strict=True)
+            }
+            yield task, runs, values
+
+    def runs_that_lack(self, measure: str) -> dict[tuple[str, str, str], list[str]]:
+        """Return the cells that models lack which have others of the task, with these models."""
+        has_score = ~np.isnan(self.scores[measure])
+        has_task: dict[str, Bools] = {}
+        for (task, *_), column in zip(self.cells, has_score.T, strict=True):
+            has_task[task] = has_task.get(task, np.zeros_like(column)) | column
+        lacking = {}
+        for cell, column in zip(self.cells, has_score.T, strict=True):
+            lacks = has_task[cell[0]] & ~column
+            if lacks.any():
+                lacking[cell] = list(compress(self.runs, lacks))
+        return lacking
+
+    def renamed(self, names: Mapping[str, str]) -> Self:
+        """Return the scores under other names of measures; ``names``: the present ones by these."""
+        return replace(self, scores={new: self.scores[old] for new, old in names.items()})
+
+    def of_measure(self, measure: str, runs: Sequence[str]) -> tuple[Floats, Ints]:
+        """Return the scores of some models, and where tasks begin; without empty cells."""
+        scores = self.scores[measure][[self.runs.index(run) for run in runs]]
+        has_score: Bools = np.asarray(~np.isnan(scores).all(axis=0))
+        tasks = [task for (task, *_), kept in zip(self.cells, has_score, strict=True) if kept]
+        starts = [c for c, task in enumerate(tasks) if c == 0 or task != tasks[c - 1]]
+        return scores[:, has_score], np.array(starts, dtype=np.int64)
+
+
+def _means_over_cells(scores: Floats) -> Floats:
+    """Return the means over the cells that all models have, or else over those that each has."""
+    is_common = ~np.isnan(scores).any(axis=0)
+    if is_common.any():
+        return np.array([np.mean(row) for row in scores[:, is_common]])
+    return np.nanmean(scores, axis=1)
 
 
 def is_mteb(content: Any) -> bool:
@@ -200,6 +294,63 @@ def _no_number(path: str, measure: str) -> str:
     return f"{path}: no number {measure!r} in it; name another one of MTEB's measures"
 
 
+# -- tables ----------------------------------------------------------------------------------------
+
+
+def has_cells(table: Table) -> bool:
+    """Return whether a table has scores of tasks by split or subset, not values of queries."""
+    if table.repeat is not None or not any(table.named(names) for names in _PARTS):
+        return False
+    return table.named(TASK_NAMES) is not None and known_item_column(table) is None
+
+
+def with_cells_as_tasks(table: Table) -> Table:
+    """Return the table of a row per cell, in whose column of tasks each cell has a name."""
+    task = str(table.named(TASK_NAMES))
+    parts = [table.named(names) for names in _PARTS]
+    names = [
+        _SEPARATOR.join([*map(str, cell)])
+        for cell in zip(
+            table.columns[task],
+            *(
+                np.full(len(table), default) if part is None else table.columns[part]
+                for part, default in zip(parts, _DEFAULTS, strict=True)
+            ),
+            strict=True,
+        )
+    ]
+    columns = {name: x for name, x in table.columns.items() if name not in parts}
+    return replace(table, columns={**columns, task: texts(names)})
+
+
+def results_of_cells(cells: Cells) -> list[TaskResult]:
+    """Return the results in the cells of such a table.
+
+    Raises:
+        ValueError: a model has two scores of a cell.
+    """
+    rows: dict[tuple[str, str, str], dict[tuple[str, str], int]] = {}
+    for n, (run, measure, name) in enumerate(
+        zip(cells.run, cells.measure, cells.query_id, strict=True)
+    ):
+        task, split, subset = name.split(_SEPARATOR)
+        row_of_cell = rows.setdefault((run, task, measure), {})
+        first = row_of_cell.setdefault((split, subset), n)
+        if first != n:
+            raise ValueError(
+                f"{cells.location(n)}: the {measure} of run {run!r} for {task!r} ({split}, "
+                f"{subset}) is given twice (first: {cells.location(first)}); keep one"
+            )
+    return [
+        TaskResult(
+            *key,
+            {cell: float(cells.value[n]) for cell, n in row_of_cell.items()},
+            cells.location(next(iter(row_of_cell.values()))),
+        )
+        for key, row_of_cell in rows.items()
+    ]
+
+
 # -- the cells that all models have ----------------------------------------------------------------
 
 
@@ -236,7 +387,7 @@ def cells_of_results(
     if not rows:
         raise ValueError(
             f"{results[0].path}: of no task do all runs have a split and subset in common; "
-            "compare fewer runs at a time"
+            "compare fewer runs at a time, or give missing='skip' to benchmark"
         )
     return Cells.from_rows(rows, paths.__getitem__, per_task=True), list(missing_cells)
 

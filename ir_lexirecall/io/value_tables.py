@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from ir_lexirecall._util.arrays import Floats
 from ir_lexirecall._util.errors import and_more, shown, shown_names
 from ir_lexirecall.io.frames import Table
+from ir_lexirecall.io.mteb_results import has_cells
 from ir_lexirecall.io.query_columns import (
     TASK_NAMES,
     VALUE_NAMES,
@@ -241,7 +242,7 @@ def tables_of_collections(table: Table, query: str | None) -> dict[str, Table] |
         ValueError: a row names no collection.
     """
     column = table.named(TASK_NAMES)
-    if column is None or column == query:
+    if column is None or column == query or (query is None and has_cells(table)):
         return None
     has_queries = query is not None or known_item_column(table) is not None
     if not has_queries and is_unique_in_runs(table, column):

@@ -32,11 +32,15 @@ from ir_lexirecall.io.frames import Table, table_of_frame
 from ir_lexirecall.io.id_forms import form_hint
 from ir_lexirecall.io.measure_names import equivalent, known
 from ir_lexirecall.io.mteb_results import (
+    CellScores,
     MissingCell,
     TaskResult,
     cells_of_results,
+    has_cells,
     holds_mteb_results,
+    results_of_cells,
     results_of_folder,
+    with_cells_as_tasks,
 )
 from ir_lexirecall.io.query_columns import RUN_NAMES, NamedColumns, roles_of
 from ir_lexirecall.io.repeated_values import (
@@ -77,6 +81,7 @@ class ValueTable:
         summaries: rows that were left out because they hold the means of the others.
         doubtful: queries with a name such as ``all`` that count, since they hold no means.
         missing_cells: cells of MTEB (task, split, subset) that some run lacks, left out.
+        cells: the scores of all cells of MTEB, where some run lacks some; else None.
         query_column: the column that names the queries, if the source is a table.
         missing_of_run: how many queries lack a value, by run, such as rows that failed.
         n_in_source: how many queries there were before any was left out, where that is not the
@@ -111,12 +116,18 @@ class ValueTable:
     shared: SharedValues | None = field(default=None, repr=False)
     n_in_source: int | None = None
     grid: Grid | None = field(default=None, repr=False)
+    cells: CellScores | None = field(default=None, repr=False)
 
     @classmethod
     def from_cells(
-        cls, parts: Sequence[Cells], measures: Sequence[str] | None, missing: str, source: str
+        cls,
+        parts: Sequence[Cells],
+        measures: Sequence[str] | None,
+        missing: str,
+        source: str,
+        scores: CellScores | None = None,
     ) -> Self:
-        """Return cells as arrays.
+        """Return cells as arrays, with the scores that tasks have in cells of their own.
 
         Raises:
             ValueError: a value is missing, occurs twice, or is out of the range of its measure.
@@ -131,7 +142,11 @@ class ValueTable:
         names = grid.measures if measures is None else list(measures)
         wanted = _names_there(names, grid.measures, source)
         values = grid.values[[grid.measures.index(name) for name in wanted]]
-        check_measures_of_runs(values, names, grid.runs, source)
+        if scores is None:
+            check_measures_of_runs(values, names, grid.runs, source)
+        else:
+            check_measures_of_runs(scores.stacked(wanted), names, list(scores.runs), source)
+            scores = scores.renamed(dict(zip(names, wanted, strict=True)))
         check_ranges(cells, grid, wanted, summaries)
         incomplete: Bools = np.asarray(np.isnan(values).any(axis=(0, 1)))
         keeps_gaps = cells.per_task and missing == "skip"
@@ -156,6 +171,7 @@ class ValueTable:
             notes=cells.notes,
             cut=cells.cut,
             grid=replace(grid, measures=names, values=values) if keeps_gaps else None,
+            cells=scores,
         )
 
     def averaged(self, labels: RepeatLabels, repeats: Repeats) -> ValueTable:
@@ -217,7 +233,15 @@ class ValueTable:
         repeats = {name: self.repeats[their] for name, their in named.items() if self.repeats}
         shared = self.shared and self.shared.renamed(named)
         grid = self.grid and self.grid.selected(list(named.values()), list(named))
-        return replace(self, values=values, costs=costs, repeats=repeats, shared=shared, grid=grid)
+        return replace(
+            self,
+            values=values,
+            costs=costs,
+            repeats=repeats,
+            shared=shared,
+            grid=grid,
+            cells=self.cells and self.cells.renamed(named),
+        )
 
     def with_costs(self, names: Names) -> ValueTable:
         """Return the same table, where the smaller value of some measures is better.
@@ -242,6 +266,10 @@ class ValueTable:
         Raises:
             ValueError: a run has no value.
         """
+        if self.cells is not None:
+            return {
+                task: self._of_task(task, runs, values) for task, runs, values in self.cells.tasks()
+            }
         if self.grid is None:
             return {
                 task: self._of_task(task, self.runs, {n: x[:, [q]] for n, x in self.values.items()})
@@ -502,6 +530,7 @@ class Part:
         file_run: the name of the file, which is that of the run if the content names none.
         one_run: whether a table has the values of one run; None if its columns decide that.
         repeat: which of several runs of one system it is.
+        has_task_cells: whether the tasks of a table are splits and subsets of tasks.
     """
 
     content: Cells | Table | list[TaskResult]
@@ -509,6 +538,7 @@ class Part:
     file_run: str | None = None
     one_run: bool | None = False
     repeat: str | None = None
+    has_task_cells: bool = False
 
     def name_of(self, cells: Cells) -> str | None:
         """Return the name of the run of these cells, or None if they name their runs."""
@@ -651,15 +681,18 @@ class ValueSource:
         source = self if runs is None else self.only_runs(runs)
         cells = source.cells
         missing_cells: list[MissingCell] = []
+        scores: CellScores | None = None
         if source.results:
             of_results, missing_cells = cells_of_results(source.results, self.missing)
+            if missing_cells and not cells:
+                scores = CellScores.from_results(source.results)
             cells = [*cells, of_results]
         options = self.measures, self.missing, self.name
         if self.repeats is not None:
             cells, labels = labelled(cells, self.repeats)
             averaged = ValueTable.from_cells(cells, *options).averaged(labels, self.repeats)
             return replace(averaged, missing_cells=tuple(missing_cells))
-        table = ValueTable.from_cells(cells, *options)
+        table = ValueTable.from_cells(cells, *options, scores)
         if runs is not None and not table.query_ids:
             raise ValueError(f"{self.name}: no task has a value of every run")
         table = replace(table, missing_cells=tuple(missing_cells))
@@ -901,6 +934,9 @@ def cells_of_parts(
         if name is not None and part.run is None:
             by_file.append(name)
         content = part.content if name is None else part.content.of_run(name)
+        if part.has_task_cells:
+            results += results_of_cells(content)
+            continue
         several.append(content if part.repeat is None else content.of_repeat(part.repeat))
     if twice := repeated(by_file):
         raise ValueError(
@@ -917,6 +953,13 @@ def with_cells_of_tables(
     Raises:
         ValueError: a table cannot be read, or ``query`` is given and there is no table.
     """
+    if query is None:
+        parts = [
+            replace(part, content=with_cells_as_tasks(part.content), has_task_cells=True)
+            if isinstance(part.content, Table) and part.repeat is None and has_cells(part.content)
+            else part
+            for part in parts
+        ]
     tables = [part.content for part in parts if isinstance(part.content, Table)]
     is_one_run = [bool(part.one_run) for part in parts if isinstance(part.content, Table)]
     if query is not None and not tables:

@@ -15,6 +15,7 @@ from ir_lexirecall._util.rounding import SUM, levelled
 from ir_lexirecall.benchmarks import Benchmark
 from ir_lexirecall.comparison.pair_tests import best_first
 from ir_lexirecall.comparison.verdicts import BETTER, UNDECIDED
+from ir_lexirecall.io.mteb_results import CellScores
 from ir_lexirecall.present import text as texts
 from ir_lexirecall.present.caveats import (
     RARE,
@@ -47,7 +48,7 @@ from ir_lexirecall.present.standings import (
 )
 from ir_lexirecall.present.tables import PLACES as TABLE_PLACES
 from ir_lexirecall.present.tables import Column, Shown, best_marks
-from ir_lexirecall.present.text import count, gathered, listed
+from ir_lexirecall.present.text import count, enumerated, gathered, listed
 from ir_lexirecall.significance import SignificanceTest
 
 MOST_COLLECTIONS = 4  # that a title names
@@ -117,9 +118,30 @@ def _on_values_per_task(result: Benchmark) -> Iterator[Note]:
     """Yield notes on the values of a leaderboard."""
     over = "tests and intervals are over collections, and know nothing of the queries within"
     yield Note(f"A value per collection: {over}.")
-    for comparison in result.values():
-        if comparison.compared.given is not None:
-            yield from notes_on_rows(comparison.compared.given, "task")
+    tables = [result.compared.given for result in result.values() if result.compared.given]
+    if result.cell_scores is not None:
+        yield from _on_cells(result, result.cell_scores)
+        tables = [replace(table, missing_cells=()) for table in tables]
+    for table in tables:
+        yield from notes_on_rows(table, "task")
+
+
+def _on_cells(result: Benchmark, scores: CellScores) -> Iterator[Note]:
+    """Yield a note on the cells that some run lacks, and on the pair that shares the fewest."""
+    runs_of_cell = scores.runs_that_lack(result.quantities[0])
+    if not runs_of_cell or len(result.runs) < 2:
+        return
+    shown = [f"{' '.join(cell)}, not of {listed(runs, 2)}" for cell, runs in runs_of_cell.items()]
+    are = "cell (task, split, subset) is" if len(shown) == 1 else "cells (task, split, subset) are"
+    shared = result.shared_cells().to_numpy(copy=True)
+    np.fill_diagonal(shared, shared.max())
+    a, b = (result.runs[i] for i in np.unravel_index(shared.argmin(), shared.shape))
+    yield Note(
+        f"{len(shown)} {are} missing for some run: {enumerated(shown, 3)}. Over tasks, two runs "
+        f"are compared on the cells that both have (fewest: {shared.min()}, {a} and {b}); one "
+        "task alone, on the cells that all runs have (if none, that each run has).",
+        DOUBTFUL,
+    )
 
 
 def _sizes(result: Benchmark) -> dict[str, int]:

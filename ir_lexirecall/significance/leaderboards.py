@@ -1,8 +1,9 @@
 """Leaderboards: many models with one value per task, some of which are missing.
 
-Tasks are the sample, drawn for all models alike. A pair of models is compared on the tasks that
-both have: no value is filled in. Two models are told apart by their means, or by their mean ranks
-over tasks (Borda), and all pairs are bounded together.
+Tasks are the sample, drawn for all models alike. A task has one value per model, or one for each
+of its cells (splits and subsets). A pair of models is compared on the cells that both have: no
+value is filled in. Two models are told apart by their means, or by their mean ranks over tasks
+(Borda), and all pairs are bounded together.
 """
 
 from __future__ import annotations
@@ -24,6 +25,120 @@ LEAST_SHARED = 6  # tasks that tell two models apart: with fewer, 2^(1 - n) is a
 _ENOUGH = 2_500  # resamples of all pairs
 _AT_ONCE = 256  # resamples whose pairs stay in a processor's cache
 _NO_VARIANCE = np.float32(1e-30)
+
+
+@dataclass(frozen=True)
+class TaskCells:
+    """Values of S models in the C cells of D tasks.
+
+    The value of a task is a mean over cells: over those that a model has, or that both models of a
+    pair have.
+
+    Attributes:
+        values: larger is better, NaN where missing, shape ``(S, C)``.
+        starts: index of the first cell of each task, whose cells stand together, shape ``(D,)``.
+    """
+
+    values: Floats
+    starts: Ints
+
+    @classmethod
+    def of_tasks(cls, values: Floats) -> TaskCells:
+        """Return values per task as tasks of one cell, shape ``(S, D)``."""
+        return cls(values, np.arange(values.shape[1]))
+
+    @property
+    def n_tasks(self) -> int:
+        """Number of tasks."""
+        return len(self.starts)
+
+    @property
+    def is_single(self) -> bool:
+        """Whether each task has a single cell."""
+        return self.values.shape[1] == self.n_tasks
+
+    def of_each_task(self) -> list[Floats]:
+        """Return the values of each task, shape ``(S, C_d)``."""
+        return np.split(self.values, self.starts[1:], axis=1)
+
+    def task_means(self) -> Floats:
+        """Return the mean of each model over the cells it has, NaN without any, ``(S, D)``.
+
+        >>> values = np.array([[0.2, 0.4, 0.9], [np.nan, 0.6, np.nan]])
+        >>> TaskCells(values, np.array([0, 2])).task_means().round(2)
+        array([[0.3, 0.9],
+               [0.6, nan]])
+        """
+        if self.is_single:
+            return self.values
+        return np.stack([means_of_present(x) for x in self.of_each_task()], axis=1)
+
+    def shared_cells(self) -> Ints:
+        """Return how many cells each pair of models shares, shape ``(S, S)``."""
+        has_value = (~np.isnan(self.values)).astype(np.float64)
+        return np.rint(has_value @ has_value.T).astype(np.int64)
+
+    def shared_tasks(self) -> Ints:
+        """Return how many tasks each pair of models shares a cell of, shape ``(S, S)``."""
+        if self.is_single:
+            return self.shared_cells()
+        n_models = len(self.values)
+        shared = np.zeros((n_models, n_models), dtype=np.int64)
+        for x in self.of_each_task():
+            has_value = (~np.isnan(x)).astype(np.float64)
+            shared += has_value @ has_value.T > 0
+        return shared
+
+    def differences(self, rows: slice | Ints, i: int) -> Floats:
+        """Return the differences of some models to model i per task, NaN without shared cells."""
+        x = self.values[rows] - self.values[i]
+        if self.is_single:
+            return x
+        both = ~np.isnan(x)
+        n_cells = np.add.reduceat(both, self.starts, axis=1, dtype=np.int64)
+        sums = np.add.reduceat(np.where(both, x, 0.0), self.starts, axis=1)
+        return np.divide(sums, n_cells, out=np.full(sums.shape, np.nan), where=n_cells > 0)
+
+
+def ranks_by_pairs(cells: TaskCells) -> Floats:
+    """Return the rank of each model on each task, where two models may have different cells of it.
+
+    The rank is 1 and the number of better models, half of one for an equal model: each by the mean
+    over the cells that both have. Ranks are spread as in `ranks_in_tasks`, which this equals where
+    all models with a task have the same cells of it.
+
+    >>> nan = np.nan
+    >>> values = np.array([[0.9, 0.1], [0.8, nan], [nan, 0.2]])
+    >>> ranks_by_pairs(TaskCells(values, np.array([0])))
+    array([[2.],
+           [3.],
+           [1.]])
+    """
+    ranks = ranks_in_tasks(cells.task_means())
+    if cells.is_single:
+        return ranks
+    for d, x in enumerate(cells.of_each_task()):
+        has_value = ~np.isnan(x)
+        is_there = has_value.any(axis=1)
+        if not has_value[is_there][:, has_value.any(axis=0)].all():
+            ranks[:, d] = _ranks_in_uneven_task(x)
+    return ranks
+
+
+def _ranks_in_uneven_task(values: Floats) -> Floats:
+    """Return the ranks of models on one task, by pairs; NaN for a model that shares no cell."""
+    n_models = len(values)
+    has_value = (~np.isnan(values)).astype(np.float64)
+    # Row i, column j: of model i, over the cells that model j has, too.
+    sums = np.where(np.isnan(values), 0.0, values) @ has_value.T
+    difference = sums - sums.T
+    difference[np.abs(difference) <= SUM * (np.abs(sums) + np.abs(sums.T))] = 0.0
+    is_pair = has_value @ has_value.T > 0
+    np.fill_diagonal(is_pair, val=False)
+    n_better = np.sum(is_pair * ((difference < 0) + (difference == 0) / 2), axis=1)
+    n_others = is_pair.sum(axis=1)
+    share = np.divide(n_better, n_others, out=np.full(n_models, np.nan), where=n_others > 0)
+    return 1 + share * (n_models - 1)
 
 
 def ranks_in_tasks(values: Floats) -> Floats:
@@ -85,16 +200,16 @@ class SharedDeviations(Statistic):
         shared: how many tasks each pair shares, shape ``(S, S)``.
     """
 
-    def __init__(self, values: Floats, n_resamples: int) -> None:
+    def __init__(self, cells: TaskCells, n_resamples: int) -> None:
         enough = min(n_resamples, max(_ENOUGH, n_resamples // 4))
-        super().__init__([values], "queries", n_resamples=enough, widest=2 * len(values))
-        n_models, n_tasks = values.shape
-        self._has_value: Bools = ~np.isnan(values)
-        self._is_complete = bool(self._has_value.all())
-        (scaled,), _ = less_shared([values])
-        self._x = np.where(self._has_value, scaled, 0.0)
-        counts = self._has_value.astype(np.float64)
-        self.shared: Ints = np.rint(counts @ counts.T).astype(np.int64)
+        n_models, n_tasks = len(cells.values), cells.n_tasks
+        sample = np.empty((n_models, n_tasks))
+        super().__init__([sample], "queries", n_resamples=enough, widest=2 * n_models)
+        self._is_complete = not np.isnan(cells.values).any()
+        (scaled,), _ = less_shared([cells.values])
+        self._cells = TaskCells(scaled, cells.starts)
+        self._largest: Floats = np.fmax.reduce(scaled, axis=1, initial=0.0)
+        self.shared: Ints = cells.shared_tasks()
         above: Any = np.zeros((n_models, enough), dtype=np.float32)
         t, furthest = np.zeros((n_models, n_models)), np.zeros(enough)
         self.result: Deviations = Deviations(t, above, furthest, 2.0**-n_tasks)
@@ -109,7 +224,7 @@ class SharedDeviations(Statistic):
         Of the later models only those that share enough tasks with it are there, all from the
         first to the last of them if no value is missing.
         """
-        for i in range(len(self._x) - 1):
+        for i in range(len(self.shared) - 1):
             rows: slice | Ints = slice(i + 1, None)
             shared = self.shared[i, i + 1 :]
             if shared.min() < LEAST_SHARED:
@@ -120,10 +235,11 @@ class SharedDeviations(Statistic):
 
     def _differences_to(self, i: int, rows: slice | Ints, shared: Ints) -> _Differences:
         """Return the differences of later models to a model."""
-        both = self._has_value[rows] & self._has_value[i]
-        x = np.where(both, self._x[rows] - self._x[i], 0.0)
+        differences = self._cells.differences(rows, i)
+        both = ~np.isnan(differences)
+        x = np.where(both, differences, 0.0)
         mean = x.sum(axis=1) / shared
-        noise = SUM * np.maximum(self._x[rows].max(axis=1), self._x[i].max())
+        noise = SUM * np.maximum(self._largest[rows], self._largest[i])
         mean[np.abs(mean) <= noise] = 0.0
         centred = np.where(both, x - mean[:, None], 0.0)
         variance = (centred**2).sum(axis=1) / (shared * (shared - 1.0))
@@ -199,11 +315,12 @@ def _studentised(total: Floats, squares: Floats, n_drawn: Floats, least: Floats)
     return total
 
 
-def shared_deviations(values: Floats, draws: Resampled) -> Deviations:
+def shared_deviations(values: Floats | TaskCells, draws: Resampled) -> Deviations:
     """Return the studentised deviations of all pairs of models.
 
     Args:
-        values: of S models on D tasks, larger is better, NaN where missing, shape ``(S, D)``.
+        values: of S models on D tasks, larger is better, NaN where missing, shape ``(S, D)``; or in
+            the cells of tasks.
         draws: resamples of the tasks.
 
     >>> from ir_lexirecall.significance import rank_intervals
@@ -212,7 +329,8 @@ def shared_deviations(values: Floats, draws: Resampled) -> Deviations:
     >>> rank_intervals(shared_deviations(x, Resampled(999)))
     (array([2, 1, 1]), array([3, 3, 2]))
     """
-    pairs = SharedDeviations(values, draws.number)
+    cells = values if isinstance(values, TaskCells) else TaskCells.of_tasks(values)
+    pairs = SharedDeviations(cells, draws.number)
     resample([pairs], seed=draws.seed, progress=draws.progress)
     return pairs.result
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
 
 import ir_lexirecall as irl
 from ir_lexirecall.io.values import read_values
+from ir_lexirecall.significance.leaderboards import interval_over_tasks
 
 TASKS = [f"t{d}" for d in range(9)]
 
@@ -137,3 +141,114 @@ def test_a_forest_has_no_mark_for_a_task_that_a_run_lacks() -> None:
     assert len(labels) == 6 + 8 + 2
     assert "t0: b" not in labels
     assert "t3: b" in labels
+
+
+def scores_in_cells(seed: int = 0, n_tasks: int = 8) -> pd.DataFrame:
+    """A row per run, task, split and subset; some are missing."""
+    rng = np.random.default_rng(seed)
+    rows = [
+        (run, f"T{task}", split, subset, float(rng.random()))
+        for run in "abc"
+        for task in range(n_tasks)
+        for split in ("dev", "test")
+        for subset in "xyz"
+        if (split, subset) == ("test", "z") or rng.random() < 0.6
+    ]
+    return pd.DataFrame(rows, columns=["model_name", "task_name", "split", "subset", "score"])
+
+
+def mteb_folder(scores: pd.DataFrame, folder: Path) -> Path:
+    for (run, task), of_task in scores.groupby(["model_name", "task_name"]):
+        path = folder / str(run) / "no_revision_available" / f"{task}.json"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        by_split = {
+            split: [
+                {"hf_subset": subset, "main_score": score}
+                for subset, score in zip(rows["subset"], rows["score"], strict=True)
+            ]
+            for split, rows in of_task.groupby("split")
+        }
+        path.write_text(json.dumps({"task_name": task, "scores": by_split}))
+    return folder
+
+
+def test_a_pair_is_compared_on_the_splits_and_subsets_that_both_have() -> None:
+    scores = scores_in_cells()
+    result = irl.benchmark(values=scores, baseline="a")
+    table = result.overall().set_index("run")
+    by_run = {
+        run: rows.set_index(["task_name", "split", "subset"])["score"]
+        for run, rows in scores.groupby("model_name")
+    }
+    for run, of_run in by_run.items():
+        assert table.loc[run, "cells"] == len(of_run)
+        by_task = of_run.groupby("task_name").mean()
+        assert table.loc[run, "mean"] == pytest.approx(by_task.mean())
+    for run in "bc":
+        d = (by_run[run] - by_run["a"]).dropna()
+        assert table.loc[run, "shared_cells"] == len(d) == result.shared_cells().loc["a", run]
+        by_task = d.groupby("task_name").mean()
+        assert table.loc[run, "shared_tasks"] == len(by_task)
+        assert table.loc[run, "difference"] == pytest.approx(by_task.mean())
+        *_, (p,) = interval_over_tasks(by_task.to_numpy()[None], 0.05)
+        assert table.loc[run, "p"] == pytest.approx(max(p, 2.0 ** (1 - len(by_task))))
+
+
+def test_a_folder_and_tables_of_the_same_scores_give_the_same_board(tmp_path: Path) -> None:
+    scores = scores_in_cells()
+    of_folder = irl.benchmark(values=mteb_folder(scores, tmp_path / "mteb")).overall()
+    long = irl.benchmark(values=scores).overall()
+    columns = scores.pivot(
+        index=["task_name", "split", "subset"], columns="model_name", values="score"
+    )
+    wide = irl.benchmark(values=columns.reset_index(), missing="skip").overall()
+    scores.to_csv(tmp_path / "scores.csv", index=False)
+    of_file = irl.benchmark(values=tmp_path / "scores.csv").overall()
+    for table in (of_folder, wide, of_file):
+        pd.testing.assert_frame_equal(
+            table.drop(columns="criterion"), long.drop(columns="criterion"), check_exact=True
+        )
+
+
+def test_a_cell_that_is_given_twice_or_null_is_named() -> None:
+    scores = scores_in_cells()
+    twice = pd.concat([scores, scores.tail(1)])
+    with pytest.raises(ValueError, match=r"of run 'c' for 'T7' \(test, z\) is given twice"):
+        irl.benchmark(values=twice)
+    scores.loc[3, "score"] = np.nan
+    with pytest.raises(ValueError, match=r"of run 'a' for 'T\d' .* is null; add it, or give"):
+        irl.benchmark(values=scores)
+    assert irl.benchmark(values=scores, missing="skip").overall()["cells"].sum() == len(scores) - 1
+
+
+def test_a_task_without_a_cell_of_all_runs_still_counts_over_tasks() -> None:
+    scores = scores_in_cells()
+    is_removed = (scores["task_name"] == "T0") & (scores["subset"] != "z")
+    extra = [("a", "x"), ("a", "y"), ("b", "y"), ("b", "w"), ("c", "w"), ("c", "x")]
+    rows = [(run, "T0", "test", subset, 0.5) for run, subset in extra]
+    scores = scores[~is_removed & ~((scores["task_name"] == "T0") & (scores["subset"] == "z"))]
+    scores = pd.concat([scores, pd.DataFrame(rows, columns=scores.columns)])
+    result = irl.benchmark(values=scores)
+    alone = scores[scores["task_name"] == "T0"].groupby("model_name")["score"].mean()
+    assert result["T0"].means()["mean"].tolist() == alone.tolist()
+    assert result.overall()["tasks"].tolist() == [8, 8, 8]
+    assert "cells (task, split, subset) are missing for some run" in result.summary(full=True)
+
+
+def test_a_board_of_which_no_cell_has_all_runs() -> None:
+    scores = scores_in_cells()
+    lacks = {"a": "x", "b": "y", "c": "z"}
+    scores = scores[scores["subset"] != scores["model_name"].map(lacks)]
+    result = irl.benchmark(values=scores, missing="skip")
+    assert result.overall()["tasks"].tolist() == [8, 8, 8]
+    with pytest.raises(
+        ValueError, match=r"compare: .* runs 'a' and 'b' cannot|no task has a value"
+    ):
+        irl.compare(values=read_values(scores, missing="skip"))
+
+
+def test_cells_are_counted_only_on_a_leaderboard() -> None:
+    rows = [("c", run, f"q{q}", q / 10) for run in "ab" for q in range(5)]
+    values = pd.DataFrame(rows, columns=["collection", "run", "query_id", "AP"])
+    with pytest.raises(ValueError, match="shared_cells: only a leaderboard"):
+        irl.benchmark(values=values).shared_cells()

@@ -68,7 +68,9 @@ def test_what_is_missing_is_listed(tmp_path: Path, capsys: pytest.CaptureFixture
     folder = tasks(tmp_path, {"test": {"x": 0.9, "y": 0.5}}, {"test": {"x": 0.9}})
     said = "1 cell (task, split, subset) that some run lacks is left out: T test y, not of b."
     assert said in irl.compare(values=folder).summary(full=True)
-    assert said in irl.benchmark(values=folder).summary(full=True)
+    over_tasks = irl.benchmark(values=folder).summary(full=True)
+    assert "1 cell (task, split, subset) is missing for some run: T test y, not of b." in over_tasks
+    assert "compared on the cells that both have (fewest: 4, a and b)" in over_tasks
     assert said in irl.report(irl.compare(values=folder), tmp_path / "p.html").read_text()
     assert cli.main(["compare", "--values", str(folder), "--caveats"]) == 0
     assert said in " ".join(capsys.readouterr().out.split())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import combinations, permutations
 
 import numpy as np
 import pytest
@@ -15,9 +16,11 @@ from ir_lexirecall.significance import (
 )
 from ir_lexirecall.significance.leaderboards import (
     LEAST_SHARED,
+    TaskCells,
     corrected_mean,
     interval_over_tasks,
     means_of_present,
+    ranks_by_pairs,
     ranks_in_tasks,
     shared_deviations,
     task_means,
@@ -141,3 +144,71 @@ def test_intervals_are_those_of_each_run_on_its_tasks() -> None:
         columns = [np.array([[x]]) for x in row if not math.isnan(x)]
         expected = macro_interval(columns, unused, "collections", 0.05)
         assert (low[i], high[i], p[i]) == tuple(float(x[0]) for x in expected)
+
+
+def uneven_cells(n_models: int = 6, seed: int = 0) -> TaskCells:
+    """Values in one to four cells of nine tasks, of which a third are missing."""
+    rng = np.random.default_rng(seed)
+    starts = np.cumsum([0, *rng.integers(1, 5, 8)])
+    values = rng.normal(0.5, 0.1, (n_models, starts[-1] + 2)).round(1)
+    values[rng.random(values.shape) < 1 / 3] = np.nan
+    return TaskCells(values, starts)
+
+
+def slow_difference(cells: TaskCells, a: int, b: int, task: slice) -> float:
+    """The mean difference over the cells of a task that both have; NaN without any."""
+    both = zip(cells.values[a, task].tolist(), cells.values[b, task].tolist(), strict=True)
+    differences = [x - y for x, y in both if not np.isnan(x) and not np.isnan(y)]
+    return float(np.mean(differences)) if differences else np.nan
+
+
+def tasks_of(cells: TaskCells) -> list[slice]:
+    ends = [*cells.starts[1:].tolist(), cells.values.shape[1]]
+    return [slice(*both) for both in zip(cells.starts.tolist(), ends, strict=True)]
+
+
+def test_differences_are_of_the_cells_that_both_models_have() -> None:
+    cells = uneven_cells()
+    for a, b in permutations(range(6), 2):
+        expected = [slow_difference(cells, a, b, task) for task in tasks_of(cells)]
+        ours = cells.differences(np.array([a]), b)[0]
+        np.testing.assert_allclose(ours, expected, atol=1e-12)
+        assert cells.shared_tasks()[a, b] == np.count_nonzero(~np.isnan(expected))
+        both = ~np.isnan(cells.values[a]) & ~np.isnan(cells.values[b])
+        assert cells.shared_cells()[a, b] == np.count_nonzero(both)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_ranks_count_the_better_models_pair_by_pair(seed: int) -> None:
+    cells = uneven_cells(seed=seed)
+    ranks = ranks_by_pairs(cells)
+    for d, task in enumerate(tasks_of(cells)):
+        for model in range(6):
+            others = [slow_difference(cells, i, model, task) for i in range(6) if i != model]
+            others = [x for x in others if not np.isnan(x)]
+            if not others:
+                assert np.isnan(ranks[model, d])
+                continue
+            n_better = sum(1 if x > 1e-9 else 0.5 if x > -1e-9 else 0 for x in others)
+            assert ranks[model, d] == pytest.approx(1 + 5 * n_better / len(others))
+
+
+def test_tasks_whose_cells_all_models_have_are_as_tasks_of_one_value() -> None:
+    values = np.random.default_rng(1).normal(0.5, 0.1, (5, 24))
+    values[2, :6] = np.nan
+    cells = TaskCells(values, np.arange(0, 24, 3))
+    np.testing.assert_allclose(ranks_by_pairs(cells), ranks_in_tasks(cells.task_means()))
+    ours = shared_deviations(cells, Resampled(199))
+    theirs = shared_deviations(cells.task_means(), Resampled(199))
+    np.testing.assert_allclose(ours.t, theirs.t)
+    np.testing.assert_allclose(ours.furthest, theirs.furthest, rtol=1e-5)
+
+
+def test_deviations_are_those_of_every_pair_on_its_tasks() -> None:
+    cells = uneven_cells()
+    deviations = shared_deviations(cells, Resampled(99))
+    for a, b in combinations(range(6), 2):
+        x = np.array([slow_difference(cells, b, a, task) for task in tasks_of(cells)])
+        x = x[~np.isnan(x)]
+        expected = 0.0 if len(x) < LEAST_SHARED else x.mean() / (x.std(ddof=1) / np.sqrt(len(x)))
+        assert deviations.t[a, b] == pytest.approx(expected)

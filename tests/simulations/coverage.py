@@ -36,6 +36,7 @@ from tests.simulations.benchmark import World
 from tests.simulations.benchmark_seeds import benchmark_seeds
 from tests.simulations.gates import stopped
 from tests.simulations.groups import clusters
+from tests.simulations.leaderboards import leaderboards
 from tests.simulations.real_runs import REAL
 from tests.simulations.rows import (
     ALPHA,
@@ -676,6 +677,7 @@ TABLE: list[Callable[[int, Generator], Iterator[Row]]] = [
     studies,
     seeds,
     benchmark_seeds,
+    leaderboards,
     criteria,
     *REAL,
 ]
