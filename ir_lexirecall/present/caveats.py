@@ -633,6 +633,7 @@ def losses_on_unseen_queries(result: Comparison, standings: Sequence[Standing]) 
     if result.compared.margins is None:
         return
     unit = result.compared.unit
+    names_of: dict[str, list[str]] = {}  # the same risk is said once
     for standing in standings:
         if {NOT_WORSE, WITHIN}.isdisjoint(standing.verdicts.pairs.values()):
             continue
@@ -645,7 +646,10 @@ def losses_on_unseen_queries(result: Comparison, standings: Sequence[Standing]) 
         share = unseen_share(n_queries)
         rare = f"fewer than {100 * share:.2g}% of {_plural(unit)}"
         cost = f"a loss of {format_bound(margin / share)} there costs {format_bound(margin)}"
-        yield Note(f"{name}: {count(n_queries, unit)} may miss what happens on {rare}: {cost}.")
+        risk = f"{count(n_queries, unit)} may miss losses on {rare}; {cost}"
+        names_of.setdefault(risk, []).append(name)
+    for risk, names in names_of.items():
+        yield Note(f"{listed(names)}: {risk}.")
 
 
 CAVEATS_ON_TESTS: tuple[Callable[[Comparison, Sequence[Standing]], Iterator[Note]], ...] = (

@@ -371,7 +371,8 @@ def _differing_pairs(result: Comparison, standings: Sequence[Standing], how: str
             f"{standings[0].verdicts.decided:,} of {n_pairs:,} pairs differ significantly ({how})"
         )
     numbers = [f"{x.verdicts.decided:,} by {display_name(x.name, result)}" for x in standings]
-    return f"significantly different pairs of {n_pairs:,}: {', '.join(numbers)} ({how})"
+    numbers[0] = numbers[0].replace(" by ", f" of {n_pairs:,} pairs by ", 1)
+    return f"significantly different: {', '.join(numbers)} ({how})"
 
 
 def _how(result: Comparison, standings: Sequence[Standing]) -> Iterator[str]:
@@ -411,10 +412,8 @@ def _would_decide(result: Comparison, standings: Sequence[Standing]) -> Iterator
     if compared.margins is not None:
         yield f"to decide, if there is no loss: about {listed(facts)} {power}"
         return
-    n_queries = count(len(result.query_ids), compared.unit)
-    if compared.has_uneven_pairs:
-        n_queries = "as many as each pair has"
-    yield f"with {n_queries} a t-test finds a difference of at least {listed(facts)} {power}"
+    where = " on the queries of each pair" if compared.has_uneven_pairs else ""
+    yield f"a t-test{where} detects a difference of {listed(facts)} {power}"
 
 
 def _planned_fact(standing: Standing) -> str:
@@ -617,7 +616,7 @@ def _in_group(result: Comparison, rows: pd.DataFrame) -> str:
 
 
 def _disagreeing(result: Comparison, standings: Sequence[Standing]) -> Iterator[str]:
-    """Yield where criteria, or the mean and the pairwise tests, point to different runs."""
+    """Yield where criteria, or the mean and the pairwise tests, prefer different runs."""
     several = [standing for standing in standings if not standing.all_alike]
     if result.baseline is None:
         yield from _best_by_all(several)
@@ -667,9 +666,8 @@ def _opposite_pairs(result: Comparison, first: Standing, second: Standing) -> It
     if n_opposite:
         n_pairs = len(result.pairs)
         names = [display_name(standing.name, result) for standing in (first, second)]
-        verb = "prefer" if result.baseline is None else "point to"
         share = f"{n_opposite:,} of {count(n_pairs, 'pair')}"
-        yield f"{listed(names)} {verb} different runs in {share}."
+        yield f"{listed(names)} prefer different runs in {share}."
 
 
 # -- unjudged documents ----------------------------------------------------------------------------
@@ -748,8 +746,8 @@ def _ends_of_two(result: Comparison, standings: Sequence[Standing]) -> Iterator[
         could = "could" if undecided.reached[0] else "might"
         ends = f"{texts.format_number(low, 4)} to {texts.format_number(high, 4)}"
         yield (
-            f"They {could} undo the difference{_by(standing, standings)}: {a} less {b} is "
-            f"{ends}, depending on their grades."
+            f"They {could} undo the difference{_by(standing, standings)}: depending on their "
+            f"grades, {a} minus {b} is {ends}."
         )
 
 
@@ -800,14 +798,14 @@ def _might_be_undone(
     result: Comparison, unsure: Sequence[Standing], standings: Sequence[Standing]
 ) -> str:
     """Return how many significant differences might be undone, by each criterion."""
+    documents = f"unjudged documents of {_depths(result, unsure)}"
+    differences = "" if result.baseline is not None else " significant differences"
     shares = []
     for standing in unsure:
-        of_decided = f"{standing.verdicts.decided:,} significant differences"
-        n_unsure = len(standing.unsure or [])
-        shares.append(f"{n_unsure} of {of_decided}{_by(standing, standings)}")
-    documents = f"unjudged documents of {_depths(result, unsure)}"
+        n_of = f"{len(standing.unsure or [])} of {standing.verdicts.decided:,}"
+        shares.append(f"{n_of}{differences}{_by(standing, standings)}")
     if result.baseline is not None:
-        return f"{marks.UNSURE} {documents} might undo it ({listed(shares)})"
+        return f"{marks.UNSURE} {documents} might undo the difference ({listed(shares)})"
     return f"{documents} might undo {listed(shares)}"
 
 
@@ -816,10 +814,11 @@ def _why_not_bounded(result: Comparison, name: str, by: str) -> Iterator[str]:
     test = result.compared.test_of(name).procedure
     if result.missing.undecided(name) is not None:
         if test.of == "centre":
-            yield f"What unjudged documents could change{by} is not bounded for the {test.title}."
+            effects = f"bounds{by} on what unjudged documents could change"
+            yield f"There are no {effects}, for the {test.title}."
     elif result.missing.too_many(name):
         long = f"{count(len(result.pairs), 'pair')} take long; see bounds"
-        yield f"What unjudged documents could change{by} was not looked at: {long}."
+        yield f"Bounds{by} on what unjudged documents could change were left out: {long}."
 
 
 def verdict_cells(result: Comparison, rows: pd.DataFrame) -> list[str]:

@@ -264,8 +264,8 @@ def _legend(gate: Gate) -> Iterator[str]:
     tests = {name: result.compared.test_of(name) for name in result.criteria}
     corrected = ""
     if len(tests) > 1 and result.test.counted_correction:
-        corrected = f"; worse: corrected over {len(tests):,} criteria"
-    yield f"{texts.how_tested(tests, 1)}; worse, not worse: one-sided{corrected}"
+        corrected = f"; worse is corrected over {len(tests):,} criteria"
+    yield f"{texts.how_tested(tests, 1)}; worse and not worse are one-sided{corrected}"
 
 
 def _unjudged(gate: Gate) -> Iterator[str]:
@@ -298,7 +298,7 @@ def _would_decide(gate: Gate) -> Iterator[str]:
         needed = _queries_needed(gate, name)
         if needed:
             yield (
-                f"{name}: about {needed} queries would show a loss of less than "
+                f"{name}: about {needed} queries would rule out a loss of "
                 f"{row['margin']:g}, if there is none (power {_POWER:g}); "
                 f"{texts.count(len(result.compared.by[name].query_ids), 'query')} cannot."
             )

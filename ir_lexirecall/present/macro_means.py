@@ -79,7 +79,7 @@ def _notes(result: Benchmark) -> Iterator[Note]:
         yield Note(f"{name} is left out of what is said over collections: {reason}.", BROKEN)
     if len(result) < 5:
         number = count(len(result), "collection")
-        yield Note(f"Only {number}: little can be said of others (over='collections').")
+        yield Note(f"Only {number}: they say little about others (over='collections').")
     if result.per_task:
         yield from _on_values_per_task(result)
         yield from _on_few_queries(result)
@@ -189,9 +189,7 @@ def _on_leader_behind(result: Benchmark, name: str) -> Iterator[Note]:
     if names:
         run, behind = result.runs[leader], listed(names)
         kind = "Leaders behind the baseline on some collections"
-        message = (
-            f"{run} leads by {name}, but its mean is behind that of {result.baseline} on {behind}."
-        )
+        message = f"{run} leads by {name}, but is behind {result.baseline} on {behind}."
         yield Note(message, kind=kind, subject=f"{run} by {name} on {behind}")
 
 
@@ -350,9 +348,9 @@ def _legend(result: Benchmark, standings: Sequence[MacroStanding], over: str) ->
         yield from _legend_against(result, standings, over)
     criteria = {name: result.criterion(name) for name in result.quantities}
     if not all(criterion.is_measure for criterion in criteria.values()):
-        means = "mean of a preference: over all other runs"
+        means = "means of preferences are against all other runs"
         if result.rivals:
-            means += f"; its difference: head to head with {result.baseline}"
+            means += f"; their differences are against {result.baseline} alone"
         yield means
     yield from filter(None, [missing_words(result)])
     yield from filter(None, [directions(criteria).strip()])
@@ -370,7 +368,7 @@ def _legend_against(
         yield f"+ better, - worse than {result.baseline} ({how})"
     else:
         least = min(float(standing.against["p_corrected"].min()) for standing in standings)
-        none = f"no significant difference to {result.baseline}, p >= {texts.format_p(least)}"
+        none = f"no significant difference from {result.baseline}, p >= {texts.format_p(least)}"
         yield f"{none} ({how})"
     if families:
         yield families

@@ -97,7 +97,7 @@ def comparison_table(
     else:
         shown = _means(result, standings, places, holds=holds)
         notes = _notes_on_means(result, standings)
-    corrected = families_words(result).removeprefix("each criterion tested by itself; ")
+    corrected = families_words(result)
     if standings and corrected:  # the sentence on the test ends with "each criterion by itself"
         notes.append(f"{corrected[0].upper()}{corrected[1:]}.")
     if holds:

@@ -256,10 +256,11 @@ def _families_sentence(n_left: Mapping[str, int], n_pairs: int) -> str:
     """Return how many differences a correction over all criteria would leave, by criterion."""
     kept = [name for name, n in n_left.items() if n]
     if n_pairs > 1:
-        kept = [f"{n_left[name]:,} of {n_pairs:,} by {name}" for name in kept]
+        kept = [f"{n_left[name]:,} by {name}" for name in kept]
+        kept[:1] = [words.replace(" by", f" of {n_pairs:,} by", 1) for words in kept[:1]]
     differences = listed(kept) if kept else "no significant difference"
     number = "both" if len(n_left) == 2 else f"all {_NUMBERS.get(len(n_left), len(n_left))}"
-    return f"each criterion tested by itself; corrected over {number}: {differences}"
+    return f"if corrected over {number} criteria: {differences}"
 
 
 class Standing:

@@ -85,7 +85,7 @@ def test_a_leader_behind_the_baseline_on_a_collection_is_said() -> None:
     suite = irl.benchmark(
         {"x": QRELS, "y": few}, {"x": ahead, "y": behind}, ["AP"], baseline="base"
     )
-    assert "new leads by AP, but its mean is behind that of base on y." in suite.diagnostics
+    assert "new leads by AP, but is behind base on y." in suite.diagnostics
 
 
 def test_missing_intervals_are_explained() -> None:

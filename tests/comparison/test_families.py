@@ -45,7 +45,7 @@ def test_the_family_of_all_criteria_is_corrected_together(correction, baseline):
 
 
 def test_every_text_says_how_criteria_are_corrected():
-    left = "corrected over all four: "
+    left = "if corrected over all four criteria: "
     result = compared()
     for text in (result.summary(full=True), result.to_markdown(), result.to_latex()):
         assert left in " ".join(text.lower().split())
@@ -72,9 +72,7 @@ def test_two_runs_name_the_criteria_that_are_left():
     }
     result = irl.compare(values=values)
     assert (result.table()["p"] <= 0.05).tolist() == [True, True, False]
-    assert "each criterion tested by itself; corrected over all three: x" in result.summary(
-        full=True
-    )
+    assert "if corrected over all three criteria: x" in result.summary(full=True)
 
 
 def test_undefined_criteria_take_no_part():
@@ -120,7 +118,7 @@ def test_a_benchmark_corrects_over_all_criteria():
         test = SignificanceTest(family=family, n_resamples=999)
         result = irl.benchmark(collections, runs, ["AP", "RR"], baseline="bm25", test=test)
         tables[family] = result.overall()
-        said = "ach criterion tested by itself; corrected over both: "
+        said = "f corrected over both criteria: "
         assert (
             (said in result.summary(full=True))
             == (said in result.to_markdown())

@@ -176,9 +176,7 @@ def test_p_and_levels_have_two_digits_and_intervals_are_at_95(tmp_path):
 
 def test_few_queries_are_said_to_miss_rare_losses():
     x = np.random.default_rng(4).normal(0, 0.02, 50)
-    said = (
-        "AP: 50 queries may miss what happens on fewer than 5.8% of queries: a loss of 0.17 there"
-    )
+    said = "AP: 50 queries may miss losses on fewer than 5.8% of queries; a loss of 0.17 there"
     result = compared(x)
     assert result.table()["verdict"].iloc[0] in ("within margin", "not worse")
     assert any(note.startswith(said) for note in result.diagnostics)

@@ -121,11 +121,11 @@ SEVERAL = """\
  4  worst   0.879  0.799 to 0.912      0.770      -1.000
 
 * best mean
-significantly different pairs of 6: 3 by nDCG@10, 3 by AP, 3 by lexirecall
+significantly different: 3 of 6 pairs by nDCG@10, 3 by AP, 3 by lexirecall
 (paired t-test for nDCG@10 and AP, sign test for lexirecall; Holm's correction
 for 6 comparisons, p <= 0.05)
-each criterion tested by itself; corrected over all three: 3 of 6 by nDCG@10, 3
-of 6 by AP and 3 of 6 by lexirecall
+if corrected over all three criteria: 3 of 6 by nDCG@10, 3 by AP and 3 by
+lexirecall
 net: (won - lost) / queries, against all other runs
 
 Careful
@@ -147,7 +147,7 @@ other   0.799   0.000  -0.001 to 0.001       1.0
 
 + better, - worse than fair (paired t-test, Holm's correction for 2 comparisons,
 p <= 0.05)
-with 30 queries a t-test finds a difference of at least 0.0014 (power 0.8)
+a t-test detects a difference of 0.0014 (power 0.8)
 
 .table()  .explain(a, b)  .bounds()  report(result, path)"""
 
