@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -26,6 +26,7 @@ from ir_lexirecall.comparison.comparing import (
     Criteria,
     CriteriaLike,
     Wanted,
+    compare_repeated,
     compare_runs,
     comparison_of_values,
     parse_criteria,
@@ -41,6 +42,7 @@ from ir_lexirecall.io.files import named_files
 from ir_lexirecall.io.groups import GroupsLike
 from ir_lexirecall.io.repeated_values import Repeats, RepeatsLike
 from ir_lexirecall.io.values import ValuesLike, ValueTable, read_collections
+from ir_lexirecall.preferences.naming import Preference
 from ir_lexirecall.significance import SignificanceTest
 
 STANDARD = ("nDCG@10", "AP", "R@1000", "LR", "TSE", "lexirecall")
@@ -111,9 +113,10 @@ def benchmark(
             of what is said over collections (of values also the queries that lack a value). Runs of
             a leaderboard, a value per task and run, stay: a pair is compared on the tasks that both
             have (`Benchmark.overall`).
-        repeats: what several ``values`` of a run for one query are, as in ``compare``. A run has
-            the same ``"seeds"`` on all collections: what is said over collections allows for seeds
-            that move all of them at once.
+        repeats: what several ``values`` of a run for one query are, or several rankings that are a
+            list under one name, as in ``compare``. A run has the same ``"seeds"`` on all
+            collections, rankings in the same order: what is said over collections allows for seeds
+            that move all of them at once, by measures, not preferences.
         deterministic: as in ``compare``.
 
     Returns:
@@ -174,10 +177,9 @@ def benchmark(
     if collections is None or runs is None:
         raise ValueError("give collections and runs, or values=")
     refuse_costs(smaller_is_better)
-    refuse_reading_of_values(
-        query=query, run=run, where=where, repeats=repeats, deterministic=deterministic
-    )
-    return _benchmark_of_runs(collections, runs, by, design, missing)
+    refuse_reading_of_values(query=query, run=run, where=where)
+    repeated = Repeats.from_argument(repeats, deterministic)
+    return _benchmark_of_runs(collections, runs, by, design, missing, repeated)
 
 
 def _benchmark_of_source(path: str | os.PathLike[str], options: Mapping[str, Any]) -> Benchmark:
@@ -309,11 +311,14 @@ def _benchmark_of_runs(
     by: CriteriaLike | None,
     design: Design,
     missing: str,
+    repeated: Repeats | None,
 ) -> Benchmark:
     """Return the benchmark of runs; see ``benchmark``. One collection is read after the other."""
     named, runs = named_collections(collections, runs)
     is_single = len(named) == 1
     criteria = None if by is None else parse_criteria(by)
+    if criteria is not None:
+        _check_preferences(criteria, repeated)
     if not callable(runs):  # fails before any run is read
         names = {name: [*map(str, part)] for name, part in runs_by_collection(runs, list(named))}
         runs_that_lack_collections(names, missing, design.baseline)
@@ -328,26 +333,75 @@ def _benchmark_of_runs(
             qrels = named[name]
             if isinstance(qrels, str) and not named_files(qrels):
                 qrels = load_collection(qrels)
-            by_name = criteria or _default_criteria(qrels, is_single=is_single)
+            by_name = criteria or _default_criteria(qrels, repeated, is_single=is_single)
             here = replace(
                 design, predicted=predicted.get(name), groups=groups[name], collection=name
             )
             if design.baseline not in [*map(str, of_collection)]:
                 here = replace(here, baseline=None, margin=None)
-            results[name] = compare_runs(qrels, of_collection, by_name, here)
+            if repeated is None:
+                results[name] = compare_runs(qrels, of_collection, by_name, here)
+            else:
+                here_repeated = repeated.of_runs([*map(str, of_collection)])
+                results[name] = compare_repeated(qrels, of_collection, by_name, here, here_repeated)
             if not results[name].query_ids:
                 raise ValueError("there are no judgments in it")
         if missing == "error":
             runs_that_lack_collections(_runs_of(results), missing)
     lacking = runs_that_lack_collections(_runs_of(results), missing, design.baseline)
+    if repeated is not None:
+        _check_repeats(repeated, results, lacking)
     return Benchmark(results, design.baseline, design.test, lacking)
 
 
-def _default_criteria(qrels: QrelsLike, *, is_single: bool) -> Criteria:
-    """Return the criteria if none are named: those a single data set recommends, or standard."""
+def _check_preferences(by: Criteria, repeated: Repeats | None) -> None:
+    """Check that runs with seeds are compared by measures only.
+
+    What seeds add to the variance of preferences over collections is not known.
+
+    Raises:
+        ValueError: a criterion is a preference, and runs have seeds.
+    """
+    preferences = [name for name, one in by.items() if isinstance(one, Preference)]
+    if preferences and repeated is not None and repeated.kind == "seeds":
+        raise ValueError(
+            f"runs with seeds are not compared by preferences ({preferences[0]}) over "
+            "collections; name measures, or compare each collection with repeats='seeds'"
+        )
+
+
+def _check_repeats(
+    repeated: Repeats, results: Mapping[str, Comparison], lacking: Mapping[str, object]
+) -> None:
+    """Check that runs without seeds are there, and others have the same seeds on all collections.
+
+    Raises:
+        ValueError: a run that is called deterministic is on no collection, or seeds differ.
+    """
+    runs = list(dict.fromkeys(run for one in results.values() for run in one.runs))
+    for name in repeated.deterministic:
+        check_choice("deterministic", name, runs)
+    tables = {name: one.compared.given for name, one in results.items()}
+    _check_same_seeds({name: table for name, table in tables.items() if table}, lacking)
+
+
+def _measures_of(by: Criteria) -> Criteria:
+    """Return the criteria without preferences."""
+    return {name: one for name, one in by.items() if not isinstance(one, Preference)}
+
+
+def _default_criteria(qrels: QrelsLike, repeated: Repeats | None, *, is_single: bool) -> Criteria:
+    """Return the criteria if none are named: those a single data set recommends, or standard.
+
+    Runs with seeds are compared by the measures among them.
+    """
+    names: Sequence[str] = STANDARD
     if is_single and isinstance(qrels, Collection):
-        return parse_criteria([*qrels.recommended(), "lexirecall"])
-    return parse_criteria(STANDARD)
+        names = [*qrels.recommended(), "lexirecall"]
+    criteria = parse_criteria(names)
+    if repeated is not None and repeated.kind == "seeds":
+        return _measures_of(criteria)
+    return criteria
 
 
 def _runs_of(results: Mapping[str, Comparison]) -> dict[str, list[str]]:

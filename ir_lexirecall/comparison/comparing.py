@@ -337,6 +337,11 @@ def compare_repeated(
         ValueError: a criterion is a partial order, a system has too few runs, or bad input.
     """
     check_can_be_repeated(by, design)
+    if repeats.column is not None:
+        raise ValueError(
+            f"repeats names the column {repeats.column!r}, which rankings do not have; give "
+            f"repeats={repeats.kind!r}, and the runs of a system as a list under one name"
+        )
     design.check_runs(runs)
     labels, run_of_label = _labelled_repeats(runs)
     numbers = {name: len(of_system) for name, of_system in labels.labels_of_runs.items()}
@@ -389,7 +394,7 @@ def comparison_of_repeats(
             np.array([mean(criterion, of_run) for of_run in table.values[name]]),
             is_cost(criterion),
             range=known_of(criterion)[:2],
-            repeated=RepeatedValues(repeats.kind, table.repeats[name]),
+            repeated=RepeatedValues(repeats.kind, table.repeats[name], table.repeat_labels),
         )
     return _comparison(table.runs, criteria, design, given=table)
 
