@@ -20,7 +20,7 @@ from ir_lexirecall._util.lazy import Memoised, cached_property
 from ir_lexirecall.data.judgments import Judgments
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Relevant:
     """The retrieved relevant documents, by query and rank, with m and r per query.
 
@@ -55,7 +55,7 @@ class Relevant:
         return last
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Ties:
     """The retrieved judged documents whose score other documents of the ranking share."""
 
@@ -74,7 +74,7 @@ class Ties:
         return cls(row, first[row], size[row]) if len(row) else None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class AlignedRun(Memoised):
     """The ranks of the judged documents that a run retrieved, ordered by query, then rank.
 

@@ -70,7 +70,7 @@ def aspect_fields(qrel_class: type) -> dict[str, str]:
     return mapping
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Rules:
     """What the makers of a collection take out of rankings and judgments before they evaluate."""
 
@@ -105,7 +105,7 @@ def rules_of(dataset_id: str) -> Rules:
     return Rules(_SELF_MATCHES.search(dataset_id) is not None, grades)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Collection:
     """A data set: its judgments and queries, and what they say about how to evaluate.
 

@@ -54,7 +54,7 @@ def is_judged(grade: Floats) -> Bools:
     return grade >= 0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class AspectGrades:
     """Grades per aspect, a row per judged document and aspect, in this order."""
 
@@ -73,7 +73,7 @@ class AspectGrades:
         return np.where(largest > 0, largest, 1.0)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Judgments(Memoised):
     """The judged documents of all queries: a row each, sorted by query id, then document id.
 

@@ -32,7 +32,7 @@ Depth: TypeAlias = int | None
 _DEEPEST = np.iinfo(np.int32).max
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Pool:
     """The N documents that S runs retrieved, of some depth.
 

@@ -29,7 +29,7 @@ from ir_lexirecall.io.source import Kind, Source
 _SMALL = 2**17  # lines that one thread sorts
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class AspectRows:
     """Qrels that say more than a grade for each document: several aspects, or further columns.
 

@@ -116,7 +116,7 @@ def _bits_in_order(score: Floats) -> NDArray[np.uint32]:
     return np.where(is_negative, ~bits, bits | np.uint32(1 << 31))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Blocks:
     """A run restricted to judged queries, whose rows stand together: a block per query."""
 

@@ -55,7 +55,7 @@ _FOREIGN = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class File:
     """A file, opened once to see how it is packed and how it begins.
 

@@ -36,7 +36,7 @@ class Kind(Enum):
     OTHER = "other objects"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Table:
     """The columns of a file or frame, as arrays of numbers or of objects.
 

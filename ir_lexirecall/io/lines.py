@@ -73,7 +73,7 @@ def stacked(tables: Sequence[pl.DataFrame]) -> pl.DataFrame:
     return pl.DataFrame(columns)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Layout:
     """How the lines of a file hold columns.
 
@@ -487,7 +487,7 @@ def _without_comments(block: bytes) -> bytes:
 # -- tables with a header --------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Header:
     """The first line of a table.
 

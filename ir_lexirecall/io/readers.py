@@ -49,7 +49,7 @@ _GRADES = {"support": 2, "partial_support": 1, "not_support": 0}
 # -- formats ---------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class FileFormat:
     """A format of files.
 

@@ -21,7 +21,7 @@ class Cut(Enum):
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Schema:
     """What a reader needs of a table.
 

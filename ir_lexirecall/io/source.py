@@ -43,7 +43,7 @@ class Kind(Enum):
     NESTED = "documents by query"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Source:
     """What a user gave; it can be read twice.
 
@@ -63,7 +63,7 @@ class Source:
         return self.data[0].metadata if self.kind is Kind.FILES else ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Fields:
     """Rows as columns: their values by name."""
 

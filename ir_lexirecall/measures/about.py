@@ -24,7 +24,7 @@ class Judgment(NamedTuple):
     iteration: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Example:
     """A ranking whose value can be worked out by hand.
 
@@ -79,7 +79,7 @@ def _grade(label: Label) -> str:
     return "unjudged" if label is None else str(label)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class About:
     """Description of a measure, a test or a preference.
 

@@ -45,7 +45,7 @@ FAMILIES = ("binary", "graded", "collections", "subtopics", "aspects", "unjudged
 """Subjects of measures: relevant documents, grades, collections, subtopics, aspects, judgments."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Utility:
     """Values of a C/W/L measure for all queries, with the names of `ir_measures.CwlMetric`.
 

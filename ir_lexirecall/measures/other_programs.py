@@ -311,7 +311,7 @@ def _intent_aware_average_precision(covered: Coverage) -> Floats:
     return ratio(per_query_sum(covered.query, part, len(covered.subtopics)), covered.subtopics)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Novelty:
     """Sum over ranks of discounted gains, each smaller with earlier ones on the same subtopic.
 
@@ -388,7 +388,7 @@ class Novelty:
         return ceil(log(_NEGLIGIBLE * self.alpha) / log(1 - self.alpha))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Coverage:
     """Retrieved documents, once per subtopic that they are relevant to, by subtopic and rank."""
 

@@ -197,7 +197,7 @@ def _hint(text: str) -> str:
     return ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _RegisteredNames:
     """Names that ir_measures knows, and how their measures print.
 
