@@ -2,17 +2,21 @@
 Amigó, Spina, Carrillo-de-Albornoz, SIGIR 2018: ten constraints and metric unanimity
 ====================================================================================
 
-Of 201 printed numbers (Table 1: 20 measures by ten constraints, mark by mark; and the example of metric unanimity) 175 are
-reproduced with aspect relevance as it is printed, 183 where a document about a subtopic must be the only one about it in the whole
-ranking. Each difference comes with a counterexample or the reason. "RBU alone meets all ten constraints" holds by the second reading
-only; saturation holds for RBU and ERR-IA only where the top grade satisfies with probability 1. Measures are the paper's formulas,
-graded, as far as they are for grades; a mark is yes where no counterexample was found among all short rankings and some random
-longer ones. Tables 2 and 3 (metric unanimity) are about the 30 runs of the Web Track 2014, which are not at hand. Their designs are
-repeated on made-up systems, and on the topics of DATA/web2014-diversity with one real run and systems made from it. Of 67 claims
-26 hold, 14 fail and 27 cannot be told: there, most variants, or both that are compared, have the largest metric unanimity that there is. RBU
-strictly ahead of all others, what the paper concludes, holds in none of the designs that can tell: EU is level with it, and without the
-effort term both fall. RBU(p=1, e=0) is not ERR-IA, as the paper says: it lacks ERR's 1/i. What Section 6.5 says of the Dynamic Domain
-track is about 23 runs that are not at hand.
+Of 201 printed numbers (Table 1, which is 20 measures by ten constraints, and the example of metric unanimity) 175 are
+reproduced with aspect relevance as the paper defines it. 183 are reproduced if no other document of the ranking may be about
+the subtopic. Of 67 claims 26 hold, 14 fail and 27 cannot be told.
+
+- **How marks are made**: measures are the paper's formulas, with graded judgments where the formula allows them. A mark is
+  *yes* if no counterexample was found among all short rankings and some random longer ones. Each difference from the paper
+  has a counterexample or a reason.
+- **Ten constraints**: RBU alone meets all ten only in the second reading. Saturation holds for RBU and ERR-IA only if the
+  top grade satisfies with probability 1.
+- **Metric unanimity** (Tables 2 and 3): the paper's 30 runs of the Web Track 2014 are not available here. The designs are
+  repeated on made-up systems, and on the topics of DATA/web2014-diversity with one real run and systems made from it. In most
+  designs the measures compared reach the largest possible value, so 27 claims cannot be told. RBU is not strictly ahead of
+  all others in any design that can tell: EU is level with it, and without the effort term both fall.
+- **RBU(p=1, e=0) is not ERR-IA**, as the paper says: it lacks ERR's 1/i.
+- **Section 6.5** is about 23 runs of the Dynamic Domain track, which are not available here.
 
 "An Axiomatic Analysis of Diversity Evaluation Metrics: Introducing the Rank-Biased Utility Metric" (SIGIR 2018,
 doi 10.1145/3209978.3210024)::

@@ -2,13 +2,16 @@
 Azzopardi, Mackenzie, Moffat, ICTIR 2021: ERR is not C/W/L
 ==========================================================
 
-Of 6 printed numbers 6 are reproduced, and all six are analytic: the largest value of ERR with four classes of relevance (.9347),
-and five times that of a C/W/L measure (.875). The counterexample (where every document has the gain a, a C/W/L measure is a, ERR is
-not) is computed, and that Equations 5 and 6 give 0 without a cutoff. The 50 cells of Tables 1 and 2 are about the Web Track's runs
-of 2010 and 2011, which are not at hand. Their designs are repeated on DATA/robust2003 (17 runs, grades 0, 1 and 2 of the paper's scale 0 to 3):
-parameters are fitted on its 50 old topics and tested on its 50 new ones, with ERR of top grade 3, as in the paper, and 4, as in gdeval. No cell is
-compared there. Of 19 claims 16 hold, 0 fail and 3 cannot be told; 3 of 3 statements agree with the paper's own tables. Not
-implemented here: TBG, IFT and DDM, which the paper names as further C/W/L measures.
+Of 6 printed numbers 6 are reproduced. All six are analytic: the largest value of ERR with four classes of relevance
+(0.9347), and five times that of a C/W/L measure (0.875). Of 19 claims 16 hold, 0 fail and 3 cannot be told.
+
+- **Counterexample**: if every document has the gain a, a C/W/L measure gives a, and ERR does not. Equations 5 and 6 give 0
+  without a cutoff.
+- **Tables 1 and 2**: their 50 cells are about runs of the Web Track 2010 and 2011, which are not available here, so no cell
+  is compared. Three of three statements about the tables agree with them.
+- **Design repeated** on DATA/robust2003 (17 runs; grades 0, 1 and 2 of the paper's scale 0 to 3): parameters are fitted on
+  50 old topics and tested on 50 new ones, with ERR of top grade 3, as in the paper, and 4, as in gdeval.
+- **Not implemented**: TBG, IFT and DDM, which the paper names as further C/W/L measures.
 
 "ERR is not C/W/L: Exploring the Relationship Between Expected Reciprocal Rank and Other Metrics" (ICTIR 2021,
 doi 10.1145/3471158.3472239)::

@@ -2,18 +2,23 @@
 Diaz, Ekstrand, Mitra, TORS 2026: recall, robustness, and lexicographic evaluation
 ==================================================================================
 
-Of 127 printed numbers (Table 2, a simulation, within sampling error; Tables 3 and 4, tie probabilities; the marks of Table 8) 123
-are reproduced. Two others differ by one digit from the exact value. Two empty cells of Table 8 are marks: one by the paper's own
-proof, and TSE is bounded, for it is at most e(1). Of 120 claims 77 hold, 29 fail and 14 cannot be told. Definition 2.2,
-Equations 9 to 12 and Theorem D.1 are shown by enumeration; what the text says of Sections 4.3, 5.1 and 5.3 and of Figures 4, 5 and 8
-holds. Section 6 used 36 sets of runs that are not at hand. All of its 31 claims, and those of Section 7 that follow, are checked on
-other sets: runs of retrieval (DATA/robust2003, 17 runs, 100 topics), and two sets of recommenders on MovieLens (seven of LensKit,
-recorded; twelve in plain NumPy). The same systems are cut to be shallower, where the paper compares other collections. In this
-design nDCG's agreement with lexirecall does not increase with depth (retrieval .886, .854), nor does the lead by Tukey's HSD, and
-shallow rankings do not hurt recall measures more. With the same test on both sides lexirecall and R@1000 tell 102 and 102 of 136
-pairs apart (sign), 108 and 97 (t), 83 and 68 (Tukey). What is said of deep retrieval cannot be told, nor what one of 21 pairs of
-recommenders decides. That RP and R@1000 keep as many decisions of recommenders as lexirecall fails; what they keep is an artefact of
-their ties, as the paper says.
+Of 127 printed numbers (Table 2, a simulation, within sampling error; Tables 3 and 4, tie probabilities; the marks of Table 8)
+123 are reproduced. Of 120 claims 77 hold, 29 fail and 14 cannot be told.
+
+- **Numbers that differ**: two differ by one digit from the exact value. Two empty cells of Table 8 are marks here, one by the
+  paper's own proof, the other because TSE is bounded: it is at most e(1).
+- **By enumeration**: Definition 2.2, Equations 9 to 12 and Theorem D.1 hold. So do the claims of Sections 4.3, 5.1 and 5.3
+  and of Figures 4, 5 and 8.
+- **Section 6**: the paper's 36 sets of runs are not available here. All 31 claims, and those of Section 7 that follow from
+  them, are checked on 17 runs of retrieval (DATA/robust2003, 100 topics) and on two sets of recommenders on MovieLens (seven
+  of LensKit, recorded; twelve in plain NumPy). Shallow rankings are these systems cut off, where the paper compares other
+  collections.
+- **Fails in this design**: nDCG's agreement with lexirecall does not rise with depth (retrieval 0.886, 0.854), nor does the
+  lead by Tukey's HSD; shallow rankings do not hurt recall measures more; RP and R@1000 do not keep as many decisions of
+  recommenders as lexirecall, and what they keep is an artefact of their ties, as the paper says.
+- **With the same test on both sides**, lexirecall and R@1000 tell 102 and 102 of 136 pairs apart (sign test), 108 and 97 (t),
+  83 and 68 (Tukey).
+- **Cannot be told**: claims about deep retrieval, and claims that one of 21 pairs of recommenders decides.
 
 "Recall, Robustness, and Lexicographic Evaluation" (TORS 2026, doi 10.1145/3728373)::
 

@@ -135,7 +135,9 @@ def ties_are_fewer_than_of_random_rankings(domain: Domain) -> Verdict:
 
 def recall_ties_more(domain: Domain) -> Verdict:
     ties = domain.column("ties")
-    return bool((ties.loc[RECALL].min() > 3 * ties.loc["lexirecall"]).all()), ""
+    least = ties.loc[RECALL].min()
+    text = f"at least {spans(least)}; lexirecall {spans(ties.loc['lexirecall'])}"
+    return bool((least > 3 * ties.loc["lexirecall"]).all()), text
 
 
 def ap_and_ndcg_tie_alike(domain: Domain) -> Verdict:
@@ -214,7 +216,10 @@ def ties_degrade_alike(domain: Domain) -> Verdict:
 
 def ties_degrade_gracefully(domain: Domain) -> Verdict:
     ties = degraded(domain.deepest, "ties")
-    return bool((ties.loc["lexirecall"] < ties.loc[RECALL].min()).all()), ""
+    most = ties.loc[["lexirecall", *RECALL], 0.9]
+    text = ", ".join(f"{name} {share:.3f}" for name, share in most.items())
+    holds = (ties.loc["lexirecall"] < ties.loc[RECALL].min()).all()
+    return bool(holds), f"without 90% of the labels: {text}"
 
 
 def ties_grow_in_shallow_rankings(domain: Domain) -> Verdict:

@@ -220,9 +220,12 @@ def paper(script: Path, *, run: bool) -> str:
         for picture in sorted(folder.glob("*.svg")):
             shown = picture.stem.replace("_", " ")
             parts += [f".. image:: gallery/{script.stem}/{picture.name}", f"   :alt: {shown}", ""]
-        # Claims that hold are counted.
+        # Claims that hold or cannot be told are only counted here; the whole output lists them.
         concluded = re.sub(
-            r"^  holds .*\n", "", verdicts(output.read_text(encoding="utf-8")), flags=re.MULTILINE
+            r"^  (holds|cannot tell) .*\n",
+            "",
+            verdicts(output.read_text(encoding="utf-8")),
+            flags=re.MULTILINE,
         )
         parts += [
             ".. code-block:: none",

@@ -16,7 +16,7 @@ Of 2 printed numbers 1 is reproduced.
 """
 import pathlib, sys
 pathlib.Path(sys.argv[sys.argv.index("--plots") + 1], "a_picture.svg").write_text("<svg/>")
-print("Table 1: a long table\\n\\nWhat the paper says in words\\n  holds  Table 1: it does\\n  FAILS  Table 2: it does not")
+print("Table 1: a long table\\n\\nWhat the paper says in words\\n  holds  Table 1: it does\\n  FAILS  Table 2: it does not\\n  cannot tell  Table 3: no data")
 print("1 of 2 printed numbers agree.")
 '''
 
@@ -28,7 +28,7 @@ def test_a_page_has_pictures_and_verdicts_and_links_to_the_whole_output(
     script = tmp_path / "paper.py"
     script.write_text(SCRIPT, encoding="utf-8")
     page = placeholders.paper(script, run=True)
-    for gone in ("pathlib", "a long table", "holds  Table 1"):
+    for gone in ("pathlib", "a long table", "holds  Table 1", "cannot tell  Table 3"):
         assert gone not in page
     for kept in (
         "Of 2 printed numbers",
