@@ -397,7 +397,8 @@ def _margin_legend(result: Comparison, standings: Sequence[Standing]) -> Iterato
     if UNDECIDED in verdicts:
         yield "undecided: neither worse, nor better, nor shown to be non-inferior"
     if {WITHIN, NOT_WORSE, UNDECIDED} & verdicts:
-        yield f"bounds: one-sided {texts.confidence_words(result.provenance)}"
+        alone = ", each run by itself" if len(result.compared.pairs) > 1 else ""
+        yield f"bounds: one-sided {texts.confidence_words(result.provenance)}{alone}"
 
 
 def _would_decide(result: Comparison, standings: Sequence[Standing]) -> Iterator[str]:

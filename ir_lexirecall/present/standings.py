@@ -414,7 +414,11 @@ class MacroStanding:
 
 
 def loss_words(standing: Standing, row: pd.Series) -> str:
-    """Return the one-sided bound of a loss, or of a difference, that decided a verdict."""
+    """Return the one-sided bound of a loss, or of a difference, that decided a verdict.
+
+    Bounds are those of a run by itself. Where they exclude a loss of the margin, but no longer do
+    after correction for several runs, the words say so.
+    """
     low, high = float(row["bound_low"]), float(row["bound_high"])
     if standing.criterion.sign < 0:
         low, high = -high, -low
@@ -424,6 +428,9 @@ def loss_words(standing: Standing, row: pd.Series) -> str:
         return f"differs by at most {format_bound(max(-low, high))}"
     if row["verdict"] == WORSE:
         return f"loses at least {format_bound(-high)}"
+    margin = (standing.result.compared.margins or {})[standing.name]
+    if row["verdict"] == UNDECIDED and -low < margin:
+        return f"loses at most {format_bound(max(-low, 0.0))} before correction"
     if row["verdict"] == UNDECIDED:
         return f"may lose up to {format_bound(max(-low, 0.0))}"
     return f"loses at most {format_bound(max(-low, 0.0))}"

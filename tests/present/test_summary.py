@@ -573,3 +573,22 @@ def test_the_legend_names_every_pairwise_preference() -> None:
     result = irl.compare(demo.qrels(), demo.runs(), ["rpp", "invrpp"])
     legend = " ".join(result.summary().split())
     assert "rpp and invrpp: mean preference from -1 to 1, against all other runs" in legend
+
+
+def test_a_bound_that_excludes_the_margin_only_before_correction_says_so() -> None:
+    rng = np.random.default_rng(3)
+    queries = [f"q{number}" for number in range(60)]
+    runs = {"base": np.full(60, 0.5)} | {run: 0.5 + rng.normal(0, 0.065, 60) for run in "abcd"}
+    values = {
+        run: {query: {"AP": float(x)} for query, x in zip(queries, of_run, strict=True)}
+        for run, of_run in runs.items()
+    }
+    result = irl.compare(values=values, baseline="base", margin=0.02)
+    words = " ".join(result.summary(full=True).split())
+    table = result.table()
+    undecided = table[table["verdict"] == "undecided"]
+    is_within = undecided["bound_low"] > -0.02
+    assert is_within.any()
+    assert words.count("before correction") == is_within.sum()
+    assert words.count("undecided: may lose up to") == (~is_within).sum()
+    assert "bounds: one-sided 95%, each run by itself" in words
