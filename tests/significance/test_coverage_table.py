@@ -246,3 +246,34 @@ def test_the_program_fails_where_a_row_is_off(monkeypatch, tmp_path, capsys) -> 
     assert coverage.main() == 1
     assert "always wrong" in capsys.readouterr().out
     assert page.read_text().endswith("\n   mean,always wrong,0.95,0.000,,off\n")
+
+
+def test_a_run_that_was_stopped_goes_on_where_it_was(monkeypatch, tmp_path, capsys) -> None:
+    measured = []
+
+    def first(samples, rng):
+        measured.append("first")
+        yield coverage.covers("mean", "first", rng.random(samples) < 2)
+
+    def second(samples, rng):
+        measured.append("second")
+        if len(measured) == 2:
+            raise KeyboardInterrupt
+        yield replace(coverage.covers("mean", "second", np.ones(samples), "few"), worst=0.9)
+
+    page, records = tmp_path / "table.txt", tmp_path / "records"
+    command = ["coverage", "--samples", "7", "--page", str(page), "--records", str(records)]
+    monkeypatch.setattr(coverage, "TABLE", [first, second])
+    monkeypatch.setattr("sys.argv", command)
+    with pytest.raises(KeyboardInterrupt):
+        coverage.main()
+    coverage.main()
+    text = page.read_text()
+    assert measured == ["first", "second", "second"]
+    assert "mean,first,0.95,1.000,," in text
+    coverage.main()
+    assert page.read_text() == text
+    assert measured == ["first", "second", "second"]
+    monkeypatch.setattr("sys.argv", [*command, "--samples", "8"])
+    coverage.main()
+    assert measured[3:] == ["first", "second"]

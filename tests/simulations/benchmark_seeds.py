@@ -1,6 +1,7 @@
-"""Tests over collections of systems whose seeds move all collections at once.
+"""Tests, best sets and ranks over collections, of systems whose seeds move all collections at once.
 
-Values are normal, so that mean squares are drawn from their own distributions, not made of values.
+Values of tests are normal, so that mean squares are drawn from their own distributions, not made of
+values; those of best sets and ranks are normal or skewed.
 """
 
 from __future__ import annotations
@@ -11,8 +12,14 @@ from dataclasses import replace
 import numpy as np
 from numpy.random import Generator
 
-from ir_lexirecall.significance.repeats import DifferenceVariance, SeedVariance, satterthwaite
-from tests.simulations.rows import ALPHA, Floats, Row, false
+from ir_lexirecall.significance.macro_repeats import MacroSeeds
+from ir_lexirecall.significance.repeats import (
+    DifferenceVariance,
+    RepeatedValues,
+    SeedVariance,
+    satterthwaite,
+)
+from tests.simulations.rows import ALPHA, FAMILY, Floats, Row, covers, false
 from tests.simulations.seeds import FEW_SEEDS, MORE_SEEDS, N_SEEDS, NOISE
 
 SIZES = ((25,) * 3, (10, 20, 40, 80), (250,) * 4)
@@ -23,6 +30,8 @@ DEVIATIONS = ((0.0, 0.0), (0.02, 0.0), (0.0, 0.02))
 """Standard deviations of a seed's effect on all collections, and on each of them."""
 OF_QUERIES = 0.1
 """Standard deviation of differences between queries."""
+N_SYSTEMS = 6
+"""Systems whose ranks are bounded."""
 BETWEEN = 0.03
 """Standard deviation of differences between collections."""
 
@@ -32,9 +41,74 @@ def benchmark_seeds(samples: int, rng: Generator) -> Iterator[Row]:
     for n_seeds in N_SEEDS:
         for deviations in DEVIATIONS:
             for sizes in SIZES:
-                yield _row_over_queries(20 * samples, rng, n_seeds, deviations, sizes)
+                yield _row_over_queries(10 * samples, rng, n_seeds, deviations, sizes)
             for n_collections in N_COLLECTIONS:
-                yield _row_over_collections(20 * samples, rng, n_seeds, deviations, n_collections)
+                yield _row_over_collections(10 * samples, rng, n_seeds, deviations, n_collections)
+
+
+def benchmark_seed_ranks(samples: int, rng: Generator) -> Iterator[Row]:
+    """Ranks of six nearly equal systems on three collections of 25 queries, and their best set."""
+    for is_skewed in (False, True):
+        for n_seeds in (2, 3, 5):
+            for deviations in DEVIATIONS[:2]:
+                for over in ("queries", "collections"):
+                    yield from _rows_of_ranks(
+                        samples, rng, n_seeds, deviations, over, is_skewed=is_skewed
+                    )
+
+
+def _rows_of_ranks(
+    samples: int,
+    rng: Generator,
+    n_seeds: int,
+    deviations: tuple[float, float],
+    over: str,
+    *,
+    is_skewed: bool,
+) -> Iterator[Row]:
+    """Yield how often the true ranks are in the intervals of all, and the best system is kept."""
+    ranks_hold, best_is_kept = [], []
+    for _ in range(samples):
+        quality = rng.normal(0, 0.002, N_SYSTEMS)
+        found = _systems(rng, quality, n_seeds, deviations, over, is_skewed=is_skewed)
+        rank = N_SYSTEMS - quality.argsort().argsort()
+        low, high = found.rank_intervals(1, over, ALPHA)
+        ranks_hold.append(np.all((low <= rank) & (rank <= high)))
+        best_is_kept.append(found.not_beaten(1, over)[quality.argmax()] > ALPHA)
+    kind = "skewed" if is_skewed else "normal"
+    moved = f"moving all by {deviations[0]:g}"
+    setting = f"{N_SYSTEMS} runs of {n_seeds} seeds, {moved}, {kind}"
+    for name, holds in (("ranks", ranks_hold), ("the best run is kept", best_is_kept)):
+        row = covers(f"benchmark of seeds, over {over}: {name}", setting, np.array(holds), FAMILY)
+        yield replace(row, instead=MORE_SEEDS)
+
+
+def _systems(
+    rng: Generator,
+    quality: Floats,
+    n_seeds: int,
+    deviations: tuple[float, float],
+    over: str,
+    *,
+    is_skewed: bool,
+) -> MacroSeeds:
+    """Return values of systems with seeds on three collections of 25 queries."""
+    n_systems = len(quality)
+    moved = rng.normal(0, deviations[0], (n_systems, n_seeds, 1))
+    collections = []
+    for _ in range(3):
+        shift = moved + rng.normal(0, deviations[1], (n_systems, n_seeds, 1))
+        if over == "collections":
+            shift = shift + rng.normal(0, BETWEEN, (n_systems, 1, 1))
+        shape = n_systems, 1, 25
+        if is_skewed:
+            of_queries = OF_QUERIES * (rng.exponential(size=shape) - 1)
+        else:
+            of_queries = rng.normal(0, OF_QUERIES, shape)
+        noise = rng.normal(0, NOISE, (n_systems, n_seeds, 25))
+        values = quality[:, None, None] + shift + of_queries + noise
+        collections.append(RepeatedValues("seeds", tuple(values)))
+    return MacroSeeds(collections)
 
 
 def _row_over_queries(

@@ -1,13 +1,14 @@
 """How often what the library says is true: one table of every interval and verdict, on simulated data whose truth is known.
 
-    python -m tests.simulations.coverage [--samples 1000] [--only WORD] [--page ir_lexirecall/pt_docs/coverage_table.txt]
+    python -m tests.simulations.coverage --records FOLDER --page ir_lexirecall/pt_docs/coverage_table.txt
 
 prints a row per statement and setting, and writes them as a table of the documentation. Of an interval, the share of samples in
 which it holds the truth; of a verdict, the share in which it is false. A row is off where an interval holds the truth in less than
 its level - .015, or a verdict is false in more than alpha + .015; then it says what to do instead, or the program ends with 1. Rows
 that keep more than their level by more than .015 say why. Rows of real pairs need the runs at ``../shared/data``.
 
-``TABLE`` lists the functions that yield rows, in order: add one to add rows.
+``TABLE`` lists the functions that yield rows, in order: add one to add rows. The rows of each are kept in the folder of records, with
+their date and time: a run that was stopped goes on there; remove a record to measure it again.
 """
 
 from __future__ import annotations
@@ -15,9 +16,12 @@ from __future__ import annotations
 import argparse
 import csv
 import io
+import json
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
@@ -33,7 +37,7 @@ from ir_lexirecall.significance import SignificanceTest, corrected
 from ir_lexirecall.significance import over_collections as inference
 from tests.simulations import judging
 from tests.simulations.benchmark import World
-from tests.simulations.benchmark_seeds import benchmark_seeds
+from tests.simulations.benchmark_seeds import benchmark_seed_ranks, benchmark_seeds
 from tests.simulations.gates import stopped
 from tests.simulations.groups import clusters
 from tests.simulations.leaderboards import leaderboards
@@ -87,7 +91,7 @@ def means(samples: int, rng: Generator) -> Iterator[Row]:
         )
     for share in (0.01, 0.1, 0.5, 0.9, 0.99):
         for queries in (3, 5, 10, 25, 100):
-            x = (rng.random((20 * samples, queries)) < share).astype(float)
+            x = (rng.random((10 * samples, queries)) < share).astype(float)
             low, high = sig.mean_interval(x)
             setting = f"0 and 1, mean {share:g}, {queries} queries"
             holds = (low <= share) & (share <= high)
@@ -421,7 +425,7 @@ def replicability(samples: int, rng: Generator) -> Iterator[Row]:
 
 def missing_judgments(samples: int, rng: Generator) -> Iterator[Row]:
     """Prediction-powered differences with a biased judge, and the sequential sign test, looked at after every query."""
-    samples *= 4  # they are quick
+    samples *= 2  # they are quick
     for n in (20, 50):
         for rho in (0.0, 0.5, 0.8, 0.95):
             share = judging.coverage(rho, n, 500, 0.05, samples, int(rng.integers(2**32)))
@@ -439,13 +443,13 @@ def missing_judgments(samples: int, rng: Generator) -> Iterator[Row]:
         yield Row(
             "sequential sign test", f"500 queries, {tie:.0%} ties", ALPHA, share, samples, STOPPING
         )
-    share = judging.false_decisions_of_any(17, 250, samples // 8, int(rng.integers(2**32)))
+    share = judging.false_decisions_of_any(17, 250, samples // 4, int(rng.integers(2**32)))
     yield Row(
         "sequential sign test: any pair",
         "17 equal runs, 250 queries",
         ALPHA,
         share,
-        samples // 8,
+        samples // 4,
         STOPPING,
     )
     for queries in (10, 50):
@@ -563,13 +567,13 @@ def few_units(samples: int, rng: Generator) -> Iterator[Row]:
         said,
         FAMILY,
     )
-    share = judging.coverage(0.8, 10, 500, 0.05, 4 * samples, int(rng.integers(2**32)))
+    share = judging.coverage(0.8, 10, 500, 0.05, 2 * samples, int(rng.integers(2**32)))
     yield Row(
         "prediction-powered difference",
         "10 of 500 queries, biased judge, rho 0.8",
         1 - ALPHA,
         share,
-        4 * samples,
+        2 * samples,
     )
     for collections in (8, 15):
         said = [
@@ -677,6 +681,7 @@ TABLE: list[Callable[[int, Generator], Iterator[Row]]] = [
     studies,
     seeds,
     benchmark_seeds,
+    benchmark_seed_ranks,
     leaderboards,
     criteria,
     *REAL,
@@ -714,31 +719,91 @@ def page(rows: Sequence[Row], earlier: Path | None = None) -> str:
     return "\n".join([*head, *(f"   {line}" for line in text.getvalue().splitlines())]) + "\n"
 
 
+def record_of(
+    simulate: Callable[[int, Generator], Iterator[Row]], samples: int, folder: Path | None
+) -> Record:
+    """Return the record of a function: the one in the folder if it has as many samples, or a new one."""
+    path = None if folder is None else folder / f"{simulate.__name__}.json"
+    if path is not None and path.exists():
+        record = Record.read(path)
+        if record.samples == samples:
+            return record
+    record = Record.measured(simulate, samples)
+    if path is not None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        record.write(path)
+    return record
+
+
+@dataclass(frozen=True)
+class Record:
+    """The rows of a function of ``TABLE``, as they were measured.
+
+    Attributes:
+        rows: the rows.
+        samples: simulations that were asked for.
+        date: day of the measurement.
+        seconds: CPU time.
+    """
+
+    rows: list[Row]
+    samples: int
+    date: str
+    seconds: float
+
+    @classmethod
+    def measured(cls, simulate: Callable[[int, Generator], Iterator[Row]], samples: int) -> Record:
+        """Return the rows of a function, which it prints meanwhile."""
+        start = time.process_time()
+        rows = [printed(row) for row in simulate(samples, np.random.default_rng(1))]
+        today = datetime.now(UTC).date().isoformat()
+        return cls(rows, samples, today, round(time.process_time() - start, 1))
+
+    @classmethod
+    def read(cls, path: Path) -> Record:
+        """Return the record in a file."""
+        content = json.loads(path.read_text(encoding="utf-8"))
+        return cls(**content | {"rows": [Row(**row) for row in content["rows"]]})
+
+    def write(self, path: Path) -> None:
+        """Write the record; an interrupted run leaves no half of it."""
+        part = path.with_suffix(".part")
+        part.write_text(json.dumps(asdict(self), indent=1), encoding="utf-8")
+        part.replace(path)
+
+
+def printed(row: Row) -> Row:
+    """Print a row, and return it."""
+    worst = "" if row.worst is None else f"{row.worst:.3f}"
+    print(
+        f"{row.statement:45} {row.setting:55} {row.level:.2f} {row.share:.3f} {worst:5} {row.remark}",
+        flush=True,
+    )
+    return row
+
+
 def main() -> int:
     """Print the rows, and write the page; 1 if any row is off."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument(
-        "--samples", type=int, default=1000, help="simulations a row (default: 1000)"
+        "--samples", type=int, default=2000, help="simulations a row (default: 2000)"
     )
     parser.add_argument(
         "--only",
         default="",
         help="functions of TABLE whose name holds this; other rows of --page stay",
     )
+    parser.add_argument(
+        "--records", type=Path, help="folder of what is measured already, and of what will be"
+    )
     parser.add_argument("--page", type=Path, help="file to write the table to")
     options = parser.parse_args()
     rows = []
     for simulate in TABLE:
         if options.only in simulate.__name__:
-            for row in simulate(options.samples, np.random.default_rng(1)):
-                rows.append(row)
-                worst = "" if row.worst is None else f"{row.worst:.3f}"
-                print(
-                    f"{row.statement:45} {row.setting:55} {row.level:.2f} {row.share:.3f} {worst:5} {row.remark}",
-                    flush=True,
-                )
+            rows += record_of(simulate, options.samples, options.records).rows
     if options.page:
         earlier = options.page if options.only and options.page.exists() else None
         options.page.write_text(page(rows, earlier), encoding="utf-8")

@@ -21,7 +21,7 @@ N_RUNS = 12
 RESAMPLES = 199
 MORE_TASKS = "take more tasks"
 KINDS = ("nearly equal", "a step apart", "in clusters", "skewed")
-GAPS = ((1, 0.0), (1, 0.2), (3, 0.4))
+GAPS = ((1, 0.0), (3, 0.4))
 """Cells of each task, and the share of them that is missing."""
 CELL_NOISE = 0.03
 
@@ -31,7 +31,7 @@ def leaderboards(samples: int, rng: Generator) -> Iterator[Row]:
     for kind in KINDS:
         for n_tasks in (15, 41):
             for n_cells, missing in GAPS:
-                yield from _rows(2 * samples, rng, kind, n_tasks, n_cells, missing)
+                yield from _rows(samples, rng, kind, n_tasks, n_cells, missing)
 
 
 def _rows(
@@ -53,8 +53,8 @@ def _rows(
             low, high = rank_intervals(deviations, ALPHA)
             holds[name].append(np.all((low <= rank) & (rank <= high)))
         holds["best set"].append(best_set(by_mean)[quality.argmax()] > ALPHA)
-        low, high, _ = interval_over_tasks(cells.task_means(), ALPHA)
-        holds["mean"].append((low <= quality) & (quality <= high))
+        (low,), (high,), _ = interval_over_tasks(cells.task_means()[:1], ALPHA)
+        holds["mean"].append(low <= quality[0] <= high)
     per_task = f", {n_cells} cells each" if n_cells > 1 else ""
     gaps = f", {missing:.0%} missing" if missing else ""
     setting = f"{N_RUNS} runs {kind}, {n_tasks} tasks{per_task}{gaps}"

@@ -178,7 +178,7 @@ def real_pairs(samples: int, rng: Generator) -> Iterator[Row]:
             wrong = np.stack(
                 [
                     one_sided(SignificanceTest("t"))(
-                        x[rng.integers(len(x), size=(2 * samples, queries))]
+                        x[rng.integers(len(x), size=(samples, queries))]
                     )
                     for x in every
                 ],
@@ -226,7 +226,7 @@ def real_few_queries(samples: int, rng: Generator) -> Iterator[Row]:
         adverse = is_adverse(every)
         for queries in FEW_SIZES:
             setting = f"real pairs, {where}, {queries} queries"
-            x = drawn(every, 2 * samples, queries, rng)
+            x = drawn(every, samples, queries, rng)
             wrong = of_each(one_sided(SignificanceTest("t")), x)
             yield from _rows_of_t(setting, wrong, adverse)
 
@@ -303,7 +303,7 @@ def real_families(samples: int, rng: Generator) -> Iterator[Row]:
     """Means of all runs; families of tests, best sets and ranks of all runs without a difference."""
     for where, values in real_values():
         for queries in SIZES:
-            setting, count = f"real runs, {where}, {queries} queries", 2 * samples
+            setting, count = f"real runs, {where}, {queries} queries", samples
             x = drawn_together(values, count, queries, rng)
             ends = [sig.mean_interval(one, draws=sig.Resampled(499, k)) for k, one in enumerate(x)]
             low, high = np.array(ends).transpose(1, 0, 2)
@@ -312,7 +312,7 @@ def real_families(samples: int, rng: Generator) -> Iterator[Row]:
         equal = EqualRuns.of(values)
         for queries in FAMILY_SIZES:
             setting = f"real runs, {where}, {queries} queries, {len(values)} equal runs"
-            yield from _families_of_equal_runs(equal, setting, queries, 2 * samples, rng)
+            yield from _families_of_equal_runs(equal, setting, queries, samples, rng)
 
 
 def _families_of_equal_runs(

@@ -42,7 +42,7 @@ def seeds(samples: int, rng: Generator) -> Iterator[Row]:
     for n_seeds in N_SEEDS:
         for n_queries in N_QUERIES:
             for deviation in DEVIATIONS:
-                yield from _rows_of_pairs(2 * samples, rng, n_seeds, n_queries, deviation)
+                yield from _rows_of_pairs(samples, rng, n_seeds, n_queries, deviation)
     for n_seeds in N_SEEDS:
         for n_queries in (25, 250):
             for deviation in (0.0, 0.2):
@@ -50,11 +50,11 @@ def seeds(samples: int, rng: Generator) -> Iterator[Row]:
     for n_seeds in (2, 3, 10):
         for n_queries in N_QUERIES:
             for deviation in DEVIATIONS:
-                yield _row_of_means(2 * samples, rng, n_seeds, n_queries, deviation)
-    for n_seeds in (2, 3):
+                yield _row_of_means(samples, rng, n_seeds, n_queries, deviation)
+    for n_seeds in (2, 3, 5):
         for n_queries in N_QUERIES:
             for deviation in DEVIATIONS:
-                yield _row_of_best_sets(samples // 2, rng, n_seeds, n_queries, deviation)
+                yield _row_of_best_sets(samples, rng, n_seeds, n_queries, deviation)
 
 
 def _rows_of_pairs(

@@ -22,8 +22,8 @@ def criteria(samples: int, rng: Generator) -> Iterator[Row]:
     """Any false verdict by five correlated measures, corrected for each measure or over all."""
     test = SignificanceTest("t")
     for n_queries in (25, 50):
-        shared = differences(rng, (4 * samples, 1, n_queries))
-        x = shared + differences(rng, (4 * samples, N_MEASURES, n_queries))
+        shared = differences(rng, (2 * samples, 1, n_queries))
+        x = shared + differences(rng, (2 * samples, N_MEASURES, n_queries))
         p = test.of_pairs(x.reshape(-1, n_queries)).p.reshape(-1, N_MEASURES)
         over_all = [sig.corrected(row, "holm", ALPHA)[1].any() for row in p]
         setting = f"2 equal runs, {N_MEASURES} measures, {n_queries} queries"
@@ -31,7 +31,7 @@ def criteria(samples: int, rng: Generator) -> Iterator[Row]:
         yield replace(row, instead='take family="all"')
         yield false("family all: better or worse by any", setting, np.array(over_all), FAMILY)
     for n_queries in (10, 25, 50):
-        x = differences(rng, (4 * samples, n_queries))
+        x = differences(rng, (2 * samples, n_queries))
         tested = sig.margin_test(test, x, MARGIN)
         two_sided = test.of_pairs(x)
         better = np.where(two_sided.estimate > 0, two_sided.p, 1.0)  # as comparisons ask
