@@ -1,12 +1,16 @@
-"""``pt.get_dataset("lexirecall:demo")``: the embedded collection."""
+"""The embedded collection: ``pt.get_dataset("lexirecall:demo")`` and its ir_datasets form."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 import pyterrier as pt
+from pyterrier.datasets._irds import IRDSDataset
 
 from ir_lexirecall import demo
+
+IRDS_NAME = "irds:lexirecall/demo"
 
 
 class DatasetProvider(pt.datasets.DatasetProvider):  # type: ignore[misc]
@@ -21,6 +25,27 @@ class DatasetProvider(pt.datasets.DatasetProvider):  # type: ignore[misc]
     def list_dataset_names(self) -> Iterable[str]:
         """Return the names of the data sets."""
         return ["demo"]
+
+
+class RegisteredDemo(IRDSDataset):  # type: ignore[misc]
+    """The embedded collection as PyTerrier reads data sets of ir_datasets.
+
+    The first use registers it with ir_datasets, which has no entry points for data sets.
+
+    >>> pt.get_dataset("irds:lexirecall/demo").irds_ref().queries_count()
+    16
+    """
+
+    def __init__(self) -> None:
+        self._irds_id = IRDS_NAME.partition(":")[2]
+
+    @property
+    def _irds_ref(self) -> Any:
+        import ir_datasets
+        import ir_datasets_lexirecall
+
+        ir_datasets_lexirecall.register()
+        return ir_datasets.load(self._irds_id)
 
 
 class DemoDataset(pt.datasets.Dataset):  # type: ignore[misc]

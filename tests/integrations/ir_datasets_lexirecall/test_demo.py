@@ -79,6 +79,15 @@ def test_nothing_is_written_into_the_package(tmp_path: Path) -> None:
     assert not list(tmp_path.rglob("*lexirecall*"))
 
 
+def test_pyterrier_finds_it_without_a_further_import() -> None:
+    pytest.importorskip("pyterrier")
+    code = f"""
+        import pyterrier as pt
+        print(len(pt.get_dataset("irds:{NAME}").get_topics()))
+    """
+    assert python(code).splitlines()[-1] == "16"
+
+
 def test_pyterrier_finds_it_both_ways() -> None:
     pt = pytest.importorskip("pyterrier")
     ours, theirs = pt.get_dataset("lexirecall:demo"), pt.get_dataset(f"irds:{NAME}")
