@@ -7,7 +7,7 @@ from itertools import islice
 
 import numpy as np
 
-from ir_lexirecall._util.errors import shown, warn
+from ir_lexirecall._util.errors import and_more, shown, warn
 from ir_lexirecall.data.aligned_run import AlignedRun
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.io.columns import head
@@ -19,6 +19,7 @@ FIRST = 10  # documents of a ranking that are expected to be judged
 SIDES = ("run's", "qrels'")
 _SAMPLE = 2**16  # rows of a run in which ids are looked at
 _QUERIES = 5  # queries whose documents are looked at
+_NAMED = 5  # further runs that a warning names
 
 
 def check_matches(
@@ -28,6 +29,7 @@ def check_matches(
     title: str,
     *,
     allow_empty: bool,
+    mismatches: dict[str, str] | None = None,
 ) -> None:
     """Check that a run has a query and a document in common with the qrels.
 
@@ -38,6 +40,7 @@ def check_matches(
             meet; None if it cannot be read again.
         title: the run's name in messages.
         allow_empty: warn instead of raising.
+        mismatches: takes the message by title, for one warning about several runs.
 
     Raises:
         ValueError: there is nothing in common; the message says what would make ids meet.
@@ -54,6 +57,21 @@ def check_matches(
         return
     if not allow_empty:
         raise ValueError(f"{message}; allow_empty=True (--allow-empty) takes such a run")
+    if mismatches is None:
+        warn(message)
+    else:
+        mismatches[title] = message
+
+
+def warn_once(message_of: Mapping[str, str]) -> None:
+    """Warn about the first of several runs, and name the others that need the same warning."""
+    if not message_of:
+        return
+    first, *others = message_of
+    message = message_of[first].removesuffix(".")
+    if others:
+        named, rest = ", ".join(others[:_NAMED]), len(others) - _NAMED
+        message += f". The same holds for {named}{and_more(max(rest, 0))}"
     warn(message)
 
 

@@ -19,7 +19,7 @@ from ir_measures.measures.base import Measure as IRMeasure
 
 from ir_lexirecall._util.arrays import Floats
 from ir_lexirecall._util.engine import started
-from ir_lexirecall._util.errors import and_more, entry, is_integer, naming, repeated, shown, warn
+from ir_lexirecall._util.errors import and_more, entry, is_integer, naming, repeated, shown
 from ir_lexirecall._util.lazy import Memoised, cached_property
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.progress import progress_bar
@@ -27,7 +27,7 @@ from ir_lexirecall._util.rounding import same
 from ir_lexirecall.data.aligned_run import AlignedRun
 from ir_lexirecall.data.alignment import RunLike, ranks_as_given
 from ir_lexirecall.data.judgments import Judgments, QrelsLike
-from ir_lexirecall.data.matching import check_matches, hardly_judged
+from ir_lexirecall.data.matching import check_matches, hardly_judged, warn_once
 from ir_lexirecall.data.pools import Pool
 from ir_lexirecall.io.schemas import RUN
 from ir_lexirecall.io.source import Kind, Source, what_is
@@ -92,6 +92,7 @@ class ScoredRuns(Memoised):
         aligned: dict[str, AlignedRun] = {}
         sources = {str(name): source_of(run, str(name)) for name, run in runs.items()}
         columns: dict[str, list[Floats]] = {name: [] for name in measures}
+        mismatches: dict[str, str] = {}
         with ExitStack() as stack:
             bar = stack.enter_context(progress_bar(progress, total=len(runs), desc="runs"))
             # Files are read a few at a time, in threads: parsing, hashing and sorting release the
@@ -102,7 +103,7 @@ class ScoredRuns(Memoised):
             )  # also after an interruption
             coming: dict[str, Callable[[], AlignedRun]] = {}
             for name, source in sources.items():
-                read = partial(read_run, judgments, source, name, allow_empty)
+                read = partial(read_run, judgments, source, name, allow_empty, mismatches)
                 is_file = isinstance(source, Source) and source.kind is Kind.FILES
                 coming[name] = started(readers, read) if is_file else read
             for name, wait in coming.items():
@@ -111,6 +112,7 @@ class ScoredRuns(Memoised):
                     columns[column].append(values(measure, run))
                 run.forget()
                 bar.update()
+        warn_once({title: mismatches[title] for title in sorted(mismatches)})
         scored = {
             column: np.reshape(rows, (len(sources), len(judgments)))
             for column, rows in columns.items()
@@ -124,9 +126,9 @@ class ScoredRuns(Memoised):
 
         Results that show caveats say so there.
         """
-        for name, _, _, said in hardly_judged(self.judgments, self.runs, self.sources):
-            if len(self.runs[name].doc):  # else that was said when it was read
-                warn(said)
+        hardly = hardly_judged(self.judgments, self.runs, self.sources)
+        # Of runs without any judged document this was said when they were read.
+        warn_once({name: said for name, _, _, said in hardly if len(self.runs[name].doc)})
 
     def pool(self, depth: int | None = None) -> Pool:
         """Read the runs again, and return what they retrieved.
@@ -343,6 +345,7 @@ def read_run(
     run: RunLike | AlignedRun,
     name: str | None = None,
     allow_empty: bool = True,
+    mismatches: dict[str, str] | None = None,
 ) -> AlignedRun:
     """Align a run in any form.
 
@@ -352,6 +355,7 @@ def read_run(
         name: its name in errors and warnings if there are several; by default, its file's.
         allow_empty: take a run that has no query, or no document, in common with the qrels, with a
             warning.
+        mismatches: takes the text of that warning, for one warning about several runs.
 
     Raises:
         ValueError: the run cannot be read.
@@ -366,7 +370,7 @@ def read_run(
         return source
     with naming(source.name or ("run" if name is None else title)):
         aligned = ranks_as_given(judgments, source)
-    check_matches(judgments, aligned, source, title, allow_empty=allow_empty)
+    check_matches(judgments, aligned, source, title, allow_empty=allow_empty, mismatches=mismatches)
     return aligned.condensed() if judgments.judged_only else aligned
 
 

@@ -92,12 +92,18 @@ def matches(
 
 
 def best_match(candidates: Iterable[Match]) -> Match | None:
-    """Return the first match of the form with most matches; None without any."""
+    """Return a match of the simplest form that has at least half of the most matches.
+
+    A form that takes much away, such as the prefix, also matches ids of different documents. None
+    without any match.
+    """
     by_form: dict[str, list[Match]] = {name: [] for name in QUERY_FORMS}
     for match in candidates:
         by_form[match.form].append(match)
-    most = max(by_form.values(), key=len)  # the first of several, the simplest
-    return most[0] if most else None
+    most = max(map(len, by_form.values()))
+    if not most:
+        return None
+    return next(found[0] for found in by_form.values() if len(found) >= most / 2)
 
 
 def form_hint(ids: Iterable[str], others: Iterable[str], sides: tuple[str, str]) -> str:

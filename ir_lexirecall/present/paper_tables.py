@@ -251,7 +251,8 @@ def _differences(
     cells = {name: [row[i] for row in rows] for i, name in enumerate(_DifferenceRow._fields)}
     columns = []
     if len(standings) > 1:
-        columns.append(Column("criterion", cells["criterion"]))
+        has_blocks = len(result.pairs) > 1
+        columns.append(Column("criterion", cells["criterion"], names_blocks=has_blocks))
     if len(result.runs) != 2:
         columns.append(Column("run", cells["run"]))
         if result.baseline is None:
@@ -302,7 +303,7 @@ def _notes_on_differences(result: Comparison, standings: Mapping[str, Standing])
     if not standings or len(result.runs) < 2:
         return []
     notes = []
-    baseline = result.baseline or "the run of the second column"
+    baseline = result.baseline or "the run in the column baseline"
     if len(result.runs) == 2:
         run, baseline = result.pairs[0]
         notes.append(f"Differences are {run} minus {baseline}.")
@@ -310,5 +311,5 @@ def _notes_on_differences(result: Comparison, standings: Mapping[str, Standing])
     notes.append(f"+, -: better, worse than {baseline} ({how}).")
     estimates = {standing.estimate for standing in standings.values()} - {"mean difference"}
     if estimates:
-        notes.append(f"Intervals are of what the test estimates ({listed(sorted(estimates))}).")
+        notes.append(f"Intervals are those of the test's estimate ({listed(sorted(estimates))}).")
     return notes

@@ -8,6 +8,7 @@ beaten runs) raised.
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 import textwrap
@@ -58,13 +59,24 @@ def dagger_note(depth_of: Mapping[str, int | None]) -> str:
 
 @dataclass(frozen=True)
 class Column:
-    """A column as it is shown: texts of cells, not yet escaped."""
+    """A column as it is shown: texts of cells, not yet escaped.
+
+    Attributes:
+        head: its head.
+        cells: its cells.
+        numeric: whether cells align on the right.
+        marks: what follows each cell.
+        is_p: whether cells are p.
+        names_blocks: whether cells that are the same in successive rows name a block of rows. LaTeX
+            writes the name above the block, where it takes no width.
+    """
 
     head: str
     cells: list[str]
     numeric: bool = False
     marks: Sequence[str] = ()
     is_p: bool = False
+    names_blocks: bool = False
 
 
 @dataclass(frozen=True)
@@ -178,6 +190,7 @@ class Shown:
         """
         drawn, alignments = self._latex_columns()
         head, *rows = (" & ".join(row) + " \\\\" for row in zip(*drawn, strict=True))
+        rows = self._in_latex_blocks(rows, len(alignments))
         lines = ["\\toprule", head, "\\midrule", *rows, "\\bottomrule"]
         begin = f"\\begin{{tabular}}{{@{{}}{''.join(alignments)}@{{}}}}"
         lines = [begin, *lines, "\\end{tabular}"]
@@ -192,11 +205,27 @@ class Shown:
             above.append("\\setlength{\\tabcolsep}{4pt}")
         return "\n".join([*above, *lines, "\\end{table}"])
 
+    def _in_latex_blocks(self, rows: Sequence[str], width: int) -> list[str]:
+        """Return rows with the name of each block above it, if a column names blocks."""
+        names = next((column.cells for column in self.columns if column.names_blocks), None)
+        if names is None:
+            return list(rows)
+        lines: list[str] = []
+        for name, block in itertools.groupby(range(len(rows)), names.__getitem__):
+            if lines:
+                lines.append("\\addlinespace")
+            title = f"\\emph{{{texts.escape_latex(name)}}}"
+            lines.append(f"\\multicolumn{{{width}}}{{@{{}}l}}{{{title}}} \\\\")
+            lines += [rows[i] for i in block]
+        return lines
+
     def _latex_columns(self) -> tuple[list[list[str]], list[str]]:
         """Return the cells of each column below its head, padded, and how each is aligned."""
         columns: list[list[str]] = []
         alignments: list[str] = []
         for column in self.columns:
+            if column.names_blocks:
+                continue
             cells = [_latex_cell(cell) for cell in column.cells]
             if column.is_p:
                 cells = align_points(cells, _PHANTOM)

@@ -42,6 +42,21 @@ def test_a_single_pair_is_named_in_the_caption() -> None:
     assert "baseline" not in table
 
 
+def test_criteria_stand_above_their_rows_in_latex() -> None:
+    """A column of criteria would make ten pairs by three criteria wider than a page's text."""
+    result = irl.compare(irl.demo.qrels(), irl.demo.runs(), ["nDCG@10", "AP", "lexirecall"])
+    lines = result.to_latex(columns="differences").splitlines()
+    heads = [line for line in lines if line.startswith("\\multicolumn")]
+    assert heads == [
+        f"\\multicolumn{{6}}{{@{{}}l}}{{\\emph{{{name}}}}} \\\\" for name in result.criteria
+    ]
+    assert lines.count("\\addlinespace") == 2
+    assert sum(" & " in line for line in lines) == 1 + 3 * 10
+    assert "| criterion" in result.to_markdown(columns="differences")
+    one = irl.compare(irl.demo.qrels(), irl.demo.runs(), "AP").to_latex(columns="differences")
+    assert "multicolumn" not in one
+
+
 def test_a_correction_over_all_criteria_is_said_once() -> None:
     for columns in ("means", "differences"):
         caption = " ".join(comparison(4, "Sel50").to_latex(columns=columns).split())

@@ -1291,6 +1291,18 @@ def test_systems_that_are_hardly_judged_are_said() -> None:
         of_one_topic("abcdefghij", "abCDEFGHIJ")
 
 
+def test_systems_whose_ids_differ_are_said_in_one_warning() -> None:
+    with pytest.warns(UserWarning, match="retrieves nothing") as said:
+        of_one_topic("ab", "AB", "BA")
+    (message,) = [text for text in map(_message, said) if "retrieves nothing" in text]
+    assert message.startswith("run 'three' retrieves nothing that the qrels judge")
+    assert message.endswith(". The same holds for run 'two'")
+
+
+def _message(warning: Any) -> str:
+    return str(warning.message)
+
+
 @pytest.mark.filterwarnings("ignore:run 'two' retrieves nothing")
 def test_of_a_system_without_judged_documents_there_are_means_alone() -> None:
     experiment = partial(of_one_topic, "ab", "AB", "cab")
