@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache
+from typing import Any, Self
 
 
 @cache
@@ -27,4 +28,27 @@ def versions(distributions: Iterable[str] = ("ir-lexirecall", "numpy", "scipy"))
     installed = {name.replace("-", "_"): _version(name) for name in distributions}
     return {name: number for name, number in installed.items() if number} | {
         "python": platform.python_version()
+    }
+
+
+class Facts(dict[str, Any]):
+    """Facts that all copies of a table share.
+
+    pandas copies the `attrs` of a table deeply at almost every step. Nothing changes these facts.
+    """
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self
+
+
+def copied_as_one(provenance: Mapping[str, Any]) -> dict[str, Any]:
+    """Return provenance for the `attrs` of tables, whose inner mappings are not copied.
+
+    >>> from copy import deepcopy
+    >>> provenance = copied_as_one({"versions": {"numpy": "2.1.0"}, "alpha": 0.05})
+    >>> provenance, deepcopy(provenance)["versions"] is provenance["versions"]
+    ({'versions': {'numpy': '2.1.0'}, 'alpha': 0.05}, True)
+    """
+    return {
+        name: Facts(fact) if isinstance(fact, dict) else fact for name, fact in provenance.items()
     }

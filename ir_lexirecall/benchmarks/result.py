@@ -14,7 +14,7 @@ from ir_lexirecall._util.errors import check_choice, check_number, entry
 from ir_lexirecall._util.lazy import LazyModule, Memoised, cached_property
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.rounding import SUM, levelled
-from ir_lexirecall._util.versions import versions
+from ir_lexirecall._util.versions import copied_as_one, versions
 from ir_lexirecall.benchmarks.leaderboard import Leaderboard
 from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.comparison.criteria import Criterion, MeasureCriterion
@@ -189,7 +189,7 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
             said = {name: result.provenance[fact] for name, result in self.results.items()}
             return {name: value for name, value in said.items() if value} or None
 
-        return {
+        facts = {
             "collections": list(self.results),
             "criteria": self.criteria,
             "direction": self._first.provenance["direction"],
@@ -207,6 +207,7 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
             "metadata": of_each("metadata"),
             "versions": versions(),
         }
+        return copied_as_one(facts)
 
     def _frame(self, columns: Any, **facts: Any) -> pd.DataFrame:
         table = pd.DataFrame(columns)

@@ -13,7 +13,7 @@ from ir_lexirecall._util.arrays import Floats, Ints, PairIndices
 from ir_lexirecall._util.errors import check_choice, check_number, shown, shown_names
 from ir_lexirecall._util.lazy import Memoised, cached_property
 from ir_lexirecall._util.lazy import pandas as pd
-from ir_lexirecall._util.versions import versions
+from ir_lexirecall._util.versions import copied_as_one, versions
 from ir_lexirecall.comparison.criteria import (
     Criterion,
     MeasureCriterion,
@@ -498,14 +498,16 @@ class ComparedRuns(Memoised):
     @cached_property
     def provenance(self) -> dict[str, Any]:
         """Return what was compared and how it was tested, for the ``attrs`` of tables."""
-        return {
-            "criteria": self.criteria,
-            "baseline": self.baseline,
-            "queries": {name: len(criterion.query_ids) for name, criterion in self.by.items()},
-            **self._source_provenance(),
-            **self._test_provenance(),
-            "versions": versions(),
-        }
+        return copied_as_one(
+            {
+                "criteria": self.criteria,
+                "baseline": self.baseline,
+                "queries": {name: len(criterion.query_ids) for name, criterion in self.by.items()},
+                **self._source_provenance(),
+                **self._test_provenance(),
+                "versions": versions(),
+            }
+        )
 
     def _source_provenance(self) -> dict[str, Any]:
         """Return what is known of measures, judgments, runs and values; None for what is not."""

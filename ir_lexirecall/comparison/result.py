@@ -136,10 +136,10 @@ class Comparison:
                 pd.DataFrame({**labels, **group, **of_criterion})
                 for group, of_criterion in zip(groups, columns(name), strict=True)
             ]
-        table = self.compared.frame(pd.concat(parts, ignore_index=True))
-        if any(self.compared.by[name].is_partial for name in names):
-            return table
-        return table.drop(columns="incomparable", errors="ignore")
+        table = pd.concat(parts, ignore_index=True)
+        if not any(self.compared.by[name].is_partial for name in names):
+            table = table.drop(columns="incomparable", errors="ignore")
+        return self.compared.frame(table)
 
     def _group_columns(self, name: str) -> list[dict[str, Any]]:
         """Return the columns ``group`` and ``queries``, how many count in it, for each group."""

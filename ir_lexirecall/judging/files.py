@@ -11,6 +11,7 @@ import os
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from importlib.metadata import version
 from importlib.resources import files
 from itertools import compress
@@ -211,6 +212,7 @@ def page_template(
         loader=jinja2.PackageLoader(package),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
+        bytecode_cache=_compiled_templates(),
         **options,
     )
     environment.filters.update(filters or {})
@@ -222,6 +224,23 @@ def page_template(
         environment.globals[kind] = asset
         environment.globals[f"{kind}_hash"] = b64encode(digest).decode()
     return environment.get_template(f"{name}.html")
+
+
+@cache
+def _compiled_templates() -> Any:
+    """Return where Jinja2 keeps compiled templates: in memory, for all pages of this process."""
+    import jinja2
+
+    code_of_template: dict[str, Any] = {}
+
+    class InMemory(jinja2.BytecodeCache):
+        def load_bytecode(self, bucket: Any) -> None:
+            bucket.code = code_of_template.get(bucket.key)
+
+        def dump_bytecode(self, bucket: Any) -> None:
+            code_of_template[bucket.key] = bucket.code
+
+    return InMemory()
 
 
 def _texts(

@@ -32,7 +32,7 @@ from ir_lexirecall.plots.marks import (
 from ir_lexirecall.present.comparisons import comparison_glance
 from ir_lexirecall.present.glance import glance_html
 from ir_lexirecall.present.macro_means import benchmark_glance, wilcoxon_words
-from ir_lexirecall.present.standings import MacroStanding, Standing, defined
+from ir_lexirecall.present.standings import MacroStanding, Standing, defined, standing_of
 from ir_lexirecall.present.text import confidence_words, escape_html, provenance_line
 
 # Colours of kinds of marks; others have the first one.
@@ -58,7 +58,7 @@ _DIVERGING = [axes.SECOND, "#fbe3d3", "white", "#cfe5f2", axes.FIRST]
 def _standing(result: Comparison, by: str | None) -> Standing:
     """Return how the runs stand by a criterion; raise if it compares nothing."""
     result.compared.check_compared(by)
-    return Standing(result, result.compared.criterion(by).name)
+    return standing_of(result, result.compared.criterion(by).name)
 
 
 @picture_of(Comparison)

@@ -124,8 +124,13 @@ def _given_values(result: Comparison | Benchmark) -> list[ValueTable]:
 
 
 def standings_of(result: Comparison) -> list[Standing]:
-    """Return how the runs stand by every criterion that is defined."""
-    return [Standing(result, name) for name in defined(result)]
+    """Return how the runs stand by every criterion that is defined, computed once for a result."""
+    return [standing_of(result, name) for name in defined(result)]
+
+
+def standing_of(result: Comparison, name: str) -> Standing:
+    """Return how the runs stand by one criterion, computed once for a result."""
+    return result.tests.cached(("standing", name), lambda: Standing(result, name))
 
 
 def direction_words(criterion: Criterion) -> str:
