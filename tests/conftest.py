@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -68,6 +69,9 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "filterwarnings", "ignore:The inplace keyword:DeprecationWarning:pyterrier"
     )  # PyTerrier's own
+    # Hundreds of tests start Python, each of which would compile the library anew.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    sys.dont_write_bytecode = False
     os.environ.setdefault(
         "OPENBLAS_NUM_THREADS", "1"
     )  # of xdist's workers, which would wait for each other's threads

@@ -47,8 +47,8 @@ def test_a_directory_is_a_directory(cli: Cli) -> None:
         assert "no such file" not in said.err
 
 
-def test_standard_input(process: Cli) -> None:
-    expected = process("eval", "qrels.txt", "bm25.run", "-m", "LR", "AP", "--format", "tsv")
+def test_standard_input(process: Cli, cli: Cli) -> None:
+    expected = cli("eval", "qrels.txt", "bm25.run", "-m", "LR", "AP", "--format", "tsv")
     said = process("eval", "qrels.txt", "-", "-m", "LR", "AP", "--format", "tsv", stdin=BM25)
     assert (said.code, said.err) == (0, "")
     assert said.out == expected.out.replace("bm25", "stdin")

@@ -181,7 +181,7 @@ def test_the_share_of_missing_values_stands_beside_every_mean() -> None:
     for options in ({}, {"baseline": "b"}, {"baseline": "b", "margin": 0.1}):
         result = irl.compare(values=table, **options)
         rows = [line.split() for line in result.summary(full=True).splitlines()]
-        html, markdown = result._repr_html_(), result.to_markdown()
+        html, markdown, latex = result._repr_html_(), result.to_markdown(), result.to_latex()
         for run in RUNS:
             cells = next(c for c in rows if run in c[:2] and len(c) > 4)
             assert cells.count(share[run]) == 2  # one for each criterion
@@ -189,7 +189,7 @@ def test_the_share_of_missing_values_stands_beside_every_mean() -> None:
             table_rows = [line.replace(" ", "").split("|") for line in markdown.splitlines()]
             (row,) = (x for x in table_rows if len(x) > 5 and x[-5] == run)
             assert row[-2] == share[run]
-            assert share[run].replace("%", r"\%") in result.to_latex()
+            assert share[run].replace("%", r"\%") in latex
         assert "missing: share of the queries for which the run has no value" in str(result)
         assert "Missing: share of the queries" in markdown
         pairs = result.table()

@@ -286,10 +286,15 @@ COSTS += "|Character Error Rate|root_mean_square_error|ErrorRate|hallucination|M
 
 
 @pytest.mark.parametrize("measure", COSTS.split("|"))
-def test_well_known_costs_are_known_by_their_names(measure: str, tmp_path: Path) -> None:
+def test_well_known_costs_are_known_by_their_names(measure: str) -> None:
     result = irl.compare(values=renamed(measure), by=measure)
     assert result.tests.verdicts_by(measure).on("good", "bad") == "better"
     assert result.provenance["direction"] == {measure: "smaller is better"}
+
+
+@pytest.mark.parametrize("measure", ["RMSE", "Latency (s)"])
+def test_every_text_says_that_smaller_is_better(measure: str, tmp_path: Path) -> None:
+    result = irl.compare(values=renamed(measure), by=measure)
     page = irl.report(result, tmp_path / "page.html").read_text(encoding="utf-8")
     for said in (
         result.summary(full=True),

@@ -143,7 +143,7 @@ BAD: dict[str, list[tuple[dict[str, Any], str]]] = {
     "axioms": [
         ({"measures": "nothing"}, "unknown measure 'nothing'"),
         ({"measures": "CWL_ERR10"}, "max_rel"),
-        ({"measures": "CWL_ERR10(max_rel=1)", "grades": [0, 1, 2]}, "above max_rel=1"),
+        ({"measures": "CWL_ERR10(max_rel=1)", "grades": [0, 1, 2], "size": 3}, "above max_rel=1"),
         *(
             ({"grades": bad}, "grades must be 0 and some larger integers")
             for bad in ([1, 2], [0, 1.5], 5)

@@ -92,7 +92,9 @@ FITS = "document.documentElement.scrollWidth <= document.documentElement.clientW
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [360, 1280])
-@pytest.mark.parametrize("page", ["file", "many", "suite", "default"])
+@pytest.mark.parametrize(
+    "page", ["file", pytest.param("many", marks=pytest.mark.slow), "suite", "default"]
+)
 def test_it_opens_without_errors_or_network_and_fits(
     browser: Browser, page: str, width: int, scheme: str, request: pytest.FixtureRequest
 ) -> None:
@@ -523,11 +525,12 @@ def test_a_click_on_a_bar_or_a_cell_of_the_heatmap_opens_it(browser: Browser, fi
 # -- paper -------------------------------------------------------------------------------------------
 
 
-def test_seventeen_runs_print_on_at_most_12_pages_and_what_is_folded_stays_folded(
-    browser: Browser, many: Path
+@pytest.mark.parametrize("page", ["file", pytest.param("many", marks=pytest.mark.slow)])
+def test_it_prints_on_at_most_12_pages_and_what_is_folded_stays_folded(
+    browser: Browser, page: str, request: pytest.FixtureRequest
 ) -> None:
     state = "document.querySelectorAll('details:not([open])').length"
-    open_page(browser, many)
+    open_page(browser, request.getfixturevalue(page))
     before = browser.js(state)
     browser.js(f"addEventListener('beforeprint', () => {{ window.inPrint = {state} }})")
     paper = base64.b64decode(
