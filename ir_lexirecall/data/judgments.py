@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import glob
 import os
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, TypeAlias
@@ -376,6 +377,15 @@ class Judgments(Memoised):
             if isinstance(self.docs, list)
             else self.docs
         )
+
+    @cached_property
+    def accented_ids(self) -> tuple[dict[str, str], dict[str, str]]:
+        """Ids of queries and of documents that Unicode can write in two ways, by their form NFC."""
+        if isinstance(self.docs, list):
+            docs = self.docs
+        else:
+            docs = self.docs.filter(self.docs.str.len_bytes() > self.docs.str.len_chars()).to_list()
+        return _accented(self.query_ids), _accented(docs)
 
     @cached_property
     def aspect_rows(self) -> AspectRows:
@@ -753,3 +763,19 @@ def load_collection(source: str) -> Collection:
         if glob.has_magic(source):
             raise ValueError(f"{source}: no file matches this pattern") from None
         raise ValueError(f"{source}: there is no such file; {error}") from None
+
+
+def _accented(ids: Iterable[str]) -> dict[str, str]:
+    """Return the ids whose forms NFC and NFD differ, by their form NFC.
+
+    >>> _accented(["e", "\u00e9"])
+    {'é': 'é'}
+    """
+    id_of_form = {}
+    for one in ids:
+        if one.isascii():
+            continue
+        composed = unicodedata.normalize("NFC", one)
+        if composed != unicodedata.normalize("NFD", one):
+            id_of_form[composed] = one
+    return id_of_form

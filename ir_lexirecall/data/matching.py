@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
@@ -44,8 +45,15 @@ def check_matches(
 
     Raises:
         ValueError: there is nothing in common; the message says what would make ids meet.
+
+    Warns:
+        UserWarning: some ids are the same in another Unicode form only.
     """
-    if len(aligned.doc) or not len(judgments):
+    if not len(judgments):
+        return
+    if len(aligned.doc):
+        if run is not None and any(judgments.accented_ids):
+            _warn_of_unicode_forms(judgments, run, title)
         return
     if aligned.depth.any():
         message = _no_shared_document(judgments, run, title)
@@ -93,6 +101,39 @@ def _no_shared_query(judgments: Judgments, run: Source | None, title: str) -> st
     if rows == []:
         return f"{title} is empty: it has no rows"
     return nothing_retrieved(title, judgments.query_ids, (query_id for query_id, _ in rows or []))
+
+
+def _warn_of_unicode_forms(judgments: Judgments, run: Source, title: str) -> None:
+    """Warn about ids of a run that the qrels have in another Unicode form only.
+
+    ``é`` may be one character or two, and looks the same. Such ids do not meet.
+    """
+    judged_queries, judged_docs = judgments.accented_ids
+    pairs: list[tuple[str, str]] = []
+    for query_id, doc_id in dict.fromkeys(first_rows(run)):
+        if query_id not in judgments.place:
+            pairs += _in_another_form(query_id, judged_queries)
+            continue
+        judged = _judged(judgments, query_id)
+        if doc_id not in judged:
+            pairs += [pair for pair in _in_another_form(doc_id, judged_docs) if pair[1] in judged]
+    if not pairs:
+        return
+    in_run, in_qrels = pairs[0]
+    n_ids = len(dict.fromkeys(pairs))
+    warn(
+        f"{title}: {n_ids} of its ids {'is' if n_ids == 1 else 'are'} in the qrels in another "
+        f"Unicode form, and so {'does' if n_ids == 1 else 'do'} not meet: {in_run!a} here, "
+        f"{in_qrels!a} there; write both sides in one form: unicodedata.normalize('NFC', id)"
+    )
+
+
+def _in_another_form(name: str, judged: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Return the id with the one of the qrels that differs from it by its Unicode form, if any."""
+    if name.isascii():
+        return []
+    other = judged.get(unicodedata.normalize("NFC", name), name)
+    return [(name, other)] if other != name else []
 
 
 def _retrieves_nothing_on_purpose(judgments: Judgments, run: Source | None) -> bool:

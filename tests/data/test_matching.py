@@ -275,3 +275,52 @@ def test_ids_of_a_million_characters() -> None:
     }
     for name, text in long.items():
         assert not matches([text], ["b"], QUERY_FORMS), name
+
+
+ACCENTED = ("caf\u00e9", "\u00c5ngstr\u00f6m", "\ud55c\uad6d\uc5b4", "na\u00efve")  # Hangul, too
+
+
+def _as_file(run: dict[str, dict[str, float]], folder: Path) -> Path:
+    lines = [f"{q} Q0 {d} 1 {score} tag\n" for q, docs in run.items() for d, score in docs.items()]
+    (folder / "accented.run").write_text("".join(lines), encoding="utf-8")
+    return folder / "accented.run"
+
+
+def _as_frame(run: dict[str, dict[str, float]], folder: Path) -> pd.DataFrame:
+    rows = [(q, d, score) for q, docs in run.items() for d, score in docs.items()]
+    return pd.DataFrame(rows, columns=["query_id", "doc_id", "score"])
+
+
+FORMS_OF_RUNS = {"dict": lambda run, folder: run, "file": _as_file, "frame": _as_frame}
+
+
+@pytest.mark.parametrize("name", ACCENTED)
+@pytest.mark.parametrize("form", FORMS_OF_RUNS)
+@pytest.mark.parametrize("forms", [("NFC", "NFD"), ("NFD", "NFC")])
+def test_some_documents_in_another_unicode_form_are_counted(
+    name: str, form: str, forms: tuple[str, str], tmp_path: Path
+) -> None:
+    in_qrels, in_run = (unicodedata.normalize(one, name) for one in forms)
+    qrels = {"q": {in_qrels: 1, "b": 0, "c": 1}}
+    run = FORMS_OF_RUNS[form]({"q": {in_run: 3.0, "b": 2.0, "c": 1.0}}, tmp_path)
+    expected = f"1 of its ids is in the qrels in another Unicode form.*{re.escape(ascii(in_run))}"
+    with pytest.warns(UserWarning, match=expected):
+        irl.evaluate(["AP"], qrels, run)
+
+
+def test_some_queries_in_another_unicode_form_are_counted() -> None:
+    composed, decomposed = (unicodedata.normalize(form, "caf\u00e9") for form in ("NFC", "NFD"))
+    qrels = {"q": {"a": 1}, composed: {"a": 1}}
+    run = {"q": {"a": 1.0}, decomposed: {"a": 1.0, "b": 0.5}}
+    with pytest.warns(UserWarning, match=r"run 'second': 1 of its ids is in the qrels in another"):
+        irl.compare(qrels, {"first": qrels, "second": run}, "AP")
+
+
+@pytest.mark.parametrize("form", FORMS_OF_RUNS)
+def test_accented_ids_that_meet_are_no_matter(form: str, tmp_path: Path) -> None:
+    both = [unicodedata.normalize(one, "caf\u00e9") for one in ("NFC", "NFD")]
+    qrels = {"q": {both[0]: 1, both[1]: 1, "b": 0}}
+    run = {"q": {both[0]: 3.0, both[1]: 2.5, "\u00e9t\u00e9": 2.0, "\u65e5\u672c": 1.0}}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        irl.evaluate(["AP"], qrels, FORMS_OF_RUNS[form](run, tmp_path))
