@@ -288,11 +288,11 @@ class Comparison:
         differ. Sentences, marks, colours and exit codes say better or worse by this verdict alone.
 
         With ``holds=True`` unjudged documents count, too. ``holds`` tells for *better* and *worse*
-        how unjudged documents down to ``depth`` (the criterion's cutoff, else 100) could change the
-        sign of the difference. It stays the same ``under any judging``; it ``could be undone``
-        (some grades of these documents are known to do it); or it is ``not bounded``: no bound
-        excludes it (Wilcoxon's test, groups as units and predicted judgments have none). Whether
-        the difference stays *significant* is another matter: see ``bounds``.
+        how unjudged documents that were retrieved down to ``depth`` (the criterion's cutoff, else
+        100) could change the sign of the difference. It stays the same ``under any judging``; it
+        ``could be undone`` (some grades of these documents are known to do it); or it is ``not
+        bounded``: no bound excludes it (Wilcoxon's test, groups as units and predicted judgments
+        have none). Whether the difference stays *significant* is another matter: see ``bounds``.
 
         Returns:
             Columns ``criterion``, ``run_a``, ``run_b``, ``verdict`` on ``run_a``, ``p_corrected``,

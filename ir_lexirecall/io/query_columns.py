@@ -492,18 +492,18 @@ def _advice(columns: Mapping[str, Sequence[str]], most: int) -> str:
     ]
     for name in (*by_name, *sorted(by_size, key=n_values.__getitem__)):
         values = list(dict.fromkeys(columns[name]))
-        choice = (
-            f"the rows differ in {name} ({shown_names(values, 3)}): keep those of one, "
-            f"such as where={{{name!r}: {values[0]!r}}}"
-        )
+        differ = f"the rows differ in {name} ({shown_names(values, 3)})"
+        condition = f"where={{{name!r}: {values[0]!r}}}"
+        if name.lower() in REPEAT_COLUMNS:
+            return (
+                f'{differ}: say what they are: repeats="samples" (noise of each query) or '
+                f'repeats="seeds" (each moves all queries); to keep one, as {condition} does, '
+                "hides how much they vary"
+            )
+        choice = f"{differ}: keep those of one, such as {condition}"
         if name.lower() in TASK_NAMES:
             return f"{choice}, or give them to benchmark as several collections"
-        if name.lower() not in REPEAT_COLUMNS:
-            return choice
-        return (
-            f'{choice}, or say what they are: repeats="samples" (noise of each query) or '
-            'repeats="seeds" (each moves all queries)'
-        )
+        return choice
     for name, column in columns.items():
         if n_values[name] == len(column):
             return f"keep one, or if {name} names the queries, say so: query={name!r}"

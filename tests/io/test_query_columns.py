@@ -199,8 +199,8 @@ def test_texts_that_repeat_are_no_rows() -> None:
 
 REPEATS = {
     "filter": (["strict", "flexible"], r"keep those of one, such as where={'filter': 'strict'}$"),
-    "epoch": ([1, 2], "such as where={'epoch': '1'}, or say what they are: repeats="),
-    "seed": ([13, 14], "or say what they are: repeats="),
+    "epoch": ([1, 2], "say what they are: repeats=.*; to keep one, as where={'epoch': '1'} does"),
+    "seed": ([13, 14], "say what they are: repeats=.* hides how much they vary"),
     "prompt_style": (["plain", "chain"], "such as where={'prompt_style': 'plain'}"),
     "dataset": (["x", "y"], "or give them to benchmark as several collections"),
 }
