@@ -337,21 +337,37 @@ def _benchmark_of_runs(
             here = replace(
                 design, predicted=predicted.get(name), groups=groups[name], collection=name
             )
-            if design.baseline not in [*map(str, of_collection)]:
-                here = replace(here, baseline=None, margin=None)
-            if repeated is None:
-                results[name] = compare_runs(qrels, of_collection, by_name, here)
-            else:
-                here_repeated = repeated.of_runs([*map(str, of_collection)])
-                results[name] = compare_repeated(qrels, of_collection, by_name, here, here_repeated)
-            if not results[name].query_ids:
-                raise ValueError("there are no judgments in it")
+            results[name] = _comparison_on(qrels, of_collection, by_name, here, repeated)
         if missing == "error":
             runs_that_lack_collections(_runs_of(results), missing)
     lacking = runs_that_lack_collections(_runs_of(results), missing, design.baseline)
     if repeated is not None:
         _check_repeats(repeated, results, lacking)
     return Benchmark(results, design.baseline, design.test, lacking)
+
+
+def _comparison_on(
+    qrels: QrelsLike,
+    runs: Mapping[str, Any],
+    by: Criteria,
+    design: Design,
+    repeated: Repeats | None,
+) -> Comparison:
+    """Return the comparison of the runs on one collection, which may lack the baseline.
+
+    Raises:
+        ValueError: there are no judgments.
+    """
+    names = [*map(str, runs)]
+    if design.baseline not in names:
+        design = replace(design, baseline=None, margin=None)
+    if repeated is None:
+        result = compare_runs(qrels, runs, by, design)
+    else:
+        result = compare_repeated(qrels, runs, by, design, repeated.of_runs(names))
+    if not result.query_ids:
+        raise ValueError("there are no judgments in it")
+    return result
 
 
 def _check_preferences(by: Criteria, repeated: Repeats | None) -> None:

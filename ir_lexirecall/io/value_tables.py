@@ -231,6 +231,13 @@ def is_per_task(table: Table, roles: Roles) -> bool:
 # -- several collections ---------------------------------------------------------------------------
 
 
+def _is_leaderboard(table: Table, column: str) -> bool:
+    """Return whether a table has a value per task, or per split and subset, not per query."""
+    if has_cells(table):
+        return True
+    return known_item_column(table) is None and is_unique_in_runs(table, column)
+
+
 def tables_of_collections(table: Table, query: str | None) -> dict[str, Table] | None:
     """Return the rows of each collection, or None if no column names collections beside queries.
 
@@ -242,10 +249,7 @@ def tables_of_collections(table: Table, query: str | None) -> dict[str, Table] |
         ValueError: a row names no collection.
     """
     column = table.named(TASK_NAMES)
-    if column is None or column == query or (query is None and has_cells(table)):
-        return None
-    has_queries = query is not None or known_item_column(table) is not None
-    if not has_queries and is_unique_in_runs(table, column):
+    if column is None or column == query or (query is None and _is_leaderboard(table, column)):
         return None
     rows: dict[str | None, list[int]] = {}
     for row, collection in enumerate(map(id_text, table.columns[column])):
