@@ -28,8 +28,8 @@ _OPTIONS = {
     "say so: query=": "say so: --query-column ",
     "names the queries: query=": "names the queries: --query-column ",
     "which it is: query=": "which it is: --query-column ",
-    'or say what they are: repeats="samples" (noise of each query) or repeats="seeds"': (
-        "or say what they are: --repeats-are samples (noise of each query) or --repeats-are seeds"
+    'say what they are: repeats="samples" (noise of each query) or repeats="seeds"': (
+        "say what they are: --repeats-are samples (noise of each query) or --repeats-are seeds"
     ),
     "leave query= out": "leave --query-column out",
     "a run (run=)": "a run (--run-column)",

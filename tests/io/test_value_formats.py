@@ -527,7 +527,9 @@ def test_words_of_the_command_line_settle_an_unknown_table(
     assert "a run (--run-column)" in capfd.readouterr().err
     options = ["--query-column", "problem", "--run-column", "llm"]
     assert exit_code("compare", "--values", str(path), *options) == 1
-    assert "as --where seed=1 does" in capfd.readouterr().err
+    refused = capfd.readouterr().err
+    assert "say what they are: --repeats-are samples" in refused
+    assert "as --where seed=1 does" in refused
     assert exit_code("compare", "--values", str(path), *options, "--where", "seed=1") == 0
 
 
