@@ -13,9 +13,11 @@ from numpy.typing import NDArray
 
 from ir_lexirecall._util.arrays import Floats
 from ir_lexirecall._util.errors import and_more, is_integer, is_number, repeated, shown, shown_names
+from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall.io.cells import number_or_text as as_float
 from ir_lexirecall.io.files import File
 from ir_lexirecall.io.lines import stacked
+from ir_lexirecall.io.names import ITEM_NAMES, QUERY_NAMES
 from ir_lexirecall.io.readers import format_of
 from ir_lexirecall.io.schemas import VALUES
 from ir_lexirecall.io.value_cells import id_text, is_missing, texts, value_of
@@ -209,7 +211,8 @@ def table_of_frame(data: Any, name: str = "") -> Table | None:
     """Return the columns of a frame or column, or None if `data` is neither.
 
     Args:
-        data: a frame of pandas, Polars or Arrow, a column of pandas, results of ragas, or a table.
+        data: a frame of pandas, Polars or Arrow, a list of records, a column of pandas, results of
+            ragas, or a table.
         name: the label of the frame in messages.
     """
     if isinstance(data, Table):
@@ -232,7 +235,9 @@ def table_of_frame(data: Any, name: str = "") -> Table | None:
 
 
 def _as_frame(data: Any) -> Any:
-    """Return the frame of a lazy frame, a column, or results of ragas; else the data as it is."""
+    """Return the frame of records, a lazy frame, a column, or results of ragas; else the data."""
+    if are_records(data):
+        return pd.DataFrame(data)
     if hasattr(data, "collect") and not hasattr(data, "itertuples"):  # Polars' LazyFrame
         data = data.collect()
     if hasattr(data, "to_frame") and hasattr(data, "index"):  # pandas' Series
@@ -241,6 +246,25 @@ def _as_frame(data: Any) -> Any:
     if not hasattr(data, "itertuples") and hasattr(data, "to_pandas") and not is_arrow:
         data = data.to_pandas()  # ragas' results
     return data
+
+
+def are_records(data: Any) -> bool:
+    """Return whether data is a list of rows, each a dict of ids and values by column.
+
+    >>> are_records([{"qid": 1, "AP": 0.5}]), are_records([{"q1": 0.5, "q2": 0.25}])
+    (True, False)
+    """
+    if not isinstance(data, (list, tuple)):
+        return False
+    return bool(data) and all(map(_is_record, data))
+
+
+def _is_record(row: Any) -> bool:
+    """Return whether a row is a dict with a text, or with an id under a known name."""
+    if not isinstance(row, Mapping) or any(isinstance(cell, Mapping) for cell in row.values()):
+        return False
+    has_text = any(isinstance(cell, str) for cell in row.values())
+    return has_text or any(str(name).lower() in (*QUERY_NAMES, *ITEM_NAMES) for name in row)
 
 
 def _with_named_index(data: Any) -> Any:

@@ -60,6 +60,10 @@ RENAME_HINTS = {
     "rating": "relevance",
 }
 """Names of recommender systems: a message offers to rename them, no reader takes them."""
+QUERY_NAMES = ("query_id", "qid", "query", "topic", "topic_id", "user", "user_id", "review")
+"""Names of a query's id in tables of values."""
+ITEM_NAMES = ("doc_id", "instance_id", "sample_id", "question_id", "id", "idx", "uid")
+"""Names of an item's id: `doc_id` of lm-eval, `instance_id` of HELM, and what others write."""
 _GRADES_ARE_SCORES = ("query-id", "q_id")  # BEIR and ranx call grades scores
 
 

@@ -13,13 +13,11 @@ from ir_lexirecall._util.errors import did_you_mean, shown, shown_names
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall.io.frames import Kind, Table, kind_of
 from ir_lexirecall.io.measure_names import known
+from ir_lexirecall.io.names import ITEM_NAMES, QUERY_NAMES
 from ir_lexirecall.io.repeated_values import REPEAT_COLUMNS, Repeats
 from ir_lexirecall.io.value_cells import RepeatAdvice, id_text, is_measure, texts
 
 RUN_NAMES = ("run", "run_id", "runid", "system", "model", "model_name", "recommender", "algo")
-QUERY_NAMES = ("query_id", "qid", "query", "topic", "topic_id", "user", "user_id", "review")
-ITEM_NAMES = ("doc_id", "instance_id", "sample_id", "question_id", "id", "idx", "uid")
-"""Names of an item's id: `doc_id` of lm-eval, `instance_id` of HELM, and what others write."""
 TEXT_NAMES = ("question", "user_input", "input")
 """Names of texts that stand for an id where there is none, as in files of ragas."""
 TASK_NAMES = ("task", "task_name", "dataset", "collection", "corpus")
@@ -416,7 +414,27 @@ def _no_id_column(table: Table, candidates: Sequence[str]) -> str:
         return f"{message}; name the index of the frame query_id, or add a column"
     if "" in table.columns:
         return f"{message}; name the column without a name, if it does, or add one"
+    if hint := _repeated_ids(table):
+        return f"{message}; {hint}"
     return f"{message}; add one, or say which it is: query='NAME'"
+
+
+def _repeated_ids(table: Table) -> str:
+    """Return how to take a column of ids that another column splits into repeats; empty if none."""
+    repeats = [name for name in table.columns if _role_by_content(table, name) == _REPEAT]
+    for name in table.columns:
+        if name in (INDEX, "", *repeats) or table.kind(name) not in (Kind.INTEGER, Kind.TEXT):
+            continue
+        for repeat in repeats:
+            ids = list(zip(table.columns[name], table.columns[repeat], strict=True))
+            if len(set(ids)) == len(ids):
+                first = _text_of(table.columns[repeat][0])
+                return (
+                    f"each {name} has several rows, which {repeat} tells apart; if {name} names "
+                    f"the queries, say so: query={name!r}, and keep the rows of one {repeat}, "
+                    f"such as where={{{repeat!r}: {first!r}}}"
+                )
+    return ""
 
 
 def _further_roles(table: Table, candidates: Sequence[str]) -> str:

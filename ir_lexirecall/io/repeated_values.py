@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
@@ -10,7 +11,7 @@ import numpy as np
 
 from ir_lexirecall._util.arrays import Floats
 from ir_lexirecall._util.errors import check_choice, did_you_mean, shown, shown_names
-from ir_lexirecall.io.frames import Table
+from ir_lexirecall.io.frames import Table, are_records
 from ir_lexirecall.io.value_cells import Cells, texts
 
 KINDS = ("samples", "seeds")
@@ -222,5 +223,11 @@ def averages(values: Sequence[Floats]) -> Floats:
 
 
 def several_runs(source: Any) -> list[Any] | None:
-    """Return the runs of one system if a source is a list of them, else None."""
-    return list(source) if isinstance(source, (list, tuple)) else None
+    """Return the runs of one system if a source is a list of them, else None.
+
+    A list of rows of one run (`are_records`), of numbers, or of pairs is not one of runs.
+    """
+    if not isinstance(source, (list, tuple)) or are_records(source):
+        return None
+    has_values = any(isinstance(one, (numbers.Number, tuple)) for one in source)
+    return None if has_values else list(source)

@@ -800,9 +800,7 @@ def parts_of_run(
     if several is None:
         return [part_of_run(run, source, measures, columns)]
     if columns.repeats is None:
-        raise ValueError(
-            f"values of run {run!r}: a list of {len(several)}; say what they are: {CHOICES}"
-        )
+        raise ValueError(f"run {run!r}: a list of {len(several)}; say what they are: {CHOICES}")
     return [
         replace(part_of_run(run, one, measures, columns), repeat=str(number))
         for number, one in enumerate(several, start=1)
@@ -817,7 +815,7 @@ def part_of_run(
     Raises:
         ValueError: they cannot be read.
     """
-    name = f"values of run {run!r}"
+    name = f"run {run!r}"
     if isinstance(source, (str, os.PathLike)) and os.path.isdir(source):
         results = results_of_folder(source, measures, columns.where)
         return Part([replace(result, run=run) for result in results])
@@ -831,9 +829,11 @@ def part_of_run(
     table = table_of_frame(source, name)
     if table is not None:
         return Part(columns.applied(table), run, one_run=True)
+    has_positions = isinstance(source, (Sequence, np.ndarray))
+    reason = ", as values are not paired by their position" if has_positions else ""
     raise ValueError(
-        f"{name}: a {type(source).__name__} cannot be read; give a frame, a column indexed by "
-        "query, {query_id: {measure: value}}, or a file"
+        f"{name}: a {type(source).__name__} cannot be read{reason}; give a frame, a list of "
+        "records, a column indexed by query, {query_id: {measure: value}}, or a file"
     )
 
 
@@ -929,7 +929,7 @@ def cells_of_parts(
             continue
         assert isinstance(part.content, Cells)
         if part.run is not None and not len(part.content):
-            raise ValueError(f"values of run {part.run!r}: it has no values; leave it out")
+            raise ValueError(f"run {part.run!r} has no values; leave it out")
         name = part.name_of(part.content)
         if name is not None and part.run is None:
             by_file.append(name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -63,6 +64,7 @@ FORMS: dict[str, Callable[[pd.DataFrame, Path], Any]] = {
     "TSV": tsv,
     "Parquet": parquet,
     "pandas": lambda table, path: table,
+    "records": lambda table, path: table.to_dict("records"),
     "named index": lambda table, path: table.set_index(table.columns[0]),
     "Polars": lambda table, path: pl.DataFrame(table),
     "Arrow": lambda table, path: pa.Table.from_pandas(table, preserve_index=False),
@@ -219,6 +221,40 @@ def test_a_query_that_occurs_twice_is_refused_with_what_tells_its_rows_apart(
         match=rf"the acc of run 'a' for query '0' is given twice .*rows differ in {name} .*{cure}",
     ):
         read_values({"a": form(a, tmp_path / "a"), "b": form(a, tmp_path / "b")})
+
+
+@FORM
+@pytest.mark.parametrize("name", ["filter", "epoch", "seed", "trial"])
+def test_repeated_ids_under_an_unknown_name_are_recognised_at_once(
+    form: Callable[..., Any], name: str, tmp_path: Path
+) -> None:
+    values = ["strict", "flexible"] if name == "filter" else [1, 2]
+    a = pd.concat([frame("problem", WORDS).assign(**{name: value}) for value in values])
+    parts = {run: form(a.reset_index(drop=True), tmp_path / run) for run in "ab"}
+    message = (
+        f"each problem has several rows, which {name} tells apart; if problem names the queries, "
+        f"say so: query='problem', and keep the rows of one {name}, such as where={{{name!r}: "
+    )
+    with pytest.raises(ValueError, match=re.escape(message)):
+        read_values(parts)
+    table = read_values(parts, query="problem", where={name: values[0]})
+    assert len(table.query_ids) == N
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        (ACC, "run 'a': a list cannot be read, as values are not paired by their position"),
+        (np.array(ACC), "run 'a': a ndarray cannot be read, as values are not paired by"),
+        (list(zip(WORDS, ACC, strict=True)), "run 'a': a list cannot be read, as values"),
+        (iter(ACC), "run 'a': a list_iterator cannot be read; give a frame, a list of records"),
+        (pd.DataFrame({"acc": ACC}), "run 'a' has no column that names queries"),
+        (pd.Series(ACC), "run 'a' has no column that names queries"),
+    ],
+)
+def test_values_without_ids_are_refused(values: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        read_values({"a": values, "b": values})
 
 
 def test_columns_of_runs_need_ids_too(tmp_path: Path) -> None:

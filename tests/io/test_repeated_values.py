@@ -118,7 +118,7 @@ def without(table, row):
             {"repeats": "seeds"},
             "run 'new' has no repeat here, and elsewhere it has",
         ),
-        ({"new": [frame()], "old": frame()}, {}, "values of run 'new': a list of 1; say what"),
+        ({"new": [frame()], "old": frame()}, {}, "run 'new': a list of 1; say what"),
     ],
 )
 def test_bad_repeats_are_refused(table, options, message):

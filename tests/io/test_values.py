@@ -516,7 +516,7 @@ def test_other_results_of_mteb_are_refused(content: Any, message: str, tmp_path:
     "empty", [{}, pd.DataFrame({"query_id": [], "AP": []}), {"all": {"AP": 0.5}}]
 )
 def test_a_run_without_values_is_not_lost(empty: Any) -> None:
-    with pytest.raises(ValueError, match="values of run 'b': it has no values; leave it out"):
+    with pytest.raises(ValueError, match="run 'b' has no values; leave it out"):
         read_values({"a": {"q": {"AP": 0.5}}, "b": empty})
 
 
