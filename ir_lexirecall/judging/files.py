@@ -233,7 +233,7 @@ def _compiled_templates() -> Any:
 
     code_of_template: dict[str, Any] = {}
 
-    class InMemory(jinja2.BytecodeCache):
+    class InMemory(jinja2.BytecodeCache):  # type: ignore[misc]
         def load_bytecode(self, bucket: Any) -> None:
             bucket.code = code_of_template.get(bucket.key)
 
