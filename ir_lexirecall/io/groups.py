@@ -18,7 +18,8 @@ from ir_lexirecall.io.checks import check_not_cut
 from ir_lexirecall.io.frames import Table, table_of_frame
 from ir_lexirecall.io.id_forms import form_hint
 from ir_lexirecall.io.lines import csv_rows
-from ir_lexirecall.io.query_columns import QUERY_NAMES, TASK_NAMES
+from ir_lexirecall.io.names import QUERY_NAMES
+from ir_lexirecall.io.query_columns import TASK_NAMES
 from ir_lexirecall.io.schemas import GROUPS
 from ir_lexirecall.io.value_cells import id_text, texts
 

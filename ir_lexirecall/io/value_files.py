@@ -14,15 +14,8 @@ from ir_lexirecall.io.files import File, json_values, kind_of_file, open_file
 from ir_lexirecall.io.frames import Table
 from ir_lexirecall.io.lines import csv_rows
 from ir_lexirecall.io.mteb_results import is_mteb
-from ir_lexirecall.io.names import RUN_COLUMNS, our_names
-from ir_lexirecall.io.query_columns import (
-    ITEM_NAMES,
-    QUERY_NAMES,
-    RUN_NAMES,
-    TASK_NAMES,
-    TEXT_NAMES,
-    NamedColumns,
-)
+from ir_lexirecall.io.names import ITEM_NAMES, QUERY_NAMES, RUN_COLUMNS, our_names
+from ir_lexirecall.io.query_columns import RUN_NAMES, TASK_NAMES, TEXT_NAMES, NamedColumns
 from ir_lexirecall.io.schemas import VALUES
 from ir_lexirecall.io.value_archives import is_archive, log_of_archive
 from ir_lexirecall.io.value_cells import (
