@@ -721,8 +721,11 @@ def comparison_of_values(
     criteria: dict[str, Criterion] = {
         label: _criterion_of_values(table, name, label) for label, name in named.items()
     }
-    if table.shared is not None:
-        table = replace(table, shared=table.shared.renamed(named))
+    table = replace(
+        table,
+        shared=table.shared and table.shared.renamed(named),
+        cells=table.cells and table.cells.renamed(named),
+    )
     return _comparison(table.runs, criteria, replace(design, groups=groups), given=table)
 
 

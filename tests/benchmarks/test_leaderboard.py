@@ -210,6 +210,19 @@ def test_a_folder_and_tables_of_the_same_scores_give_the_same_board(tmp_path: Pa
         )
 
 
+def test_measures_may_have_names_of_their_own() -> None:
+    scores = scores_in_cells().assign(cost=lambda table: 1 - table["score"])
+    result = irl.benchmark(
+        values=scores, by={"gain": "score", "effort": "cost"}, smaller_is_better="effort"
+    )
+    table = result.overall().set_index(["criterion", "run"])
+    gain, effort = table.loc["gain"], table.loc["effort"]
+    ranks = ["rank_low", "rank_high", "borda_low", "borda_high", "cells"]
+    pd.testing.assert_frame_equal(gain[ranks], effort[ranks])
+    assert effort["mean"].to_numpy() == pytest.approx(1 - gain["mean"].to_numpy())
+    assert result.shared_cells("effort").equals(result.shared_cells("gain"))
+
+
 def test_a_cell_that_is_given_twice_or_null_is_named() -> None:
     scores = scores_in_cells()
     twice = pd.concat([scores, scores.tail(1)])
