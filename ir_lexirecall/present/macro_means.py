@@ -59,6 +59,8 @@ def _resampled(result: Benchmark, over: str) -> str:
     if result.has_seeds:
         sample = "queries and seeds" if over == "queries" else "collections and seeds"
         return f"t over {sample}, ranks with Bonferroni's correction"
+    if result.per_task:
+        return "t over tasks (random effects), ranks by a bootstrap over tasks"
     if over == "queries":
         return f"stratified bootstrap over {'groups of queries' if result.cluster else 'queries'}"
     groups = ", the noise of groups of queries as a floor" if result.cluster else ""

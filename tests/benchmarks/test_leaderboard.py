@@ -131,7 +131,9 @@ def test_every_door_shows_a_board_with_gaps() -> None:
     assert len(result.friedman()["mean_rank"]) == 2
     assert len(result.by_collection()) == 6 + 9
     assert [x.shape for x in result.differences_of()] == [(2, 1)] * 9
-    assert "best mean, corrected for having been selected" in result.summary(full=True)
+    summary = result.summary(full=True)
+    assert "best mean, corrected for having been selected" in summary
+    assert "(t over tasks (random effects), ranks by a bootstrap over tasks)" in summary
 
 
 def test_a_forest_has_no_mark_for_a_task_that_a_run_lacks() -> None:
