@@ -564,91 +564,124 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         both: inference.Resamples,
         over: str,
     ) -> pd.DataFrame:
-        alpha, size, sign = self.test.alpha, len(self.runs), self.criterion(by).sign
-        mean = inference.macro_means(values)
-        low, high, _ = inference.macro_interval(values, both[:size], over, alpha)
-        seeds = self._seeds(by)
-        resampled = both.mean[:size]
-        if seeds is not None:
-            with_seeds = seeds.variance([np.arange(size)], over).interval(alpha)
-            low, high = np.fmin(low, with_seeds[0]), np.fmax(high, with_seeds[1])
-            noise = np.random.default_rng(self.test.seed).standard_normal(resampled.shape)
-            resampled = resampled + np.sqrt(seeds.added())[:, None] * noise
-        low, high = cut_at_range(low, high, self.criterion(by).range, self.values_of(by))
-        low, high = np.where(self._withheld(by, self.values_of), np.nan, (low, high))
-        if seeds is None:
-            rank_low, rank_high = rank_intervals(self._deviations(by, over), alpha)
-        else:
-            rank_low, rank_high = seeds.rank_intervals(sign, over, alpha)
-        rank_from, rank_to = inference.rank_interval(sign * resampled, alpha)
+        """Return the rows of `overall` of a criterion.
+
+        Args:
+            by: the criterion.
+            values: of each run, on what is resampled of each collection.
+            differences: those of each other run to the baseline, likewise.
+            both: resampled macro means of the values, then of the differences.
+            over: what is a sample.
+        """
+        n_runs = len(self.runs)
         columns: dict[str, Any] = {"criterion": by}
         if directions := self._first.provenance["direction"]:
             columns["direction"] = directions.get(by, "")
-        columns |= {
+        columns |= self._macro_means(by, values, both[:n_runs], over)
+        is_single = len(self) == 1 and over == "queries"
+        if is_single:  # the only mean, interval and test are those of the collection
+            columns |= {name: self._first.means(by)[name] for name in ("mean", "ci_low", "ci_high")}
+        table = pd.DataFrame(columns)
+        if not self.rivals:
+            return table
+        if is_single:
+            numbers = self._first.table(by).rename(columns=_SINGLE)[[*_SINGLE.values(), *_TESTED]]
+            return table.merge(numbers, on="run", how="left")
+        against = self._macro_differences(by, differences, both[n_runs:], over)
+        if over == "collections":
+            against |= self._between_collections(by, differences, against)
+        is_unknown = self._withheld(by, self.differences_of)
+        for name in against:
+            if name.endswith(_ENDS):
+                against[name] = np.where(is_unknown, np.nan, against[name])
+        return table.merge(pd.DataFrame(against), on="run", how="left")
+
+    def _macro_means(
+        self, by: str, values: list[Floats], resamples: inference.Resamples, over: str
+    ) -> dict[str, Any]:
+        """Return macro means and ranks of all runs, with their intervals; see `_overall_of`."""
+        alpha, criterion, seeds = self.test.alpha, self.criterion(by), self._seeds(by)
+        low, high, _ = inference.macro_interval(values, resamples, over, alpha)
+        resampled = resamples.mean
+        if seeds is None:
+            rank_low, rank_high = rank_intervals(self._deviations(by, over), alpha)
+        else:
+            with_seeds = seeds.variance([np.arange(len(self.runs))], over).interval(alpha)
+            low, high = np.fmin(low, with_seeds[0]), np.fmax(high, with_seeds[1])
+            noise = np.random.default_rng(self.test.seed).standard_normal(resampled.shape)
+            resampled = resampled + np.sqrt(seeds.added())[:, None] * noise
+            rank_low, rank_high = seeds.rank_intervals(criterion.sign, over, alpha)
+        low, high = cut_at_range(low, high, criterion.range, self.values_of(by))
+        low, high = np.where(self._withheld(by, self.values_of), np.nan, (low, high))
+        ranks = [inference.ranks(criterion.sign * x.mean(axis=1)) for x in values]
+        rank_from, rank_to = inference.rank_interval(criterion.sign * resampled, alpha)
+        return {
             "run": self.runs,
-            "mean": mean,
+            "mean": inference.macro_means(values),
             "ci_low": low,
             "ci_high": high,
-            "mean_rank": np.mean([inference.ranks(sign * x.mean(axis=1)) for x in values], axis=0),
+            "mean_rank": np.mean(ranks, axis=0),
             "rank_low": rank_low,
             "rank_high": rank_high,
             "rank_from": rank_from,
             "rank_to": rank_to,
         }
-        if (
-            single := len(self) == 1 and over == "queries"
-        ):  # its own mean, interval and test are the only ones
-            columns |= {name: self._first.means(by)[name] for name in ("mean", "ci_low", "ci_high")}
-        table = pd.DataFrame(columns)
-        if not self.rivals:
-            return table
-        if single:
-            numbers = self._first.table(by).rename(columns=_SINGLE)[[*_SINGLE.values(), *_TESTED]]
-            return table.merge(numbers, on="run", how="left")
-        mean, (least, most) = inference.macro_means(differences), self.criterion(by).range
+
+    def _bounds_of_differences(self, by: str) -> tuple[float, float]:
+        """Return the ends of the range of differences by a criterion."""
+        criterion = self.criterion(by)
+        least, most = criterion.range
+        return criterion.bounds or (least - most, most - least)
+
+    def _macro_differences(
+        self, by: str, differences: list[Floats], resamples: inference.Resamples, over: str
+    ) -> dict[str, Any]:
+        """Return macro differences to the baseline and their tests; see `_overall_of`."""
+        alpha, seeds = self.test.alpha, self._seeds(by)
+        mean = inference.macro_means(differences)
+        low, high, p = inference.macro_interval(differences, resamples, over, alpha)
         # No exchange of the signs of so few differing queries gives a smaller p.
         differing = np.sum([differing_queries(x) for x in differences], axis=0)
-        bounds = self.criterion(by).bounds or (least - most, most - least)  # of differences
-        low, high, p = inference.macro_interval(differences, both[size:], over, alpha)
-        p = np.maximum(p, least_two_sided_p(differing))
-        tested = TestResult(mean, low, high, p, mean)
+        tested = TestResult(mean, low, high, np.maximum(p, least_two_sided_p(differing)), mean)
         if seeds is not None:
             others = np.array([self.runs.index(run) for run in self.rivals])
             base = np.full(len(others), self.runs.index(str(self.baseline)))
             tested = seeds.variance([others, base], over).widened(tested, alpha)
-            p = tested.p
-        tested = agreeing(tested, alpha, bounds)
+        p = tested.p
+        tested = agreeing(tested, alpha, self._bounds_of_differences(by))
         adjusted, reject = corrected(p, self.test.correction, alpha)
-        columns = {
+        return {
             "run": self.rivals,
             "difference": mean,
             "difference_low": tested.low,
             "difference_high": tested.high,
             "p": p,
             "p_corrected": adjusted,
-            "verdict": two_sided(reject, sign * mean),
+            "verdict": two_sided(reject, self.criterion(by).sign * mean),
         }
-        if over == "collections":
-            combined = inference.random_effects(*inference.collection_means(differences), alpha)
-            columns |= {
-                "effect": mean,
-                "effect_low": tested.low,
-                "effect_high": tested.high,
-                "next_low": np.clip(combined.next_low, *bounds),
-                "next_high": np.clip(combined.next_high, *bounds),
-                "tau2": combined.tau2,
-                "i2": combined.i2,
-            }
-            columns["p_heterogeneity"] = heterogeneity(differences, self.test.seed)[1]
-            if seeds is not None:  # these know nothing of seeds
-                unknown = np.full(len(mean), np.nan)
-                columns |= dict.fromkeys(_OF_QUERIES_ALONE, unknown)
-        unknown, ends = (
-            self._withheld(by, self.differences_of),
-            [name for name in columns if name.endswith(_ENDS)],
-        )
-        columns |= {name: np.where(unknown, np.nan, columns[name]) for name in ends}
-        return table.merge(pd.DataFrame(columns), on="run", how="left")
+
+    def _between_collections(
+        self, by: str, differences: list[Floats], against: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """Return what random effects say of differences, as columns beside those of `against`."""
+        columns = {
+            "effect": against["difference"],
+            "effect_low": against["difference_low"],
+            "effect_high": against["difference_high"],
+        }
+        if self._seeds(by) is not None:  # the others know nothing of seeds
+            unknown = np.full(len(self.rivals), np.nan)
+            return columns | dict.fromkeys(_OF_QUERIES_ALONE, unknown)
+        means = inference.collection_means(differences)
+        combined = inference.random_effects(*means, self.test.alpha)
+        bounds = self._bounds_of_differences(by)
+        return columns | {
+            "next_low": np.clip(combined.next_low, *bounds),
+            "next_high": np.clip(combined.next_high, *bounds),
+            "tau2": combined.tau2,
+            "i2": combined.i2,
+            "p_heterogeneity": heterogeneity(differences, self.test.seed)[1],
+        }
 
     def _over_all_criteria(self, table: pd.DataFrame) -> pd.DataFrame:
         """Return `overall` with p-values corrected over all criteria, where there are several.
