@@ -1,4 +1,4 @@
-"""Ctrl-C at any time: a command says so in one line, exits with 130, and leaves no half file."""
+"""Ctrl-C and a full disk: a command says so in one line, exits with 130 or 1, and leaves no half file."""
 
 from __future__ import annotations
 
@@ -24,6 +24,12 @@ def interrupt(event, arguments):
 sent, moment = [], sys.argv.pop(1)
 sys.addaudithook(interrupt)
 from shell_lexirecall import run
+run()
+"""
+_ON_A_FULL_DISK = """
+import resource, sys
+from shell_lexirecall import run
+resource.setrlimit(resource.RLIMIT_FSIZE, (8, 8))
 run()
 """
 RUNS = ("qrels.txt", "bm25.run", "dph.txt")
@@ -87,3 +93,26 @@ def test_the_same_commands_without_an_interruption(command: str, folder: Path) -
     )
     assert done.returncode == 0, done.stderr
     assert [name for name in os.listdir() if name.startswith("new")]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_full_disk(command: str, folder: Path) -> None:
+    """A limit of the size of files, which a write meets as it meets the end of a disk."""
+    pytest.importorskip("resource")
+    Path("suite.toml").write_text(SUITE)
+    new = Path(next(word for word in COMMANDS[command] if word.startswith("new")))
+    new.write_text("as before")
+    before = set(os.listdir())
+    done = subprocess.run(
+        [sys.executable, "-B", "-c", _ON_A_FULL_DISK, *COMMANDS[command]],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=_PATIENCE,
+    )
+    assert (done.returncode, done.stdout) == (1, ""), done.stderr
+    (line,) = done.stderr.splitlines()
+    assert line.endswith("File too large")
+    assert new.read_text() == "as before"
+    assert set(os.listdir()) == before

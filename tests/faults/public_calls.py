@@ -328,9 +328,77 @@ READERS: dict[str, Callable[[Path], Any]] = {
     ]
 }
 
+
+def value_reader(name: str, **where: Any) -> Callable[[Path], Any]:
+    """Return a call that reads values of another evaluator from a stored file or folder."""
+    return lambda folder: read_values(str(FILES / name), where=where or None, missing="skip").values
+
+
+# Values of other programs; the name says which file or folder of `tests/files` has them.
+VALUES: dict[str, dict[str, Any]] = {
+    "coming_from/main.eval": {"epoch": 1},
+    "coming_from/samples_gsm8k_main.jsonl": {"filter": "strict-match"},
+    "coming_from/helm/mmlu-subject=philosophy,model=openai_main/per_instance_stats.json": {},
+    "coming_from/evaluation_results.json": {},
+    "coming_from/swe_main.json": {},
+    "coming_from/test_run_main.json": {},
+    "coming_from/promptfoo.json": {},
+    "coming_from/assignments.jsonl": {},
+    "coming_from/ragas_main.csv": {},
+    "coming_from/mteb": {},
+    "values/bm25.ir_measures": {},
+    "values/bm25.jsonl": {},
+    "values/bm25.trec_eval": {},
+}
+READERS |= {f"values of {name}": value_reader(name, **where) for name, where in VALUES.items()}
+
+
+def grouped(folder: Path) -> Any:
+    """Return a comparison of two runs in groups of queries."""
+    runs = {"a": folder / "run.csv", "b": folder / "other.txt"}
+    groups = folder / "groups.csv"
+    return irl.compare(folder / "qrels.csv", runs, ["AP"], groups=groups, test=QUICK)
+
+
+def grouped_benchmark(folder: Path) -> Any:
+    """Return a comparison of two runs on two collections in groups of queries."""
+    qrels = {name: folder / f"qrels.{name}" for name in ("txt", "csv")}
+    runs = {"a": folder / "run.csv", "b": folder / "other.txt"}
+    groups = dict.fromkeys(qrels, folder / "groups.csv")
+    every = dict.fromkeys(qrels, runs)
+    return irl.benchmark(qrels, every, ["AP"], groups=groups, test=QUICK)
+
+
+def repeated(folder: Path) -> Any:
+    """Return a comparison of two systems that ran twice each."""
+    rows = [
+        {"run": run, "query_id": q, "repeat": repeat, "AP": (i * 7 + j * 5 + repeat) % 11 / 11}
+        for j, run in enumerate("ab")
+        for i, q in enumerate("qrstuv")
+        for repeat in (1, 2)
+    ]
+    return irl.compare(values=pd.DataFrame(rows), repeats="samples", test=QUICK)
+
+
+def leaderboard(folder: Path) -> Any:
+    """Return a benchmark of two runs, of which one lacks a task."""
+    board = pd.DataFrame({"task": list("abc"), "old": [0.3, 0.4, 0.5], "new": [None, 0.6, 0.7]})
+    rows = board.melt("task", var_name="run", value_name="score")
+    return irl.benchmark(values=rows, missing="skip", test=QUICK)
+
+
+Make = Callable[[Path], Any]
+
+
+def method(make: Make, name: str, *arguments: Any, **options: Any) -> Make:
+    """Return a call of a method of what `make` gives."""
+    return lambda folder: getattr(make(folder), name)(*arguments, **options)
+
+
+# Every method that the reference describes, by its class and name; ``name, detail`` is a further case of it.
 METHODS: dict[str, Callable[[Path], Any]] = {
     **{
-        f"Comparison.{name}": (lambda folder, name=name: getattr(compared(folder), name)())
+        f"Comparison.{name}": method(compared, name)
         for name in (
             "best_set",
             "bounds",
@@ -341,27 +409,65 @@ METHODS: dict[str, Callable[[Path], Any]] = {
             "ranking",
             "sequential",
             "summary",
+            "table",
             "to_judge",
             "to_latex",
             "to_markdown",
             "verdicts",
         )
     },
-    "Comparison.verdicts, whatever unjudged documents are worth": lambda folder: compared(
-        folder
-    ).verdicts(holds=True),
-    "Comparison.explain": lambda folder: compared(folder).explain("a", "b", "lexirecall"),
     **{
-        f"Benchmark.{name}": (lambda folder, name=name: getattr(benchmarked(folder), name)())
-        for name in ("by_collection", "means", "overall", "summary", "to_markdown", "verdicts")
+        f"Comparison.{name}": method(grouped, name)
+        for name in ("group_means", "group_table", "group_differences")
+    },
+    "Comparison.verdicts, whatever unjudged documents are worth": method(
+        compared, "verdicts", holds=True
+    ),
+    "Comparison.explain": method(compared, "explain", "a", "b", "lexirecall"),
+    "Comparison.disagreements": method(compared, "disagreements", "AP", "lexirecall", "a", "b"),
+    "Comparison.queries_needed": method(compared, "queries_needed", 0.1),
+    "Comparison.queries_for_margin": method(compared, "queries_for_margin", 0.2),
+    "Comparison.repeats_needed": method(repeated, "repeats_needed", 0.3),
+    "Comparison.with_test": lambda folder: compared(folder).with_test("wilcoxon").table(),
+    "Comparison.with_baseline": lambda folder: compared(folder).with_baseline("b").table(),
+    "Comparison.plot": lambda folder: compared(folder).plot().get_title(loc="left"),
+    "Gate.lost": lambda folder: irl.gate(
+        folder / "qrels.txt", folder / "run.txt", folder / "other.txt", "AP", test=QUICK
+    ).lost(),
+    **{
+        f"Benchmark.{name}": method(benchmarked, name)
+        for name in (
+            "best_set",
+            "by_collection",
+            "friedman",
+            "means",
+            "overall",
+            "replicated",
+            "summary",
+            "table",
+            "to_latex",
+            "to_markdown",
+            "verdicts",
+        )
     },
     **{
-        f"Study.{name}": (lambda folder, name=name: getattr(studied(folder), name)())
+        f"Benchmark.{name}": method(grouped_benchmark, name)
+        for name in ("group_means", "group_table")
+    },
+    "Benchmark.shared_cells": method(leaderboard, "shared_cells"),
+    "Benchmark.plot": lambda folder: benchmarked(folder).plot().get_title(loc="left"),
+    **{
+        f"Study.{name}": method(studied, name)
         for name in ("agreement", "correlation", "per_query_kendall", "ties", "unanimity")
     },
+    **{
+        f"Study.{name}": method(studied, name, test=QUICK)
+        for name in ("achieved_significance", "discriminative_power")
+    },
     "Study.judges": lambda folder: studied(folder).judges(folder / "qrels.csv", test=QUICK),
-    "Study.degrade": lambda folder: studied(folder).degrade(fractions=[0.5], n_samples=2),
-    "Study.stability": lambda folder: studied(folder).stability(fractions=[0.5], n_samples=2),
+    "Study.degrade": method(studied, "degrade", fractions=[0.5], n_samples=2),
+    "Study.split_half": method(studied, "split_half", n_splits=3),
+    "Study.stability": method(studied, "stability", fractions=[0.5], n_samples=2),
 }
 
 CASES = READERS | FUNCTIONS | METHODS

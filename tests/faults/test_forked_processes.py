@@ -6,6 +6,8 @@ are read in one block and in several, which are put together in another way ther
 
 from __future__ import annotations
 
+import inspect
+import json
 import os
 import re
 import signal
@@ -15,13 +17,27 @@ import warnings
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
 
 from ir_lexirecall._util import engine
+from ir_lexirecall.benchmarks import Benchmark
+from ir_lexirecall.comparison import Comparison, Gate
 from ir_lexirecall.io import files
-from tests.faults.public_calls import CASES, FUNCTIONS, READERS, outcome, write_files
+from ir_lexirecall.io.value_formats import FORMATS
+from ir_lexirecall.meta import Study
+from tests.faults.public_calls import (
+    CASES,
+    FILES,
+    FUNCTIONS,
+    METHODS,
+    READERS,
+    VALUES,
+    outcome,
+    write_files,
+)
 
 pytest.importorskip("pyarrow")
 pytest.importorskip("jinja2")
@@ -165,3 +181,36 @@ def test_every_public_function_has_a_case() -> None:
     reference = "\n".join(page.read_text(encoding="utf-8") for page in pages)
     functions = set(re.findall(r"autofunction:: ir_lexirecall\.([\w.]+)", reference))
     assert functions == {name.partition(",")[0] for name in FUNCTIONS}
+
+
+@pytest.mark.parametrize(
+    ("page", "kind"),
+    [("compare", Comparison), ("compare", Gate), ("benchmark", Benchmark), ("meta", Study)],
+)
+def test_every_public_method_has_a_case(page: str, kind: type) -> None:
+    reference = (ROOT / "ir_lexirecall" / "pt_docs" / "api" / f"{page}.rst").read_text()
+    described = reference.partition(f".{kind.__name__}\n   :members:\n")[2]
+    excluded = re.match(r" *:exclude-members: (.+)\n", described)
+    methods = {
+        f"{kind.__name__}.{name}"
+        for name, value in vars(kind).items()
+        if inspect.isfunction(value) and value.__doc__ and not name.startswith("_")
+    }
+    if excluded is not None:
+        methods -= {f"{kind.__name__}.{name}" for name in excluded[1].split(", ")}
+    cases = {name.partition(",")[0] for name in METHODS if name.startswith(f"{kind.__name__}.")}
+    assert methods == cases
+
+
+def test_every_program_whose_values_are_read_has_a_case() -> None:
+    paths = [FILES / name for name in VALUES]
+    files = [file for path in paths for file in (path, *path.rglob("*.json*")) if file.is_file()]
+    contents: list[Any] = [json.loads(f.read_text()) for f in files if f.suffix == ".json"]
+    contents += [
+        [json.loads(line) for line in file.read_text().splitlines()]
+        for file in files
+        if file.suffix == ".jsonl"
+    ]
+    programs = {one.program for one in FORMATS if any(map(one.matches, contents))}
+    assert programs | {"inspect_ai"} == {one.program for one in FORMATS}  # its files are archives
+    assert any(file.suffix == ".eval" for file in files)
