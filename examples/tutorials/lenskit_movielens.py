@@ -79,8 +79,9 @@ seen[
 # Three recommenders
 # ------------------
 #
-# Scores of all films for all users, each in a line or two: how many liked a film; how similar it is to films that the
-# user liked (item-kNN with the cosine); and EASE (H. Steck, 2019), a linear autoencoder in closed form.
+# Each recommender scores all films for all users in a line or two: by the number of users who liked a film; by its
+# similarity to films that the user liked (item-kNN with the cosine); and by EASE (H. Steck, 2019), a linear
+# autoencoder in closed form.
 
 
 def popularity():
@@ -125,8 +126,8 @@ runs = {
 # Evaluate
 # --------
 #
-# A user is a query, a film a document: this is all that it takes. Measures are cut at 200 films, as deep as the lists
-# are.
+# A user is a query and a film a document. Nothing else is needed. Measures are cut at 200 films, the depth of the
+# lists.
 
 qrels = test.rename(columns={"userId": "query_id", "movieId": "doc_id"}).assign(
     relevance=1
@@ -143,9 +144,9 @@ means = result.means().pivot(index="run", columns="criterion", values="mean")
 means.loc[result.runs, measures].round(3)
 
 # %%
-# LexiRecall orders lists by how many of the films that a user will like they hold, then by where the last one stands;
-# TSE is the exposure of the last one, and 0 where one is missing. Both ask what it takes to see everything. The preferences compare the lists
-# of each user directly:
+# LexiRecall orders lists by the number of films in them that the user will like, then by the rank of the last of
+# these. TSE is the exposure of the last one, and 0 if one is missing. Both measure the cost of seeing everything. The
+# preferences compare the lists of each user directly:
 
 columns = [
     "run_a",
@@ -163,8 +164,9 @@ result.table("lexirecall")[columns].round(4)
 # For whom?
 # ---------
 #
-# A mean hides users. Here are those with few films in the test and those with many: the share for whom each
-# recommender's list is preferred to the popular films, less the share for whom it is not.
+# A mean hides users. The table splits them into those with few films in the test and those with many. It shows the
+# share of users for whom each recommender's list is preferred to the popular films, minus the share for whom it is
+# not.
 
 against = pd.concat(
     [
@@ -190,7 +192,7 @@ plt.show()
 shares.round(2)
 
 # %%
-# And one user after the other: which film decided, and at which rank does each recommender show it?
+# For single users, ``explain`` names the film that decided, and its rank in each list:
 
 explained = result.explain("EASE", "popularity", "lexirecall")
 explained[["query_id", "winner", "level", "doc_id", "rank_a", "rank_b"]].head()

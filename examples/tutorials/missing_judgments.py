@@ -2,10 +2,10 @@
 Missing judgments: what they could change, what to judge, whom to trust
 =======================================================================
 
-Nobody judged every document, and new runs retrieve what nobody judged. You will learn
+Nobody judged every document, and new runs retrieve unjudged ones. You will learn
 
-- how to say what the unjudged documents could change between two runs, and at which depth,
-- which documents to judge next, and how few settle who is better,
+- how to find out whether unjudged documents could change the result for two runs, and at which depth,
+- which documents to judge next, and how few decide which run is better,
 - how to find out whether a second judge, such as a language model, reaches the same conclusions,
 - how to let people judge a few queries and a program all of them.
 
@@ -17,8 +17,9 @@ from NIST), the first two parts are on TREC 2003 Robust; without it, on the embe
 # What could the unjudged documents change?
 # -----------------------------------------
 #
-# An unjudged document has one grade, whatever it is, in both rankings: bounds over all judgings say which conclusions rest on the
-# assumption that it is 0. They always belong to a depth; look how fast certainty goes.
+# An unjudged document has one unknown grade, the same in both rankings. Bounds over all possible grades show which
+# conclusions rest on the assumption that it is 0. Bounds always belong to a depth, and certainty falls fast with
+# depth.
 
 import os
 from pathlib import Path
@@ -52,7 +53,8 @@ for depth in depths:
     )
 
 # %%
-# Of a measure, the bounds are those of the mean difference; the wider interval holds sampling of queries, too. The picture has both.
+# For a measure, the bounds are those of the mean difference; the wider interval also allows for the sampling of
+# queries. The picture shows both.
 
 columns = ["criterion", "low", "high", "ci_low", "ci_high", "exact", "depth"]
 bounds = result.bounds(depth=depths[1])
@@ -64,9 +66,9 @@ plt.show()
 # What to judge next
 # ------------------
 #
-# ``to_judge`` names the documents whose judgment decides most for one criterion. Here somebody judges the first fifty (as not relevant, which
-# is what most unjudged documents are), and fewer queries are open. ``ir-lexirecall to-judge ... -o pool.html`` writes a page to judge
-# in, and ``--judged`` of every command reads what it saves.
+# ``to_judge`` lists the documents whose judgment decides most for one criterion. Here somebody judges the first fifty
+# (as not relevant, like most unjudged documents), and fewer queries are open. ``ir-lexirecall to-judge ... -o
+# pool.html`` writes a page for judging, and ``--judged`` of every command reads the saved judgments.
 
 pool = result.to_judge(50, "lexirecall", depth=depths[1])
 print(pool.head(3).to_string(index=False))
@@ -81,8 +83,9 @@ print(f"open before: {before}, after {len(pool)} judgments: {after}")
 # A second judge
 # --------------
 #
-# Judgments by a program are many. To see what may go wrong without calling one, we make two judges out of the embedded collection's judgments: one that
-# errs on any document alike, and one that is generous to what a run ranks high, as a language model can be to systems built on itself.
+# A program can judge many documents. To see what may go wrong without calling one, we make two judges from the
+# judgments of the embedded collection. One errs equally often on all documents. The other is generous to documents
+# that one run ranks high, as a language model can be to systems built on itself.
 
 real = demo.qrels().groupby(["query_id", "doc_id"], as_index=False)["relevance"].max()
 systems = demo.runs()
@@ -103,14 +106,17 @@ for name, judge in {"careless": careless, "partial": partial}.items():
     print(name, study[shown].round(2).to_string(index=False), sep="\n")
 
 # %%
-# On documents, the partial judge agrees with people no less than the careless one (kappa). Yet the careless one keeps every conclusion, and the partial one
-# reverses the order of runs and loses conclusions: ask for ``tau`` and for conclusions, not for kappa alone.
+# On documents, the partial judge agrees with people no less than the careless one (kappa). Yet the careless one keeps
+# every conclusion, and the partial one reverses the order of runs and loses conclusions. So look at ``tau`` and at
+# conclusions, not at kappa alone.
 #
 # A few queries by people, all by the program
 # -------------------------------------------
 #
-# What the partial judge gets wrong on queries that are drawn at random for people is subtracted everywhere, so that its bias does no harm to means of
-# measures, from 25 human queries on (12 here: intervals may hold the truth less often). ``n_effective`` says how many human queries alone give the same precision, ``rho`` why.
+# People judge a random sample of the queries. The partial judge's mean error there is subtracted everywhere. With 25
+# or more human queries, its bias then does not harm means of measures (there are 12 here, so intervals may contain
+# the truth less often). ``n_effective`` says how many human queries alone would give the same precision, and ``rho``
+# why.
 
 ids = np.array(sorted(real["query_id"].unique()))
 sample = rng.choice(ids, 12, replace=False)
@@ -124,5 +130,6 @@ table = table[["run_a", "estimate", "ci_low", "ci_high", "rho", "n_effective"]]
 table.assign(all_people=everybody["difference"], program=program["difference"]).round(2)
 
 # %%
-# By the program alone, ``overlap``, its favourite, looks half as far behind as it is; with twelve queries of people, the estimate is close to what all
-# people say. See the page on missing judgments for what this rests on, and for what to report in a paper.
+# By the program alone, its favourite ``overlap`` looks half as far behind as it is. With twelve human queries, the
+# estimate is close to that of all human judgments. The page on missing judgments explains the assumptions, and what
+# to report in a paper.

@@ -92,8 +92,7 @@ print(files["svd-16"].read_text()[:150], "...")
 # One call
 # --------
 #
-# The path is all it takes; the format is recognised by the content. ``aggregate=True`` gives means instead of values
-# per query.
+# The path is enough; the content shows the format. ``aggregate=True`` gives means instead of values per query.
 
 irl.evaluate(["nDCG@10", "LR", "TSE"], qrels, files["svd-16"], aggregate=True).to_frame(
     "mean"
@@ -103,8 +102,8 @@ irl.evaluate(["nDCG@10", "LR", "TSE"], qrels, files["svd-16"], aggregate=True).t
 # Queries that retrieve themselves
 # --------------------------------
 #
-# Those values are too low. Every query is a document of the collection, too, and of course finds itself first; MTEB
-# writes predictions *before* it takes such documents out. ``exclude="self"`` does so here.
+# Those values are too low. Every query is also a document of the collection, and finds itself first. MTEB writes
+# predictions *before* it removes these documents. ``exclude="self"`` removes them here.
 
 irl.evaluate(
     ["nDCG@10", "LR", "TSE"],
@@ -145,16 +144,16 @@ figure.suptitle("Means and 95% intervals by dimensions of the embedding")
 plt.show()
 
 # %%
-# Sixteen dimensions are best by all three. But whether one should cut at four or keep all 64 depends on the user: for
-# the first ten results (``nDCG@10``) more dimensions are better, for the *last* relevant document (LexiRecall, TSE)
-# fewer are, as they look beyond the words. Whether that is more than chance, the rankings themselves say, query by
-# query, against all 64 dimensions:
+# Sixteen dimensions are best by all three measures. Whether to cut at four or keep all 64 depends on the user: for
+# the first ten results (``nDCG@10``) more dimensions are better, and for the *last* relevant document (LexiRecall,
+# TSE) fewer are, because they look beyond the words. A comparison of the rankings with those of all 64 dimensions,
+# query by query, shows whether this is more than chance:
 
 columns = ["run_a", "run_b", "wins", "losses", "difference", "p_corrected", "verdict"]
 result.table("lexirecall")[columns].round(4)
 
 # %%
-# What decided the first queries between the smallest and the largest model:
+# This decided the first queries between the smallest and the largest model:
 
 explained = result.explain("svd-2", "svd-64", "lexirecall")
 explained[["query_id", "winner", "level", "doc_id", "rank_a", "rank_b"]].head()
@@ -163,8 +162,8 @@ explained[["query_id", "winner", "level", "doc_id", "rank_a", "rank_b"]].head()
 # sentence-transformers' file
 # ---------------------------
 #
-# ``InformationRetrievalEvaluator`` writes a line per query, if it is made with ``write_predictions=True``. It is read
-# in the same way.
+# ``InformationRetrievalEvaluator`` writes a line per query if it is made with ``write_predictions=True``. The file is
+# read in the same way.
 
 lines = [
     {
@@ -184,9 +183,9 @@ irl.evaluate(
 # While a model is trained
 # ------------------------
 #
-# ``LexiRecallEvaluator`` is sentence-transformers' evaluator with any measures beside its own (and there is one for
-# sparse encoders, and one for cross-encoders that rerank). Give it to a trainer,
-# and name its primary metric for the best model::
+# ``LexiRecallEvaluator`` is sentence-transformers' evaluator with further measures added (there is one for sparse
+# encoders, and one for cross-encoders that rerank). Give it to a trainer, and name its primary metric for the best
+# model::
 #
 #     SentenceTransformerTrainer(model, args, train_dataset, evaluator=evaluator)  # args: metric_for_best_model="eval_dev_cosine_LR"
 #

@@ -66,22 +66,22 @@ irl.evaluate(["HalfRecall", "TSE", "AP"], qrels, run)
 # Axioms
 # ------
 #
-# ``meta.axioms`` tries the properties that the literature asks of measures, on all small rankings and on random larger
-# ones, and shows the smallest counterexample. (``cases`` and ``size`` say how long it searches.)
+# ``meta.axioms`` tests properties that the literature demands of measures, on all small rankings and on random larger
+# ones, and shows the smallest counterexample. (``cases`` and ``size`` set how long it searches.)
 
 checked = meta.axioms("HalfRecall", size=6, cases=50)
 checked.loc[checked["result"] == "fails", ["source", "property", "counterexample"]]
 
 # %%
-# A ranking is written from rank 1 on, 1 for a relevant document; what stands behind the bar was not retrieved. ``[1 1
-# 0]`` against ``[1 0 1]`` says it all: only one document counts, and swaps everywhere else change nothing. So most
-# rankings tie.
+# A ranking is written from rank 1 on, with 1 for a relevant document; documents behind the bar were not retrieved.
+# ``[1 1 0]`` against ``[1 0 1]`` shows the problem: only one document counts, and swaps everywhere else change
+# nothing. So most rankings tie.
 #
 # Mend it
 # -------
 #
-# Let readers differ: each wants some share of what is relevant, all shares being equally likely. So every relevant
-# document counts, by the rank at which it stands; and the best ranking shall score 1:
+# Let readers differ: each wants some share of the relevant documents, and all shares are equally likely. Then every
+# relevant document counts, according to its rank. The best ranking shall score 1:
 #
 # .. math:: \sum_{i=1}^{r} \frac{1}{p_i} \; / \; \sum_{i=1}^{m} \frac{1}{i},
 #
@@ -102,7 +102,7 @@ class AnyShare(Measure):
 
 
 # %%
-# Both versions beside measures that everybody knows, on the properties on which they do not all agree:
+# The table compares both versions with well-known measures, on the properties on which they do not all agree:
 
 measures = ["HalfRecall", "AnyShare", "AP", "RR", "LR"]
 table = meta.axioms(measures, size=6, cases=50)
@@ -112,8 +112,8 @@ axes.figure.suptitle("Axioms: + holds, - fails", fontsize="medium")
 plt.show()
 
 # %%
-# The mended measure answers to every swap (*strict swap*), and its best ranking scores 1 (*reachable maximum*). What it
-# still fails is worth a sentence in the paper, too:
+# The new version rewards every better swap (*strict swap*), and its best ranking scores 1 (*reachable maximum*).
+# Mention the properties that it still fails in the paper, too:
 
 failed = table[(table["measure"] == "AnyShare") & (table["result"] == "fails")]
 failed[["source", "property", "counterexample"]]
@@ -156,9 +156,9 @@ axes.figure.suptitle("Achieved significance of all pairs of systems", fontsize="
 plt.show()
 
 # %%
-# The mended measure tells more pairs apart than the first idea, and fewer than AP and LexiRecall: 1 / rank is mostly
-# decided by the first documents. Axioms say what a measure means, not how many queries it needs; a paper should report
-# both.
+# The new version tells more pairs apart than the first idea, and fewer than AP and LexiRecall: 1 / rank is mostly
+# decided by the first documents. Axioms say what a measure means, not how many queries it needs; a paper should
+# report both.
 #
 # *Stability*: does half of the queries predict the order of the systems on the other half? A row predicts, a column is
 # predicted.
@@ -185,7 +185,7 @@ plt.show()
 # The report
 # ----------
 #
-# One table for the paper: what was said above, in numbers.
+# One table for the paper has the numbers of this page.
 
 fails = table[table["result"] == "fails"].groupby("measure").size()
 significant = power.groupby("measure")["significant"].mean()
@@ -223,6 +223,6 @@ paragraph = (
 print(textwrap.fill(paragraph, 76))
 
 # %%
-# From here: a file and a test make it a measure of the library, and a script with one more line a measure of the command
-# line; :doc:`Add a measure </contributing>` shows both. For everybody else who uses your class, it works in ``pt.Experiment``
-# and in LensKit as soon as it is imported.
+# With a file and a test, it becomes a measure of the library; with one more line in a script, a measure of the
+# command line. :doc:`Add a measure </contributing>` shows both. Your class works in ``pt.Experiment`` and in LensKit
+# as soon as it is imported.

@@ -59,10 +59,10 @@ print(f"{DATASET}: {len(texts)} documents, {len(topics)} queries")
 # Three retrieval models
 # ----------------------
 #
-# A model here is a function: texts of queries in, a score for every document out, as a share of the query's best score.
-# BM25, from ``bm25s``, compares words. The second model, from scikit-learn, compares groups of four letters, so that
-# *amplifier* is found by *amplification*. The third compares queries and documents in a space of a few dimensions
-# (latent semantic analysis), as dense retrieval does.
+# A model here is a function. It takes texts of queries and returns a score for every document, as a share of the
+# query's best score. BM25, from ``bm25s``, compares words. The second model, from scikit-learn, compares groups of
+# four letters: *amplification* finds *amplifier*. The third compares queries and documents in a space of a few
+# dimensions (latent semantic analysis), as dense retrieval does.
 
 bm25_index = bm25s.BM25(k1=0.9, b=0.4)
 bm25_index.index(
@@ -136,13 +136,12 @@ class Model(pt.Transformer):
 bm25, letter, lsa = Model(bm25_scores), Model(letter_scores), Model(lsa_scores)
 
 # %%
-# ``import pyterrier`` is all it takes: the measures of this library stand in ``pyterrier.measures`` beside the usual
-# ones.
+# ``import pyterrier`` is enough: ``pyterrier.measures`` has the measures of this library and the usual ones.
 #
 # - *nDCG@10* looks at the first ten ranks.
-# - *LexiRecall* (LR) orders rankings by how many relevant documents they hold, then by the rank of the last one, then
-#   of the last but one, and so on.
-# - *TSE* is 1 / the rank of the *last* relevant document, and 0 where one is missing: what it costs to see everything.
+# - *LexiRecall* (LR) orders rankings by the number of relevant documents, then by the rank of the last one, then of
+#   the one before, and so on.
+# - *TSE* is 1 / the rank of the *last* relevant document, and 0 if one is missing: the cost of seeing everything.
 
 measures = [nDCG @ 10, LR, TSE]
 models = {"BM25": bm25, "letters": letter, "LSA": lsa}
@@ -178,10 +177,11 @@ systems = {
 # The experiment
 # --------------
 #
-# ``pt.lexirecall.Experiment`` takes what ``pt.Experiment`` takes, runs every system once, and adds preferences: for
-# each query the two rankings themselves are compared from the bottom up (who found more; else, who shows the last
-# relevant document first; else the last but one, ...), and an exact sign test counts wins and losses. All other systems
-# are compared with BM25; ``correction`` is for the number of comparisons.
+# ``pt.lexirecall.Experiment`` has the arguments of ``pt.Experiment``, runs every system once, and adds preferences.
+# For each query, a preference compares two rankings from the bottom up: the ranking with more relevant documents
+# wins; if both have as many, the one whose last relevant document is higher, then the one before, and so on. An exact
+# sign test counts wins and losses. All other systems are compared with BM25, and ``correction`` corrects for the
+# number of comparisons.
 
 table = pt.lexirecall.Experiment(
     systems,
@@ -198,8 +198,8 @@ table[["name", "nDCG@10", "LexiRecall", "TSE"]]
 
 # %%
 # Compare *BM25* with *BM25 cut*: ``nDCG@10`` is the same, but the relevant documents below the cut are gone, and
-# LexiRecall says so. The same with *reranked* and *reranked ^ BM25*: whatever a reranker wins at the top, its list has
-# to be completed for a reader who reads on.
+# LexiRecall falls. The same holds for *reranked* and *reranked ^ BM25*: a reranker may win at the top, but its list
+# must be completed for a reader who reads on.
 #
 # .. note::
 #
@@ -207,8 +207,8 @@ table[["name", "nDCG@10", "LexiRecall", "TSE"]]
 #    rankings for a reader who needs everything, on 35 of 46 queries. Fusion has nearly both: 0.380, and 37 of 46.
 
 # %%
-# How surely? Queries won and lost against BM25, the p-value of the sign test, and the same corrected for the number of
-# comparisons:
+# How sure is this? The table has the queries won and lost against BM25, the p-value of the sign test, and the p-value
+# corrected for the number of comparisons:
 
 against = table.set_index("name").filter(like="pref:lexirecall")
 against.columns = ["mean preference", "wins", "losses", "p", "reject", "p corrected"]
@@ -229,16 +229,16 @@ plt.show()
 # What decided?
 # -------------
 #
-# For every query, ``explain`` names the document that decided, and the rank at which each of the systems shows it. Here
-# is the reranker that keeps its tail, against BM25.
+# For every query, ``explain`` names the document that decided, and its rank in both systems. This is the reranker
+# that keeps its tail, against BM25.
 
 explained = comparison.explain("reranked ^ BM25", "BM25", "lexirecall")
 decided = explained[explained["winner"].notna()]
 decided[["query_id", "winner", "level", "doc_id", "rank_a", "rank_b"]].head(8)
 
 # %%
-# *level* counts relevant documents from the top: at level 3, the third one of the ranking decided. The levels below it
-# are equal, as both systems share what lies below the cut. (The table has them, too: ``tied_levels``.)
+# *level* counts relevant documents from the top: at level 3, the third one of the ranking decided. The levels below
+# it are equal, because both systems have the same ranking below the cut (column ``tied_levels``).
 
 axes = comparison.plot("pair", "reranked ^ BM25", "BM25", "lexirecall")
 axes.figure.suptitle(
@@ -248,7 +248,7 @@ axes.figure.suptitle(
 plt.show()
 
 # %%
-# Before believing it, read what speaks against it:
+# Before you believe it, read the caveats:
 
 print("\n".join(comparison.diagnostics) or "Nothing stands out.")
 
@@ -256,9 +256,9 @@ print("\n".join(comparison.diagnostics) or "Nothing stands out.")
 # The table for the paper
 # -----------------------
 #
-# ``compare`` takes the same rankings and gives the table that papers print: means, best values bold, and marks for
-# significant differences (here by a randomisation test on the differences, corrected by Holm). ``to_latex`` prints it
-# with a note that says how it was tested.
+# ``compare`` takes the same rankings and makes the table of a paper: means, best values in bold, and marks for
+# significant differences (here by a randomisation test on the differences, corrected by Holm's method). ``to_latex``
+# prints it with a note on the test.
 
 chosen = ["BM25", "letters", "BM25 + letters", "reranked", "reranked ^ BM25"]
 runs = {
@@ -275,9 +275,8 @@ result = irl.compare(
 print(result.to_latex(places=3))
 
 # %%
-# For the text beside it, means come with intervals (bootstrap, 95%), and the question *how many queries would it take?*
-# has an answer, too: to find a difference of 0.02 that is there with a probability of 80%, by what these queries say of
-# the variance.
+# For the text of the paper, means have intervals (bootstrap, 95%). ``queries_needed`` estimates how many queries it
+# takes to find a true difference of 0.02 with a probability of 80%, from the variance of these queries.
 
 result.means()[["criterion", "run", "mean", "ci_low", "ci_high"]].round(3)
 

@@ -16,7 +16,7 @@ Needs nothing but the package with its pictures and comparisons: ``pip install -
 # Collections with a known truth
 # ------------------------------
 #
-# With real collections nobody knows which system is better. So here the rankings are simulated: of what is left, a
+# With real collections nobody knows which system is better. So here the rankings are simulated: at each rank, a
 # relevant document is ``quality`` times as likely to come next as another one. Four systems meet a baseline:
 #
 # - *twin* is exactly as good as the baseline;
@@ -62,8 +62,7 @@ runs = {collection: of_one.runs for collection, of_one in rankings.items()}
 #
 # ``benchmark`` takes a mapping of collections to judgments and a mapping of collections to runs. In daily work these
 # are ids of ``ir_datasets`` and a folder of run files: ``irl.benchmark(["beir/scifact/test", "vaswani"], "runs/",
-# ...)``. What it gives is a mapping of collections to comparisons, which holds the
-# means on every collection, and all that follows.
+# ...)``. The result maps collections to comparisons. It has the means on every collection, and everything below.
 
 result = irl.benchmark(
     qrels,
@@ -79,8 +78,8 @@ means.loc[COLLECTIONS, list(QUALITY)].round(3)
 # The forest
 # ----------
 #
-# Differences to the baseline on every collection with their intervals, and the mean over all collections below. Look at
-# the specialist: the mean hides that there are two kinds of collections.
+# The forest shows differences from the baseline on every collection with their intervals, and the mean over all
+# collections below. Look at the specialist: the mean hides that there are two kinds of collections.
 
 axes = result.plot("forest", "LR")
 axes.figure.suptitle(
@@ -93,7 +92,7 @@ plt.show()
 # Question 1: on these collections
 # --------------------------------
 #
-# *If these six collections are the benchmark*, as in a shared task, chance lies in the queries only. ``overall()``
+# *If these six collections are the benchmark*, as in a shared task, only the queries are a sample. ``overall()``
 # resamples queries within each collection; every collection counts the same, however many queries it has.
 
 columns = ["run", "mean", "rank_low", "rank_high", "difference", "p_corrected"]
@@ -112,10 +111,9 @@ plt.show()
 # Question 2: on collections like these
 # -------------------------------------
 #
-# *If the six collections stand for many others*, chance also lies in which collections were taken.
-# ``overall("collections")`` resamples collections, and a random-effects model, as in medicine, says how much the true
-# differences vary: ``i2`` is the share of the variance not explained by sampling queries. (``tau2`` and ``p_heterogeneity``
-# are in the table, too.)
+# *If the six collections stand for many others*, they are a sample, too. ``overall("collections")`` resamples
+# collections, and a random-effects model, as in medicine, says how much the true differences vary: ``i2`` is the
+# share of the variance not explained by sampling queries. (``tau2`` and ``p_heterogeneity`` are in the table, too.)
 
 columns = [
     "run",
@@ -186,12 +184,12 @@ plt.show()
 #
 # - Say which question you ask. "On these six collections" needs queries; "in general" needs collections.
 # - Show the forest, or the table by collection: a mean over collections of two kinds describes neither.
-# - Where ``i2`` is large, say for which collections the system is for, instead of an average.
+# - If ``i2`` is large, say for which collections the system is better, instead of an average.
 # - Name what was resampled, and the correction. ``to_latex`` writes both beside the table:
 
 print(result.to_latex("collections", places=3))
 
 # %%
-# Last, what speaks against the result:
+# Last, read the caveats of the result:
 
 print("\n".join(result.diagnostics) or "Nothing stands out.")

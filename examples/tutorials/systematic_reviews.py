@@ -17,16 +17,16 @@ Needs scikit-learn, whose classifiers are the "models" here.
 # Simulations
 # -----------
 #
-# With ASReview 2 or 3, a simulation is a file, and reading it takes one line; a review is a query, a model a run, the order of
-# labelling its ranking::
+# With ASReview 2 or 3, a simulation is a file, and one line reads it. A review is a query, a model is a run, and the
+# order of labelling is its ranking::
 #
 #     from ir_lexirecall.io.reviews import read_reviews
 #     reviews = read_reviews(["bees-nb.asreview", "bees-svm.asreview", ...])
 #     irl.compare(reviews.qrels, reviews.runs)
 #
-# (and ``asreview lexirecall compare *.asreview`` does it on the command line). Records that were never labelled end the
-# ranking, those that the model was given to start with are left out. Here we simulate ourselves: each of the seven subjects
-# of the embedded collection is what one review looks for among its 90 documents, twice with other prior knowledge.
+# (and ``asreview lexirecall compare *.asreview`` does it on the command line). Records that were never labelled come
+# last; those that the model started with are left out. Here we simulate reviews ourselves: each of the seven subjects
+# of the embedded collection is a review that searches its 90 documents, twice with different prior knowledge.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -81,11 +81,12 @@ len(qrels), len(next(iter(qrels.values())))
 # Measures
 # --------
 #
-# All are of rankings of the whole collection. ``LastRel`` is the rank of the last relevant record, ``WSS@0.95`` the share of
-# records that need not be read to find 95%, less what chance would save, ``ATD`` the mean rank of the relevant records,
-# ``RecallLoss`` the area between the ideal recall curve and this one (0 to 1), ``ERF@0.1`` what is found in the first tenth
-# beyond chance. A ranking that holds all records says how many there are; of a run that is cut off, the measures need to know:
-# ``WSS(n=90)``, or ``WSS(n={"bee-0": 88, ...})`` where reviews differ.
+# All measures look at rankings of the whole collection. ``LastRel`` is the rank of the last relevant record.
+# ``WSS@0.95`` is the share of records that need not be read to find 95%, minus the share that chance would save.
+# ``ATD`` is the mean rank of the relevant records. ``RecallLoss`` is the area between the ideal recall curve and this
+# one (0 to 1). ``ERF@0.1`` is the share of records found in the first tenth, minus that of chance. The measures take
+# the number of records from a complete ranking; for a run that is cut off, name it: ``WSS(n=90)``, or
+# ``WSS(n={"bee-0": 88, ...})`` where reviews differ.
 
 measures = ["LastRel", "WSS@0.95", "ATD", "RecallLoss", "ERF@0.1"]
 for model, run in runs.items():
@@ -98,7 +99,7 @@ for model, run in runs.items():
 # Curves
 # ------
 #
-# Means over reviews hide when the last record was found; the dots say it.
+# Means over reviews hide when the last record was found; the dots show it.
 
 irl.plots.recall_curves(recall_curves(qrels, runs))
 plt.show()
@@ -107,13 +108,14 @@ plt.show()
 # Who finds everything first
 # --------------------------
 #
-# Lexicographic recall prefers the model that finds the last relevant record earlier; where both find it at the same rank, the
-# one before decides, and so on. It is a decision per review, not a mean of ranks that one hard review dominates.
+# Lexicographic recall prefers the model that finds the last relevant record earlier; if both find it at the same
+# rank, the one before decides, and so on. Each review is one decision, while one hard review can dominate a mean of
+# ranks.
 
 result = irl.compare(qrels, runs, "lexirecall")
 result.table()[["run_a", "run_b", "wins", "losses", "ties"]]
 
 # %%
-# What decided between two models, review by review: the recall level, the record, and the ranks where they stand.
+# For each review, ``explain`` shows what decided between two models: the recall level, the record, and its two ranks.
 
 result.explain("naive Bayes", "logistic").head()
