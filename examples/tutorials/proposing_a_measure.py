@@ -17,7 +17,7 @@ Needs nothing but the package with its pictures: ``pip install -e '.[all]'`` in 
 # The idea
 # --------
 #
-# A reader wants half of what is relevant, and stops there. With m relevant documents, that is the document at recall
+# A reader wants half of the relevant documents, and stops there. With m relevant documents, that is the document at recall
 # level ⌈m/2⌉; the value is 1 / its rank.
 #
 # A measure is a class with ``params`` and ``score``. A run comes in as arrays: the retrieved relevant documents of all

@@ -158,7 +158,7 @@ pt.Experiment(models, topics, qrels, measures, round=4)
 # (``**``), and a ridge regression predicts the grade. It is trained on every other query; from here on only the rest
 # counts.
 #
-# ``%`` cuts a ranking, ``>>`` sends it on. What was cut is lost; ``^`` appends it again, below the reranked part.
+# ``%`` cuts a ranking, ``>>`` sends it on. The cut part is lost; ``^`` appends it again, below the reranked part.
 
 train, test = topics[::2], topics[1::2]
 top = bm25 % (100 if len(texts) > 1000 else 10)

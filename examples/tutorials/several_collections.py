@@ -83,7 +83,7 @@ means.loc[COLLECTIONS, list(QUALITY)].round(3)
 
 axes = result.plot("forest", "LR")
 axes.figure.suptitle(
-    "LexiRecall: difference to the baseline, by collection and over all",
+    "LexiRecall: difference from the baseline, by collection and over all",
     fontsize="medium",
 )
 plt.show()

@@ -487,7 +487,7 @@ def _with_whole_grades(qrels: Any, measures: Measures) -> Any:
         fraction = qrels["label"][qrels["label"] % 1 != 0].iloc[0]
         raise ValueError(
             f"qrels: pt.Experiment computes {others[0]} from whole grades only, and a label is "
-            f"{fraction:g}; use ir_lexirecall.compare, or multiply the labels so that all are whole"
+            f"{fraction:g}; use ir_lexirecall.compare, or multiply the labels to make them whole"
         )
     return qrels
 

@@ -26,7 +26,9 @@ import numpy as np
 P = ParamSpec("P")
 R = TypeVar("R")
 T = TypeVar("T", bound=Hashable)
-PLEASE_REPORT = "please report it to whoever gave you the package, which has no public address yet"
+PLEASE_REPORT = (
+    "please report it to the person who gave you the package, which has no public address yet"
+)
 _called: ContextVar[str | None] = ContextVar("the function that the user called", default=None)
 
 

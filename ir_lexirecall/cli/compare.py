@@ -530,7 +530,7 @@ def rule_of_gate(options: Options) -> str:
         return str(options.rule)
     if options.strict and not options.bounds:
         raise ValueError(
-            "--strict fails what is undecided, too, so that bounds excuse nothing; leave out "
+            "--strict also fails undecided criteria, and then bounds excuse nothing; leave out "
             "--no-bounds"
         )
     if options.strict:

@@ -141,7 +141,7 @@ def _check_eval(options: Options, inputs: Inputs) -> None:
     """Raise if options contradict each other, or the baseline is none of the runs."""
     if options.bounds and options.baseline is not None:
         raise ValueError(
-            "--bounds of eval are those of single runs; `compare --bounds` bounds differences to a "
+            "--bounds of eval is for single runs; `compare --bounds` bounds differences from a "
             "baseline"
         )
     if options.format == TREC and (options.bounds or options.baseline is not None):

@@ -230,7 +230,7 @@ def _tables_of(run: RunLike | AlignedRun, name: str) -> Iterator[pl.DataFrame]:
     """
     if isinstance(run, AlignedRun):
         raise ValueError(
-            f"run {name!r} is aligned, so that only judged documents were kept; give it as a file, "
+            f"run {name!r} is aligned, which keeps only judged documents; give it as a file, "
             "table or dict"
         )
     with naming(f"run {name!r}"):

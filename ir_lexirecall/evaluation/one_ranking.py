@@ -156,7 +156,7 @@ def _check_pairs(rankings: Any, relevant: Any) -> None:
     for several in (rankings, relevant):
         if isinstance(several, (Set, Mapping)):
             raise ValueError(
-                "batch pairs rankings with what is relevant by their order: give two lists, not "
+                "batch pairs rankings with relevant documents by their order: give two lists, not "
                 f"{type(several).__name__}"
             )
     if len(rankings) != len(relevant):
@@ -197,7 +197,7 @@ class _Judged:
         if 0 < top < min(least_grade, 1):
             warn(
                 f"{measure}: no grade of a query is high enough to count as relevant: the highest "
-                f"is {top:g}, so that every ranking scores 0; give a smaller rel, as in "
+                f"is {top:g}, and every ranking scores 0; give a smaller rel, as in "
                 "scorer('LR', rel=0.5)"
             )
 

@@ -42,8 +42,8 @@ or an object that holds one of these (DuckDB, Hugging Face, ranx, trectools, Pys
 """
 _FEW_ROWS = 4096  # of a table that is read without a query engine
 RISING = (
-    "scores rise with the run's own ranks, so that what it ranks first comes last (negate scores "
-    "of which the smaller is better)"
+    "scores rise with the run's own ranks: its first documents come last (negate scores if "
+    "smaller ones are better)"
 )
 """Warning of a run for which ``scores_rise_with_ranks`` is true."""
 _LOOKS = {  # by what was read, the column that it lacks, and whether there are grades and scores

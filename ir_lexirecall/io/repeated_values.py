@@ -148,8 +148,8 @@ class Repeats:
                 continue
             if number == 1:
                 raise ValueError(
-                    f"run {name!r} has one seed, so that nothing tells how much a new seed "
-                    f"changes; add seeds, or say deterministic={name!r} if it has none"
+                    f"run {name!r} has one seed, which does not show how much a new seed "
+                    f"changes; add seeds, or give deterministic={name!r} if it has no seeds"
                 )
             raise ValueError(
                 f"run {name!r} has {number} seeds; beside a deterministic run at least 3 are needed"

@@ -197,7 +197,7 @@ def read_asreview(path: str | os.PathLike[str], *, priors: bool = False) -> Simu
         _check_labels(records, labelled)
         ranking = _ranking(records, labelled, priors=priors)
         if not ranking.relevant:
-            raise ValueError("no record is relevant, so that there is nothing to find")
+            raise ValueError("no record is relevant: there is nothing to find")
         return Simulation(
             review=_review_name(project),
             model=_model_name(labelled),

@@ -114,7 +114,7 @@ def write_pool_page(
     _check(table, path)
     check_integer("max_rel", max_rel, most=MOST_GRADES - 1)
     _check_labels(labels, max_rel)
-    template = page_template("ir_lexirecall.judging", "pool", "a page to judge in")
+    template = page_template("ir_lexirecall.judging", "pool", "a page for judging")
     pool = _content(table, _texts(table, texts, queries), _labels_of_grades(labels, max_rel))
     page = template.render(title=title, pool=pool)
     with written_whole(path) as temporary:
@@ -127,7 +127,7 @@ def _content(
     texts: tuple[Mapping[str, str], Mapping[str, str]],
     labels: Sequence[str],
 ) -> dict[str, Any]:
-    """Return what the script of a page to judge in reads.
+    """Return what the script of a page for judging reads.
 
     By its fingerprint, the browser finds the judgments of the same documents again.
     """

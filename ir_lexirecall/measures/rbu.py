@@ -73,7 +73,7 @@ class RBU(DiversityMeasure):
         "grade has gain 1 (gain='linear')",
         meanings={
             "max_rel": "grade of full gain; by default the largest grade of each query and "
-            "subtopic, so that the same grade can have several gains"
+            "subtopic, which can give the same grade several gains"
         },
         example=Example(
             "RBU(p=1,e=0.05)",

@@ -446,7 +446,7 @@ def few_human_queries(result: Comparison, standings: Sequence[Standing]) -> Iter
         intervals = "prediction-powered intervals of groups"
         kind = "Few queries of a group judged by people"
     judged += " judged by people"
-    risk = f"{intervals} may hold the truth less often than they say"
+    risk = f"{intervals} may contain the truth less often than stated"
     yield Note(f"Only {judged}: below {ENOUGH}, {risk}.", DOUBTFUL, kind, judged)
 
 
@@ -562,9 +562,9 @@ def many_pairs_on_few_queries(result: Comparison, standings: Sequence[Standing])
         if test.procedure.of != "mean" or n_queries >= _FEW_FOR_SKEWED_PAIRS:
             continue
         if n_queries < _FEW_FOR_PAIRS:
-            rates = "something false is said of real runs in 0.05 to 0.20 of cases for 0.05"
+            rates = "of real runs, some verdict is false in 0.05 to 0.20 of cases, not in 0.05"
         elif _are_mostly_skewed(result, name):
-            rates = "as skewed as these differences are, something false is said in 0.08 to 0.14"
+            rates = "with such skewed differences, some verdict is false in 0.08 to 0.14 of cases"
         else:
             continue
         size = f"{len(result.pairs):,} pairs on {count(n_queries, result.compared.unit)}"

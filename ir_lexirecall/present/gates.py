@@ -298,8 +298,8 @@ def _would_decide(gate: Gate) -> Iterator[str]:
         needed = _queries_needed(gate, name)
         if needed:
             yield (
-                f"{name}: about {needed} queries would rule out a loss of "
-                f"{row['margin']:g}, if there is none (power {_POWER:g}); "
+                f"{name}: if there is no loss, about {needed} queries would rule out a loss of "
+                f"{row['margin']:g} (power {_POWER:g}); "
                 f"{texts.count(len(result.compared.by[name].query_ids), 'query')} cannot."
             )
 

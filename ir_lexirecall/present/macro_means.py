@@ -78,7 +78,7 @@ def _notes(result: Benchmark) -> Iterator[Note]:
     """Yield what to be careful about, of several collections."""
     yield from _on_missing_runs(result)
     for name, reason in result.left_out.items():
-        yield Note(f"{name} is left out of what is said over collections: {reason}.", BROKEN)
+        yield Note(f"{name} is left out of results over all collections: {reason}.", BROKEN)
     if len(result) < 5:
         number = count(len(result), "collection")
         yield Note(f"Only {number}: they say little about others (over='collections').")
@@ -102,7 +102,7 @@ def _on_missing_runs(result: Benchmark) -> Iterator[Note]:
     """Yield notes on runs that lack collections; one on all runs of a leaderboard."""
     if not result.has_gaps:
         for run, names in result.lacking.items():
-            left_out = "it is left out of what is said over collections"
+            left_out = "it is left out of results over all collections"
             yield Note(f"{run} is missing for {', '.join(names)}: {left_out}.", BROKEN)
         return
     n_tasks = len(result)
@@ -173,7 +173,7 @@ def _on_small_collections(result: Benchmark) -> Iterator[Note]:
         yield Note(f"Fewer than 25 queries: {', '.join(small)}.", DOUBTFUL)
     single = [name for name, size in sizes.items() if size == 1]
     if single:
-        no_spread = "it has no spread, so that intervals are missing (-)"
+        no_spread = "it has no spread, and intervals are missing (-)"
         yield Note(f"One query on {', '.join(single)}: {no_spread}.", DOUBTFUL)
 
 
@@ -198,7 +198,7 @@ def _on_leader_behind(result: Benchmark, name: str) -> Iterator[Note]:
 _SETTLED = 200  # queries of a collection
 _TOO_SMALL = (
     f"with skewed differences on fewer than {_SETTLED} queries such p are too small: "
-    "it is said in up to 0.1 of cases for 0.05"
+    "the statement is false in up to 0.1 of cases, not in 0.05"
 )
 
 
@@ -257,7 +257,7 @@ def benchmark_glance(result: Benchmark, over: str | None = None, places: int = P
         return comparison_glance(next(iter(result.values())), places)
     notes = list(grouped(benchmark_caveats(result)))
     if len(result) == 1:
-        missing = "nothing can be said of others, and what is over collections is missing (-)"
+        missing = "it says nothing about others, and results over collections are missing (-)"
         notes.append(Note(f"One collection: {missing}."))
     whole = Glance(_title(result), notes=notes, names=result.criteria)
     if not result.runs:
@@ -266,7 +266,7 @@ def benchmark_glance(result: Benchmark, over: str | None = None, places: int = P
         result.overall(over)
     except ValueError as error:
         reason = str(error).removeprefix("overall: ")
-        return replace(whole, remarks=[f"Nothing can be said over collections: {reason}."])
+        return replace(whole, remarks=[f"There are no results over all collections: {reason}."])
     standings = [MacroStanding(result, name, over) for name in result.quantities]
     rows = standings[0].runs
     return replace(

@@ -95,7 +95,7 @@ def test_missing_intervals_are_explained() -> None:
     assert (
         "One query on x: it has no spread, so that intervals are missing (-)." in suite.diagnostics
     )
-    assert "One collection: nothing can be said of others" in irl.benchmark(
+    assert "One collection: it says nothing about others" in irl.benchmark(
         QRELS, runs, ["RR"]
     ).summary("collections")
 

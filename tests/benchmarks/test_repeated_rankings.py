@@ -116,7 +116,9 @@ def test_what_cannot_be_repeated_names_the_way_out() -> None:
         ValueError, match=r"benchmark: runs with seeds are not .* \(lexirecall\) ov"
     ):
         irl.benchmark(qrels, runs, [*MEASURES, "lexirecall"], repeats="seeds")
-    with pytest.raises(ValueError, match=r"benchmark: .*run 'bm25' has one seed, so that nothing"):
+    with pytest.raises(
+        ValueError, match=r"benchmark: .*run 'bm25' has one seed, which does not show"
+    ):
         irl.benchmark(qrels, runs, MEASURES, repeats="seeds")
     with pytest.raises(ValueError, match=r"benchmark: .*deterministic.*'bm52'.*'bm25'"):
         irl.benchmark(qrels, runs, MEASURES, repeats="samples", deterministic="bm52")

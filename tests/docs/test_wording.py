@@ -1,4 +1,8 @@
-"""Habits of wording that make a sentence need a second reading: on pages, in help and messages."""
+"""Habits of wording that make a sentence need a second reading.
+
+They are looked for on pages, in tutorials, in help, in messages, and in the sentences that results
+print.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +14,7 @@ from typing import Any
 import pytest
 
 from ir_lexirecall.cli import main
+from ir_lexirecall.cli.meta import STUDIES
 
 ROOT = Path(__file__).parents[2]
 PAGES = [
@@ -18,10 +23,17 @@ PAGES = [
     *sorted((ROOT / "ir_lexirecall" / "pt_docs").glob("*.rst")),
     ROOT / "ir_lexirecall" / "pt_docs" / "measures" / "index.rst",
     *sorted((ROOT / ".github").glob("**/*.md")),
+    *sorted((ROOT / "examples" / "tutorials").glob("*.py")),
 ]
 COMMANDS = [
     *("eval", "compare", "benchmark", "gate", "to-judge", "merge-judged"),
     *("report", "meta", "measures", "explain-measure", "demo"),
+]
+COMMANDS += [f"meta {study}" for study in STUDIES]
+PRINTING = [
+    path
+    for folder in ("present", "plots", "reports", "cli")
+    for path in sorted((ROOT / "ir_lexirecall" / folder).rglob("*.py"))
 ]
 MODULES = [
     *sorted((ROOT / "ir_lexirecall").rglob("*.py")),
@@ -36,12 +48,24 @@ HABITS = {
         r"\bwhat (?:is|are|was|were|has|have|had) \w+(?: \w+)? "
         r"(?:is|are|was|were|has|have|counts?|stays?|holds?)\b"
     ),
+    "a relative clause after a preposition": (
+        r"\b(?:of|by|from|for|with|to|in) what (?:is|are|was|were|has|have|had)\b"
+    ),
+    "that which": r"\bthat which\b",
+    "but for": r"\bbut for\b",
+    "of none": r"\b(?:of|for) none\b",
+    "less, for minus": r"\bless (?:that|those) (?:of|with|in|for)\b",
+    "a difference to something": r"\bdifferences? to (?:the|a|an|its|their)\b",
+    "an interval that holds the truth": r"\bholds? the truth\b",
+    "a page to judge in": r"\bto judge in\b",
+    "something that is said": r"\b(?:is|are|be) said (?:of|in|over)\b",
+    "nothing that tells": r"\bnothing tells\b",
 }
 
 
 def habits_in(text: str) -> list[str]:
     """Return each passage of a text that has one of these habits."""
-    joined = " ".join(text.split())
+    joined = " ".join(text.replace("\n# ", "\n").split())
     return [
         f"{name}: {found.group()}"
         for name, pattern in HABITS.items()
@@ -57,7 +81,7 @@ def test_pages_read_once(path: Path) -> None:
 @pytest.mark.parametrize("command", COMMANDS)
 def test_help_reads_once(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
-        main([command, "--help"])
+        main([*command.split(), "--help"])
     assert habits_in(capsys.readouterr().out) == []
 
 
@@ -87,6 +111,20 @@ def _text(node: Any) -> str:
     )
 
 
+def printed_by(path: Path) -> str:
+    """Return the texts of a module that are not docstrings, a line each; {} for what is filled in."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    texts = [node for node in ast.walk(tree) if _is_text(node)]
+    within = {id(part) for text in texts for part in ast.walk(text) if part is not text}
+    within |= {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    return "\n".join(_text(text) for text in texts if id(text) not in within)
+
+
+@pytest.mark.parametrize("path", PRINTING, ids=lambda path: str(path.relative_to(ROOT)))
+def test_printed_sentences_read_once(path: Path) -> None:
+    assert habits_in(printed_by(path)) == []
+
+
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_messages_read_once(path: Path) -> None:
     assert habits_in(messages_of(path)) == []
@@ -114,6 +152,13 @@ def test_messages_are_those_of_errors_and_warnings(tmp_path: Path) -> None:
         "What was judged is read by --judged.",
         "What is undecided is a warning.",
         "Whoever likes it better may change it.",
+        "It speaks of what was found.",
+        "All but for one agree.",
+        "The mean of a run, less that of the baseline.",
+        "The difference to the baseline is small.",
+        "Intervals hold the truth in 0.95 of cases.",
+        "It is a page to judge in.",
+        "Little can be said of others.",
     ],
 )
 def test_each_habit_would_be_found(sentence: Any) -> None:

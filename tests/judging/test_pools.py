@@ -105,9 +105,7 @@ def test_condensed_and_aligned_runs_have_no_pool() -> None:
         ScoredRuns.from_runs({}, load(QRELS, judged_only=True), RUNS).pool()
     judgments = Judgments.from_qrels(QRELS)
     aligned = {name: align(judgments, run) for name, run in RUNS.items()}
-    with pytest.raises(
-        ValueError, match="run 'x' is aligned, so that only judged documents were kept"
-    ):
+    with pytest.raises(ValueError, match="run 'x' is aligned, which keeps only judged documents"):
         ScoredRuns.from_runs({}, judgments, aligned).pool()
     with pytest.raises(ValueError, match="run 'x': only judged documents were kept"):
         ScoredRuns(judgments, aligned, {}, {}).pool()

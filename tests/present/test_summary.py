@@ -277,7 +277,7 @@ def test_what_is_not_a_number_is_left_out_and_said() -> None:
         test=irl.SignificanceTest(n_resamples=99),
     )
     assert (
-        "SL3 is left out of what is said over collections: collection 'one': SL3 is infinite for "
+        "SL3 is left out of results over all collections: collection 'one': SL3 is infinite for "
         "run 'bm25'" in suite.summary(full=True)
     )
     assert "<img" in suite._repr_html_()
