@@ -137,7 +137,7 @@ class CWL_ERR8(_CWL):
 
 
 class CWL_ERR9(_CWL):
-    """Like CWL_ERR8, the user losing patience as 1/i.
+    """Like CWL_ERR8, for a user whose patience falls as 1/i.
 
     Equation 9 of the source.
 
@@ -264,7 +264,7 @@ class CWL_RBP(_CWL):
     ABOUT = _about(
         formula=r"(1 - \phi) \sum_i \phi^{i-1} r_i",
         symbols=f"{_SYMBOLS}; phi: persistence",
-        use="rank-biased precision beside the ERR variants, with their gains: how much "
+        use="to compare rank-biased precision with the ERR variants, by the same gains: how much "
         "satisfaction changes",
         example=Example(
             "CWL_RBP(phi=0.5,max_rel=1)", (1,), 1 / 4, "r_1 = 1/2: (1 - 1/2) x 1/2 = 1/4."

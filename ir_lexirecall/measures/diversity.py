@@ -91,7 +91,7 @@ class D_nDCG(DiversityMeasure):
         symbols=f"{WEIGHTS}; d*_i: the documents in the order of g",
         zero=NOTHING,
         ties="the same sums of grades at the same ranks",
-        use="when documents for probable intents should stand above; novelty does not count",
+        use="when documents for probable intents should rank higher; novelty does not count",
         example=Example(
             "D_nDCG",
             ((1, None), (2, 1)),
@@ -154,7 +154,7 @@ class DSharp(D_nDCG):
 
 
 class EU(DiversityMeasure):
-    """Gain over several subtopics with diminishing returns, less effort, discounted by rank.
+    """Gain over several subtopics with diminishing returns, minus effort, discounted by rank.
 
     The gain r of a grade is (2^g - 1) / 2^max_rel (``gain='exp'``) or g / max_rel (``'linear'``);
     ``max_rel`` defaults to the largest grade of the query and aspect. Documents that are not
@@ -258,9 +258,9 @@ class CT(DiversityMeasure):
         "proposed by Luo et al. (CIKM 2013); the formula is that of Amigó et al. 2018",
         values="0 upwards",
         zero=NOTHING,
-        ties="the same grades for all subtopics at the same ranks; what comes for a full subtopic "
-        "does not count",
-        use="when a subtopic needs a certain amount of material and no more, soon",
+        ties="the same grades for all subtopics at the same ranks; documents for a full subtopic "
+        "do not count",
+        use="when each subtopic needs a certain amount of material early, and no more",
         example=Example(
             "CT(gain='linear',saturation=2)",
             ((1, None), (1, None), (1, None)),
@@ -318,7 +318,7 @@ class SRR(DiversityMeasure):
         formula=r"\frac{1}{\max_t \min\{i : d_i \text{ is relevant to } t\}}",
         plain="1 / (rank at which every subtopic is covered)",
         symbols="t: subtopics with a relevant document",
-        zero="a subtopic is never covered (down to rank k), or there is none",
+        zero="a subtopic is never covered (down to rank k), or the query has none",
         ties="all subtopics are covered at the same rank; all rankings that miss one",
         use="when a user needs something on every subtopic: TSE for subtopics",
         example=Example("SRR", BOTH, 1 / 2, "t1 is covered at rank 1, t2 at rank 2: 1/2."),

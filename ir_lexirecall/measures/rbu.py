@@ -36,7 +36,7 @@ ONE_ASPECT = (
 
 
 class RBU(DiversityMeasure):
-    """Gain over several aspects with diminishing returns, less the effort of reading.
+    """Gain over several aspects with diminishing returns, minus the effort of reading.
 
     Aspects (subtopics) come from the qrels' ``subtopic_id`` or ``iteration``, their weights w_t
     from the column ``weight`` (else equal), scaled to sum to 1 over the aspects with a relevant
@@ -69,7 +69,7 @@ class RBU(DiversityMeasure):
         "effort; of its authors' ten "
         "constraints it violates 'aspect relevance' as printed (nothing above is about either "
         "subtopic), and meets 'aspect relevance, "
-        "unseen elsewhere' (nothing below is, either); saturation it meets only where the top "
+        "unseen elsewhere' (nothing below is, either); it meets saturation only where the top "
         "grade has gain 1 (gain='linear')",
         meanings={
             "max_rel": "grade of full gain; by default the largest grade of each query and "

@@ -176,7 +176,7 @@ class LexiRecall(_Recall):
         "binomial coefficient; "
         "this number is the library's own, with the order of the source; the source's number (Eq. "
         "12) is form='weighted', which needs n",
-        values="0 to 1; with r of m retrieved in (r/(m+1), (r+1)/(m+1)]",
+        values="0 to 1; with r of m relevant documents retrieved, in (r/(m+1), (r+1)/(m+1)]",
         zero="no relevant document is retrieved, or the query has none",
         ties="only the same ranks of the relevant documents; rounded to a float, also rankings "
         "that share their whole tail "
@@ -286,7 +286,7 @@ class SL3(_SearchLength):
         values="0 to n - m, or infinite without n; smaller is better",
         zero="the ideal ranking, or a query without relevant documents",
         ties="the last relevant document stands at the same rank",
-        use="when effort counts in documents: nonrelevant ones that a user passes to find "
+        use="when effort is the number of nonrelevant documents that a user passes to find "
         "everything; give n",
         example=Example(
             "SL3", (1, 0, 0, 1), 2.0, "The last of m = 2 relevant documents has rank 4: 4 - 2 = 2."
@@ -304,7 +304,7 @@ class SL3(_SearchLength):
 
 
 class RE(_SearchLength):
-    """Mean rank of the relevant documents, above that of the ideal ranking (smaller is better).
+    """Mean rank of the relevant documents, minus that of the ideal ranking (smaller is better).
 
     Smaller is better, 0 is the ideal ranking; ``n`` and missing documents as in ``SL3``.
 

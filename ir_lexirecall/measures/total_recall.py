@@ -151,7 +151,7 @@ class WSS(_TotalRecall):
         zero="as much is read as reading at random would take, or the query has no relevant "
         "documents",
         ties="the j-th relevant document stands at the same rank, whatever the others do",
-        use="when reviewers stop at a known recall, and what counts is how much they need not read",
+        use="when reviewers stop at a known recall: the share that they need not read",
         example=Example(
             "WSS(n=10)",
             _RANKING,
@@ -249,7 +249,7 @@ class RecallLoss(_TotalRecall):
         symbols=f"{_RANKS}; found(k): relevant documents among the first k",
         zero="the ideal ranking, or a query without relevant documents",
         ties="the same mean rank of the relevant documents",
-        use="when reviews of other sizes are compared: 0 is the best ranking, 1 the worst, 0.5 on "
+        use="to compare reviews of different sizes: 0 is the best ranking, 1 the worst, 0.5 on "
         "average chance",
         example=Example(
             "RecallLoss(n=10)",
@@ -333,7 +333,7 @@ class ERF(_TotalRecall):
         zero="as much is found as reading at random would find, or the query has no relevant "
         "documents",
         ties="as many relevant documents among the first floor(x n)",
-        use="when a share of the collection can be read, and what counts is how much that finds",
+        use="when reviewers can read only a share of the collection",
         example=Example(
             "ERF(n=10)@0.1",
             _RANKING,

@@ -188,7 +188,7 @@ class RBP_TE(_TrecEval):
 
 
 class RelP(_TrecEval):
-    """Precision, over the best that this many documents could have: P up to rank m, R below.
+    """Precision, divided by the largest that k documents can have: P up to rank m, R below.
 
     trec_eval's relative_P and set_relative_P.
 
@@ -369,7 +369,7 @@ class Unjudged(_TrecEval):
         symbols="d_i: the document at rank i",
         zero="all of the first k documents are judged, or the ranking is empty",
         ties="as many unjudged documents among the first k",
-        use="beside any measure of the first k documents: whether its value rests on judgments",
+        use="with any measure of the first k documents: does its value rest on judgments?",
         example=Example(
             "Unjudged@4", (None, 1, None, 0), 0.5, "Two of the first four have no judgment: 2/4."
         ),

@@ -132,9 +132,9 @@ def unequal_groups(result: Comparison) -> Iterator[Note]:
     sizes = _sizes_of_units(result).values()
     if sizes and max(sizes) > 2 * min(sizes):
         yield Note(
-            "Groups differ in size: the test keeps its level where size and difference do not go "
-            "together. An interval is given only where they do not seem to, and the groups weigh "
-            "as much as 8 equal ones."
+            "Groups differ in size. The test keeps its level if size and difference are unrelated. "
+            "There is an interval only if they seem unrelated and the groups weigh as much as 8 "
+            "equal ones."
         )
 
 
@@ -793,7 +793,7 @@ def _too_skewed(
         if pair.tail_against > _TOO_SKEWED * np.sqrt(n_units):
             level = format_level(test.alpha)
             wrong = f"{pair.verdict} may be wrong more often than alpha {level}"
-            message = f"{pair.message(name)}, which {units} do not settle; {wrong}."
+            message = f"{pair.message(name)}, too large for {units}; {wrong}."
             kind = f"Differences too skewed for {units}, by {name}"
             yield Note(message, DOUBTFUL, kind, pair.subject(), runs=pair.runs)
 

@@ -157,7 +157,7 @@ def _drops(gate: Gate) -> list[str]:
         criterion = gate.comparison.compared.by[row.criterion]
         if not criterion.is_measure:
             p = texts.p_words(float(row.p_corrected))
-            facts.append(f"{row.criterion} is significantly for {gate.baseline} ({p})")
+            facts.append(f"{row.criterion} significantly prefers {gate.baseline} ({p})")
             continue
         fell = "rose" if criterion.smaller_is_better else "fell"
         by = texts.format_number(abs(float(row.difference)), 4)

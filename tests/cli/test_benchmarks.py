@@ -324,7 +324,7 @@ def test_a_gate_closes_where_a_preference_is_significant(cli: Any) -> None:
     said = gate(cli, "ql", *drop, "--alpha", "0.1")
     assert said.code == 3
     assert said.out.startswith(
-        "### FAILED: ql against bm25: lexirecall is significantly for bm25 (p = 0.070) (exit 3)\n"
+        "### FAILED: ql against bm25: lexirecall significantly prefers bm25 (p = 0.070) (exit 3)\n"
     )
     assert gate(cli, "ql", *drop).code == 0
 
