@@ -436,4 +436,4 @@ def test_over_collections_no_interval_of_groups_whose_size_goes_with_their_effec
     ]
     assert others.loc["more for large ones"].isna().all()
     assert others.loc["as much for all"].notna().all()
-    assert "a: Groups differ in size: the test keeps its level" in result.summary(full=True)
+    assert "a: Groups differ in size. The test keeps its level" in result.summary(full=True)
