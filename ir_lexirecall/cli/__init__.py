@@ -21,9 +21,7 @@ output: Any = LazyModule("ir_lexirecall.cli.output")  # found late: an error nee
 text: Any = LazyModule("ir_lexirecall.present.text")
 _EXPECTED = (ValueError, OSError, ModuleNotFoundError, CalledProcessError, RuntimeError)
 _OPTIONS = {
-    "a margin needs a baseline that runs may not fall behind; pass baseline=": (
-        "--margin needs --baseline"
-    ),
+    "a margin needs a baseline; pass baseline=": ("--margin needs --baseline"),
     "missing='skip'": "--missing skip",
     "say so: query=": "say so: --query-column ",
     "names the queries: query=": "names the queries: --query-column ",

@@ -99,9 +99,7 @@ class Design:
         if self.margin is None:
             return None
         if self.baseline is None:
-            raise ValueError(
-                "a margin needs a baseline that runs may not fall behind; pass baseline="
-            )
+            raise ValueError("a margin needs a baseline; pass baseline=")
         margin_of = self.margin
         if not isinstance(margin_of, Mapping):
             margin_of = dict.fromkeys(criteria, margin_of)

@@ -386,7 +386,7 @@ def cells_of_results(
             paths.append(result.path)
     if not rows:
         raise ValueError(
-            f"{results[0].path}: of no task do all runs have a split and subset in common; "
+            f"{results[0].path}: no task has a split and subset that all runs have; "
             "compare fewer runs at a time, or give missing='skip' to benchmark"
         )
     return Cells.from_rows(rows, paths.__getitem__, per_task=True), list(missing_cells)

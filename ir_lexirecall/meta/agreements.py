@@ -194,7 +194,7 @@ def unanimity(self: Decisions) -> pd.DataFrame:
     """
     self.check(measures=2)
     if len({*map(str, self.labels.values())}) == 1:
-        raise ValueError("at least 2 different measures are needed, not 1 by several labels")
+        raise ValueError("at least 2 different measures are needed, not one under several labels")
     # Of every pair of runs, how many measures prefer the first, and how many the second; a
     # measure's own share is taken out.
     rising, falling = (

@@ -146,7 +146,7 @@ def _result_of(result: Any) -> Comparison | Benchmark:
     if isinstance(result, (Comparison, Benchmark)):
         return result
     raise ValueError(
-        f"expected what compare or benchmark gave, got {type(result).__name__!r}; "
+        f"expected a result of compare or benchmark, got {type(result).__name__!r}; "
         "studies have to_html"
     )
 

@@ -57,7 +57,7 @@ BAD: dict[str, list[tuple[dict[str, Any], str]]] = {
         ({"measures": "AP"}, "at least 2 different measures are needed, not 1"),
         (
             {"measures": {"x": "AP", "y": "AP"}},
-            "at least 2 different measures are needed, not 1 by several labels",
+            "at least 2 different measures are needed, not one under several labels",
         ),
     ],
     **{

@@ -478,7 +478,7 @@ def test_only_results_can_be_reported_and_only_into_folders(
     small: Comparison, tmp_path: Path
 ) -> None:
     with pytest.raises(
-        ValueError, match="expected what compare or benchmark gave, got 'DataFrame'"
+        ValueError, match="expected a result of compare or benchmark, got 'DataFrame'"
     ):
         page_of(pd.DataFrame({"AP": [1.0]}))
     with pytest.raises(ValueError, match="details must be at least 0"):

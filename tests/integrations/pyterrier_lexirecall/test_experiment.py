@@ -1202,7 +1202,7 @@ def test_reports_and_pages_show_texts_of_topics_and_of_a_text_loader(tmp_path: P
         irl.report(result, path, date=datetime.date(2026, 1, 31))
     assert one.read_text() == other.read_text()
     assert len(loader.asked) > asked
-    with pytest.raises(ValueError, match="expected what compare or benchmark gave"):
+    with pytest.raises(ValueError, match="expected a result of compare or benchmark"):
         irl.report(pd.DataFrame(), tmp_path / "report.html")
 
 
