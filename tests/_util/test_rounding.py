@@ -92,9 +92,7 @@ def test_missing_intervals_are_explained() -> None:
     one = {"q0": {"a": 1}}
     runs = {"base": FIRST, "new": SECOND}
     suite = irl.benchmark({"x": one, "y": QRELS}, {"x": runs, "y": runs}, ["RR"])
-    assert (
-        "One query on x: it has no spread, and intervals are missing (-)." in suite.diagnostics
-    )
+    assert "One query on x: it has no spread, and intervals are missing (-)." in suite.diagnostics
     assert "One collection: it says nothing about others" in irl.benchmark(
         QRELS, runs, ["RR"]
     ).summary("collections")
