@@ -42,7 +42,7 @@ from ir_lexirecall.io.mteb_results import (
     results_of_folder,
     with_cells_as_tasks,
 )
-from ir_lexirecall.io.query_columns import RUN_NAMES, NamedColumns, roles_of
+from ir_lexirecall.io.query_columns import RUN_NAMES, TASK_NAMES, NamedColumns, roles_of
 from ir_lexirecall.io.repeated_values import (
     CHOICES,
     RepeatLabels,
@@ -577,7 +577,7 @@ def read_values(
             - a frame (pandas, Polars, Arrow): long (``run``, ``query_id``, ``measure``,
               ``value``), with a column per measure (``run``, ``query_id``, ...), or with a column
               per run (``query_id``, ...); a leaderboard with a row per task and a column per model
-              is the latter;
+              is the latter; with columns ``split`` or ``subset`` it is read as MTEB's results;
             - a mapping of run names to frames, columns (indexed by query), files,
               ``{query_id: {measure: value}}``, or results of ragas and DeepEval;
             - files: ``trec_eval -q``, ``ir_measures -q``, autojudge-evaluate's formats, JSON
@@ -945,6 +945,16 @@ def cells_of_parts(
     return several, results
 
 
+def with_task_cells(part: Part, query: str | None) -> Part:
+    """Return a part whose table has a task for each split and subset, where it has these."""
+    table = part.content
+    if not isinstance(table, Table) or part.repeat is not None or not has_cells(table):
+        return part
+    if query not in (None, table.named(TASK_NAMES)):
+        return part
+    return replace(part, content=with_cells_as_tasks(table), has_task_cells=True)
+
+
 def with_cells_of_tables(
     parts: Sequence[Part], measures: Sequence[str] | None, query: str | None
 ) -> list[Part]:
@@ -953,13 +963,7 @@ def with_cells_of_tables(
     Raises:
         ValueError: a table cannot be read, or ``query`` is given and there is no table.
     """
-    if query is None:
-        parts = [
-            replace(part, content=with_cells_as_tasks(part.content), has_task_cells=True)
-            if isinstance(part.content, Table) and part.repeat is None and has_cells(part.content)
-            else part
-            for part in parts
-        ]
+    parts = [with_task_cells(part, query) for part in parts]
     tables = [part.content for part in parts if isinstance(part.content, Table)]
     is_one_run = [bool(part.one_run) for part in parts if isinstance(part.content, Table)]
     if query is not None and not tables:

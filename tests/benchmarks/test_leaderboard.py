@@ -206,7 +206,8 @@ def test_a_folder_and_tables_of_the_same_scores_give_the_same_board(tmp_path: Pa
     wide = irl.benchmark(values=columns.reset_index(), missing="skip").overall()
     scores.to_csv(tmp_path / "scores.csv", index=False)
     of_file = irl.benchmark(values=tmp_path / "scores.csv").overall()
-    for table in (of_folder, wide, of_file):
+    named = irl.benchmark(values=scores, query="task_name").overall()
+    for table in (of_folder, wide, of_file, named):
         pd.testing.assert_frame_equal(
             table.drop(columns="criterion"), long.drop(columns="criterion"), check_exact=True
         )
