@@ -291,35 +291,45 @@ def _series(name: str, values: Any) -> pl.Series:
     if isinstance(values, pl.Series):
         return values.alias(name)
     if hasattr(values, "to_numpy"):
-        dtype = getattr(values, "dtype", None)
-        if isinstance(dtype, np.dtype) and dtype.kind in "iuf":
-            # Polars knows no floats of 16 or 128 bits, nor numbers of another machine's order of
-            # bytes.
-            odd = dtype.kind == "f" and dtype.itemsize not in (4, 8)
-            return pl.Series(
-                name, values.to_numpy().astype("f8" if odd else dtype.newbyteorder("="), copy=False)
-            )
-        if not isinstance(dtype, np.dtype) or dtype.kind != "O":
-            # Without PyArrow to translate with, or of an extension type that it does not know, they
-            # are objects.
-            with contextlib.suppress(ImportError, TypeError, ValueError, pl.exceptions.PolarsError):
-                return pl.Series(name, values)
-        values = values.to_numpy(dtype=object)
-        try:
-            return pl.Series(name, values, dtype=pl.String, strict=True)
-        except (TypeError, UnicodeEncodeError, pl.exceptions.PolarsError):
-            values = values.tolist()
-    if isinstance(
-        next(iter(values), None), Decimal
-    ):  # Polars panics at decimals that are no number
+        return _series_of_column(name, values)
+    return _series_of_list(name, values)
+
+
+def _series_of_column(name: str, values: Any) -> pl.Series:
+    """Return a column of pandas, or an array, as a Polars column."""
+    dtype = getattr(values, "dtype", None)
+    kind = dtype.kind if isinstance(dtype, np.dtype) else ""
+    if kind and kind in "iuf":
+        return pl.Series(name, _native_numbers(values.to_numpy()))
+    if kind != "O":
+        # Without PyArrow to translate with, or of an extension type that it does not know, they
+        # are objects.
+        with contextlib.suppress(ImportError, TypeError, ValueError, pl.exceptions.PolarsError):
+            return pl.Series(name, values)
+    objects = values.to_numpy(dtype=object)
+    try:
+        return pl.Series(name, objects, dtype=pl.String, strict=True)
+    except (TypeError, UnicodeEncodeError, pl.exceptions.PolarsError):
+        return _series_of_list(name, objects.tolist())
+
+
+def _native_numbers(numbers: NDArray[Any]) -> NDArray[Any]:
+    """Return numbers in a type that Polars has.
+
+    It has no floats of 16 or 128 bits, nor numbers in the order of bytes of another machine.
+    """
+    if numbers.dtype.kind == "f" and numbers.dtype.itemsize not in (4, 8):
+        return numbers.astype(np.float64)
+    return numbers.astype(numbers.dtype.newbyteorder("="), copy=False)
+
+
+def _series_of_list(name: str, values: Any) -> pl.Series:
+    """Return a list as a Polars column, of objects if its values are of several types."""
+    first = next(iter(values), None)
+    if isinstance(first, Decimal):  # Polars panics at a decimal NaN
         return pl.Series(name, values, dtype=pl.Object)
     try:
         series = pl.Series(name, values, strict=True)
-        if series.dtype.is_numeric() and not {bool, np.bool_}.isdisjoint(map(type, values)):
-            return pl.Series(
-                name, values, dtype=pl.Object
-            )  # Polars takes True for 1 after a number
-        return series
     except (
         TypeError,
         OverflowError,
@@ -328,6 +338,9 @@ def _series(name: str, values: Any) -> pl.Series:
         pl.exceptions.PanicException,
     ):
         return pl.Series(name, values, dtype=pl.Object)
+    if series.dtype.is_numeric() and not {bool, np.bool_}.isdisjoint(map(type, values)):
+        return pl.Series(name, values, dtype=pl.Object)  # Polars takes True after a number for 1
+    return series
 
 
 def _ids(values: pl.Series, what: str, first_row: int = 1) -> pl.Series:
@@ -439,32 +452,31 @@ def with_string_keys(
     """Return the same dict of dicts, or a copy with integer ids as decimal strings."""
     for query_id, docs in outer.items():
         if not isinstance(docs, Mapping):
-            hint = (
-                " (several runs by name are for compare)"
-                if what == "run" and not is_number(docs)
-                else ""
-            )
-            raise ValueError(
-                f"{what}: query {shown(query_id)} maps to {shown(docs)}, "
-                f"not to a dict of documents{hint}"
-            )
-    try:
-        for keys in (outer, *outer.values()):
-            text = "".join(keys)  # the quickest way to learn that all are strings
+            raise ValueError(_not_documents(query_id, docs, what))
+    with contextlib.suppress(TypeError, UnicodeEncodeError):
+        for ids in (outer, *outer.values()):
+            text = "".join(ids)  # the quickest way to learn that all are strings
             if not text.isascii():
                 text.encode("utf-8")
         return outer
-    except (TypeError, UnicodeEncodeError):
-        pass
+    copy: dict[str, dict[str, Any]] = {}
+    n_documents = 0
     with naming(what):
-        copy = {
-            id_of(q): {id_of(d): value for d, value in docs.items()} for q, docs in outer.items()
-        }
-    if len(copy) < len(outer) or any(
-        len(a) < len(b) for a, b in zip(copy.values(), outer.values(), strict=True)
-    ):
+        for query_id, docs in outer.items():
+            n_documents += len(docs)
+            copy[id_of(query_id)] = {id_of(doc_id): value for doc_id, value in docs.items()}
+    if len(copy) < len(outer) or sum(map(len, copy.values())) < n_documents:
         raise ValueError(f"{what}: an id occurs as a string and as an integer; use one of the two")
     return copy
+
+
+def _not_documents(query_id: Any, docs: Any, what: str) -> str:
+    """Return the message on a query that maps to something other than a dict of documents."""
+    may_be_a_run = what == "run" and not is_number(docs)
+    hint = " (several runs by name are for compare)" if may_be_a_run else ""
+    return (
+        f"{what}: query {shown(query_id)} maps to {shown(docs)}, not to a dict of documents{hint}"
+    )
 
 
 def few_columns(source: Source, schema: Schema) -> dict[str, list[Any]] | None:
@@ -481,11 +493,12 @@ def few_columns(source: Source, schema: Schema) -> dict[str, list[Any]] | None:
         return None
     pairs = columns_of_table(source.data, schema)
     names = our_names([name for name, _ in pairs])
-    further = set(names) - set(schema.needed)
-    is_plain = len(names) == len(set(names)) and set(schema.needed) <= set(names)
-    if not is_plain or len(further) > 1 or not further <= set(schema.aspects):
+    needed, further = set(schema.needed), set(names) - set(schema.needed)
+    if len(names) > len(set(names)) or not needed <= set(names):
         return None
-    columns = dict(zip(names, (_as_list(values) for _, values in pairs), strict=True))
+    if len(further) > 1 or not further <= set(schema.aspects):
+        return None
+    columns = {name: _as_list(values) for name, (_, values) in zip(names, pairs, strict=True)}
     for name in columns.keys() - schema.numbers:
         ids = _plain_ids(columns[name], integers=name not in further)
         if ids is None:

@@ -16,7 +16,7 @@ import tempfile
 import weakref
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from itertools import count, islice
+from itertools import chain, count, islice
 from pathlib import Path
 from typing import Any, BinaryIO, Self
 
@@ -259,11 +259,18 @@ def named_files(path: str | os.PathLike[str]) -> list[str]:
     name = os.fspath(path)
     matches = matching(name) if glob.has_magic(name) else []
     if matches:
-        return [part for file in matches for part in named_files(file) or [file]]
-    if not os.path.isdir(name):
-        return [name] if name == STDIN or os.path.exists(name) else []
-    parts = sorted(part for part in Path(name).iterdir() if not part.name.startswith((".", "_")))
-    return [str(part) for part in parts] if all(part.suffix == ".parquet" for part in parts) else []
+        return list(chain.from_iterable(named_files(file) or [file] for file in matches))
+    if os.path.isdir(name):
+        return _parquet_files(Path(name))
+    return [name] if name == STDIN or os.path.exists(name) else []
+
+
+def _parquet_files(folder: Path) -> list[str]:
+    """Return the files of a folder that holds Parquet files only, apart from hidden files."""
+    parts = sorted(part for part in folder.iterdir() if not part.name.startswith((".", "_")))
+    if any(part.suffix != ".parquet" for part in parts):
+        return []
+    return list(map(str, parts))
 
 
 def open_file(path: str | os.PathLike[str]) -> File:

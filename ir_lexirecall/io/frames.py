@@ -127,11 +127,12 @@ class Table:
         if values.dtype.kind in "fiub":
             return True
         present = [value for value in values if value is not None]
-        if present and all(value_of(value) is not None for value in present):
+        numeric = [value for value in present if value_of(value) is not None]
+        if present and len(numeric) == len(present):
             return True
         if self.is_typed and all(isinstance(value, str) for value in present):
             return False
-        return any(value_of(value) is not None for value in present if not _is_flag(value))
+        return not all(map(_is_flag, numeric))
 
     def floats(self, column: str) -> Floats:
         """Return a column as floats, with 1 and 0 for True and False, and NaN for what is missing.

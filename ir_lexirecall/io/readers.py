@@ -248,12 +248,11 @@ def _of_mteb(content: Any) -> tuple[Any, str]:
 
     Content of another kind is returned as it is.
     """
-    inside = content  # MTEB's predictions have queries below subsets and splits
-    for _ in range(3):
-        inside = next(iter(inside.values()), None) if isinstance(inside, dict) else None
-    if not isinstance(content, dict) or (_MTEB not in content and not isinstance(inside, dict)):
+    if not isinstance(content, dict):
         return content, ""
-    runs: dict[str, Any] = {}
+    if _MTEB not in content and not _is_nested(content, depth=4):
+        return content, ""
+    runs: dict[str, Any] = {}  # MTEB's predictions have queries below subsets and splits
     for name, splits in content.items():
         if name != _MTEB and isinstance(splits, dict):
             runs |= {f"{name}/{split}": run for split, run in splits.items()}
@@ -265,6 +264,15 @@ def _of_mteb(content: Any) -> tuple[Any, str]:
         )
     [(name, run)] = runs.items()
     return run, name
+
+
+def _is_nested(content: Any, depth: int) -> bool:
+    """Return whether content is a dict, its first value one, and so on, so many levels deep."""
+    for _ in range(depth - 1):
+        if not isinstance(content, dict):
+            return False
+        content = next(iter(content.values()), None)
+    return isinstance(content, dict)
 
 
 def _qrels_in(records: list[tuple[int, Any]], location: Location) -> Any:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
@@ -78,22 +78,33 @@ def read_rank_eval(response: JSONLike, request: JSONLike | None = None) -> RankE
     details = _details_of(answer, what)
     hits = {query_id: _hits_of(query_id, detail, what) for query_id, detail in details.items()}
     if request is None:
-        rated = {q: [hit for hit in listed if hit.rating is not None] for q, listed in hits.items()}
-        rated_in = what
+        rated, rated_in = {q: _only_rated(listed) for q, listed in hits.items()}, what
     else:
         rated, rated_in = _requested(request), "request"
         _check_same_queries(rated, hits, what)
-    ranked = {
-        query_id: [hit._replace(rating=-rank) for rank, hit in enumerate(listed, start=1)]
-        for query_id, listed in hits.items()
-    }
+    ranked = {query_id: _with_ranks(listed) for query_id, listed in hits.items()}
     several = _has_several_indexes([*hits.values(), *rated.values()])
     run = _by_document(ranked, what, several=several)
     qrels = _by_document(rated, rated_in, several=several)
     unrated = {q: [doc_id for doc_id in docs if doc_id not in qrels[q]] for q, docs in run.items()}
-    values = {q: as_float(detail.get("metric_score")) for q, detail in details.items()}
-    known_values = {q: math.nan if value is None else value for q, value in values.items()}
-    return RankEval(qrels, run, unrated, known_values)
+    values = {q: _score_of(detail) for q, detail in details.items()}
+    return RankEval(qrels, run, unrated, values)
+
+
+def _only_rated(hits: Sequence[Hit]) -> list[Hit]:
+    """Return the hits that have a rating."""
+    return [hit for hit in hits if hit.rating is not None]
+
+
+def _with_ranks(hits: Sequence[Hit]) -> list[Hit]:
+    """Return hits that are rated -1, -2, ... from the top, as scores of a run."""
+    return [hit._replace(rating=-rank) for rank, hit in enumerate(hits, start=1)]
+
+
+def _score_of(detail: Mapping[str, Any]) -> float:
+    """Return the value of the engine's own metric for a query; NaN if there is none."""
+    value = as_float(detail.get("metric_score"))
+    return math.nan if value is None else value
 
 
 def _details_of(answer: Mapping[str, Any], what: str) -> Mapping[str, Any]:
@@ -399,26 +410,31 @@ def _rated_in_csv(file: File) -> list[Rated]:
     names = [_column_name(name) for name in header]
     columns = _columns_of_list(names, file.line_name(1))
     n_lines = text.count("\n") + 1
-    is_cut = not text.endswith("\n")
+    has_end = text.endswith("\n")
 
     rated = []
     for line, row in rows:
-        may_be_cut = is_cut and line >= n_lines
-        if len(row) == 1 and columns[0] == 0 and not may_be_cut:
+        is_whole = has_end or line < n_lines
+        if len(row) == 1 and columns[0] == 0 and is_whole:
             continue  # a query without ratings, as Quepid writes it
         location = file.line_name(line)
         if len(row) != len(names):
             raise ValueError(f"{location}: {len(row)} fields where {len(names)} are expected")
         query_id, doc_id, rating = (row[column] for column in columns)
-        if query_id and not doc_id and not rating:
-            continue  # a query without ratings, as Quepid wrote it before
+        if _is_query_only(query_id, doc_id, rating):
+            continue
         rated.append(_checked(Rated(query_id, doc_id, rating or None, location)))
 
     rating_ends_the_line = columns[2] == len(names) - 1
-    if is_cut and rating_ends_the_line:
+    if rating_ends_the_line and not has_end:
         ratings = [row.rating for row in rated if row.rating]
         check_not_cut(ratings, Cut.IF_LONGER, lambda: file.line_name(n_lines), "rating")
     return rated
+
+
+def _is_query_only(query_id: str, doc_id: str, rating: str) -> bool:
+    """Return whether a row is a query without ratings, as Quepid wrote it before."""
+    return bool(query_id) and not doc_id and not rating
 
 
 def _checked(row: Rated) -> Rated:

@@ -115,15 +115,15 @@ def _texts(source: Any, wanted: Mapping[str, None], what: str) -> Iterator[IdAnd
     if _is_collection(source):
         texts = source.texts([*wanted]) if what == DOCUMENTS else source.query_texts
         return iter(texts.items())
-    if isinstance(source, (str, os.PathLike)) and files.named_files(source):
-        return _of_file(files.open_file(source), what)
     if isinstance(source, (str, os.PathLike)):
-        source = _data_set(os.fspath(source))
-    elif what == QUERIES and hasattr(source, "get_topics"):  # PyTerrier's data set
-        source = source.get_topics()
-    elif hasattr(source, "text_loader"):
-        source = source.text_loader()
-    elif hasattr(source, "get_corpus_iter"):
+        if files.named_files(source):
+            return _of_file(files.open_file(source), what)
+        return _of_object(_data_set(os.fspath(source)), wanted, what)
+    if what == QUERIES and hasattr(source, "get_topics"):  # PyTerrier's data set
+        return _of_object(source.get_topics(), wanted, what)
+    if hasattr(source, "text_loader"):
+        return _of_object(source.text_loader(), wanted, what)
+    if hasattr(source, "get_corpus_iter"):
         records = source.get_corpus_iter(verbose=False)
         return chain.from_iterable(_of_record(record, what, "a document") for record in records)
     return _of_object(source, wanted, what)
@@ -212,11 +212,12 @@ def _of_columns(
 def _columns_for(columns: Iterable[str], what: str, location: str) -> tuple[str, list[str]]:
     """Return the column of ids, and those that make the text: of documents also a title."""
     by_name = {str(name).lower(): str(name) for name in columns}
-    id_column = next((by_name[name] for name in _IDS[what] if name in by_name), None)
-    candidates = (by_name[name] for name in _TEXTS[what] if name in by_name)
-    text = next((column for column in candidates if column != id_column), None)
-    title = by_name.get("title") if what == DOCUMENTS else None
-    text_columns = [column for column in (title, text) if column is not None]
+    ids = [by_name[name] for name in _IDS[what] if name in by_name]
+    texts = [by_name[name] for name in _TEXTS[what] if name in by_name]
+    id_column = ids[0] if ids else None
+    text_columns = [column for column in texts if column != id_column][:1]
+    if what == DOCUMENTS and "title" in by_name:
+        text_columns.insert(0, by_name["title"])
     if id_column is None or not text_columns:
         raise ValueError(
             f"{location}: expected an id ({', '.join(_IDS[what][:4])}, ...) and a text "

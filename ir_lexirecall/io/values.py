@@ -154,9 +154,8 @@ class ValueTable:
             raise ValueError(_no_complete_query(values, grid, source))
         if missing == "error":
             check_complete(values, names, grid, source, cells.cut)
-        n_missing = np.isnan(values).any(axis=0).sum(axis=1).tolist()
-        missing_of_run = {run: n for run, n in zip(grid.runs, n_missing, strict=True) if n}
         complete = list(compress(grid.query_ids, ~incomplete))
+        doubtful = filter(is_summary_name, complete if cells.may_have_summary else ())
         return cls(
             grid.runs,
             complete,
@@ -165,9 +164,9 @@ class ValueTable:
             cells.per_task,
             source,
             summaries=tuple(summaries),
-            doubtful=tuple(filter(is_summary_name, complete)) if cells.may_have_summary else (),
+            doubtful=tuple(doubtful),
             query_column=cells.query_column,
-            missing_of_run=missing_of_run,
+            missing_of_run=_n_missing_of_run(values, grid.runs),
             notes=cells.notes,
             cut=cells.cut,
             grid=replace(grid, measures=names, values=values) if keeps_gaps else None,
@@ -718,6 +717,17 @@ class ValueSource:
             return None
         of_run = {run: keys.get(run, frozenset()) for run in table.runs}
         return SharedValues(of_run, self.table, {name: name for name in table.values})
+
+
+def _n_missing_of_run(values: Floats, runs: Sequence[str]) -> dict[str, int]:
+    """Return the number of queries without a value of each run that lacks any.
+
+    Args:
+        values: shape ``(M, R, Q)``.
+        runs: names of the runs.
+    """
+    n_missing = np.isnan(values).any(axis=0).sum(axis=1).tolist()
+    return {run: n for run, n in zip(runs, n_missing, strict=True) if n}
 
 
 def check_runs_there(
