@@ -156,44 +156,9 @@ def test_copies_of_a_query_are_no_more_evidence() -> None:
         assert many[column].tolist() == pytest.approx(once[column].tolist())
 
 
-@pytest.mark.parametrize(
-    ("groups", "options", "message"),
-    [
-        (
-            {"q01": "a"},
-            {},
-            r"^compare: groups: query 'q02' has no group .and 14 other cases.; add it",
-        ),
-        (
-            dict.fromkeys(QUERIES, "a"),
-            {},
-            r"^compare: groups: all queries are in one group, a; leave groups out",
-        ),
-        ("kind", {}, r"^compare: groups has no column 'kind': it has"),
-        (
-            "nowhere.csv",
-            {"qrels": {"q": {"d": 1}}},
-            r"^compare: groups: there is no file 'nowhere.csv'",
-        ),
-        (
-            None,
-            {"test": irl.SignificanceTest(cluster=True)},
-            r"^compare: cluster=True takes groups of queries as units of the tests; pass groups=",
-        ),
-    ],
-)
-def test_bad_input(groups: Any, options: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        irl.compare(**{"qrels": QRELS, "runs": RUNS, "by": "AP", "groups": groups, **options})
-
-
 def test_what_groups_cannot_say() -> None:
     plain = irl.compare(QRELS, RUNS, "AP")
     units = irl.compare(QRELS, RUNS, "AP", groups=USERS, test=irl.SignificanceTest(cluster=True))
-    with pytest.raises(
-        ValueError, match=r"^group_table: there are no groups of queries; pass groups="
-    ):
-        plain.group_table()
     with pytest.raises(ValueError, match=r"^group_means: the groups are the units of the tests"):
         units.group_means()
     with pytest.raises(

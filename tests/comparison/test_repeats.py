@@ -154,40 +154,6 @@ def test_a_benchmark_averages_samples():
     assert result["a"].table()["repeats"].tolist() == ["3"]
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"repeats": "seeds", "test": "wilcoxon"}, "needs the t-test, not 'wilcoxon'"),
-        ({}, "say what they are: repeats="),
-    ],
-)
-def test_bad_options_of_values_are_refused(options, message):
-    with pytest.raises(ValueError, match=r"^compare: ") as error:
-        irl.compare(values=table_of(), **options)
-    assert message in str(error.value)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({}, "run 'model' is a list of 2 runs; say what they are"),
-        ({"repeats": "seeds"}, "run 'bm25' has one seed"),
-        ({"repeats": "samples", "by": "dominance"}, "'dominance' is a partial order"),
-    ],
-)
-def test_bad_options_of_runs_are_refused(options, message):
-    runs = {"bm25": demo.run("bm25"), "model": [demo.run("ql"), demo.run("tfidf")]}
-    with pytest.raises(ValueError, match=r"^compare: ") as error:
-        irl.compare(demo.qrels(), runs, **{"by": "AP", **options})
-    assert message in str(error.value)
-
-
-def test_an_empty_list_of_runs_is_refused():
-    runs = {"bm25": [], "model": [demo.run("ql"), demo.run("tfidf")]}
-    with pytest.raises(ValueError, match="compare: run 'bm25' is an empty list; give its runs"):
-        irl.compare(demo.qrels(), runs, "AP", repeats="samples")
-
-
 def test_the_command_takes_repeats(tmp_path, capsys):
     path = tmp_path / "values.csv"
     table_of(gain=0.06).rename(columns={"seed": "number"}).to_csv(path, index=False)

@@ -30,7 +30,6 @@ from ir_lexirecall.data.alignment import align
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.evaluation.scored_runs import ScoredRuns
 from ir_lexirecall.meta import Study
-from ir_lexirecall.preferences.naming import Preference
 from ir_lexirecall.significance import SignificanceTest, corrected, margin_test, margin_test_of_all
 from tests.conftest import words
 
@@ -586,80 +585,6 @@ def test_with_a_margin_all_verdicts_are_corrected_for_their_family(test: str) ->
         == words[np.c_[p <= 0.05, np.ones(len(p), dtype=bool)].argmax(axis=1)].tolist()
     )
     assert "one-sided" in result.summary(full=True)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "offender"),
-    [
-        ({"runs": {"good": RUNS["good"]}}, "compare: at least 2 runs are needed, not 1"),
-        ({"runs": {}}, "compare: at least 2 runs are needed, not 0"),
-        ({"runs": [RUNS["good"], RUNS["bad"]]}, "a mapping of names to runs"),
-        ({"runs": {1: RUNS["good"], "1": RUNS["fair"], "bad": RUNS["bad"]}}, r"\b1\b"),
-        ({"baseline": "best"}, "'best'.*good, fair, weak, bad"),
-        ({"by": "lexirecal"}, "'lexirecal'.*lexirecall"),
-        ({"by": ["lexirecall", "nDCGG@10"]}, "'nDCGG@10'"),
-        ({"by": "nDCG(colour=3)"}, "colour"),
-        ({"by": "LR(form='round')"}, "round"),
-        ({"by": 5}, "5"),
-        ({"by": []}, "no criterion"),
-        ({"margin": 0.1}, "margin needs a baseline"),
-        ({"margin": -0.1, "baseline": "good"}, "margin of lexirecall.*-0.1"),
-        ({"margin": math.nan, "baseline": "good"}, "margin of lexirecall.*nan"),
-        ({"margin": "2%", "baseline": "good"}, "margin of lexirecall.*2%.*preference"),
-        ({"margin": {"AP": 0.1}, "baseline": "good"}, "unknown criterion of a margin 'AP'"),
-        ({"margin": "much", "by": "AP", "baseline": "good"}, "margin of AP.*'much'"),
-        ({"test": "chi"}, "'chi'.*sign, t, wilcoxon, bootstrap, randomisation, tukey"),
-        ({"by": "rpp(rel=0)"}, "rpp: rel.*0"),
-        ({"by": Preference("rpp", rel=math.nan)}, "rpp: rel.*nan"),
-        ({"by": "rpp(rel='1')"}, "rpp: rel.*'1'"),
-        ({"by": "rpp(rel=True)"}, "rpp: rel.*True"),
-        ({"by": "rpp@0"}, "rpp: cutoff.*0"),
-        ({"by": "rpp@2.5"}, "rpp: cutoff.*2.5"),
-        ({"by": "rpp(p=0.5)"}, "rpp has no parameter 'p'; it has cutoff, rel"),
-        ({"by": "rpp@"}, "'rpp@' is not a measure: invalid syntax"),
-    ],
-    ids=lambda value: value if isinstance(value, str) else ", ".join(value),
-)
-def test_bad_arguments_are_named(arguments, offender):
-    with pytest.raises(ValueError, match=offender):
-        irl.compare(**({"qrels": QRELS, "runs": RUNS} | arguments))
-
-
-def test_bad_runs_are_named():
-    with pytest.raises(ValueError, match=r"run 'weak'.*'r1'.*'q00'.*nan"):
-        irl.compare(QRELS, RUNS | {"weak": {"q00": {"r1": math.nan}}})
-    twice = pd.DataFrame(
-        [("q00", "r1", 1.0), ("q00", "r1", 2.0)], columns=["query_id", "doc_id", "score"]
-    )
-    with pytest.raises(ValueError, match=r"'r1'.*'q00'"):
-        irl.compare(QRELS, RUNS | {"weak": twice})
-
-
-@pytest.mark.parametrize(
-    ("method", "arguments", "offender"),
-    [
-        *(
-            (name, ["rpp"], "'rpp'.*lexirecall")
-            for name in words("matrix per_query means table verdicts ranking best_set")
-        ),
-        ("best_set", [None, 2], "alpha.*2"),
-        ("explain", ["good", "best"], "'best'.*good, fair, weak, bad"),
-        ("explain", ["best", "good"], "'best'.*good, fair, weak, bad"),
-        ("explain", ["good", "bad", "rpp"], "'rpp'.*lexirecall"),
-        (
-            "plot",
-            ["forest"],
-            "^plot: unknown kind 'forest'; choose from means, differences, groups, heatmap, pair",
-        ),
-        ("plot", ["means", "rpp"], "'rpp'.*lexirecall"),
-        ("plot", ["pair", "good", "best"], "'best'.*good, fair, weak, bad"),
-        ("with_test", ["chi"], "'chi'.*sign, t, wilcoxon, bootstrap, randomisation, tukey"),
-        ("with_baseline", ["best"], "'best'.*good, fair, weak, bad"),
-    ],
-)
-def test_bad_arguments_of_methods_are_named(method, arguments, offender):
-    with pytest.raises(ValueError, match=offender):
-        getattr(irl.compare(QRELS, RUNS), method)(*arguments)
 
 
 def test_a_value_that_is_not_a_number_is_refused():

@@ -72,25 +72,6 @@ def test_what_needs_rankings_says_so(
         ask(from_values)
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (
-            {"by": "lexirecall"},
-            "the preference 'lexirecall' compares rankings, not values; name measures",
-        ),
-        ({"qrels": {"q": {"d": 1}}}, "give qrels and runs, or values, not both"),
-        ({"values": None}, "give qrels and runs, or values="),
-        ({"by": "nDCG"}, r"values: no values of 'nDCG'; there are AP, P@5"),
-    ],
-)
-def test_bad_options_are_named(
-    options: dict[str, Any], message: str, from_runs: Comparison
-) -> None:
-    with pytest.raises(ValueError, match=f"compare: {message}"):
-        irl.compare(**{"values": frame_of(from_runs), **options})
-
-
 def test_measures_are_asked_for_by_our_names_and_by_trec_evals() -> None:
     files = [FILES / f"{run}.trec_eval" for run in ("bm25", "ql")]
     everything = irl.compare(values=files)
