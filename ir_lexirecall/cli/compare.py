@@ -266,11 +266,11 @@ def _disagree(page: Page, result: Comparison, by_a: str, by_b: str, a: str, b: s
         page.add_table(table)
         _add_legend(page, table)
     counts = table.attrs["counts"]
-    directions = list(counts.items())[3:]
-    parts = "; ".join(f"{label}: {n}" for label, n in directions)
+    n_this_way, n_reverse = list(counts.values())[3:]
     page.add_sentences(
         f"{by_a} and {by_b} prefer different runs on {counts['disagree']} of {counts['queries']} "
-        f"queries, the same run on {counts['agree']} ({parts})."
+        f"queries: on {n_this_way} {by_a} prefers {a} and {by_b} {b}, on {n_reverse} the reverse. "
+        f"They prefer the same run on {counts['agree']}."
     )
 
 

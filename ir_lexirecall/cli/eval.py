@@ -352,8 +352,8 @@ def run_demo(options: Options) -> None:
     ]
     page.add_sentences(
         "",
-        "TSE is 0 for a query unless every relevant document was retrieved: some are missing, of "
-        f"{len(scored.judgments)} queries, {listed(missing)}. LR still counts what was found. A "
+        "TSE is 0 for a query if a relevant document is missing: of "
+        f"{len(scored.judgments)} queries, {listed(missing)}. LR still counts the others. A "
         "negative RBU means that reading cost more than it was worth. `ir-lexirecall "
         "explain-measure TSE` says more.",
         "",

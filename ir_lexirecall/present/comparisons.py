@@ -411,7 +411,7 @@ def _would_decide(result: Comparison, standings: Sequence[Standing]) -> Iterator
         return
     power = f"(power {_POWER:g})"
     if compared.margins is not None:
-        yield f"to decide, if there is no loss: about {listed(facts)} {power}"
+        yield f"if there is no loss, about {listed(facts)} would decide {power}"
         return
     where = " on the queries of each pair" if compared.has_uneven_pairs else ""
     yield f"a t-test{where} detects a difference of {listed(facts)} {power}"

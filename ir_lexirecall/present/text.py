@@ -387,8 +387,8 @@ def how_tested(
     "paired t-test for AP, sign test for LR; Holm's correction for 10 comparisons, p <= 0.05"
     >>> how_tested({"AP": SignificanceTest("t")}, 32, margin_comparisons=16, criteria=2)
     ... # doctest: +NORMALIZE_WHITESPACE
-    'paired t-test, one-sided except for better; worse, better: Holm over 32; not worse, within
-    margin: over the 16 of each criterion; p <= 0.05'
+    'paired t-test, one-sided except for better; Holm over 32 for worse and better; over the 16 of
+    each criterion for not worse and within margin; p <= 0.05'
     """
     first = next(iter(tests.values()))
     titles, is_mixed = _titles_of_tests(tests)
@@ -428,12 +428,12 @@ def _families(
     if criteria == 1:
         return [f"{correction_words(correction)} for {comparisons:,} comparisons"]
     name = _CORRECTIONS.get(correction, correction).removesuffix("'s")
-    families = [f"worse, better: {name} over {comparisons:,}"]
+    families = [f"{name} over {comparisons:,} for worse and better"]
     if margin_comparisons > 1:
         over = f"over the {margin_comparisons:,} of each criterion"
-        families.append(f"not worse, within margin: {over}")
+        families.append(f"{over} for not worse and within margin")
     else:
-        families.append("not worse, within margin: uncorrected, as all criteria must hold")
+        families.append("uncorrected for not worse and within margin, as all criteria must hold")
     return families
 
 

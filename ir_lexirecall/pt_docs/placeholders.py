@@ -240,9 +240,14 @@ def paper(script: Path, *, run: bool) -> str:
 
 
 def verdicts(printed: str) -> str:
-    """Return the end of what a paper's script prints: what holds, what differs, and the counts."""
-    found = re.search(r"^What (the paper says|holds)", printed, re.MULTILINE)
-    return printed[found.start() if found else 0 :].rstrip()
+    """Return the end of what a paper's script prints: what holds, what differs, and the counts.
+
+    Of a study with a confirmation, that is what was declared for it and what came out.
+    """
+    for beginning in ("Declared before", "What (the paper says|holds)"):
+        if found := re.search(rf"^{beginning}", printed, re.MULTILINE):
+            return printed[found.start() :].rstrip()
+    return printed.rstrip()
 
 
 def thumbnail(place: re.Match[str]) -> str:

@@ -505,7 +505,7 @@ def test_disagreements_show_what_the_method_gives(cli: Cli) -> None:
         Path(f"{name}.run").write_text("".join(lines))
     files = ("qrels.txt", "a.run", "b.run")
     shown = cli("compare", *files, "--disagree", "RR", "lexirecall", "a", "b").out
-    assert "RR and lexirecall prefer different runs on 4 of 4 queries, the same run on 0" in shown
+    assert "RR and lexirecall prefer different runs on 4 of 4 queries: on 4 RR prefers a" in shown
     assert "level: the recall level that decided" in shown
     table = cli(
         "compare", *files, "--disagree", "RR", "lexirecall", "a", "b", "--format", "csv"

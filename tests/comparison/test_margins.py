@@ -147,7 +147,7 @@ def test_families_are_named_once():
         for i in range(5)
     }
     result = irl.compare(values=runs, baseline="r0", margin=0.01)
-    families = "worse, better: Holm over 8; not worse, within margin: over the 4 of each criterion"
+    families = "Holm over 8 for worse and better; over the 4 of each criterion for not worse and within margin"
     assert families in result.summary(full=True)
     assert families in result.to_markdown()
     assert "not significantly different" not in result.summary(full=True)

@@ -53,3 +53,5 @@ def test_verdicts_are_the_end_of_the_output() -> None:
         placeholders.verdicts("a\n\nWhat holds on these\n  yes\n") == "What holds on these\n  yes"
     )
     assert placeholders.verdicts("no verdicts\n") == "no verdicts"
+    declared = "What holds\n  yes\nDeclared before it\n  no\n"
+    assert placeholders.verdicts(declared) == "Declared before it\n  no"
