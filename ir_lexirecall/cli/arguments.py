@@ -327,7 +327,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "type": _depth,
         "default": "default",
         "metavar": "N",
-        "help": "count unjudged documents below rank N as not relevant; 'all': none of them "
+        "help": "unjudged documents may be relevant down to rank N; 'all' for whole rankings "
         "(default: the criterion's cutoff, else 100)",
     },
     "max_rel": _FLOAT
