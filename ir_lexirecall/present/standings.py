@@ -259,13 +259,22 @@ def macro_families_words(result: Benchmark, over: str) -> str:
 
 def _families_sentence(n_left: Mapping[str, int], n_pairs: int) -> str:
     """Return how many differences a correction over all criteria would leave, by criterion."""
-    kept = [name for name, n in n_left.items() if n]
-    if n_pairs > 1:
-        kept = [f"{n_left[name]:,} by {name}" for name in kept]
-        kept[:1] = [words.replace(" by", f" of {n_pairs:,} by", 1) for words in kept[:1]]
-    differences = listed(kept) if kept else "no significant difference"
     number = "both" if len(n_left) == 2 else f"all {_NUMBERS.get(len(n_left), len(n_left))}"
-    return f"if corrected over {number} criteria: {differences}"
+    return f"if corrected over {number} criteria: {_differences_left(n_left, n_pairs)}"
+
+
+def _differences_left(n_left: Mapping[str, int], n_pairs: int) -> str:
+    """Return the number of differences by each criterion; the number of pairs is named once."""
+    kept = {name: n for name, n in n_left.items() if n}
+    if not kept:
+        return "no significant difference"
+    if n_pairs == 1:
+        return listed(list(kept))
+    first, *further = kept
+    if len(kept) == len(n_left) and len(set(kept.values())) == 1:
+        return f"{kept[first]:,} of {n_pairs:,} by each"
+    shares = [f"{kept[first]:,} of {n_pairs:,} by {first}"]
+    return listed([*shares, *(f"{kept[name]:,} by {name}" for name in further)])
 
 
 class Standing:
