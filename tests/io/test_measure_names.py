@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
+import contextlib
+import io
 from pathlib import Path
 from typing import Any
 
@@ -110,10 +110,10 @@ def test_what_is_not_here_is_said() -> None:
 
 
 def evaluated(*words: str) -> list[str]:
-    command = [sys.executable, "-m", "ir_lexirecall", "eval", *words, "--format", "trec"]
-    return subprocess.run(
-        command, capture_output=True, check=True, text=True, timeout=600
-    ).stdout.splitlines()
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        assert main(["eval", *words, "--format", "trec"]) == 0
+    return printed.getvalue().splitlines()
 
 
 @pytest.mark.slow_except("aplrob03a")
