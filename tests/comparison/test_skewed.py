@@ -152,7 +152,7 @@ def test_a_group_that_dominates_is_named() -> None:
         for note in result.diagnostics
     )
     assert result.table()["ci_low"].isna().all()
-    assert any("An interval is given only where" in note for note in result.diagnostics)
+    assert any("There is an interval only if" in note for note in result.diagnostics)
 
 
 def test_a_run_that_is_left_out_of_the_best_set_though_it_does_not_differ_is_explained() -> None:

@@ -192,7 +192,10 @@ def test_intervals_of_values_from_people_and_a_program_cover() -> None:
     assert row["width"] < 0.75 * row["people: width"]
     assert row["judge: coverage"] < 0.01
     page = (Path(ir_lexirecall.__file__).parent / "pt_docs" / "missing_judgments.rst").read_text()
-    shown = "hold it in {coverage:.3f} of samples and are {width:.3f} wide, those of people alone {people: width:.3f}"
+    shown = (
+        "contain the truth in {coverage:.3f} of samples and are {width:.3f} wide. "
+        "Those of people alone are {people: width:.3f} wide"
+    )
     said = shown.replace("{people: width", "{people").format(
         coverage=row["coverage"], width=row["width"], people=row["people: width"]
     )
