@@ -425,6 +425,18 @@ def _runs_of(results: Mapping[str, Comparison]) -> dict[str, list[str]]:
     return {name: result.runs for name, result in results.items()}
 
 
+def _check_none_lacks(lacking: Mapping[str, list[str]]) -> None:
+    """Raise if a run lacks a collection; ``lacking``: the collections it lacks, by run."""
+    if not lacking:
+        return
+    run, names = next(iter(lacking.items()))
+    more = f" (and {len(lacking) - 1} more)" if len(lacking) > 1 else ""
+    raise ValueError(
+        f"collection {names[0]!r} lacks run {run!r}, which others have{more}; "
+        "add it, or give missing='skip'"
+    )
+
+
 def runs_that_lack_collections(
     runs: Mapping[str, list[str]],
     missing: str,
@@ -449,13 +461,8 @@ def runs_that_lack_collections(
         names = [name for name, of_one in runs.items() if run not in of_one]
         if names:
             lacking[run] = names
-    if lacking and missing == "error":
-        run, names = next(iter(lacking.items()))
-        more = f" (and {len(lacking) - 1} more)" if len(lacking) > 1 else ""
-        raise ValueError(
-            f"collection {names[0]!r} lacks run {run!r}, which others have{more}; "
-            "add it, or give missing='skip'"
-        )
+    if missing == "error":
+        _check_none_lacks(lacking)
     if baseline is not None:
         check_choice("baseline", baseline, dict.fromkeys(everywhere))
         if must_have_all and baseline in lacking:

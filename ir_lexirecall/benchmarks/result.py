@@ -846,15 +846,10 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
             raise ValueError(
                 "a value per task cannot be tested within the task; give values per query"
             )
-        p = np.ones((len(self.rivals), len(self)))
-        for d, result in enumerate(self.results.values()):
-            compared = result.with_baseline(self.baseline)
-            (tested,) = compared.tests.one_sided(name, 0.0)
-            better = dict(zip((run for run, _ in compared.pairs), tested.better, strict=True))
-            p[:, d] = [better[run] for run in self.rivals]
         # A seed moves all collections together.
         is_fisher = not (dependent or self.share_queries or self._seeds(name))
-        p_u = inference.partial_conjunction(p, "fisher" if is_fisher else "simes")
+        combination = "fisher" if is_fisher else "simes"
+        p_u = inference.partial_conjunction(self._p_better(name), combination)
         p_u = np.stack(
             [corrected(column, self.test.correction, self.test.alpha)[0] for column in p_u.T],
             axis=1,
@@ -865,6 +860,16 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         table = self._frame({"run": self.rivals, "better_on_at_least": least, **columns})
         table.attrs["combination"] = "Fisher" if is_fisher else "Simes"
         return table
+
+    def _p_better(self, by: str) -> Floats:
+        """Return one-sided p that each rival is better than the baseline on each collection."""
+        p = np.ones((len(self.rivals), len(self)))
+        for d, result in enumerate(self.results.values()):
+            compared = result.with_baseline(self.baseline)
+            (tested,) = compared.tests.one_sided(by, 0.0)
+            better = dict(zip((run for run, _ in compared.pairs), tested.better, strict=True))
+            p[:, d] = [better[run] for run in self.rivals]
+        return p
 
     @property
     def share_queries(self) -> bool:
