@@ -207,21 +207,24 @@ def _by_name(
     Raises:
         ValueError: an unknown collection, or one that a ``complete`` mapping lacks.
     """
-    named = {str(name): part for name, part in given.items()}
-    if unknown := [name for name in named if name not in collections]:
-        raise ValueError(
-            f"{what} of an unknown collection, {unknown[0]!r}"
-            f"{did_you_mean(unknown[0], collections)}"
-        )
-    empty = {
-        name
-        for name in collections
-        if isinstance(part := named.get(name, {}), Mapping) and not part
-    }
-    if complete and (missing := [name for name in collections if name in empty]):
-        others = f", nor for {', '.join(map(repr, missing[1:]))}" if missing[1:] else ""
-        raise ValueError(f"there are no {what} for collection {missing[0]!r}{others}")
-    return {name: named[name] for name in collections if name in named}
+    part_of = {str(name): part for name, part in given.items()}
+    for name in part_of:
+        if name not in collections:
+            hint = did_you_mean(name, collections)
+            raise ValueError(f"{what} of an unknown collection, {name!r}{hint}")
+    if complete:
+        _check_none_is_empty(what, part_of, collections)
+    return {name: part_of[name] for name in collections if name in part_of}
+
+
+def _check_none_is_empty(what: str, part_of: Mapping[str, Any], collections: Sequence[str]) -> None:
+    """Raise if a collection has no part of a mapping, or an empty one."""
+    parts = {name: part_of.get(name, {}) for name in collections}
+    missing = [name for name, part in parts.items() if isinstance(part, Mapping) and not part]
+    if not missing:
+        return
+    others = f", nor for {', '.join(map(repr, missing[1:]))}" if missing[1:] else ""
+    raise ValueError(f"there are no {what} for collection {missing[0]!r}{others}")
 
 
 # -- folders and TOML files ------------------------------------------------------------------------

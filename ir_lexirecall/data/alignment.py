@@ -328,18 +328,14 @@ def _align_dict(judgments: Judgments, run: Mapping[str, Mapping[str, Any]]) -> l
     """Align a dict of dicts, some queries at a time."""
     counted, removed = _without_excluded(judgments, run)
     judged = [name for name, ranking in counted.items() if ranking and name in judgments.place]
+    ignored = [name for name in counted if name not in judgments.place]
     query = np.array([judgments.place[name] for name in judged], dtype=np.int64)
     rankings = [counted[name] for name in judged]
     length = np.array([len(ranking) for ranking in rankings], dtype=np.int64)
-    ignored = (
-        list(ranking.values()) for name, ranking in counted.items() if name not in judgments.place
-    )
-    # What does not count must be numbers all the same.
-    score = packed_numbers(
-        chain((list(ranking.values()) for ranking in rankings), [removed], ignored)
-    )
-    if score is None or not np.isfinite(score).all():
-        # which names the offender
+    # Scores that do not count must be numbers all the same.
+    scores = (list(counted[name].values()) for name in (*judged, *ignored))
+    score = packed_numbers(chain(scores, [removed]))
+    if score is None or not np.isfinite(score).all():  # the general way names the offender
         return _align_rows(judgments, read_columns(Source(Kind.NESTED, run), RUN))
     return [
         _part_of_dict(judgments, query[queries], length[queries], rankings[queries], score[rows])

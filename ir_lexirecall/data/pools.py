@@ -186,40 +186,28 @@ def _pooled_in_python(
     judgments: Judgments, tables: Sequence[pl.DataFrame], depth: Depth
 ) -> _Pooled:
     """Return what ``_pooled`` returns, without Polars' threads."""
-    query_and_id = zip(judgments.query.tolist(), judgments.doc_ids, strict=True)
-    row_of = {
-        key: row
-        for row, (key, is_judged) in enumerate(
-            zip(query_and_id, judgments.is_judged.tolist(), strict=True)
-        )
-        if is_judged
-    }
-    rankings = [
-        dict(
-            zip(
-                zip(*(table[name].to_list() for name in ("query", "doc_id")), strict=True),
-                table["rank"].to_list(),
-                strict=True,
-            )
-        )
-        for table in tables
-    ]
+    query_and_id = list(zip(judgments.query.tolist(), judgments.doc_ids, strict=True))
+    row_of = {query_and_id[row]: row for row in np.flatnonzero(judgments.is_judged).tolist()}
+    rankings = [_rank_of_document(table) for table in tables]
     last = depth or _DEEPEST
-    pooled = {
-        key
-        for ranking in rankings
-        for key, rank in ranking.items()
-        if rank <= last or key in row_of
-    }
+    pooled: set[tuple[int, str]] = set()
+    for rank_of in rankings:
+        pooled.update(key for key, rank in rank_of.items() if rank <= last or key in row_of)
     unjudged = len(row_of) + len(judgments.query)  # after every row
     in_order = sorted(pooled, key=lambda key: (key[0], row_of.get(key, unjudged), key[1]))
-    ranks = [[ranking.get(key, 0) for key in in_order] for ranking in rankings]
+    ranks = [[rank_of.get(key, 0) for key in in_order] for rank_of in rankings]
     return (
         np.array([query for query, _ in in_order], dtype=np.int64),
         np.array([row_of.get(key, -1) for key in in_order], dtype=np.int64),
         pl.Series("doc_id", [doc_id for _, doc_id in in_order], dtype=pl.String),
         np.array(ranks, dtype=np.int32).reshape(len(tables), len(in_order)),
     )
+
+
+def _rank_of_document(table: pl.DataFrame) -> dict[tuple[int, str], int]:
+    """Return the rank of each document of a ranking, by query number and id."""
+    keys = zip(table["query"].to_list(), table["doc_id"].to_list(), strict=True)
+    return dict(zip(keys, table["rank"].to_list(), strict=True))
 
 
 def _tables_of(run: RunLike | AlignedRun, name: str) -> Iterator[pl.DataFrame]:

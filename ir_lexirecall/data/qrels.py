@@ -232,17 +232,25 @@ def aspect_column(columns: Mapping[str, Any]) -> pl.Series | list[str] | None:
 
     It is ``"0"`` where a line names none; None if no line names one.
     """
-    names = next((columns[name] for name in ASPECT_COLUMNS if name in columns), None)
-    if names is None or isinstance(names, list):
-        return None if set(names or ["0"]) == {"0"} else names
-    if names.dtype == pl.Null:
+    present = [name for name in ASPECT_COLUMNS if name in columns]
+    if not present:
         return None
-    if names.dtype == pl.Object or names.dtype.is_nested() or names.null_count():
-        texts = [_aspect_name(name) for name in names.to_list()]
-        names = pl.Series(texts, dtype=pl.String)
-    elif names.dtype != pl.String:
-        names = names.cast(pl.String)
-    return None if len(names) == 0 or (names == "0").all() else names
+    names = columns[present[0]]
+    if not isinstance(names, list):
+        names = _names_of_aspects(names)
+    if len(names) == 0:
+        return None
+    says_nothing = set(names) == {"0"} if isinstance(names, list) else bool((names == "0").all())
+    return None if says_nothing else names
+
+
+def _names_of_aspects(column: pl.Series) -> pl.Series:
+    """Return a column of aspects as texts, ``"0"`` where a name is missing."""
+    if column.dtype == pl.Null:
+        return pl.Series(["0"] * len(column), dtype=pl.String)
+    if column.dtype == pl.Object or column.dtype.is_nested() or column.null_count():
+        return pl.Series([_aspect_name(name) for name in column.to_list()], dtype=pl.String)
+    return column if column.dtype == pl.String else column.cast(pl.String)
 
 
 def _aspect_name(name: Any) -> str:
