@@ -493,20 +493,25 @@ def few_columns(source: Source, schema: Schema) -> dict[str, list[Any]] | None:
         return None
     pairs = columns_of_table(source.data, schema)
     names = our_names([name for name, _ in pairs])
-    needed, further = set(schema.needed), set(names) - set(schema.needed)
-    if len(names) > len(set(names)) or not needed <= set(names):
-        return None
-    if len(further) > 1 or not further <= set(schema.aspects):
+    if not _are_plain_names(names, schema):
         return None
     columns = {name: _as_list(values) for name, (_, values) in zip(names, pairs, strict=True)}
     for name in columns.keys() - schema.numbers:
-        ids = _plain_ids(columns[name], integers=name not in further)
+        ids = _plain_ids(columns[name], integers=name in schema.needed)
         if ids is None:
             return None
         columns[name] = ids
-    if further == {"iteration"} and set(columns["iteration"]) == {"0"}:
+    if set(columns.get("iteration", ())) == {"0"}:
         del columns["iteration"]
     return columns
+
+
+def _are_plain_names(names: Sequence[str], schema: Schema) -> bool:
+    """Return whether columns are those needed, and at most one of aspects, each of them once."""
+    further = set(names) - set(schema.needed)
+    if len(names) > len(set(names)) or not set(schema.needed) <= set(names):
+        return False
+    return len(further) <= 1 and further <= set(schema.aspects)
 
 
 def nested_columns(columns: Mapping[str, list[Any]]) -> dict[str, dict[str, Any]] | None:

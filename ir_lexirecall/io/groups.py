@@ -17,7 +17,7 @@ from ir_lexirecall.io.cells import number_or_text
 from ir_lexirecall.io.checks import check_not_cut
 from ir_lexirecall.io.frames import Table, table_of_frame
 from ir_lexirecall.io.id_forms import form_hint
-from ir_lexirecall.io.lines import csv_rows
+from ir_lexirecall.io.lines import csv_rows, numbered_lines
 from ir_lexirecall.io.names import QUERY_NAMES
 from ir_lexirecall.io.query_columns import TASK_NAMES
 from ir_lexirecall.io.schemas import GROUPS
@@ -211,11 +211,7 @@ def _table_of_file(file: files.File) -> Table:
 def _rows_of_text(file: files.File) -> list[tuple[int, list[str]]]:
     """Return the rows of a text with their lines; the first line tells what separates fields."""
     text = file.text()
-    lines = [
-        (n, line)
-        for n, line in enumerate(text.split("\n"), start=1)
-        if line.strip() and not line.startswith("#")
-    ]
+    lines = numbered_lines(text)
     first = lines[0][1] if lines else ""
     separator = next((mark for mark in _SEPARATORS if mark in first), None)
     if separator is None:

@@ -208,11 +208,15 @@ class Layout:
         if (table := self._parsed(rows, quote)) is None:
             return None
         table = self._named(table)
-        if any(table[name].null_count() for name in self.schema.needed if name in self.wanted):
-            return None
+        return None if self._may_lack_a_value(table, is_quoted=quote is not None) else table
+
+    def _may_lack_a_value(self, table: pl.DataFrame, *, is_quoted: bool) -> bool:
+        """Return whether a needed value is missing, or a text in quotation marks is empty."""
+        needed = [name for name in self.schema.needed if name in self.wanted]
+        if any(table[name].null_count() for name in needed):
+            return True
         texts = [values for values in table if values.dtype == pl.String]
-        has_empty = quote is not None and any((values == "").any() for values in texts)
-        return None if has_empty else table
+        return is_quoted and any((values == "").any() for values in texts)
 
     def _parsed(
         self, block: bytes, quote: str | None = None, columns: list[int] | None = None
@@ -347,16 +351,18 @@ class Layout:
         ]
         if wrong:
             row = wrong[0]
-            subject = "".join(
-                f" {word} {shown(texts[key][row])}"
-                for key, word in (("doc_id", "of document"), ("query_id", "for query"))
-                if key in self.schema.needed and key in texts
-            )
+            label = f"{name}{self._subject(texts, row)}"
             raise ValueError(
-                f"{location(lines[row])}: the {name}{subject} is {shown(column[row])}, not a number"
+                f"{location(lines[row])}: the {label} is {shown(column[row])}, not a number"
                 f"{and_more(len(wrong) - 1)}{number_hint(column[row])}"
             )
         return numbers
+
+    def _subject(self, texts: Mapping[str, list[str]], row: int) -> str:
+        """Return the document and the query of a row, as messages on its number name them."""
+        labels = {"doc_id": "of document", "query_id": "for query"}
+        named = [name for name in labels if name in self.schema.needed and name in texts]
+        return "".join(f" {labels[name]} {shown(texts[name][row])}" for name in named)
 
 
 def _label_of(name: str) -> str:
@@ -576,6 +582,15 @@ def layout_of_table(header: Header, schema: Schema) -> Layout:
 def separator_of(header: str) -> str:
     """Return what separates the columns of a header: the more frequent of ``;`` and ``,``."""
     return ";" if header.count(";") > header.count(",") else ","
+
+
+def numbered_lines(text: str) -> list[tuple[int, str]]:
+    """Return the lines of a text that are neither empty nor comments, with their numbers."""
+    return [
+        (number, line)
+        for number, line in enumerate(text.split("\n"), start=1)
+        if line.strip() and not line.startswith("#")
+    ]
 
 
 def csv_rows(

@@ -161,23 +161,29 @@ def roles_of(tables: Sequence[Table], query: str | None, is_one_run: Sequence[bo
     Raises:
         ValueError: the column that names the queries is not there, or cannot be told.
     """
-    columns = [
-        known_query_column(table, one_run)
-        if query is None
-        else check_column(table, query, "name queries")
-        for table, one_run in zip(tables, is_one_run, strict=True)
-    ]
-    unknown = [i for i, column in enumerate(columns) if column is None]
-    if unknown:
-        column = id_column([tables[i] for i in unknown], [is_one_run[i] for i in unknown])
-        for i in unknown:
-            columns[i] = column
     if query is None:
-        check_no_contradiction(tables, [column or "" for column in columns], is_one_run)
+        columns = _query_columns(tables, is_one_run)
+        check_no_contradiction(tables, columns, is_one_run)
+    else:
+        columns = [check_column(table, query, "name queries") for table in tables]
     return [
-        roles_with_query(table, column or "", one_run)
+        roles_with_query(table, column, one_run)
         for table, column, one_run in zip(tables, columns, is_one_run, strict=True)
     ]
+
+
+def _query_columns(tables: Sequence[Table], is_one_run: Sequence[bool]) -> list[str]:
+    """Return the column of queries of each table: one with a known name, else the one of ids.
+
+    Raises:
+        ValueError: no column of a table without a known name has ids, or several have.
+    """
+    columns = list(map(known_query_column, tables, is_one_run))
+    unknown = [i for i, column in enumerate(columns) if column is None]
+    common = ""
+    if unknown:
+        common = id_column([tables[i] for i in unknown], [is_one_run[i] for i in unknown])
+    return [common if column is None else column for column in columns]
 
 
 def check_no_contradiction(

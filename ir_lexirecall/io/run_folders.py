@@ -12,7 +12,7 @@ from ir_lexirecall._util.errors import and_more, warn
 from ir_lexirecall.io import files, lines
 from ir_lexirecall.io.cells import number_of_text
 from ir_lexirecall.io.names import grades_may_be_scores
-from ir_lexirecall.io.readers import is_json
+from ir_lexirecall.io.readers import format_of, is_json
 from ir_lexirecall.io.schemas import RANKED_RUN, RUN
 
 _RUN_ENDINGS = (".res", ".run", ".txt", ".parquet", ".jsonl", "_predictions.json", ".json")
@@ -104,21 +104,35 @@ def is_of_tirex(file: Path) -> bool:
 def _runs_of(item: Path) -> Iterator[tuple[str, Path]]:
     """Yield the name and the path of each run that a file or folder holds."""
     if item.is_dir():
-        of_tirex = [file for file in sorted(item.iterdir()) if is_of_tirex(file)]
-        yield from ((item.name, file) for file in of_tirex)
-        if not of_tirex and files.named_files(item):  # a run in several files, as Spark writes it
-            yield item.name, item
+        for file in _files_of_run(item):
+            yield item.name, file
         return
+    name = _run_in_file(item)
+    if name is not None:
+        yield name, item
+
+
+def _files_of_run(folder: Path) -> list[Path]:
+    """Return the files of a run that TIREx wrote, or the folder itself if it is a run in parts."""
+    of_tirex = [file for file in sorted(folder.iterdir()) if is_of_tirex(file)]
+    if of_tirex:
+        return of_tirex
+    return [folder] if files.named_files(folder) else []  # as Spark writes it
+
+
+def _run_in_file(item: Path) -> str | None:
+    """Return the name of the run in a file; None if it does not hold a run."""
     plain = files.without_compression(item.name)
     if plain.lower() in _OTHER_FILES:
-        return
+        return None
     ending = _ending_of(plain, _RUN_ENDINGS)
     if ending:
-        yield plain.removesuffix(ending) or plain, item
-    elif plain != item.name and "." not in plain:  # bm25.gz
-        yield plain, item
-    elif _looks_like_a_run(str(item)):
-        yield plain.removesuffix(_ending_of(plain, _POSSIBLE_ENDINGS)) or plain, item
+        return plain.removesuffix(ending) or plain
+    if plain != item.name and "." not in plain:  # bm25.gz
+        return plain
+    if _looks_like_a_run(str(item)):
+        return plain.removesuffix(_ending_of(plain, _POSSIBLE_ENDINGS)) or plain
+    return None
 
 
 def _ending_of(name: str, endings: tuple[str, ...]) -> str:
@@ -133,7 +147,7 @@ def _looks_like_a_run(path: str) -> bool:
         file = files.open_file(path)
     except (ValueError, OSError):
         return False
-    if file.is_parquet:
+    if format_of(file).always_has_columns:
         return True
     line = file.first_line
     names = lines.header_of(line, file.ending)

@@ -410,39 +410,38 @@ def _rated_in_csv(file: File) -> list[Rated]:
     names = [_column_name(name) for name in header]
     columns = _columns_of_list(names, file.line_name(1))
     n_lines = text.count("\n") + 1
-    has_end = text.endswith("\n")
+    line_without_end = None if text.endswith("\n") else n_lines
 
     rated = []
     for line, row in rows:
-        is_whole = has_end or line < n_lines
-        if len(row) == 1 and columns[0] == 0 and is_whole:
+        if len(row) == 1 and columns[0] == 0 and line != line_without_end:
             continue  # a query without ratings, as Quepid writes it
-        location = file.line_name(line)
-        if len(row) != len(names):
-            raise ValueError(f"{location}: {len(row)} fields where {len(names)} are expected")
-        query_id, doc_id, rating = (row[column] for column in columns)
-        if _is_query_only(query_id, doc_id, rating):
-            continue
-        rated.append(_checked(Rated(query_id, doc_id, rating or None, location)))
+        rated += _rated_in_row(row, columns, len(names), file.line_name(line))
 
     rating_ends_the_line = columns[2] == len(names) - 1
-    if rating_ends_the_line and not has_end:
+    if rating_ends_the_line and line_without_end is not None:
         ratings = [row.rating for row in rated if row.rating]
         check_not_cut(ratings, Cut.IF_LONGER, lambda: file.line_name(n_lines), "rating")
     return rated
 
 
-def _is_query_only(query_id: str, doc_id: str, rating: str) -> bool:
-    """Return whether a row is a query without ratings, as Quepid wrote it before."""
-    return bool(query_id) and not doc_id and not rating
+def _rated_in_row(
+    row: Sequence[str], columns: Sequence[int], n_fields: int, location: str
+) -> list[Rated]:
+    """Return the document that a row rates; an empty list if it names a query only.
 
-
-def _checked(row: Rated) -> Rated:
-    """Return a row of a judgment list; raise if it lacks an id."""
-    if not row.query_id or not row.doc_id:
-        missing = "document" if row.query_id else "query"
-        raise ValueError(f"{row.location}: there is no {missing}")
-    return row
+    Raises:
+        ValueError: the row has a wrong number of fields, or lacks an id.
+    """
+    if len(row) != n_fields:
+        raise ValueError(f"{location}: {len(row)} fields where {n_fields} are expected")
+    query_id, doc_id, rating = (row[column] for column in columns)
+    if query_id and not doc_id and not rating:
+        return []  # a query without ratings, as Quepid wrote it before
+    if not query_id or not doc_id:
+        missing = "document" if query_id else "query"
+        raise ValueError(f"{location}: there is no {missing}")
+    return [Rated(query_id, doc_id, rating or None, location)]
 
 
 def _columns_of_list(names: list[str], location: str) -> list[int]:

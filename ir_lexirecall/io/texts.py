@@ -212,18 +212,21 @@ def _of_columns(
 def _columns_for(columns: Iterable[str], what: str, location: str) -> tuple[str, list[str]]:
     """Return the column of ids, and those that make the text: of documents also a title."""
     by_name = {str(name).lower(): str(name) for name in columns}
-    ids = [by_name[name] for name in _IDS[what] if name in by_name]
-    texts = [by_name[name] for name in _TEXTS[what] if name in by_name]
-    id_column = ids[0] if ids else None
-    text_columns = [column for column in texts if column != id_column][:1]
-    if what == DOCUMENTS and "title" in by_name:
-        text_columns.insert(0, by_name["title"])
-    if id_column is None or not text_columns:
+    ids = _columns_called(_IDS[what], by_name)
+    texts = [name for name in _columns_called(_TEXTS[what], by_name) if name not in ids[:1]]
+    titles = _columns_called(["title"], by_name) if what == DOCUMENTS else []
+    text_columns = [*titles, *texts[:1]]
+    if not ids or not text_columns:
         raise ValueError(
             f"{location}: expected an id ({', '.join(_IDS[what][:4])}, ...) and a text "
             f"({', '.join(_TEXTS[what][:4])}, ...), got {', '.join(by_name.values()) or 'nothing'}"
         )
-    return id_column, text_columns
+    return ids[0], text_columns
+
+
+def _columns_called(names: Iterable[str], by_name: Mapping[str, str]) -> list[str]:
+    """Return the columns that have one of some names, in the order of the names."""
+    return [by_name[name] for name in names if name in by_name]
 
 
 def _joined(parts: Iterable[Any]) -> str:

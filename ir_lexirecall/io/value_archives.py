@@ -7,6 +7,7 @@ import importlib
 import struct
 import zipfile
 import zlib
+from collections.abc import Iterable
 from typing import Any
 
 from ir_lexirecall._util.errors import needs
@@ -72,6 +73,14 @@ def _texts_of_archive(file: File) -> dict[str, bytes]:
         raise ValueError(f"{path}: the archive is damaged: {error}") from None
 
 
+def _names_in_log(members: Iterable[str]) -> list[str]:
+    """Return the files of an archive that say what a log is of, and its samples or summaries."""
+    names = [name for name in members if name in _HEADERS]
+    if "summaries.json" in names:
+        return names
+    return names + [name for name in members if name.startswith("samples/")]
+
+
 def _samples_or_summaries(archive: Any, path: str) -> dict[str, bytes]:
     """Return the files of a whole archive that say what a log is of, and its samples.
 
@@ -79,9 +88,7 @@ def _samples_or_summaries(archive: Any, path: str) -> dict[str, bytes]:
         ValueError: they are too large, or encrypted.
     """
     members = {member.filename: member for member in archive.infolist()}
-    names = [name for name in members if name in _HEADERS]
-    if "summaries.json" not in names:
-        names += [name for name in members if name.startswith("samples/")]
+    names = _names_in_log(members)
     n_packed = sum(members[name].compress_size for name in names)
     n_bytes = sum(members[name].file_size for name in names)
     check_unpacked_size(f"{path}: its content", n_packed, n_bytes, _LARGEST)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -12,7 +12,7 @@ from ir_lexirecall.io.cells import number_of_text as number
 from ir_lexirecall.io.checks import check_not_cut
 from ir_lexirecall.io.files import File, json_values, kind_of_file, open_file
 from ir_lexirecall.io.frames import Table
-from ir_lexirecall.io.lines import csv_rows
+from ir_lexirecall.io.lines import csv_rows, numbered_lines
 from ir_lexirecall.io.mteb_results import is_mteb
 from ir_lexirecall.io.names import ITEM_NAMES, QUERY_NAMES, RUN_COLUMNS, our_names
 from ir_lexirecall.io.query_columns import RUN_NAMES, TASK_NAMES, TEXT_NAMES, NamedColumns
@@ -121,20 +121,28 @@ def separator_of_header(first: str, path: str, columns: NamedColumns) -> str | N
     header_names = _HEADER_NAMES | {name.lower() for name in named}
     for separator in (",", "\t", ";"):
         names = [name.strip().strip('"') for name in first.split(separator)]
-        lower = [name.lower() for name in names]
-        if separator == "\t" and is_text_measure(names[0]) and header_names.isdisjoint(lower[1:]):
-            continue  # a line of trec_eval: runid, all, NAME
-        if len(names) < 2:
+        if not _are_names(names, header_names, separator, path):
             continue
-        if header_names.isdisjoint(lower) and not _are_names(names, separator, path):
-            continue
-        if set(RUN_COLUMNS) <= {*our_names(lower)}:
+        if set(RUN_COLUMNS) <= {*our_names([name.lower() for name in names])}:
             raise ValueError(f"{path}: {_IS_A_RUN}")
         return separator
     return None
 
 
-def _are_names(names: Sequence[str], separator: str, path: str) -> bool:
+def _are_names(names: Sequence[str], known: Set[str], separator: str, path: str) -> bool:
+    """Return whether the fields of a first line are names of columns.
+
+    One of them is known, or the line is one of a table and has texts only.
+    """
+    if len(names) < 2:
+        return False
+    lower = [name.lower() for name in names]
+    if separator == "\t" and is_text_measure(names[0]) and known.isdisjoint(lower[1:]):
+        return False  # a line of trec_eval: runid, all, NAME
+    return not known.isdisjoint(lower) or _are_unknown_names(names, separator, path)
+
+
+def _are_unknown_names(names: Sequence[str], separator: str, path: str) -> bool:
     """Return whether unknown fields are names of columns, which are no numbers."""
     ending = kind_of_file(path)
     is_table = ending == (".tsv" if separator == "\t" else ".csv")
@@ -176,6 +184,12 @@ def cells_of_lines(text: str, path: str) -> Cells:
     return Cells.from_rows(rows, lambda n: f"{path}, line {numbers[n]}")
 
 
+def _fields_of(line: str) -> list[str]:
+    """Return the fields of a line between tabs, or between blanks if tabs make no format."""
+    fields = [field.strip() for field in line.split("\t")]
+    return fields if len(fields) in _LINES else line.split()
+
+
 def lines_of_text(text: str, path: str) -> list[Line]:
     """Return the lines of a file as fields, without comments and texts of trec_eval.
 
@@ -183,12 +197,8 @@ def lines_of_text(text: str, path: str) -> list[Line]:
         ValueError: a line has another number of fields than the first one, or than any format.
     """
     width, lines = 0, []
-    for n, line in enumerate(text.split("\n"), start=1):
-        if not line.strip() or line.startswith("#"):
-            continue
-        fields = [field.strip() for field in line.split("\t")]
-        if len(fields) not in _LINES:
-            fields = line.split()
+    for n, line in numbered_lines(text):
+        fields = _fields_of(line)
         width = width or len(fields)
         if len(fields) != width and fields[0].startswith("relstring"):
             continue  # a text with blanks

@@ -269,23 +269,30 @@ class ValueTable:
             return {
                 task: self._of_task(task, runs, values) for task, runs, values in self.cells.tasks()
             }
-        if self.grid is None:
-            return {
-                task: self._of_task(task, self.runs, {n: x[:, [q]] for n, x in self.values.items()})
-                for q, task in enumerate(self.query_ids)
-            }
-        has_value: Bools = np.asarray(~np.isnan(self.grid.values).any(axis=0))
+        if self.grid is not None:
+            return self._tasks_of_grid(self.grid)
+        return {
+            task: self._of_task(task, self.runs, {n: x[:, [q]] for n, x in self.values.items()})
+            for q, task in enumerate(self.query_ids)
+        }
+
+    def _tasks_of_grid(self, grid: Grid) -> dict[str, ValueTable]:
+        """Return a table for each task of a leaderboard that lacks values.
+
+        Raises:
+            ValueError: a run has no value.
+        """
+        has_value: Bools = np.asarray(~np.isnan(grid.values).any(axis=0))
         for run, of_run in zip(self.runs, has_value, strict=True):
             if not of_run.any():
                 raise ValueError(
                     f"{self.source}: run {run!r} has no value for any task; leave it out"
                 )
         tables = {}
-        for q, task in enumerate(self.grid.query_ids):
+        for q, task in enumerate(grid.query_ids):
             rows = has_value[:, q]
             values = {
-                name: x[rows][:, [q]]
-                for name, x in zip(self.grid.measures, self.grid.values, strict=True)
+                name: x[rows][:, [q]] for name, x in zip(grid.measures, grid.values, strict=True)
             }
             if rows.any():
                 tables[task] = self._of_task(task, list(compress(self.runs, rows)), values)
@@ -879,11 +886,20 @@ def parts_of_files(paths: Sequence[str | os.PathLike[str]], columns: NamedColumn
     n_tables = Counter(name.lower() for table in tables for name in table.columns)
     parts = []
     for name, content in zip(names_of_runs(paths, contents), contents, strict=True):
-        names = content.columns if is_of_one_run(content) else ()
-        has_shared = sum(n_tables[column.lower()] > 1 for column in names) > 1
-        has_measures = is_of_one_run(content) and bool(content.measures)
-        parts.append(Part(content, file_run=name, one_run=has_measures or has_shared or None))
+        has_measures = is_of_one_run(content) and _has_measures(content, n_tables)
+        parts.append(Part(content, file_run=name, one_run=has_measures or None))
     return parts
+
+
+def _has_measures(table: Table, n_tables: Mapping[str, int]) -> bool:
+    """Return whether the columns of a file's table are measures.
+
+    Args:
+        table: the table.
+        n_tables: the number of tables with a column of each name, in lower case.
+    """
+    n_shared = sum(n_tables[name.lower()] > 1 for name in table.columns)
+    return bool(table.measures) or n_shared > 1
 
 
 def read_content(path: str | os.PathLike[str], columns: NamedColumns) -> Cells | Table:
@@ -938,21 +954,32 @@ def cells_of_parts(
             results += part.content
             continue
         assert isinstance(part.content, Cells)
-        if part.run is not None and not len(part.content):
-            raise ValueError(f"run {part.run!r} has no values; leave it out")
         name = part.name_of(part.content)
         if name is not None and part.run is None:
             by_file.append(name)
-        content = part.content if name is None else part.content.of_run(name)
+        content = _labelled(part.content, part, name)
         if part.has_task_cells:
             results += results_of_cells(content)
-            continue
-        several.append(content if part.repeat is None else content.of_repeat(part.repeat))
+        else:
+            several.append(content)
     if twice := repeated(by_file):
         raise ValueError(
             f"two files are called {twice!r}; rename one, or give them names: {{name: file}}"
         )
     return several, results
+
+
+def _labelled(cells: Cells, part: Part, name: str | None) -> Cells:
+    """Return the cells of a part with the name of its run and the label of its repeat, if any.
+
+    Raises:
+        ValueError: a run has no values.
+    """
+    if part.run is not None and not len(cells):
+        raise ValueError(f"run {part.run!r} has no values; leave it out")
+    if name is not None:
+        cells = cells.of_run(name)
+    return cells if part.repeat is None else cells.of_repeat(part.repeat)
 
 
 def with_task_cells(part: Part, query: str | None) -> Part:

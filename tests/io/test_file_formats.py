@@ -14,8 +14,10 @@ from ir_lexirecall.io import readers
 from ir_lexirecall.io.files import File, named_files, open_file
 from ir_lexirecall.io.groups import read_groups
 from ir_lexirecall.io.readers import FORMATS, FileFormat
+from ir_lexirecall.io.run_folders import read_folder
 from ir_lexirecall.io.schemas import QRELS, RUN, Schema
 from ir_lexirecall.io.source import Kind, what_is
+from ir_lexirecall.io.values import read_values
 
 QRELS_TEXT = "query_id|doc_id|relevance\nq1|a|1\nq1|b|0\nq2|a|2\n"
 RUN_TEXT = "qid|docno|score\nq1|b|1.5\nq1|a|0.5\nq2|a|2.5\n"
@@ -71,6 +73,22 @@ def test_values_and_groups(write: Write) -> None:
     assert means.round(6).to_dict() == pytest.approx({"a": 1.75 / 3}, abs=1e-6)
     groups = read_groups(write("g.toy", "query_id|group\nq1|x\nq2|y\n"), ["q1", "q2"])
     assert groups.names == ["x", "y"]
+
+
+def test_folders(write: Write, tmp_path: Path) -> None:
+    for folder in ("runs", "values"):
+        (tmp_path / folder).mkdir()
+    write("runs/bm25.toy", RUN_TEXT)
+    write("runs/notes", "what these runs are\n")
+    for run in ("a", "b"):
+        write(f"values/{run}.toy", "query_id|AP\nq1|0.5\nq2|1.0\n")
+    content = read_folder(tmp_path / "runs")
+    assert content.left_out == ["notes"]
+    [run] = content.runs.values()
+    assert irl.evaluate("AP", NESTED_QRELS, run).equals(
+        irl.evaluate("AP", NESTED_QRELS, NESTED_RUN)
+    )
+    assert read_values(tmp_path / "values", measures=["AP"]).runs == ["a.toy", "b.toy"]
 
 
 def test_faults_name_the_file(write: Write) -> None:
