@@ -144,7 +144,7 @@ class Metric(ListMetric, RankingMetricBase):  # type: ignore[misc]
         last = {
             item: row for row, item in enumerate(test.ids().tolist())
         }  # an item listed twice counts once
-        once, place = list(last.values()), {item: row for row, item in enumerate(last)}
+        once, row_of_item = list(last.values()), {item: row for row, item in enumerate(last)}
         judgments = Judgments(
             ["of this list"], np.zeros(len(last), dtype=np.int64), list(map(str, last)), grade[once]
         )
@@ -153,7 +153,7 @@ class Metric(ListMetric, RankingMetricBase):  # type: ignore[misc]
         if labels:
             judgments = judgments.with_labels({name: label[once] for name, label in labels.items()})
         rank = np.flatnonzero(recs.isin(test))
-        row = np.array([place[item] for item in recs.ids()[rank].tolist()], dtype=np.int64)
+        row = np.array([row_of_item[item] for item in recs.ids()[rank].tolist()], dtype=np.int64)
         run = AlignedRun(judgments, np.zeros_like(rank), row, rank + 1, np.array([len(recs)]))
         return float(values(self.measure, run)[0])
 
@@ -248,10 +248,10 @@ def _check_ranking(recs: ItemList) -> None:
     ranks = recs.ranks()
     falls = np.flatnonzero(ranks[1:] <= ranks[:-1])
     if len(falls):
-        said = (
+        message = (
             f"rank {ranks[falls[0] + 1]} follows rank {ranks[falls[0]]}{and_more(len(falls) - 1)}"
         )
-        raise ValueError(f"{said}; the list's own order is the ranking, so sort it by rank")
+        raise ValueError(f"{message}; the list's own order is the ranking, so sort it by rank")
     numbers = recs.ids() if recs.vocabulary is None else recs.numbers(missing="negative")
     if len(set(numbers.tolist())) < len(
         recs
@@ -270,9 +270,10 @@ def _grades(test: ItemList, rating_field: str | None) -> Floats:
         return np.ones(len(test))
     ratings = test.field(rating_field)
     if ratings is None:
-        known = [name for name in test.arrow_types(ids=False) if name != "rank"]
+        fields = [name for name in test.arrow_types(ids=False) if name != "rank"]
         raise ValueError(
-            f"the test items have no field {rating_field!r}; they have {', '.join(known) or 'none'}"
+            f"the test items have no field {rating_field!r}; "
+            f"they have {', '.join(fields) or 'none'}"
         )
     items, listed = test.ids().tolist(), ratings.tolist()
     bad = (
@@ -281,19 +282,19 @@ def _grades(test: ItemList, rating_field: str | None) -> Floats:
         else np.arange(len(ratings))
     )
     if len(bad):
-        said = (
+        message = (
             f"the {rating_field} of test item {items[bad[0]]!r} is {listed[bad[0]]!r}, "
             "not a finite number"
         )
-        raise ValueError(f"{said}{and_more(len(bad) - 1)}")
+        raise ValueError(f"{message}{and_more(len(bad) - 1)}")
     last = dict(zip(items, listed, strict=True))
     differ = [
         (item, rating) for item, rating in zip(items, listed, strict=True) if rating != last[item]
     ]
     if differ:
         item, rating = differ[0]
-        said = f"test item {item!r} has {rating_field} {rating} and {last[item]}"
-        raise ValueError(f"{said}{and_more(len(differ) - 1)}; keep one")
+        message = f"test item {item!r} has {rating_field} {rating} and {last[item]}"
+        raise ValueError(f"{message}{and_more(len(differ) - 1)}; keep one")
     return np.asarray(ratings, dtype=np.float64)
 
 

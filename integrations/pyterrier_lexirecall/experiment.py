@@ -479,8 +479,10 @@ def _with_whole_grades(qrels: Any, measures: Measures) -> Any:
     Judgments.from_qrels(qrels)  # raises if a grade is not a finite number
     if (qrels["label"] % 1 == 0).all():
         return qrels.assign(label=qrels["label"].astype("int64"))
-    own = {type(measure) for measure in REGISTRY.values()}
-    others = [name for name, measure in measures.items() if measure and type(measure) not in own]
+    own_classes = {type(measure) for measure in REGISTRY.values()}
+    others = [
+        name for name, measure in measures.items() if measure and type(measure) not in own_classes
+    ]
     if not any(measures.values()):
         others = [str(NOTHING)]  # stands in for measures
     if others:

@@ -275,21 +275,21 @@ class LexiRecallRerankingEvaluator(_Measured, CrossEncoderRerankingEvaluator):  
         )
         qrels: dict[str, dict[str, int]] = {}
         run: dict[str, dict[str, float]] = {}
-        for place, sample in enumerate(self.samples):
+        for number, sample in enumerate(self.samples):
             positive, others = (
                 sample["positive"],
                 sample.get("documents") or sample.get("negative") or [],
             )
             positives = dict.fromkeys([positive] if isinstance(positive, str) else positive, 1)
             ids = {text: f"{i}" for i, text in enumerate(dict.fromkeys([*positives, *others]))}
-            qrels[f"{place}"] = {name: positives.get(text, 0) for text, name in ids.items()}
+            qrels[f"{number}"] = {name: positives.get(text, 0) for text, name in ids.items()}
             of_query = recorded.scores.get(sample["query"], {})
             reranked = (
                 ids
                 if self.always_rerank_positives or not sample.get("documents")
                 else dict.fromkeys(others)
             )
-            run[f"{place}"] = {ids[text]: of_query[text] for text in reranked if text in of_query}
+            run[f"{number}"] = {ids[text]: of_query[text] for text in reranked if text in of_query}
         self.per_query = self._scored(Judgments.from_qrels(qrels), run).loc[list(qrels)]
         self.intervals = self._intervals(self.per_query)
         ours = self._aggregates(self.per_query)

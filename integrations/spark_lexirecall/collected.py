@@ -157,11 +157,11 @@ class CollectedPreference(PreferenceCriterion):
             }
             kinds["other_doc_id"] = "string"
         pair = self.exchange.names[a], self.exchange.names[b]
-        found = self.exchange.ask(
+        answers = self.exchange.ask(
             partial(explained, self.preference, pair), {"query_id": "string", **kinds}
         )
-        place = {query_id: row for row, query_id in enumerate(found["query_id"].to_list())}
-        rows = found[[place[query_id] for query_id in self.query_ids]]
+        row_of_query = {query_id: row for row, query_id in enumerate(answers["query_id"].to_list())}
+        rows = answers[[row_of_query[query_id] for query_id in self.query_ids]]
         decided: dict[str, Any] = {}
         for name in kinds:
             if name in ("level", "rank_a", "rank_b"):
@@ -186,17 +186,17 @@ def collected_runs(
     work = partial(summary, measures, list(preferences.values()))
     kinds = dict.fromkeys(("judged", "counts"), pa_.list_(pa_.int64()))
     kinds |= dict.fromkeys(("values", "of_none", "ends", "pairwise"), pa_.list_(pa_.float64()))
-    found = exchange.ask(
+    answers = exchange.ask(
         work, {"query_id": "string", "top": "float64", **kinds}, of_none=True
     )  # bad rows are refused
-    query_ids, names = found["query_id"].to_list(), exchange.names
+    query_ids, names = answers["query_id"].to_list(), exchange.names
     queries, size = len(query_ids), len(names)
 
     def numbers(column: str, *shape: int, dtype: Any = np.float64) -> Any:
         """Return the lists of a column as an array; queries are its last axis, 0 fills gaps."""
-        rows, which = math.prod(shape), np.flatnonzero(found[column].list.len())
+        rows, which = math.prod(shape), np.flatnonzero(answers[column].list.len())
         table = np.zeros((rows, queries), dtype=dtype)
-        table[:, which] = list_matrix(found[column], rows)
+        table[:, which] = list_matrix(answers[column], rows)
         return table.reshape(*shape, queries)
 
     ordering = [
@@ -244,7 +244,7 @@ def collected_runs(
         counts = CollectedCounts(runs, rel, preference["cutoff"], outcomes=outcomes[name])
         by[name] = CollectedPreference(name, preference, counts, exchange=exchange)
     whole = {
-        "highest_grade": float(found["top"].to_numpy().max(initial=0)),
+        "highest_grade": float(answers["top"].to_numpy().max(initial=0)),
         "has_fractions": bool(fractions.any()),
     }
     values = dict(zip(measures, of_measures, strict=True))
@@ -310,11 +310,11 @@ def summary(
             standing = np.zeros((len(runs), queries), dtype=np.int64)
             standing[:, of_runs.queries] = of_runs.standing(preference.NAME)
             counts += list(standing)
-    asked = [(measure, run) for measure in measures.values() for run in every if queries]
-    of_measures = [values(measure, run).astype(np.float64) for measure, run in asked]
+    pairs = [(measure, run) for measure in measures.values() for run in every if queries]
+    of_measures = [values(measure, run).astype(np.float64) for measure, run in pairs]
     ends = [
         (*tie_range(measure, run, value), quick_tie_mean(measure, run, value))
-        for (measure, run), value in zip(asked, of_measures, strict=True)
+        for (measure, run), value in zip(pairs, of_measures, strict=True)
     ]
     is_in_run = np.any(depths, axis=0)
     return {

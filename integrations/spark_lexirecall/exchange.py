@@ -149,7 +149,7 @@ class Exchange:
                         name: rows.filter(pl.col("run") == s).drop("run")
                         for s, name in enumerate(names)
                     }
-                    found = (
+                    answers = (
                         work(judgments, tables)
                         if of_none or len(judgments)
                         else {name: [] for name in types}
@@ -158,10 +158,10 @@ class Exchange:
                 # As data: raised here, it would be tried again, and reported with a wall of Java.
                 return pa.Table.from_pylist([{_ERROR: str(error)}], schema=schema)
             is_shared = pc.is_in(runs["query_id"], qrels["query_id"].unique())
-            shared, count = bool(pc.any(is_shared).as_py()), len(found["query_id"])
+            shared, count = bool(pc.any(is_shared).as_py()), len(answers["query_id"])
             added = {_ERROR: pa.nulls(count, pa.string()), _SHARED: pa.repeat(shared, count)}
             return pa.Table.from_pydict(
-                {name: found[name] for name in types} | added, schema=schema
+                {name: answers[name] for name in types} | added, schema=schema
             )
 
         keys = _keys_of_partitions(self.runs.sparkSession, self.buckets)
@@ -265,8 +265,8 @@ def _readable(frame: Any, what: str, check: Callable[[pl.DataFrame], object]) ->
         frame, required("pyspark.sql", "spark_lexirecall", "PySpark", "spark").DataFrame
     ):
         way = "give a Spark DataFrame, such as spark.createDataFrame makes of a pandas one"
-        said = f"{what} of type {type(frame).__name__} cannot be read: {way}"
-        raise ValueError(f"{said}; ir_lexirecall.evaluate and compare read the other formats")
+        message = f"{what} of type {type(frame).__name__} cannot be read: {way}"
+        raise ValueError(f"{message}; ir_lexirecall.evaluate and compare read the other formats")
     from pyspark.sql import types
 
     check(pl.DataFrame({name: [] for name in frame.columns}))
@@ -295,9 +295,9 @@ def _keys_of_partitions(session: SparkSession, partitions: int) -> list[int]:
     tried, rows = 8 * partitions, list[Any]()
     while len(rows) < partitions:
         tried *= 2
-        place = F.pmod(F.hash(F.col("id").cast("int")), F.lit(partitions))
+        bucket = F.pmod(F.hash(F.col("id").cast("int")), F.lit(partitions))
         rows = (
-            session.range(0, tried, 1, 1).groupBy(place.alias("place")).agg(F.min("id")).collect()
+            session.range(0, tried, 1, 1).groupBy(bucket.alias("place")).agg(F.min("id")).collect()
         )
     return [key for _, key in sorted(rows)]
 

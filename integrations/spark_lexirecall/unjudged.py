@@ -101,8 +101,8 @@ class DistantDocuments:
                 name: lists(getattr(bounds, name), len(pool.judgments), dtype) for name in names
             }
 
-        found = self._ask(columns, dict.fromkeys(names, pa_.list_(pa_.from_numpy_dtype(dtype))))
-        return [list_matrix(found[name], len(pair_indices[0])) for name in names]
+        answers = self._ask(columns, dict.fromkeys(names, pa_.list_(pa_.from_numpy_dtype(dtype))))
+        return [list_matrix(answers[name], len(pair_indices[0])) for name in names]
 
     def _counted(self, depth: int | None) -> pl.DataFrame:
         def counted(pool: Pool, tables: Tables) -> dict[str, Any]:
@@ -128,8 +128,8 @@ class DistantDocuments:
 
     def documents(self, depth: int) -> tuple[int, Ints]:
         """Count the documents that can matter; see `RetrievedDocuments`."""
-        found = self._counted(depth)
-        return int(found["together"].sum()), list_matrix(found["of_runs"], len(self.names)).sum(
+        counted = self._counted(depth)
+        return int(counted["together"].sum()), list_matrix(counted["of_runs"], len(self.names)).sum(
             axis=1
         )
 
@@ -206,22 +206,24 @@ class DistantDocuments:
             }
 
         types: dict[str, Any] = {"doc_id": "string", "decides": "float64", "concerns": "float64"}
-        found = self._ask(next_documents, {**types, "ranks": pa_.list_(pa_.int64())})
+        answers = self._ask(next_documents, {**types, "ranks": pa_.list_(pa_.int64())})
         query = np.array(
-            [self.judgments.place[query_id] for query_id in found["query_id"]], dtype=np.int64
+            [self.judgments.place[query_id] for query_id in answers["query_id"]], dtype=np.int64
         )
-        rank, unjudged = list_matrix(found["ranks"], len(self.names)), np.full(len(query), -1)
+        rank, unjudged = list_matrix(answers["ranks"], len(self.names)), np.full(len(query), -1)
         of_all = Pool(
             self.judgments,
             self.names,
             self.depth,
             query,
             unjudged,
-            found["doc_id"],
+            answers["doc_id"],
             rank,
             self.retrieved,
         )
-        return to_judge_table(of_all, n, found["decides"].to_numpy(), found["concerns"].to_numpy())
+        return to_judge_table(
+            of_all, n, answers["decides"].to_numpy(), answers["concerns"].to_numpy()
+        )
 
     def depends_on_others(self, what: IRMeasure | Preference) -> bool:
         """Return whether what a document adds depends on other relevant documents."""

@@ -372,8 +372,8 @@ def check_choice(name: str, value: Any, choices: Iterable[str]) -> str:
     Traceback (most recent call last):
     ValueError: unknown test 'foo'; choose from sign, t
     """
-    known = list(choices)
-    if not isinstance(value, str) or value not in known:
-        hint = did_you_mean(value, known, 0.7) if isinstance(value, str) else ""
-        raise ValueError(f"unknown {name} {value!r}; choose from {', '.join(known)}{hint}")
+    options = list(choices)
+    if not isinstance(value, str) or value not in options:
+        hint = did_you_mean(value, options, 0.7) if isinstance(value, str) else ""
+        raise ValueError(f"unknown {name} {value!r}; choose from {', '.join(options)}{hint}")
     return value

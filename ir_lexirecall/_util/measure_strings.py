@@ -109,8 +109,8 @@ def _value(text: str, name: str, node: ast.expr | None) -> Any:
             return dict(
                 zip(keys, (_value(text, name, value) for value in node.values), strict=True)
             )
-    found = "**" if node is None else ast.get_source_segment(text, node)
+    source = "**" if node is None else ast.get_source_segment(text, node)
     raise ValueError(
         f"{shown(text)}: {name} must be a number, text, True, False, None or a dict of them, "
-        f"not {found}"
+        f"not {source}"
     )

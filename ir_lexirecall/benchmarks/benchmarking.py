@@ -190,10 +190,10 @@ def _benchmark_of_source(path: str | os.PathLike[str], options: Mapping[str, Any
         options: arguments of ``benchmark``, which hold over those of the file unless they are None.
     """
     source = read_source(path)
-    given = {name: value for name, value in options.items() if value is not None}
-    arguments = source.arguments | given
-    if "test" in given:
-        arguments["test"] = source.test_with(given["test"])
+    given_options = {name: value for name, value in options.items() if value is not None}
+    arguments = source.arguments | given_options
+    if "test" in given_options:
+        arguments["test"] = source.test_with(given_options["test"])
     return benchmark(source.qrels, source.runs, arguments.pop("by", STANDARD), **arguments)
 
 
@@ -207,7 +207,7 @@ def _benchmark_of_values(
     named, reading = wanted
     tables = read_collections(values, **reading)
     per_task = all(table.per_task for table in tables.values())
-    lacking = runs_that_lack_collections(
+    missing_of_run = runs_that_lack_collections(
         {name: table.runs for name, table in tables.items()},
         missing,
         design.baseline,
@@ -228,8 +228,8 @@ def _benchmark_of_values(
                 of_collection = replace(of_collection, baseline=None, margin=None)
             results[name] = comparison_of_values(table, named, of_collection, source)
     _check_same_criteria(results)
-    _check_same_seeds(tables, lacking)
-    return Benchmark(results, design.baseline, design.test, lacking)
+    _check_same_seeds(tables, missing_of_run)
+    return Benchmark(results, design.baseline, design.test, missing_of_run)
 
 
 def _check_same_seeds(tables: Mapping[str, ValueTable], lacking: Mapping[str, object]) -> None:
@@ -340,10 +340,10 @@ def _benchmark_of_runs(
             results[name] = _comparison_on(qrels, of_collection, by_name, here, repeated)
         if missing == "error":
             runs_that_lack_collections(_runs_of(results), missing)
-    lacking = runs_that_lack_collections(_runs_of(results), missing, design.baseline)
+    missing_of_run = runs_that_lack_collections(_runs_of(results), missing, design.baseline)
     if repeated is not None:
-        _check_repeats(repeated, results, lacking)
-    return Benchmark(results, design.baseline, design.test, lacking)
+        _check_repeats(repeated, results, missing_of_run)
+    return Benchmark(results, design.baseline, design.test, missing_of_run)
 
 
 def _comparison_on(
@@ -456,17 +456,16 @@ def runs_that_lack_collections(
         ValueError: a run lacks a collection, or the baseline does or is none of the runs.
     """
     everywhere = list(dict.fromkeys(run for of_one in runs.values() for run in of_one))
-    lacking = {}
+    missing_of_run = {}
     for run in everywhere:
         names = [name for name, of_one in runs.items() if run not in of_one]
         if names:
-            lacking[run] = names
+            missing_of_run[run] = names
     if missing == "error":
-        _check_none_lacks(lacking)
+        _check_none_lacks(missing_of_run)
     if baseline is not None:
         check_choice("baseline", baseline, dict.fromkeys(everywhere))
-        if must_have_all and baseline in lacking:
-            raise ValueError(
-                f"the baseline {baseline!r} is missing for collection {lacking[baseline][0]!r}"
-            )
-    return lacking
+        if must_have_all and baseline in missing_of_run:
+            first = missing_of_run[baseline][0]
+            raise ValueError(f"the baseline {baseline!r} is missing for collection {first!r}")
+    return missing_of_run

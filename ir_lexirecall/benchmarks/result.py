@@ -186,8 +186,10 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         """What was evaluated, and how: in the ``attrs`` of every table."""
 
         def of_each(fact: str) -> dict[str, Any] | None:
-            said = {name: result.provenance[fact] for name, result in self.results.items()}
-            return {name: value for name, value in said.items() if value} or None
+            fact_of_collection = {
+                name: result.provenance[fact] for name, result in self.results.items()
+            }
+            return {name: value for name, value in fact_of_collection.items() if value} or None
 
         facts = {
             "collections": list(self.results),
@@ -373,8 +375,8 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
     @property
     def cell_scores(self) -> CellScores | None:
         """The scores of all cells of a leaderboard, where some run lacks some; else None."""
-        given = self._first.compared.given
-        return given.cells if self.per_task and given is not None else None
+        values_given = self._first.compared.given
+        return values_given.cells if self.per_task and values_given is not None else None
 
     @property
     def is_by_pair(self) -> bool:
@@ -481,11 +483,11 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
             return [x[:, None] for x in (np.delete(values, row, axis=0) - values[row]).T]
         arrays = []
         for result in self.results.values():
-            place = np.array([result.runs.index(run) for run in self.rivals], dtype=np.int64)
-            base = np.full(len(place), result.runs.index(self.baseline))
+            index = np.array([result.runs.index(run) for run in self.rivals], dtype=np.int64)
+            base = np.full(len(index), result.runs.index(self.baseline))
             criterion = result.compared.criterion(by)
             nothing = np.zeros((0, len(criterion.query_ids)))  # where the baseline is alone
-            arrays.append(np.concatenate([nothing, *criterion.differences(place, base)]))
+            arrays.append(np.concatenate([nothing, *criterion.differences(index, base)]))
         return arrays
 
     def _units(self, by: str, arrays: list[Floats]) -> list[Floats]:

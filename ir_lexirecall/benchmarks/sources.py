@@ -187,12 +187,12 @@ def predicted_by_collection(predicted: Any, collections: Sequence[str]) -> dict[
     """Predicted judgments of the collections that have them; of a single one also by themselves."""
     if predicted is None:
         return {}
-    known = (
+    are_known = (
         [str(name) in collections for name in predicted] if isinstance(predicted, Mapping) else []
     )
-    if len(collections) == 1 and not (known and all(known)):
+    if len(collections) == 1 and not (are_known and all(are_known)):
         return {collections[0]: predicted}
-    if not any(known):
+    if not any(are_known):
         raise ValueError(
             f"predicted must be a mapping of collections, such as {collections[0]!r}, to judgments"
         )
@@ -474,9 +474,9 @@ def _one_of(files: list[Path]) -> str:
     if len(files) == 1:
         return str(files[0])
     judged = [Judgments.from_qrels(str(file)) for file in files]
-    said = [(one.query_ids, one.doc_ids, one.grade.tolist()) for one in judged]
-    for file, one in zip(files, said, strict=True):
-        if one != said[0]:
+    contents = [(one.query_ids, one.doc_ids, one.grade.tolist()) for one in judged]
+    for file, one in zip(files, contents, strict=True):
+        if one != contents[0]:
             raise ValueError(
                 f"{file.parent}: there are two files of qrels, {files[0].name} and {file.name}; "
                 "keep one"

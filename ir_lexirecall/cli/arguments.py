@@ -58,8 +58,8 @@ class Parser(argparse.ArgumentParser):
     def __init__(
         self, *, example: str | None = None, codes: Mapping[int, str] | None = None, **options: Any
     ) -> None:
-        known = sorted((_CODES | dict(codes or {})).items())
-        epilog = f"exit codes: {', '.join(f'{code} {meaning}' for code, meaning in known)}"
+        exit_codes = sorted((_CODES | dict(codes or {})).items())
+        epilog = f"exit codes: {', '.join(f'{code} {meaning}' for code, meaning in exit_codes)}"
         epilog = epilog if example is None else f"example: ir-lexirecall {example}\n\n{epilog}"
         super().__init__(allow_abbrev=False, formatter_class=_Help, epilog=epilog, **options)
         self.set_defaults(parser=self)  # that of the command overrides those of the program
@@ -464,10 +464,10 @@ class Options(argparse.Namespace):
         preferred = split_measures(self.preference)
         for name in preferred:
             if naming.parse_preference(name) is None and not is_measures(re.split("[(@]", name)[0]):
-                known = preference_functions.NAMES
-                hint = did_you_mean(name, known, 0.7) or "; or name a measure"
+                preference_names = preference_functions.NAMES
+                hint = did_you_mean(name, preference_names, 0.7) or "; or name a measure"
                 raise ValueError(
-                    f"unknown preference {name!r}; choose from {', '.join(known)}{hint}"
+                    f"unknown preference {name!r}; choose from {', '.join(preference_names)}{hint}"
                 )
         named = [*split_measures(self.measures), *preferred]
         if self.measures is None and self.preference is None:

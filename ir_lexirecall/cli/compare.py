@@ -285,8 +285,8 @@ def _add_legend(page: Page, table: pd.DataFrame) -> None:
 def _show_to_people(page: Page, result: Comparison, *, holds: bool) -> None:
     """Add the result at a glance and, if they were asked for, the tables of pairs."""
     options = page.options
-    places = 3 if options.places is None else options.places
-    glance = present.comparison_glance(result, places)
+    decimals = 3 if options.places is None else options.places
+    glance = present.comparison_glance(result, decimals)
     page.add_glance(glance, provenance_line(result.provenance))
     if not (options.pairs or holds):
         return
@@ -353,10 +353,12 @@ def compared(options: Options, by: list[Any], inputs: Inputs | None, least: int 
     )
     if inputs is None:
         values = options.values[0] if len(options.values) == 1 else list(options.values)
-        asked = reading_of_values(options)
-        costs = asked.pop("smaller_is_better")
-        asked["repeats"] = Repeats.from_argument(asked["repeats"], asked.pop("deterministic"))
-        return compare_values(values, wanted_values(by or None, costs, **asked), design)
+        reading_options = reading_of_values(options)
+        costs = reading_options.pop("smaller_is_better")
+        reading_options["repeats"] = Repeats.from_argument(
+            reading_options["repeats"], reading_options.pop("deterministic")
+        )
+        return compare_values(values, wanted_values(by or None, costs, **reading_options), design)
     return compare_runs(inputs.judgments, inputs.runs, parse_criteria(by), design)
 
 
@@ -375,8 +377,8 @@ def reading_of_values(options: Options) -> dict[str, Any]:
 
 def code_of(result: Comparison) -> int:
     """Return the exit code of a comparison: 5 if values ended early, which is said, else 0."""
-    given = result.compared.given
-    cut = () if given is None else given.cut
+    values_given = result.compared.given
+    cut = () if values_given is None else values_given.cut
     for sentence in cut:
         warn(sentence)
     return INCOMPLETE if cut else 0
@@ -507,14 +509,14 @@ def run_gate(options: Options) -> int:
         "predicted": options.predicted,
         "groups": options.groups,
     }
-    found = (
+    disagreements = (
         gate_of_runs(options, asked) if options.values is None else gate_of_values(options, asked)
     )
     if options.format == "json":
-        shown = present.gate_json(found, options.queries)
+        shown = present.gate_json(disagreements, options.queries)
     else:
-        shown = _gate_for_people(found, options)
-    code = found.exit_code or code_of(found.comparison)
+        shown = _gate_for_people(disagreements, options)
+    code = disagreements.exit_code or code_of(disagreements.comparison)
     options.found = code  # which stands although nobody reads the summary to its end
     emit(f"{shown}\n", options.output)
     return code

@@ -195,9 +195,9 @@ def _add_tests(page: Page, scored: ScoredRuns, options: Options) -> None:
         page.add_shown(present.comparison_table(result, page.places))
         return
     if page.for_people:
-        places = 3 if options.places is None else options.places
+        decimals = 3 if options.places is None else options.places
         page.add_glance(
-            present.comparison_glance(result, places), provenance_line(result.provenance)
+            present.comparison_glance(result, decimals), provenance_line(result.provenance)
         )
         return
     columns: dict[str, list[Any]] = {"run": result.runs}
@@ -248,9 +248,9 @@ def _trec_lines(
     # not.
     rel = 1 if options.rel is None else options.rel
     relevant = scored.judgments.m(rel).astype(np.float64)
-    for place, (run, source) in enumerate(runs.items()):
+    for number, (run, source) in enumerate(runs.items()):
         values = {
-            name: relevant if name == "num_rel" else array[place]
+            name: relevant if name == "num_rel" else array[number]
             for name, array in scored.values.items()
         }
         means: dict[str, float] = {}
@@ -382,10 +382,10 @@ def run_explain_measure(options: Options) -> None:
 
 def run_measures(options: Options) -> None:
     """List the measures of this library, then the standard ones, with their parameters."""
-    own = list(dict.fromkeys(measure.NAME for measure in REGISTRY.values() if measure.PAGE))
-    added = [name for name in dict.fromkeys(m.NAME for m in REGISTRY.values()) if name not in own]
+    names = list(dict.fromkeys(measure.NAME for measure in REGISTRY.values() if measure.PAGE))
+    added = [name for name in dict.fromkeys(m.NAME for m in REGISTRY.values()) if name not in names]
     lines = ["Measures of this library", ""]
-    for name in [*own, *added]:
+    for name in [*names, *added]:
         lines += [*_lines_on_measure(name, options), ""]
     lines += ["Standard measures, by their names in ir_measures", ""]
     for name in sorted(descriptions.entries("measure"), key=str.lower):

@@ -153,8 +153,8 @@ class MeasureCriterion:
 
     def differences(self, a: Sequence[int] | Ints, b: Sequence[int] | Ints) -> Iterator[Floats]:
         """Yield value_a - value_b of pairs of runs by their indices, a block of pairs at a time."""
-        for some in row_blocks(len(a), len(self.query_ids), BLOCK):
-            yield self.levelled[a[some]] - self.levelled[b[some]]
+        for block in row_blocks(len(a), len(self.query_ids), BLOCK):
+            yield self.levelled[a[block]] - self.levelled[b[block]]
 
     def signs(self, a: Sequence[int] | Ints, b: Sequence[int] | Ints) -> Iterator[Floats]:
         """Yield 1 where value_a is larger, -1 where it is smaller, else 0, in blocks of pairs."""

@@ -99,8 +99,12 @@ class RepeatedPreferences(Memoised):
 
     def components(self, pairs: Sequence[Ints]) -> Components:
         """Return the components of variance of pairs of systems; samples have no seeds."""
-        found = components_of(self._differences(pairs), *self._sides(pairs))
-        return found if self.is_of_seeds else replace(found, seeds=np.zeros(len(found.seeds)))
+        components = components_of(self._differences(pairs), *self._sides(pairs))
+        return (
+            components
+            if self.is_of_seeds
+            else replace(components, seeds=np.zeros(len(components.seeds)))
+        )
 
     def variance_of_means(self) -> DifferenceVariance:
         """Return the variance of the mean preference of each system over all others.

@@ -175,9 +175,9 @@ class Comparison:
         1   nDCG@10    ql  0.565   0.448    0.683
         """
         table = self._stacked(by, lambda name: [self.tests.means_of(name)])
-        given = self.compared.given
-        if given is not None and given.missing_of_run:
-            table["missing"] = [given.missing_share(run) for run in table["run"]]
+        values_given = self.compared.given
+        if values_given is not None and values_given.missing_of_run:
+            table["missing"] = [values_given.missing_share(run) for run in table["run"]]
         return table
 
     @entry
@@ -269,10 +269,10 @@ class Comparison:
             ValueError: a measure is not a finite number for a run on a query.
         """
         table = self._stacked(by, self.tests.columns_of)
-        given = self.compared.given
-        if given is not None and given.missing_of_run:
+        values_given = self.compared.given
+        if values_given is not None and values_given.missing_of_run:
             for side in ("b", "a"):
-                shares = [given.missing_share(run) for run in table[f"run_{side}"]]
+                shares = [values_given.missing_share(run) for run in table[f"run_{side}"]]
                 table.insert(table.columns.get_loc("mean_b") + 1, f"missing_{side}", shares)
         return table
 

@@ -206,12 +206,12 @@ class AlignedRun(Memoised):
         order = np.lexsort((-grade if best_first else grade, ties.first, self.query[ties.row]))
         row, first, size, grade = ties.row[order], ties.first[order], ties.size[order], grade[order]
         group = np.cumsum(np.r_[True, (np.diff(first) != 0) | (np.diff(self.query[row]) != 0)]) - 1
-        place = position_in_segment(group)
+        position = position_in_segment(group)
         # Unjudged documents stand between those of positive and those of other grades.
         behind = grade <= 0 if best_first else grade > 0
         judged = np.bincount(group)[group]
         rank = self.rank.copy()
-        rank[row] = first + place + np.where(behind, size - judged, 0)
+        rank[row] = first + position + np.where(behind, size - judged, 0)
         order = np.lexsort((rank, self.query))
         return replace(self, doc=self.doc[order], rank=rank[order], ties=None)
 

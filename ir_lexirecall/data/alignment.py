@@ -187,9 +187,9 @@ def numbered_queries(judgments: Judgments, table: pl.DataFrame) -> tuple[Ints, I
 
     A stretch is a sequence of rows of one query.
     """
-    new, place = changes(table["query_id"]), judgments.place
+    new, number_of_query = changes(table["query_id"]), judgments.place
     names = table["query_id"].filter(pl.Series(new)).to_list()
-    query = np.array([place.get(name, -1) for name in names], dtype=np.int64)
+    query = np.array([number_of_query.get(name, -1) for name in names], dtype=np.int64)
     return query, np.diff(np.flatnonzero(np.r_[new, True]))
 
 
@@ -210,8 +210,8 @@ def _align_table(judgments: Judgments, table: pl.DataFrame) -> list[_Part]:
         query = query[np.sort(first)]
         length = rows[query]
     return [
-        _part_of_table(judgments, query[some], length[some], table[rows])
-        for some, rows in portions(length)
+        _part_of_table(judgments, query[queries], length[queries], table[rows])
+        for queries, rows in portions(length)
     ]
 
 
@@ -379,18 +379,20 @@ def _part_of_dict(
     doc = ranges(first, end)
     doc_block = np.repeat(np.arange(len(query)), end - first)
     doc_score = np.array(judged_scores, dtype=np.float64)  # NaN: not retrieved
-    found = ~np.isnan(doc_score)
+    is_retrieved = ~np.isnan(doc_score)
 
     start = np.cumsum(length) - length
 
     def doc_ids_of(rows: Ints) -> list[str]:
         block = np.searchsorted(start, rows, side="right") - 1
         names = {b: list(rankings[b]) for b in np.unique(block).tolist()}
-        places = zip(block.tolist(), (rows - start[block]).tolist(), strict=True)
-        return [names[b][i] for b, i in places]
+        positions = zip(block.tolist(), (rows - start[block]).tolist(), strict=True)
+        return [names[b][i] for b, i in positions]
 
-    doc, doc_block = doc[found], doc_block[found]
-    blocks = Blocks(length, score, doc_ids_of, doc, doc_block, doc_score[found], judgments.order)
+    doc, doc_block = doc[is_retrieved], doc_block[is_retrieved]
+    blocks = Blocks(
+        length, score, doc_ids_of, doc, doc_block, doc_score[is_retrieved], judgments.order
+    )
     return _Part(doc, *ranks_of(blocks, judgments.ids_of), query, length)
 
 

@@ -300,8 +300,8 @@ def find_collection(dataset_id: str, reading: tuple[Reading, ...] = ()) -> Colle
     """
     dataset_id = dataset_id.removeprefix(PREFIX)
     if dataset_id == DEMO:
-        known = SimpleNamespace(qrels_defs=lambda: demo.GRADES, has_queries=lambda: True)
-        return _Demo(DEMO, ASPECTS["DemoQrel"], True, known, reading)
+        data_set = SimpleNamespace(qrels_defs=lambda: demo.GRADES, has_queries=lambda: True)
+        return _Demo(DEMO, ASPECTS["DemoQrel"], True, data_set, reading)
     import ir_datasets
 
     try:

@@ -503,7 +503,7 @@ class Judgments(Memoised):
                 "query_id": [self.query_ids[q] for q in query.tolist()],
                 "doc_id": self.ids_of(table.doc[row]),
                 "relevance": np.where(hopeless, 0, grade).astype(np.int64),
-                "iteration": [table.names[place] for place in table.aspect[row].tolist()],
+                "iteration": [table.names[code] for code in table.aspect[row].tolist()],
             }
         )
 

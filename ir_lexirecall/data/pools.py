@@ -117,8 +117,8 @@ class Pool:
         documents of a run count as unjudged.
         """
         deepest, last = (_DEEPEST if k is None else k for k in (depth, cutoff))
-        found = self.rank > 0
-        return np.where(self.rank <= last, self.rank, 0), ~self.is_judged & found & (
+        is_retrieved = self.rank > 0
+        return np.where(self.rank <= last, self.rank, 0), ~self.is_judged & is_retrieved & (
             self.rank <= deepest
         )
 
@@ -130,11 +130,11 @@ class Pool:
         """
         for s, name in enumerate(self.names):
             run = runs[name]
-            place = np.full(len(self.judgments.query), 0, dtype=np.int64)
+            rank_of_row = np.full(len(self.judgments.query), 0, dtype=np.int64)
             there = np.flatnonzero(self.is_judged & (self.rank[s] > 0))
-            place[self.doc[there]] = self.rank[s, there]
+            rank_of_row[self.doc[there]] = self.rank[s, there]
             doc, rank = run.doc[run.is_judged], run.rank[run.is_judged]
-            if len(there) != len(doc) or np.any(place[doc] != rank):
+            if len(there) != len(doc) or np.any(rank_of_row[doc] != rank):
                 raise ValueError(
                     f"run {name!r} has changed since it was compared, or can be read only once; "
                     "compare the runs again"

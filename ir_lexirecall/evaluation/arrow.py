@@ -197,9 +197,9 @@ def ranks_from_arrow(judgments: Judgments, ranks: pa.Table) -> AlignedRun:
             "align with these judgments"
         )
     depths = rows.select("query_id", "query", "depth").unique(maintain_order=True)
-    found = rows.filter(pl.col("doc").is_not_null())
+    judged_rows = rows.filter(pl.col("doc").is_not_null())
     again = depths.filter(~pl.col("query").is_first_distinct())["query_id"].to_list()
-    again += found.filter(~pl.col("doc").is_first_distinct())["query_id"].to_list()
+    again += judged_rows.filter(~pl.col("doc").is_first_distinct())["query_id"].to_list()
     if again:
         raise ValueError(
             f"ranks: query {again[0]!r} is in two parts; keep all rows of a query in one"
@@ -212,7 +212,7 @@ def ranks_from_arrow(judgments: Judgments, ranks: pa.Table) -> AlignedRun:
             f"ranks: query {missing!r} of the judgments is missing; give the ranks of all parts"
         )
     query, doc, rank, first, alike = (
-        found[name].to_numpy().astype(np.int64)
+        judged_rows[name].to_numpy().astype(np.int64)
         for name in ("query", "doc", "rank", "first_rank", "alike")
     )
     return AlignedRun(

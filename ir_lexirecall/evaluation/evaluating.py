@@ -344,10 +344,10 @@ def recall_curves(
     frames = []
     for name, run in runs.items():
         aligned = read_run(judgments, run, str(name))
-        found = aligned.relevant(rel)
-        for q in np.flatnonzero(found.m > 0).tolist():
-            query_id, m = judgments.query_ids[q], int(found.m[q])
-            ranks = found.rank[found.query == q]
+        relevant = aligned.relevant(rel)
+        for q in np.flatnonzero(relevant.m > 0).tolist():
+            query_id, m = judgments.query_ids[q], int(relevant.m[q])
+            ranks = relevant.rank[relevant.query == q]
             if isinstance(n, Mapping) and query_id not in sizes:
                 raise ValueError(f"n has no size for query {query_id!r}; add it")
             least = int(aligned.depth[q]) + m - len(ranks)

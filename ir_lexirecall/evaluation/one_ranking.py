@@ -92,8 +92,8 @@ class Scorer:
 
         The same query often comes with several rankings: a dict is not checked again.
         """
-        given, judged = self._last
-        if type(relevant) is dict and given == relevant:
+        last_input, judged = self._last
+        if type(relevant) is dict and last_input == relevant:
             return judged
         judged = _Judged(relevant, self._rel, self._cutoff)
         judged.check_reached(self._least_grade, self.measure)

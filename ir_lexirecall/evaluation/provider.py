@@ -73,7 +73,7 @@ def metrics(
 ) -> Iterator[Metric]:
     """Yield the values of a measure as ir_measures hands them out, query by query."""
     names = query_ids if order is None else [query_ids[q] for q in order.tolist()]
-    places: Any = slice(None) if order is None else order
+    rows_wanted: Any = slice(None) if order is None else order
     if isinstance(result, Utility):
         columns = (
             result.value,
@@ -81,11 +81,11 @@ def metrics(
             result.expected_total_cost,
             result.expected_items,
         )
-        rows = zip(names, *(column[places].tolist() for column in columns), strict=True)
+        rows = zip(names, *(column[rows_wanted].tolist() for column in columns), strict=True)
         for query_id, value, etu, etc, items in rows:
             yield CwlMetric(query_id, measure, value, etu, 1.0, etc, items)
     else:
-        for query_id, value in zip(names, result[places].tolist(), strict=True):
+        for query_id, value in zip(names, result[rows_wanted].tolist(), strict=True):
             yield Metric(query_id, measure, value)
 
 

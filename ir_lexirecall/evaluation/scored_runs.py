@@ -163,9 +163,10 @@ class ScoredRuns(Memoised):
     @property
     def has_unjudged(self) -> bool:
         """Whether unjudged documents can be read again within seconds."""
-        known = not self.judgments.judged_only and self.can_be_read_again
+        is_known = not self.judgments.judged_only and self.can_be_read_again
         return (
-            known and 0 < sum(int(run.depth.sum()) for run in self.runs.values()) <= _MOST_DOCUMENTS
+            is_known
+            and 0 < sum(int(run.depth.sum()) for run in self.runs.values()) <= _MOST_DOCUMENTS
         )
 
     @property
@@ -218,11 +219,11 @@ class ScoredRuns(Memoised):
         check_judgments(measures.values(), self.judgments)
         shape = (len(self.runs), len(self.judgments))
         scored = {name: np.empty(shape) for name in measures}
-        for place, run in enumerate(
+        for number, run in enumerate(
             progress_bar(progress, self.runs.values() if measures else (), desc="values")
         ):
             for name, measure in measures.items():
-                scored[name][place] = values(measure, run)
+                scored[name][number] = values(measure, run)
             run.forget()
         return replace(self, measures=dict(measures), values=scored)
 

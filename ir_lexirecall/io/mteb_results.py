@@ -143,12 +143,12 @@ class CellScores:
         has_task: dict[str, Bools] = {}
         for (task, *_), column in zip(self.cells, has_score.T, strict=True):
             has_task[task] = has_task.get(task, np.zeros_like(column)) | column
-        lacking = {}
+        missing_of_run = {}
         for cell, column in zip(self.cells, has_score.T, strict=True):
             lacks = has_task[cell[0]] & ~column
             if lacks.any():
-                lacking[cell] = list(compress(self.runs, lacks))
-        return lacking
+                missing_of_run[cell] = list(compress(self.runs, lacks))
+        return missing_of_run
 
     def renamed(self, names: Mapping[str, str]) -> Self:
         """Return the scores under other names of measures; ``names``: the present ones by these."""

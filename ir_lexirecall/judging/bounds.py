@@ -117,16 +117,16 @@ def bounds_of_differences(
     Raises:
         ValueError: the depth is above the measure's cutoff, or `max_rel` is below a grade.
     """
-    known = bounded(measure, pool.judgments, judgings)
-    if known is None:
+    proven = bounded(measure, pool.judgments, judgings)
+    if proven is None:
         return None
     if isinstance(indices, tuple) and _by_runs_alone(
-        pool, measure, indices, judgings, known, below
+        pool, measure, indices, judgings, proven, below
     ):
-        assert isinstance(known.algorithm, AveragePrecision | NestedLexirecall)
-        low, high, exact = _by_run(known.algorithm, pool, indices, values, known)
+        assert isinstance(proven.algorithm, AveragePrecision | NestedLexirecall)
+        low, high, exact = _by_run(proven.algorithm, pool, indices, values, proven)
     else:
-        low, high, exact = _by_pair(pool, indices, values, known)
+        low, high, exact = _by_pair(pool, indices, values, proven)
     # Rounding must not push a bound past the value that was measured.
     if isinstance(indices, tuple):
         today = values[indices[0]] - values[indices[1]]
@@ -181,10 +181,10 @@ def is_open_below(pool: Pool, measure: IRMeasure, judgings: Judgings) -> bool:
 
     The measure must have a proven algorithm.
     """
-    known = bounded(measure, pool.judgments, judgings)
-    assert known is not None
-    pool = pool.only(~pool.is_judged & pool.within(known.depth))
-    rank, top = pool.ranks_within(known.depth, known.cutoff)
+    proven = bounded(measure, pool.judgments, judgings)
+    assert proven is not None
+    pool = pool.only(~pool.is_judged & pool.within(proven.depth))
+    rank, top = pool.ranks_within(proven.depth, proven.cutoff)
     return bool(((rank > 0) & ~top).any())
 
 

@@ -68,8 +68,8 @@ class Decisions:
                 {label: item for label, item in unparsed.items() if label not in preferences}
             )
         except ValueError as error:
-            known = "" if str(error).endswith("?") else f"; preferences are {', '.join(NAMES)}"
-            raise ValueError(f"{error}{known}") from None
+            hint = "" if str(error).endswith("?") else f"; preferences are {', '.join(NAMES)}"
+            raise ValueError(f"{error}{hint}") from None
         if clash := [label for label in parsed if label in NAMES]:
             measure = parsed[clash[0]]
             raise ValueError(
@@ -196,8 +196,8 @@ class Decisions:
         a, b = self.pairs
         values = levelled(self.rising(label))
         signs = np.empty((len(a), values.shape[1]), dtype=np.int8)
-        for some in row_blocks(len(a), values.shape[1], BLOCK):
-            signs[some] = np.sign(values[a[some]] - values[b[some]])
+        for block in row_blocks(len(a), values.shape[1], BLOCK):
+            signs[block] = np.sign(values[a[block]] - values[b[block]])
         return signs
 
     def with_judgments(self, judgments: Judgments) -> Decisions:

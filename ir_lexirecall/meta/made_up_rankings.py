@@ -138,11 +138,11 @@ def values(
     size = np.array([ranking.size for ranking in rankings], dtype=np.int64)
     ends = aspect_ends(measure)
     parts = [np.zeros(0)]
-    for some, _ in portions(size):
-        query = np.repeat(np.arange(some.stop - some.start), size[some])
+    for block, _ in portions(size):
+        query = np.repeat(np.arange(block.stop - block.start), size[block])
         rank = position_in_segment(query) + 1
         labels = np.array(
-            [x for r in rankings[some] for x in (*r.retrieved, *r.missing)], dtype=np.float64
+            [x for r in rankings[block] for x in (*r.retrieved, *r.missing)], dtype=np.float64
         )
         if ends:
             top = (
@@ -152,8 +152,8 @@ def values(
             )
             lowest, highest = np.array(list(ends.values()), dtype=np.float64).T
             labels = np.where(top > 0, highest, lowest)
-        rank = np.where(rank <= depth[some][query], rank, 0)
-        run = made_up_run(query, rank, labels, depth[some], columns=list(ends), weights=weights)
+        rank = np.where(rank <= depth[block][query], rank, 0)
+        run = made_up_run(query, rank, labels, depth[block], columns=list(ends), weights=weights)
         parts.append(scoring.values(measure, run))
     return np.concatenate(parts)
 

@@ -408,12 +408,12 @@ def removals(
         keys = rng.random(len(relevant)), -first[relevant], judgments.query[relevant]
         order = relevant[np.lexsort(keys)]
         query = judgments.query[order]
-        place = position_in_segment(query)
+        position = position_in_segment(query)
         for fraction in fractions:
             # Rounded first: (1 - 0.9) * 10 must keep one label, not two.
             kept = np.maximum(np.ceil(np.round((1 - fraction) * m, 9)), 1)
             removed = np.zeros(len(first), dtype=bool)
-            removed[order] = place < (m - kept)[query]
+            removed[order] = position < (m - kept)[query]
             yield fraction, sample, removed
 
 
@@ -467,24 +467,26 @@ class TwoWay:
         by_name = {str(name): str(group) for name, group in groups.items()}
         if lacking := [name for name in names if name not in by_name]:
             raise ValueError(f"run {lacking[0]!r} has no group")
-        known, of_run = np.unique([by_name[name] for name in names], return_inverse=True)
+        different, of_run = np.unique([by_name[name] for name in names], return_inverse=True)
         rng = np.random.default_rng(seed)
         drawn = (
-            times_drawn(rng, size, n_resamples) for size in (len(known), len(decisions.queries))
+            times_drawn(rng, size, n_resamples) for size in (len(different), len(decisions.queries))
         )
-        return cls(known.tolist(), of_run, of_run[np.stack(decisions.pairs, axis=1)], *drawn)
+        return cls(different.tolist(), of_run, of_run[np.stack(decisions.pairs, axis=1)], *drawn)
 
     def ratio(self, numerator: Floats, denominator: Floats) -> Floats:
         """Return the ratio of two weighted sums over pairs and queries, for each resample."""
         result = np.empty(len(self.query_weight))
-        for some in row_blocks(len(result), sum(numerator.shape), BLOCK):
-            a, b = (self.group_weight[some][:, place] for place in self.of_pair.T)
+        for block in row_blocks(len(result), sum(numerator.shape), BLOCK):
+            a, b = (self.group_weight[block][:, place] for place in self.of_pair.T)
             weight = np.where(self.of_pair[:, 0] == self.of_pair[:, 1], a, a * b)
             above, below = (
-                ((weight @ x) * self.query_weight[some]).sum(axis=1)
+                ((weight @ x) * self.query_weight[block]).sum(axis=1)
                 for x in (numerator, denominator)
             )
-            result[some] = np.divide(above, below, out=np.full(len(above), np.nan), where=below > 0)
+            result[block] = np.divide(
+                above, below, out=np.full(len(above), np.nan), where=below > 0
+            )
         return result
 
 
@@ -496,13 +498,13 @@ def times_drawn(rng: np.random.Generator, size: int, n_resamples: int) -> Floats
 
 def interval(resampled: Floats, alpha: float) -> tuple[float, float, float]:
     """Return the value of the sample, the first, and the percentile interval of the resamples."""
-    known = resampled[1:][~np.isnan(resampled[1:])]
-    low, high = np.quantile(known, [alpha / 2, 1 - alpha / 2]) if len(known) else (np.nan, np.nan)
+    finite = resampled[1:][~np.isnan(resampled[1:])]
+    low, high = np.quantile(finite, [alpha / 2, 1 - alpha / 2]) if len(finite) else (np.nan, np.nan)
     return float(resampled[0]), float(low), float(high)
 
 
 def two_sided_p(resampled: Floats) -> float:
     """2 min(P(<= 0), P(>= 0)), the observed one counted among the resamples."""
-    known = resampled[1:][~np.isnan(resampled[1:])]
-    tail = min(np.count_nonzero(known <= 0), np.count_nonzero(known >= 0))
-    return min(1.0, 2 * (1 + tail) / (1 + len(known)))
+    finite = resampled[1:][~np.isnan(resampled[1:])]
+    tail = min(np.count_nonzero(finite <= 0), np.count_nonzero(finite >= 0))
+    return min(1.0, 2 * (1 + tail) / (1 + len(finite)))

@@ -268,8 +268,8 @@ def _splits(
             for first in combinations(every, size)
             for second in combinations([query for query in every if query not in first], size)
         )
-        while some := list(islice(pairs, step)):
-            first, second = np.array(some).transpose(1, 0, 2)
+        while batch := list(islice(pairs, step)):
+            first, second = np.array(batch).transpose(1, 0, 2)
             yield first, second
         return
     for start in range(0, most, step):

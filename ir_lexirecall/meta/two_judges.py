@@ -480,12 +480,12 @@ def _orders(
 ) -> dict[str, float]:
     """Return Kendall's tau and tau_AP of the orders of runs, with percentiles over resamples."""
     one, other = (comparison.compared.criterion(name) for comparison in comparisons)
-    common, place, other_place = np.intersect1d(one.query_ids, other.query_ids, return_indices=True)
+    common, index, other_place = np.intersect1d(one.query_ids, other.query_ids, return_indices=True)
     if not len(common):
         return dict.fromkeys(
             [f"{what}{end}" for what in ("tau", "tau_ap") for end in ("", "_p05", "_p95")], np.nan
         )
-    a, b = one.standings[:, place], other.standings[:, other_place]
+    a, b = one.standings[:, index], other.standings[:, other_place]
     weights = times_drawn(np.random.default_rng(seed), len(common), n_resamples).T / len(common)
     means = a @ weights, b @ weights
     pairs = np.triu_indices(len(a), 1)

@@ -175,8 +175,8 @@ def _sum_of_squares(n: int, a: int) -> int:
 
 def _same_count(n: int, m: int, k: int) -> Fraction:
     """Return the probability that two random rankings have as many relevant documents down to k."""
-    found = range(max(0, m - (n - k)), min(k, m) + 1)
-    return Fraction(sum((comb(k, j) * comb(n - k, m - j)) ** 2 for j in found), comb(n, m) ** 2)
+    n_found = range(max(0, m - (n - k)), min(k, m) + 1)
+    return Fraction(sum((comb(k, j) * comb(n - k, m - j)) ** 2 for j in n_found), comb(n, m) ** 2)
 
 
 _DOCUMENTS = 2**18  # that are scored at once

@@ -137,13 +137,13 @@ def legend_label(name: Any) -> str:
 
 def show_legend(ax: Any) -> None:
     """Say beside the axes (where nothing is hidden) what is drawn how."""
-    place = {
+    location = {
         "loc": "upper left",
         "bbox_to_anchor": (1.01, 1.0),
         "borderaxespad": 0.0,
         "frameon": False,
     }
-    ax.legend(fontsize=TEXT, handlelength=3.2, **place)
+    ax.legend(fontsize=TEXT, handlelength=3.2, **location)
 
 
 def colour_bar(

@@ -360,7 +360,7 @@ def _dumbbells(ax: Any, ranks: Floats, decided: Bools) -> None:
     ax.scatter(x[decided], second, color=axes.SECOND, marker="D", s=16, zorder=2)
     ax.plot(x[~decided], np.ones((~decided).sum()), ".", color=axes.GREY)
     ax.axhline(missing, color=axes.GREY, linewidth=0.8, linestyle=":")
-    beside = ax.get_yaxis_transform()
+    transform = ax.get_yaxis_transform()
     ax.text(
         1,
         missing,
@@ -368,7 +368,7 @@ def _dumbbells(ax: Any, ranks: Floats, decided: Bools) -> None:
         va="center",
         fontsize=axes.SMALL,
         color=axes.GREY,
-        transform=beside,
+        transform=transform,
     )
     ax.set_yscale("log")
     ax.yaxis.set_major_formatter("{x:g}")
@@ -452,10 +452,10 @@ def rank_intervals(
     standing = MacroStanding(result, result.criterion(by).name, over)
     ranks = standing.ranking
     ax = axes.new_axes(ax, (6.0, max(2.5, 0.3 * len(ranks) + 1)))
-    place = np.arange(len(ranks))
-    ax.hlines(place, ranks["rank_low"], ranks["rank_high"], color=axes.FIRST, linewidth=1)
-    ax.hlines(place, ranks["rank_from"], ranks["rank_to"], color=axes.FIRST, linewidth=4)
-    ax.plot(place + 1, place, "o", color="black", markersize=4)
+    height = np.arange(len(ranks))
+    ax.hlines(height, ranks["rank_low"], ranks["rank_high"], color=axes.FIRST, linewidth=1)
+    ax.hlines(height, ranks["rank_from"], ranks["rank_to"], color=axes.FIRST, linewidth=4)
+    ax.plot(height + 1, height, "o", color="black", markersize=4)
     axes.name_ticks(ax.yaxis, standing.runs)
     ax.invert_yaxis()
     ax.set_xlim(0.5, len(ranks) + 0.5)
@@ -481,8 +481,8 @@ def critical_differences(result: Benchmark, by: str | None = None, *, ax: Any = 
     mean_rank, difference = test["mean_rank"], test["critical_difference"]
     ranks = mean_rank.to_numpy()
     ax = axes.new_axes(ax, (7.0, max(2.5, 0.28 * len(ranks) + 1.5)))
-    place = np.arange(len(ranks))
-    ax.plot(ranks, place, "o", color="black", markersize=4)
+    height = np.arange(len(ranks))
+    ax.plot(ranks, height, "o", color="black", markersize=4)
     axes.name_ticks(ax.yaxis, list(mean_rank.index))
     for first, end in joined_ranks(ranks, difference):
         ax.plot(
@@ -494,11 +494,13 @@ def critical_differences(result: Benchmark, by: str | None = None, *, ax: Any = 
     ax.invert_yaxis()
     ax.set_xlim(0.7, max(len(ranks), 1) + 0.3)
     ax.set_xlabel(f"mean rank over collections by {axes.label(test['criterion'])}")
-    said = f"critical difference {difference:.2f}: runs under one bar do not differ significantly"
+    caption = (
+        f"critical difference {difference:.2f}: runs under one bar do not differ significantly"
+    )
     return axes.finish(
         ax,
         provenance_line(result.provenance),
-        f"{said}. {wilcoxon_words(test)}",
+        f"{caption}. {wilcoxon_words(test)}",
         [test["criterion"]],
     )
 
@@ -533,9 +535,9 @@ def recall_curves(table: Any, query: str | None = None, ax: Any = None) -> Any:
     ax = axes.new_axes(ax, (6.5, 4.2))
     queries = table["query_id"].unique()
     runs = list(dict.fromkeys(table["run"]))
-    for place, run in enumerate(runs):
+    for number, run in enumerate(runs):
         parts = [part for _, part in table[table["run"] == run].groupby("query_id", sort=False)]
-        style = axes.line_style(place, len(runs))
+        style = axes.line_style(number, len(runs))
         mark = {
             "color": style["color"],
             "marker": style["marker"],

@@ -121,11 +121,11 @@ class Lines(Picture):
             else {}
         )
         names = table.groupby("measure", sort=False, observed=True)
-        for place, (name, of_name) in enumerate(names):
+        for number, (name, of_name) in enumerate(names):
             for dash, rows in (
                 of_name.groupby(self.dash_by, sort=False) if dashes else [("", of_name)]
             ):
-                style = axes.line_style(place, names.ngroups, len(rows))
+                style = axes.line_style(number, names.ngroups, len(rows))
                 style |= (
                     {"linestyle": dashes[dash]}
                     if dashes

@@ -125,10 +125,12 @@ class PreferenceCounts(Memoised):
             standing = self.standing(preference).T
             return (
                 (
-                    some,
-                    np.sign(standing[some][:, None, :] - standing[some][:, :, None]).astype(float),
+                    block,
+                    np.sign(standing[block][:, None, :] - standing[block][:, :, None]).astype(
+                        float
+                    ),
                 )
-                for some in row_blocks(len(standing), len(self.runs) ** 2, BLOCK)
+                for block in row_blocks(len(standing), len(self.runs) ** 2, BLOCK)
             )
         blocks = (
             (queries, self.pairwise(preference, queries)) for queries in self._similar_queries
@@ -144,9 +146,9 @@ class PreferenceCounts(Memoised):
         order = np.argsort(m, kind="stable")
         groups, start = [], 0
         while start < len(order):
-            some = order[start:]
+            queries = order[start:]
             # m rises: what the first queries need is their number times the last one's levels.
-            needed = np.arange(1, len(some) + 1) * m[some] * len(self.runs) ** 2
+            needed = np.arange(1, len(queries) + 1) * m[queries] * len(self.runs) ** 2
             end = start + max(1, int(np.searchsorted(needed, BLOCK // 4, side="right")))
             groups.append(order[start:end])
             start = end
@@ -234,14 +236,14 @@ def explain(
     runs = list(counts.runs.values())
     if preference in LEXICOGRAPHIC:
         from_the_end, level = preference == "lexirecall", np.zeros(len(values), dtype=np.int64)
-        for some, ranks in counts.ranks_of(pair):  # a missing document differs from any other
+        for queries, ranks in counts.ranks_of(pair):  # a missing document differs from any other
             differ = ranks[:, :, 0] != ranks[:, :, 1]
             decides = (
                 len(differ) - differ[::-1].argmax(axis=0)
                 if from_the_end
                 else differ.argmax(axis=0) + 1
             )
-            level[some] = np.where(differ.any(axis=0), decides, 0)
+            level[queries] = np.where(differ.any(axis=0), decides, 0)
         # The recall level (from 1) at which the two first differ, 0 for a tie, and the levels that
         # tied before.
         table["level"] = _whole(level)
@@ -254,10 +256,10 @@ def explain(
             pair
         ):  # rank (0: none) and document with which each run reaches the level
             there = (level > 0) & (positions.r[s] >= level)
-            place = (positions.start[s] + level - 1)[there]
-            rank[i, there] = positions.rank[place]
+            row = (positions.start[s] + level - 1)[there]
+            rank[i, there] = positions.rank[row]
             doc_id[i, there] = (
-                runs[s].judgments.doc_id.gather(runs[s].doc[positions.row[place]]).to_list()
+                runs[s].judgments.doc_id.gather(runs[s].doc[positions.row[row]]).to_list()
             )
         a_wins = values > 0
         table["doc_id"] = np.where(a_wins, doc_id[0], doc_id[1])
@@ -265,9 +267,9 @@ def explain(
         table["other_doc_id"] = np.where(a_wins, doc_id[1], doc_id[0])
     elif preference in PAIRWISE:
         ahead = np.zeros((2, len(values)), dtype=np.int64)
-        for some, ranks in counts.ranks_of(pair):
+        for queries, ranks in counts.ranks_of(pair):
             a, b = ranks[:, :, 0], ranks[:, :, 1]
-            ahead[:, some] = (a < b).sum(axis=0), (b < a).sum(axis=0)
+            ahead[:, queries] = (a < b).sum(axis=0), (b < a).sum(axis=0)
         table["levels_a"], table["levels_b"] = ahead
     return table
 

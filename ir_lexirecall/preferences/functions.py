@@ -106,11 +106,9 @@ def lexiprecision_standing(p: Positions) -> Ints:
     beyond = int(p.rank.max(initial=0)) + 1
 
     def from_the_top(level: Ints, system: Any, query: Any) -> Ints:
-        place = p.start[system, query] + level
+        row = p.start[system, query] + level
         there = p.r[system, query] > level
-        return (
-            np.where(there, p.rank[np.where(there, place, 0)], beyond) if len(p.rank) else place * 0
-        )
+        return np.where(there, p.rank[np.where(there, row, 0)], beyond) if len(p.rank) else row * 0
 
     return _lexicographic(p, from_the_top, first=np.zeros_like(p.r), most=beyond)
 
@@ -160,14 +158,14 @@ def _refine(standing: Ints, keys: Ints, system: Ints, query: Ints) -> None:
 
     Smaller is better. ``keys`` has a column per pair.
     """
-    place = standing[system, query]
-    order = np.lexsort((*keys[::-1], place, query))
-    group_changes = np.r_[True, (np.diff(query[order]) != 0) | (np.diff(place[order]) != 0)]
+    row = standing[system, query]
+    order = np.lexsort((*keys[::-1], row, query))
+    group_changes = np.r_[True, (np.diff(query[order]) != 0) | (np.diff(row[order]) != 0)]
     key_changes = np.r_[True, (np.diff(keys[:, order]) != 0).any(axis=0)]
     at = np.arange(len(order))
     group_start = np.maximum.accumulate(np.where(group_changes, at, 0))
     key_start = np.maximum.accumulate(np.where(group_changes | key_changes, at, 0))
-    standing[system[order], query[order]] = place[order] + (key_start - group_start)
+    standing[system[order], query[order]] = row[order] + (key_start - group_start)
 
 
 def _tied(standing: Ints, system: Ints, query: Ints) -> tuple[Ints, Ints]:
@@ -184,9 +182,9 @@ def _split(value: NDArray[Any]) -> Ints:
     in_order = np.take_along_axis(by_query, order, axis=1)
     changes = np.ones(by_query.shape, dtype=bool)
     changes[:, 1:] = in_order[:, 1:] != in_order[:, :-1]
-    place = np.maximum.accumulate(np.where(changes, np.arange(len(value)), 0), axis=1)
+    first_of_tie = np.maximum.accumulate(np.where(changes, np.arange(len(value)), 0), axis=1)
     out = np.empty(value.shape, dtype=np.int64)
-    np.put_along_axis(out.T, order, place, axis=1)
+    np.put_along_axis(out.T, order, first_of_tie, axis=1)
     return out
 
 
@@ -200,8 +198,8 @@ def rrlexiprecision(ranks: Ranks, m: Ints) -> Floats:
     first = (ranks[:, :, :, None] != ranks[:, :, None, :]).argmax(axis=0)
     gain = np.where(ranks == np.iinfo(ranks.dtype).max, 0.0, 1 / ranks)
     query, system = np.ogrid[: ranks.shape[1], : ranks.shape[2]]
-    own = gain[first, query[:, :, None], system[:, :, None]]
-    return own - gain[first, query[:, :, None], system[:, None, :]]
+    own_gain = gain[first, query[:, :, None], system[:, :, None]]
+    return own_gain - gain[first, query[:, :, None], system[:, None, :]]
 
 
 def recall_paired(weights: Callable[[int], Floats]) -> Callable[[Ranks, Ints], Floats]:

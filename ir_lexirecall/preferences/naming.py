@@ -81,8 +81,8 @@ def with_parameters(criteria: Iterable[Any], **params: Any) -> list[Any]:
     >>> with_parameters(["rpp", "lexirecall@5", "AP"], rel=2, cutoff=10)
     ['rpp(rel=2)@10', 'lexirecall(rel=2)@5', 'AP']
     """
-    given = {name: value for name, value in params.items() if value is not None}
-    named = [(item, parse_preference(item) if given else None) for item in criteria]
+    values = {name: value for name, value in params.items() if value is not None}
+    named = [(item, parse_preference(item) if values else None) for item in criteria]
     return [
-        item if found is None else str(found(**{**given, **found.params})) for item, found in named
+        item if found is None else str(found(**{**values, **found.params})) for item, found in named
     ]

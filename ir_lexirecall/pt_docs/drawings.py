@@ -145,9 +145,11 @@ def rewards(name: str) -> Drawing:
 
 def with_required(name: str) -> str:
     """Return the measure as text, with a value for every parameter that it requires."""
-    given = {"max_rel": 2, "cutoff": 10, "aspects": ASPECTS, "recall": 0.5}
+    defaults = {"max_rel": 2, "cutoff": 10, "aspects": ASPECTS, "recall": 0.5}
     params = {
-        p: given[p] for p, declared in REGISTRY[name].SUPPORTED_PARAMS.items() if declared.required
+        p: defaults[p]
+        for p, declared in REGISTRY[name].SUPPORTED_PARAMS.items()
+        if declared.required
     }
     if REGISTRY[name].FAMILY == "collections":
         params["n"] = 20
@@ -165,8 +167,8 @@ def collection(
     run = {}
     for i, ranking in enumerate(cells):
         run[f"q{i}"] = {f"d{place}": -float(place) for place in range(len(ranking))}
-        lacking = Counter(cells[0]) - Counter(ranking) if family in OF_RANKS else Counter()
-        missing = sorted(cell for cell in lacking.elements() if cell != ".")
+        missing_labels = Counter(cells[0]) - Counter(ranking) if family in OF_RANKS else Counter()
+        missing = sorted(cell for cell in missing_labels.elements() if cell != ".")
         if family == "subtopics" and "c" not in "".join(ranking):
             missing = ["c"]
         documents = {f"d{place}": cell for place, cell in enumerate(ranking) if cell != "."}
@@ -215,9 +217,9 @@ def means() -> Drawing:
     figure = Figure(figsize=(6.4, 2.8))
     result = irl.compare(demo.qrels(), demo.runs())
     result.plot(ax=plain(figure.subplots()))
-    told = ", ".join(f"{row.run} {row.mean:.2f}" for row in result.ranking().itertuples())
+    means = ", ".join(f"{row.run} {row.mean:.2f}" for row in result.ranking().itertuples())
     return in_colour_of_page(
-        figure, f"Mean preference over all other runs by lexirecall, with 95% intervals: {told}"
+        figure, f"Mean preference over all other runs by lexirecall, with 95% intervals: {means}"
     )
 
 

@@ -155,9 +155,11 @@ def drawing(name: str) -> str:
     """Return a picture of what the measure rewards, with words below."""
     picture, family = drawings.rewards(name), REGISTRY[name].FAMILY
     which = {"subtopics": "letters are subtopics", "aspects": "left: relevance, right: quality"}
-    told = which.get(family, "three relevant documents, in one ranking not all of them retrieved")
+    caption = which.get(
+        family, "three relevant documents, in one ranking not all of them retrieved"
+    )
     also = "; right, one relevant document alone" if family in drawings.OF_RANKS else ""
-    words = f"What {drawings.with_required(name)} rewards: rankings, best first ({told}){also}."
+    words = f"What {drawings.with_required(name)} rewards: rankings, best first ({caption}){also}."
     return figure(picture.inline(name), words)
 
 
@@ -175,8 +177,8 @@ def at_a_glance(about: Description) -> str:
         f":ref:`{n} <measure-{n}>`" if n in REGISTRY else f":doc:`{n} <standard>`"
         for n in about.see_also
     ]
-    told = {"Values": about.values, "0 means": about.zero, "Ties": about.ties}
-    rows = {name: prose(text) for name, text in told.items()} | {
+    facts = {"Values": about.values, "0 means": about.zero, "Ties": about.ties}
+    rows = {name: prose(text) for name, text in facts.items()} | {
         "Use it": about.use,
         "See also": ", ".join(links),
     }

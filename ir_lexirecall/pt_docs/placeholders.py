@@ -245,8 +245,8 @@ def verdicts(printed: str) -> str:
     Of a study with a confirmation, that is what was declared for it and what came out.
     """
     for beginning in ("Declared before", "What (the paper says|holds)"):
-        if found := re.search(rf"^{beginning}", printed, re.MULTILINE):
-            return printed[found.start() :].rstrip()
+        if match := re.search(rf"^{beginning}", printed, re.MULTILINE):
+            return printed[match.start() :].rstrip()
     return printed.rstrip()
 
 
@@ -258,8 +258,8 @@ def thumbnail(place: re.Match[str]) -> str:
     alt = re.search(r":alt: (.+)", (HERE / f"{place['page']}.rst").read_text(encoding="utf-8"))
     lead = re.sub(r", doi [^)\s]+|\s*::$|[^.?]*\bYou will \w+(?: that)?$", "", place["tooltip"])
     short = re.match(r".{,240}[.?)](?= |$)", lead)
-    said = place[0].replace(place["tooltip"], short[0] if short else lead)
-    return said.replace(":alt:", f":alt: {alt[1] if alt else ''}")
+    label = place[0].replace(place["tooltip"], short[0] if short else lead)
+    return label.replace(":alt:", f":alt: {alt[1] if alt else ''}")
 
 
 # -- what stands in for a comment ------------------------------------------------------------------

@@ -421,9 +421,9 @@ def _short(difference: float, largest: float) -> str:
     if largest >= 10:
         return minus(f"{difference:+.0f}")
     if largest >= 0.1:
-        places = 2
+        decimals = 2
     elif largest >= 0.01:
-        places = 3
+        decimals = 3
     else:
-        places = 4
-    return minus(f"{difference:+.{places}f}".replace("+0.", "+.").replace("-0.", "-."))
+        decimals = 4
+    return minus(f"{difference:+.{decimals}f}".replace("+0.", "+.").replace("-0.", "-."))

@@ -120,8 +120,8 @@ class RepeatedValues:
 
     def components(self, x: Floats, pairs: Sequence[Ints]) -> Components:
         """Return the components of variance of pairs of systems; samples have no seeds."""
-        found = components_of(x, self.variance, pairs)
-        return found if self.is_of_seeds else replace(found, seeds=np.zeros(len(x)))
+        components = components_of(x, self.variance, pairs)
+        return components if self.is_of_seeds else replace(components, seeds=np.zeros(len(x)))
 
 
 @dataclass(frozen=True)
@@ -224,11 +224,11 @@ def satterthwaite(
     added = np.maximum(0.0, total - noise.sum(axis=0))
     shares = np.where(repeats > 1, 1 / repeats, 0.0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        own = total**2 / (seeds**2 / freedom).sum(axis=0)
+        own_freedom = total**2 / (seeds**2 / freedom).sum(axis=0)
         equal = shares.sum(axis=0) ** 2 / (shares**2 / freedom).sum(axis=0)
         squares = (
             of_queries**2 / (queries - 1)
-            + total**2 / np.fmin(own, equal)
+            + total**2 / np.fmin(own_freedom, equal)
             + (noise**2 / (freedom * (queries - 1))).sum(axis=0)
         )
         degrees = (of_queries + added) ** 2 / squares

@@ -115,7 +115,7 @@ def write(folder: str | os.PathLike[str]) -> list[str]:
     Raises:
         ValueError: a file of that name is there already.
     """
-    place = Path(folder)
+    target = Path(folder)
     rows = qrels()[["query_id", "subtopic_id", "doc_id", "relevance"]].itertuples(index=False)
     content = {
         "qrels.txt": "".join(f"{q} {subtopic} {doc} {grade}\n" for q, subtopic, doc, grade in rows)
@@ -125,12 +125,12 @@ def write(folder: str | os.PathLike[str]) -> list[str]:
         *sorted(FOLDER.glob("runs/*.run")),
     ]
     content |= {file.name: file.read_text(encoding="utf-8") for file in files}
-    if there := [name for name in content if (place / name).exists()]:
-        raise ValueError(f"{place / there[0]} is there already; name another folder")
-    place.mkdir(parents=True, exist_ok=True)
+    if there := [name for name in content if (target / name).exists()]:
+        raise ValueError(f"{target / there[0]} is there already; name another folder")
+    target.mkdir(parents=True, exist_ok=True)
     with ExitStack() as stack:  # all that was written replaces nothing before everything is there
         for name, text in content.items():
-            stack.enter_context(written_whole(place / name)).write_text(
+            stack.enter_context(written_whole(target / name)).write_text(
                 text, encoding="utf-8", newline="\n"
             )
-    return [str(place / name) for name in content]
+    return [str(target / name) for name in content]

@@ -79,9 +79,9 @@ def _bounded(space: Space) -> Iterator[Claim]:
     for k in range(1, _DEEPEST + 1):
         for m in range(1, int(min(_MOST_RELEVANT, space.longest - k)) + 1):
             for retrieved in itertools.product(space.binary, repeat=k):
-                found = retrieved.count(space.top)
-                if found <= m:
-                    missing = (space.top,) * (m - found)
+                n_relevant = retrieved.count(space.top)
+                if n_relevant <= m:
+                    missing = (space.top,) * (m - n_relevant)
                     yield Claim(((1, Ranking(retrieved, missing, k)),), number=m)
 
 

@@ -187,8 +187,8 @@ def changed(labels: tuple[Label, ...], *changes: tuple[int, Label]) -> tuple[Lab
     (2, 0, 1)
     """
     copy = list(labels)
-    for place, label in changes:
-        copy[place] = label
+    for index, label in changes:
+        copy[index] = label
     return tuple(copy)
 
 
@@ -252,13 +252,13 @@ class Search:
 
         Both have the shape ``(claims, terms)``.
         """
-        place = {ranking: i for i, ranking in enumerate(self.rankings)}
+        index_of_ranking = {ranking: i for i, ranking in enumerate(self.rankings)}
         most = max((len(claim.terms) for claim in self.claims), default=0)
         where = np.zeros((len(self.claims), most), dtype=np.int64)
         coefficient = np.zeros(where.shape)
         for row, claim in enumerate(self.claims):
             for column, (factor, ranking) in enumerate(claim.terms):
-                where[row, column], coefficient[row, column] = place[ranking], factor
+                where[row, column], coefficient[row, column] = index_of_ranking[ranking], factor
         return where, coefficient
 
     def broken(self, value: Mapping[Ranking, float], falling: bool) -> Claim | None:
