@@ -114,3 +114,14 @@ def test_collections_can_be_pickled() -> None:
 def test_measures_over_a_greedy_ideal_may_exceed_1() -> None:
     for name in ("alpha_nDCG", "nERR_IA", "nNRBP"):
         assert "rarely above 1" in str(irl.describe(name)).replace("\n          ", " ")
+
+
+def test_sums_of_rounding_errors_are_zero() -> None:
+    differences = np.array([0.3 - 0.1 - 0.2, 1e-9, -1e-9])
+    assert settled(differences, 0.3).tolist() == [0.0, 1e-9, -1e-9]
+    assert settled(differences, 1e6).tolist() == [0.0, 0.0, 0.0]
+
+
+def test_infinite_values_are_not_merged_with_finite_ones() -> None:
+    values = np.array([[1.0, -np.inf], [np.inf, -1.0], [1e300, np.inf]])
+    np.testing.assert_array_equal(levelled(values), values)

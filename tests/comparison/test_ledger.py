@@ -443,3 +443,12 @@ def test_a_ledger_in_the_working_folder_needs_no_folder(
     monkeypatch.chdir(tmp_path)
     assert irl.gate(QRELS, run(0), run(1), "RR", ledger="gate.jsonl").look is not None
     assert Path("gate.jsonl").exists()
+
+
+@pytest.mark.parametrize(("look", "earlier"), [(1, []), (2, [1]), (3, [1])])
+def test_only_broken_looks_before_one_count_as_spent(look: int, earlier: list[int]) -> None:
+    """The number of a look that a crash broke off is the first one that no other has."""
+    claims = [{"look": look, "data": "here"}]
+    entries = ledgers._Entries("x", claims, [], n_broken=1)
+    spending = ledgers.Spending(0.05)
+    assert entries.spent_before("here", spending) == sum(spent_at(n, 0.05) for n in earlier)

@@ -19,6 +19,7 @@ from ir_lexirecall.significance import (
     smallest_p,
     unseen_share,
 )
+from ir_lexirecall.significance.closed_form import sign_p
 
 MEANS = ["t", "bootstrap", "randomisation"]
 TESTED = [*MEANS, "wilcoxon"]
@@ -152,3 +153,8 @@ def test_a_margin_of_enough_differing_queries_is_as_easy_as_before():
         assert (
             found.not_worse == margin_test(SignificanceTest("t"), x, 0.01, 1e-12).not_worse
         ).all()
+
+
+def test_queries_that_are_all_ties_are_no_evidence_by_the_sign_test() -> None:
+    shifts = np.array([[-0.5], [0.0], [0.5], [1.0]])
+    assert sign_p(np.zeros((2, 6)), shifts).tolist() == [[1.0, 1.0]] * 4
