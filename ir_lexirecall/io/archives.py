@@ -53,7 +53,7 @@ def _check_size(archive: zipfile.ZipFile, name: str, most: int) -> None:
 
 
 def check_unpacked_size(name: str, packed: int, unpacked: int, most: int) -> None:
-    """Raise if what is packed in a file is too large, or packed too well to be data.
+    """Raise if the content of a file is too large, or packed too well to be data.
 
     Args:
         name: what messages call it.

@@ -80,7 +80,7 @@ def grade_of_text(text: str) -> float | None:
 
 
 def number_hint(text: str) -> str:
-    """Return what to do about a text that would be a number in another country; empty for others.
+    """Return advice on a number with a decimal comma; empty for other texts.
 
     >>> number_hint("0,5"), number_hint("high")
     ('; write decimals with a point', '')

@@ -75,24 +75,20 @@ def _longer(last: str, others: Sequence[str], *, by_shape: bool) -> str | None:
     previous = others[-1]
     if _decimals(last) < min(map(_decimals, others)) or last.endswith("."):
         return previous
-    lost_exponent = "e" in previous.lower() and _float(last) > _float(previous)
+    lost_exponent = "e" in previous.lower() and float(last) > float(previous)
     if lost_exponent:
         return previous
     is_positive_integer = last.lstrip("+").isdigit()
     if is_positive_integer:
-        return begun if 10 * _float(last) <= _float(previous) else None
+        return begun if 10 * float(last) <= float(previous) else None
     return begun if last.startswith("-") else None
 
 
 def _begins(text: str, last: str) -> bool:
     """Return whether a number is longer than the last one, begins with it and is another one."""
-    return text != last and text.startswith(last) and _float(text) != _float(last)
+    return text != last and text.startswith(last) and float(text) != float(last)
 
 
 def _decimals(text: str) -> int:
     """Return the number of digits after the point."""
     return len(text.lower().partition("e")[0].partition(".")[2])
-
-
-def _float(text: str) -> float:
-    return float(text)

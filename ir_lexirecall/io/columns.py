@@ -94,7 +94,7 @@ def id_pairs(data: TableLike, what: str) -> list[tuple[str, str]]:
 
 
 def head(source: Source, schema: Schema, rows: int) -> pl.DataFrame:
-    """Return the first rows of what can be read again."""
+    """Return the first rows of a source that can be read again."""
     return next(read_columns(source, schema))[:rows]
 
 
@@ -218,7 +218,7 @@ def _columns_of_dicts(
 
 
 def _columns_of_arrow(data: Any) -> list[tuple[str, Any]] | None:
-    """Return the columns of what speaks Arrow's interface; None if it cannot be read."""
+    """Return the columns of an object with Arrow's interface; None if it cannot be read."""
     if engine.computes():
         with contextlib.suppress(TypeError, ValueError, pl.exceptions.PolarsError):
             return list(pl.DataFrame(data).to_dict().items())
@@ -228,7 +228,7 @@ def _columns_of_arrow(data: Any) -> list[tuple[str, Any]] | None:
 
 
 def _not_a_table(data: Any, schema: Schema) -> str:
-    """Return what to say of data that is not a table."""
+    """Return the message on data that is not a table."""
     is_column = hasattr(data, "dtype") and getattr(data, "ndim", 1) == 1
     kind = f"{type(data).__name__}{', a single column,' if is_column else ''}"
     where = "" if engine.computes() else f" {engine.where()}"
@@ -533,6 +533,7 @@ def nested_columns(columns: Mapping[str, list[Any]]) -> dict[str, dict[str, Any]
 
 
 def _as_list(values: Any) -> list[Any]:
+    """Return a column of a frame as a list."""
     return values if isinstance(values, list) else values.tolist()
 
 

@@ -58,7 +58,7 @@ def _is_of_http(error: Exception) -> bool:
 
 
 def _explained(failure: Exception) -> str:
-    """Return what failed, why, and the ways out."""
+    """Return the message on a failed download: its source, the reason and the ways out."""
     url = getattr(getattr(failure, "request", None), "url", None) or "its source"
     status = getattr(getattr(failure, "response", None), "status_code", None)
     reason = type(failure).__name__ if status is None else f"status {status}"

@@ -92,7 +92,7 @@ class File:
 
     @classmethod
     def _seen(cls, path: str, content: str) -> Self:
-        """Return a file, with what its first bytes say."""
+        """Open a file and look at its first bytes."""
         if os.path.isdir(content):
             raise ValueError(f"{path} is a directory, not a file")
         if not os.path.exists(content):
@@ -146,14 +146,16 @@ class File:
         return ""
 
     def line_name(self, line: int) -> str:
-        """Return what messages call a line."""
+        """Return the label of a line in messages."""
         return f"{self.path}, line {line}"
 
     def line_of_block(self, number: int, skipped: bytes, line: int) -> str:
-        """Return what messages call a line of a block, of which some bytes were skipped."""
+        """Return the label in messages of a line in a block whose first bytes were skipped."""
         # Lines are counted only where one must be named.
         earlier = islice(self.blocks(), number)
-        return self.line_name(skipped.count(b"\n") + sum(map(_count_lines, earlier)) + line)
+        return self.line_name(
+            skipped.count(b"\n") + sum(block.count(b"\n") for block in earlier) + line
+        )
 
     def start(self, size: int) -> str:
         """Return the first bytes of a text, unpacked."""
@@ -321,7 +323,7 @@ def _remove(folder: str, process: int) -> None:
 
 
 def _why_missing(path: str) -> str:
-    """Return what to say of a path at which there is no file."""
+    """Return the message on a path without a file."""
     matches = matching(path)
     if matches:
         return f"{len(matches)} files match this pattern; name one"
@@ -329,7 +331,7 @@ def _why_missing(path: str) -> str:
 
 
 def _packing_of(name: str, beginning: bytes) -> str:
-    """Return how a text file is compressed, by its ending, or by its content."""
+    """Return the compression of a text file, by its ending or its content."""
     ending = Path(name).suffix.lower()
     if ending in _UNPACKERS:
         return ending
@@ -337,7 +339,7 @@ def _packing_of(name: str, beginning: bytes) -> str:
 
 
 def parsed_json(text: str, path: str, first_line: int = 1) -> Any:
-    """Return what a JSON text holds that begins in a line of a file.
+    """Return the content of a JSON text that begins in a line of a file.
 
     Raises:
         ValueError: it is no JSON, nested too deeply, or an object names something twice with
@@ -400,10 +402,6 @@ def without_compression(path: str) -> str:
     """Return a file's name without the ending of its compression."""
     name, ending = os.path.splitext(path)
     return name if ending.lower() in _UNPACKERS else path
-
-
-def _count_lines(block: bytes) -> int:
-    return block.count(b"\n")
 
 
 @contextlib.contextmanager

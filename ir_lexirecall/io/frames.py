@@ -83,7 +83,7 @@ class Table:
 
     @classmethod
     def from_file(cls, file: File) -> Self | None:
-        """Return the columns of a file whose format always has columns; None of JSON and text."""
+        """Return the columns of a file whose format always has columns; None for JSON and text."""
         one = format_of(file)
         if not one.always_has_columns:
             return None
@@ -114,7 +114,7 @@ class Table:
         return next((names[name] for name in aliases if name in names), None)
 
     def kind(self, column: str) -> Kind:
-        """Return what the values of a column are; missing ones do not count."""
+        """Return the kind of a column's values, without missing ones."""
         return kind_of(self.columns[column])
 
     def ids(self, column: str) -> set[str | None]:
@@ -156,7 +156,7 @@ class Table:
 
 
 def kind_of(values: NDArray[Any]) -> Kind:
-    """Return what values are; missing ones do not count.
+    """Return the kind of values, without missing ones.
 
     >>> kind_of(texts(["1", "2"])), kind_of(texts(["1", "q2"])), kind_of(texts([0.5, None]))
     (<Kind.INTEGER: 'integers'>, <Kind.TEXT: 'texts'>, <Kind.NUMBER: 'numbers'>)

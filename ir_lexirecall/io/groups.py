@@ -92,7 +92,7 @@ class QueryGroups:
 
 
 def _by_size(name: str) -> tuple[bool, float, str]:
-    """Return what groups are sorted by: numbers by size, then texts."""
+    """Return the key that sorts groups: numbers by size, then texts."""
     value = number_or_text(name)
     return value is None, value or 0.0, name
 
@@ -272,7 +272,7 @@ def _group_column_of(source: Table, candidates: list[str], column: str | None) -
 
 
 def _columns_shown(source: Table) -> str:
-    """Return what a message says of the columns of a table."""
+    """Return the columns of a table as messages name them."""
     return f"it has {shown_names(list(source.columns))}"
 
 

@@ -221,7 +221,7 @@ class Layout:
     def _parsed(
         self, block: bytes, quote: str | None = None, columns: list[int] | None = None
     ) -> pl.DataFrame | None:
-        """Return what Polars reads in a block, columns called by numbers; None if it fails."""
+        """Parse a block with Polars into numbered columns; None if Polars cannot."""
         schema = {str(i): self.dtype(name) for i, name in enumerate(self.names)}
         if not block:
             return pl.DataFrame(schema=schema)
@@ -306,7 +306,7 @@ class Layout:
         return fields[:width]
 
     def _width_hint(self, fields: Sequence[str]) -> str:
-        """Return what a line with a wrong number of fields may be."""
+        """Return advice on a line with a wrong number of fields, by its probable format."""
         width = len(self.names)
         if not self.by_blanks:
             separator = _SEPARATOR_NAMES[self.separator]
@@ -366,12 +366,12 @@ class Layout:
 
 
 def _label_of(name: str) -> str:
-    """Return what messages call a number of a column."""
+    """Return the name of a column's numbers in messages."""
     return {"relevance": "grade"}.get(name, name)
 
 
 def _length_on_top(block: bytes, *, header: bool) -> int:
-    """Return how many bytes the empty lines, comments and header on top of a file have."""
+    """Return the number of bytes of empty lines, comments and header on top of a file."""
     match = _ON_TOP.match(block)
     length = match.end() if match else 0
     return block.find(b"\n", length) + 1 or len(block) if header else length
@@ -409,7 +409,7 @@ def _shifted(fields: Sequence[str]) -> str:
 
 
 def layout_of(line: str, ending: str, schema: Schema, location: str) -> Layout:
-    """Return how the lines of a file hold columns.
+    """Return the layout of a file's lines.
 
     Args:
         line: the first line of the file.
@@ -438,7 +438,7 @@ def layout_of(line: str, ending: str, schema: Schema, location: str) -> Layout:
 
 
 def _layout_of_qrels(fields: list[str], header: Header, schema: Schema, location: str) -> Layout:
-    """Return how the lines of a file hold qrels; ``fields`` are those of its first line."""
+    """Return the layout of qrels without a header, from the fields of the first line."""
     if tuple(fields) == BEIR:
         return Layout(QREL_COLUMNS, schema, QREL_COLUMNS, header=True)
     if header.is_one(schema, location):
@@ -567,7 +567,7 @@ def _split(row: str, separator: str, ending: str) -> Header:
 
 
 def layout_of_table(header: Header, schema: Schema) -> Layout:
-    """Return how the rows below a header hold columns.
+    """Return the layout of the rows below a header.
 
     Raises:
         ValueError: the header names a wanted column twice.
@@ -580,7 +580,7 @@ def layout_of_table(header: Header, schema: Schema) -> Layout:
 
 
 def separator_of(header: str) -> str:
-    """Return what separates the columns of a header: the more frequent of ``;`` and ``,``."""
+    """Return the separator of a header: the more frequent of ``;`` and ``,``."""
     return ";" if header.count(";") > header.count(",") else ","
 
 
@@ -633,6 +633,6 @@ def csv_rows(
 
 
 def _fault(error: csv.Error) -> str:
-    """Return what is wrong with a CSV text, in words for its author."""
+    """Return the fault of a CSV text in plain words."""
     matches = [words for theirs, words in _FAULTS.items() if str(error).startswith(theirs)]
     return matches[0] if matches else str(error)

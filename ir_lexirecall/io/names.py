@@ -95,7 +95,7 @@ def grades_may_be_scores(names: Sequence[str]) -> bool:
 
 
 def renaming(names: Sequence[str]) -> str:
-    """Return how to rename columns of recommender systems; empty for other columns.
+    """Return advice on renaming columns of recommender systems; empty for other columns.
 
     >>> renaming(["user", "item", "rating"])
     '; rename user to query_id, item to doc_id, rating to relevance'

@@ -151,7 +151,7 @@ def is_row_count(table: Table, column: str) -> bool:
 
 
 def roles_of(tables: Sequence[Table], query: str | None, is_one_run: Sequence[bool]) -> list[Roles]:
-    """Return what the columns of tables hold that are compared with each other.
+    """Return the roles of the columns of tables that are compared with each other.
 
     Args:
         tables: the tables, with their row labels as a column (`with_index`).
@@ -234,7 +234,7 @@ def _pair_alike(pairings: Iterable[tuple[Table, str, str]]) -> bool:
 
 
 def roles_with_query(table: Table, query: str, one_run: bool) -> Roles:
-    """Return what the columns of a table hold, given the column of queries."""
+    """Return the roles of the columns of a table, given the column of queries."""
     run = None if one_run else run_column(table, query)
     measure, value = table.named(MEASURE_NAMES), table.named(VALUE_NAMES)
     if measure is None or value is None or query in (measure, value):
@@ -426,7 +426,7 @@ def _no_id_column(table: Table, candidates: Sequence[str]) -> str:
 
 
 def _repeated_ids(table: Table) -> str:
-    """Return how to take a column of ids that another column splits into repeats; empty if none."""
+    """Return advice on a column of ids that another column splits into repeats; else empty."""
     repeats = [name for name in table.columns if _role_by_content(table, name) == _REPEAT]
     for name in table.columns:
         if name in (INDEX, "", *repeats) or table.kind(name) not in (Kind.INTEGER, Kind.TEXT):
@@ -444,7 +444,7 @@ def _repeated_ids(table: Table) -> str:
 
 
 def _further_roles(table: Table, candidates: Sequence[str]) -> str:
-    """Return what columns could hold besides ids of queries, for a message; empty for none."""
+    """Return guesses at the content of further columns, for messages; empty without any."""
     columns_of: dict[str, list[str]] = {_RUN: [], _REPEAT: [], _VALUES: []}
     for name in table.columns:
         role = None if name in (INDEX, "", *candidates) else _role_by_content(table, name)
@@ -458,7 +458,7 @@ _RUN, _REPEAT, _VALUES = "a run (run=)", "a repeat (where=)", "values"
 
 
 def _role_by_content(table: Table, name: str) -> str | None:
-    """Return what a column could hold by its values; None if it is of no use."""
+    """Return a guess at the content of a column by its values; None if it is of no use."""
     kind, n_ids = table.kind(name), len(table.ids(name))
     has_repeated_ids = 2 * n_ids <= len(table)
     if name.lower() in REPEAT_NAMES:
@@ -474,7 +474,7 @@ def _role_by_content(table: Table, name: str) -> str | None:
 
 
 def advice_on_repeats(table: Table, roles: Roles, values: Sequence[str]) -> RepeatAdvice:
-    """Return a function that says what to do about two rows of the same query and run.
+    """Return a function that gives advice on two rows of the same query and run.
 
     Args:
         table: the table.
@@ -501,7 +501,7 @@ def advice_on_repeats(table: Table, roles: Roles, values: Sequence[str]) -> Repe
 
 
 def _advice(columns: Mapping[str, Sequence[str]], most: int) -> str:
-    """Return what to do about rows of one query.
+    """Return advice on several rows of one query.
 
     Args:
         columns: the columns in which the rows differ.

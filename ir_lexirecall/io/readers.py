@@ -521,7 +521,7 @@ def nugget_qrels(
 def _assignments(
     assignments: str | os.PathLike[str] | Iterable[Mapping[str, Any]],
 ) -> Iterator[tuple[str, Any]]:
-    """Yield the records of assignments, each with what messages call it."""
+    """Yield the records of assignments, each with its label in messages."""
     if isinstance(assignments, (str, os.PathLike)):
         file = files.open_file(assignments)
         for line, record in file.json_values():
@@ -623,7 +623,7 @@ def _by_arrow(file: Any, needed: Sequence[str]) -> Iterator[pl.DataFrame]:
 
 
 def _of_arrow(table: Any) -> pl.DataFrame:
-    """Return a table of Arrow, without what programs noted beside its columns.
+    """Return a table of Arrow without the notes of programs beside its columns.
 
     Polars panics where a note is not a text.
     """

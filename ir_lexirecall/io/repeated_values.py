@@ -46,7 +46,7 @@ class Repeats:
     def from_argument(
         cls, repeats: RepeatsLike | Repeats | None, deterministic: str | Iterable[str] | None
     ) -> Repeats | None:
-        """Return what the user says of repeats; None if there are none.
+        """Return the user's description of repeats; None without repeats.
 
         Raises:
             ValueError: neither a kind nor a column and a kind.

@@ -256,7 +256,7 @@ def _contents(file: str) -> tuple[dict[str, Any], list[_Record], list[_Result]]:
 
 
 def _project(archive: zipfile.ZipFile, file: str) -> dict[str, Any]:
-    """Return what `project.json` says."""
+    """Return the content of `project.json`."""
     if "project.json" not in archive.namelist():
         raise ValueError("not a project of ASReview: it has no project.json")
     text = text_of_member(archive, "project.json")

@@ -61,7 +61,7 @@ def run_files(folder: str | os.PathLike[str]) -> dict[str, str]:
 
 
 def read_folder(folder: str | os.PathLike[str]) -> RunFolder:
-    """Return the runs in a folder, and what is left out of it.
+    """Return the runs in a folder, and the names of its other files and folders.
 
     Raises:
         ValueError: two runs have the same name.

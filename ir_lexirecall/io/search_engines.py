@@ -108,7 +108,7 @@ def _score_of(detail: Mapping[str, Any]) -> float:
 
 
 def _details_of(answer: Mapping[str, Any], what: str) -> Mapping[str, Any]:
-    """Return what a response of ``_rank_eval`` says of each query.
+    """Return the details of each query in a response of ``_rank_eval``.
 
     Raises:
         ValueError: it is not such a response, or a query failed.
@@ -188,7 +188,7 @@ def _column_name(name: str) -> str:
 
 
 def _content(source: JSONLike, what: str) -> tuple[Mapping[str, Any], str]:
-    """Return a JSON object, and what messages call it."""
+    """Return a JSON object, and its label in messages."""
     if isinstance(source, Mapping):
         return source, what
     file = open_file(source)
@@ -207,7 +207,7 @@ class Hit(NamedTuple):
 
 
 def _requested(request: JSONLike) -> dict[str, list[Hit]]:
-    """Return what a request of ``_rank_eval`` rates for each query."""
+    """Return the documents that a request of ``_rank_eval`` rates for each query."""
     content, what = _content(request, "request")
     ratings = _ratings(content, ("requests", "id", "_id"), what)
     twice = repeated([query_id for query_id, _ in ratings])
@@ -219,7 +219,7 @@ def _requested(request: JSONLike) -> dict[str, list[Hit]]:
 def _ratings(
     content: Mapping[str, Any], names: tuple[str, str, str], what: str
 ) -> list[tuple[str, list[Hit]]]:
-    """Return what was rated for each query.
+    """Return the rated documents of each query.
 
     Args:
         content: the JSON object.
@@ -428,7 +428,7 @@ def _rated_in_csv(file: File) -> list[Rated]:
 def _rated_in_row(
     row: Sequence[str], columns: Sequence[int], n_fields: int, location: str
 ) -> list[Rated]:
-    """Return the document that a row rates; an empty list if it names a query only.
+    """Return the rating in a row, as a list of one; an empty list if it names a query only.
 
     Raises:
         ValueError: the row has a wrong number of fields, or lacks an id.

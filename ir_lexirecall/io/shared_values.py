@@ -43,7 +43,7 @@ class SharedValues:
         return replace(self, names={new: self.names[name] for new, name in names.items()})
 
     def n_cells(self, measure: str, pairs: Sequence[Pair]) -> Ints | None:
-        """Return how many cells (task, split, subset) each pair shares; None of other values."""
+        """Return the number of cells (task, split, subset) of each pair; None without cells."""
         source = self.names[measure]
         cells_of_run = {
             run: {key for key in keys if key[0] == source and len(key) > 2}

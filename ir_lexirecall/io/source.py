@@ -75,7 +75,7 @@ class Fields:
 
 
 def what_is(data: Any, schema: Schema, *, ids: bool = False) -> Source:
-    """Return what the user gave, in a form that can be read twice.
+    """Return the user's argument in a form that can be read twice.
 
     Args:
         data: a path, a table, a dict of dicts, rows, or an object of another program that holds

@@ -165,7 +165,7 @@ def _unit(values: Floats) -> float:
 
 
 def _chance(values: Floats) -> float:
-    """Return how probable it is that one more row holds the means of these, by chance.
+    """Return the probability that one more row holds the means of these by chance.
 
     Each column counts once: with `n` steps between its smallest and largest value, 1 in `n`.
     """

@@ -176,7 +176,7 @@ def _of_mapping(source: Mapping[Any, Any], wanted: Iterable[str]) -> Iterator[Id
 
 
 def _of_loader(loader: Any, ids: list[str]) -> Iterator[IdAndText]:
-    """Yield what PyTerrier's text loader gives, which may refuse all ids for an unknown one."""
+    """Yield ids and texts of PyTerrier's text loader, which may refuse all for an unknown id."""
     try:
         table = loader.transform(pd.DataFrame({"qid": "1", "docno": ids}))
     except KeyError:

@@ -112,7 +112,7 @@ def _is_line(first: str) -> bool:
 
 
 def separator_of_header(first: str, path: str, columns: NamedColumns) -> str | None:
-    """Return what separates the names of a header; None if the first line is not a header.
+    """Return the separator of a header; None if the first line is not a header.
 
     Raises:
         ValueError: the columns are those of a run.
@@ -212,7 +212,7 @@ def lines_of_text(text: str, path: str) -> list[Line]:
 
 
 def field_order(lines: Sequence[Line], path: str) -> FieldOrder:
-    """Return which field of a line is which.
+    """Return the order of the fields of lines.
 
     Raises:
         ValueError: the file looks like a run or qrels, or the order cannot be told.
@@ -264,7 +264,7 @@ def _names_in(lines: Sequence[Line], field: int) -> set[str]:
 
 
 def content_of_json(text: str, path: str) -> Cells | Table:
-    """Return what JSON holds: a file of a known program, records, or a dict of dicts."""
+    """Return the values in JSON: a file of a known program, records, or a dict of dicts."""
     numbered, cut = json_records(text, path)
     content = numbered[0][1]
     if not content:
@@ -286,7 +286,7 @@ def table_of_program(records: Sequence[Any], path: str) -> Table | None:
 
 
 def content_of_value(content: Any, path: str) -> Cells | Table:
-    """Return what a single JSON value holds: a dict of dicts, a list of records, or a record."""
+    """Return the values in one JSON value: a dict of dicts, a list of records, or a record."""
     if not isinstance(content, dict):
         return table_of_records([*enumerate(content, start=1)], path, "record")
     if any(isinstance(value, (dict, list)) for value in content.values()):

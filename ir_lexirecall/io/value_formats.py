@@ -188,7 +188,7 @@ def _lost_samples(log: Mapping[str, Any], path: str) -> list[str]:
 
 
 def _expected_samples(log: Mapping[str, Any]) -> int:
-    """Return how many samples and epochs a run of inspect_ai has; 0 if the log does not say."""
+    """Return the number of samples times epochs of inspect_ai; 0 if the log does not say."""
     results, spec = log.get("results") or {}, log["eval"]
     if "total_samples" in results:
         return int(results["total_samples"])
@@ -304,7 +304,7 @@ def table_of_opensearch(content: Any, path: str) -> Table:
 
 
 def _total_hits(content: Any) -> int:
-    """Return how many documents a search has found, of which an answer may hold a part."""
+    """Return the number of documents of a search, of which an answer may hold a part."""
     total = content["hits"].get("total", 0) if isinstance(content, Mapping) else 0
     return int(total.get("value", 0) if isinstance(total, Mapping) else total)
 
@@ -471,7 +471,7 @@ def table_of_nuggets(records: Sequence[Mapping[str, Any]], path: str) -> Table:
 
 
 def _support_of(nugget: Mapping[str, Any], query: Any, path: str) -> float:
-    """Return how far an answer supports a nugget.
+    """Return the degree to which an answer supports a nugget.
 
     Raises:
         ValueError: that, or the importance of the nugget, is not known.

@@ -82,7 +82,7 @@ def cells_of_table(
 
 
 def shape_of(table: Table, roles: Roles, columns: Sequence[str], one_run: bool | None) -> Shape:
-    """Return how a table holds values in some columns.
+    """Return the shape of a table with values in some columns.
 
     Raises:
         ValueError: the columns are measures, and nothing names the runs.

@@ -455,7 +455,7 @@ def _range_of(measure: str) -> tuple[float, float]:
 
 
 def _advice_on_range(value: float, low: float, high: float) -> str:
-    """Return what to do about a value out of the range of its measure."""
+    """Return advice on a value out of the range of its measure."""
     if np.isinf(value):
         return "leave it out"
     if (low, high) == (0.0, 1.0):
