@@ -44,6 +44,7 @@ _LONGEST_RUN = 24  # columns of a run's name in a text
 _BETWEEN = "   "  # groups of columns
 _UNBROKEN = "\N{NO-BREAK SPACE}"
 _P = re.compile(r"p [<=]+ [\d.]+")
+_MARK_BEFORE_WORDS = re.compile(r"(?:^|(?<=, ))[-+*=] (?=better|worse|best mean|may be the best)")
 _BAR = (96, 12)  # width and height of the picture of an interval
 STYLE = (
     ".irl-glance td,.irl-glance th{padding:2px 8px;text-align:right;white-space:nowrap}"
@@ -581,8 +582,17 @@ def _html_marks(marks: str) -> str:
 
 
 def _html_sentence(sentence: str) -> str:
-    """Return a sentence as HTML, with the sign for *at most*."""
-    return texts.escape_html(sentence).replace("p &lt;= ", "p \N{LESS-THAN OR EQUAL TO} ")
+    """Return a sentence of the legend as HTML, with the sign for *at most*.
+
+    Marks are left out, because cells have words instead.
+
+    >>> _html_sentence("+ better, - worse than ql (p <= 0.05)")
+    'better, worse than ql (p ≤ 0.05)'
+    """
+    words = _MARK_BEFORE_WORDS.sub("", sentence)
+    if words.startswith(f"{UNSURE} "):
+        words = f"{WORDS[UNSURE]}: {words[2:]}"
+    return texts.escape_html(words).replace("p &lt;= ", "p \N{LESS-THAN OR EQUAL TO} ")
 
 
 def _ends(group: Group) -> tuple[float, float]:
