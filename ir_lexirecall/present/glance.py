@@ -582,17 +582,21 @@ def _html_marks(marks: str) -> str:
 
 
 def _html_sentence(sentence: str) -> str:
-    """Return a sentence of the legend as HTML, with the sign for *at most*.
+    """Return a sentence of the legend as HTML, with the sign for *at most*."""
+    shown = texts.escape_html(without_marks(sentence))
+    return shown.replace("p &lt;= ", "p \N{LESS-THAN OR EQUAL TO} ")
 
-    Marks are left out, because cells have words instead.
 
-    >>> _html_sentence("+ better, - worse than ql (p <= 0.05)")
-    'better, worse than ql (p ≤ 0.05)'
+def without_marks(sentence: str) -> str:
+    """Return a sentence of the legend for a table whose cells have words instead of marks.
+
+    >>> without_marks("+ better, - worse than ql")
+    'better, worse than ql'
     """
     words = _MARK_BEFORE_WORDS.sub("", sentence)
     if words.startswith(f"{UNSURE} "):
-        words = f"{WORDS[UNSURE]}: {words[2:]}"
-    return texts.escape_html(words).replace("p &lt;= ", "p \N{LESS-THAN OR EQUAL TO} ")
+        return f"{WORDS[UNSURE]}: {words[2:]}"
+    return words
 
 
 def _ends(group: Group) -> tuple[float, float]:

@@ -21,6 +21,7 @@ from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.present.caveats import comparison_caveats
 from ir_lexirecall.present.comparisons import comparison_glance
 from ir_lexirecall.present.findings import grouped
+from ir_lexirecall.present.glance import without_marks
 from ir_lexirecall.present.standings import NO_DIFFERENCE
 from ir_lexirecall.present.text import printable
 
@@ -78,7 +79,8 @@ def test_it_begins_with_the_summary(page: str, result: Comparison) -> None:
     assert sections(page)[0] == "summary"
     said = text_of(page, ".//div[@class='irl-glance']")
     glance = comparison_glance(result)
-    for sentence in [glance.title, *glance.legend, *glance.unjudged, *glance.remarks]:
+    legend = map(without_marks, [*glance.legend, *glance.unjudged])
+    for sentence in [glance.title, *legend, *glance.remarks]:
         assert " ".join(sentence.split()).replace("p <= ", "p ≤ ") in said
     assert "Holm's correction for" in said
     table = root(page).xpath("//div[@class='irl-glance']//table")[0]
