@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from ir_measures import Qrel
 
-from ir_lexirecall import RBU, describe
+from ir_lexirecall import RBU, describe, evaluate
 from tests.conftest import (
     CUTOFFS,
     collections,
@@ -125,3 +125,30 @@ def test_what_is_said_of_perfect_documents_above_a_thousand_others():
         0.99 / 4 + 0.99**2 / 4 - 0.05 * sum(0.99**i for i in range(1, 1003))
     )
     assert f"1,000 others give {value:.2f} by default" in " ".join(str(describe("RBU")).split())
+
+
+@pytest.mark.parametrize("p", [0.5, 0.9, 1.0])
+@pytest.mark.parametrize("e", [0.0, 0.05])
+@pytest.mark.parametrize("k", [1, 3, 20])
+@pytest.mark.parametrize("normalize", [False, True])
+def test_the_range_is_that_of_utility_and_of_effort(
+    p: float, e: float, k: int, normalize: bool
+) -> None:
+    if normalize and p == 1:
+        return  # not defined
+    scale = (1 - p) / p if normalize else 1.0
+    effort = sum(p**i for i in range(1, k + 1))
+    measure = RBU(p=p, e=e, normalize=normalize) @ k
+    low, high = measure.value_range()
+    assert low == pytest.approx(-e * effort * scale)
+    assert high == pytest.approx(p * scale)
+
+
+def test_a_cutoff_counts_its_last_rank_in_many_queries_at_once() -> None:
+    qrels = {f"q{i}": {"a": 1, "b": 1, "c": 1} for i in range(300)}
+    run = {q: {"x": 4.0, "a": 3.0, "b": 2.0, "c": 1.0} for q in qrels}
+    measure = RBU(p=0.9, e=0) @ 2
+    [one] = evaluate([measure], {"q": qrels["q0"]}, {"q": run["q0"]}).iloc[:, -1]
+    many = evaluate([measure], qrels, run).iloc[:, -1]
+    assert one > 0
+    assert set(many) == {one}

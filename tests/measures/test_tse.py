@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import pytest
@@ -63,3 +64,14 @@ def test_normalized_tse_is_1_where_best_and_worst_meet():
 def test_n_has_room_for_a_missing_document_right_below_the_ranking():
     with pytest.raises(ValueError, match="n=2 is smaller than rank 3"):
         values(TSE(n=2, impute="optimistic"), {"q": {"c": 1}}, {"q": {"a": 2.0, "b": 1.0}})
+
+
+@pytest.mark.parametrize(
+    ("exposure", "expected"),
+    [("AP", 1 / 4), ("RR", 1 / 4), ("nDCG", 1 / math.log2(5)), ("RBP", 0.3 * 0.7**3)],
+)
+def test_exposures_of_the_last_relevant_document(exposure: str, expected: float) -> None:
+    qrels = {"q": {"a": 1, "b": 1}}
+    run = {"q": {"a": 4.0, "x": 3.0, "y": 2.0, "b": 1.0}}
+    value = TSE(exposure=exposure, p=0.7).calc_aggregate(qrels, run)
+    assert value == pytest.approx(expected, rel=1e-15)
