@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pandas as pd
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 from ir_measures import AP, ScoredDoc
 
 from ir_lexirecall import compare, demo, judgment_bounds
+from ir_lexirecall._util import engine
 from ir_lexirecall.data.alignment import align
 from ir_lexirecall.data.judgments import Judgments, load
 from ir_lexirecall.data.pools import Pool
@@ -49,6 +51,23 @@ def test_ranks_are_those_of_the_tie_rule(collection: Any, other: Any, depth: int
     assert seen == expected
     pool.check_agrees({name: align(judgments, rankings) for name, rankings in runs.items()})
     assert (np.diff(pool.query) >= 0).all()
+
+
+@given(collection=collections(), other=collections(), depth=st.none() | st.integers(1, 8))
+def test_a_pool_is_the_same_where_polars_cannot_compute(
+    collection: Any, other: Any, depth: int | None
+) -> None:
+    qrels, run = collection
+    judgments = Judgments.from_qrels(qrels)
+    excluded = {q: list(docs)[:1] for q, docs in run.items() if q in qrels}
+    runs = {"one": run, "other": other[1]}
+    for judged in (judgments, judgments.excluding(excluded)):
+        usual = Pool.from_runs(judged, runs, depth)
+        with mock.patch.object(engine, "_computes", False):
+            slow = Pool.from_runs(judged, runs, depth)
+        assert slow.doc_id.to_list() == usual.doc_id.to_list()
+        for name in ("query", "doc", "rank"):
+            np.testing.assert_array_equal(getattr(slow, name), getattr(usual, name))
 
 
 def forms(run: dict[str, dict[str, float]], folder: Path) -> dict[str, Any]:
