@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import cache
-from typing import Any, Self
+from typing import Any, NoReturn, Self
 
 
 @cache
@@ -34,11 +34,21 @@ def versions(distributions: Iterable[str] = ("ir-lexirecall", "numpy", "scipy"))
 class Facts(dict[str, Any]):
     """Facts that all copies of a table share.
 
-    pandas copies the `attrs` of a table deeply at almost every step. Nothing changes these facts.
+    pandas copies the `attrs` of a table deeply at almost every step. These facts are not copied,
+    and cannot be changed: that would change the result and its other tables.
     """
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (dict(self),)
+
+    def _refuse(self, *_: Any, **__: Any) -> NoReturn:
+        raise TypeError("tables of a result share these facts; copy them first: dict(facts)")
+
+    __setitem__ = __delitem__ = __ior__ = _refuse
+    clear = pop = popitem = setdefault = update = _refuse
 
 
 def copied_as_one(provenance: Mapping[str, Any]) -> dict[str, Any]:
