@@ -312,7 +312,7 @@ def id_column(tables: Sequence[Table], is_one_run: Sequence[bool]) -> str:
     ids = [name for name in unique if _is_common(name, runs) and not _is_value(name, runs)]
     candidates = _ids_beside_runs(ids, runs) if is_wide else _without_labels(ids)
     if len(candidates) != 1:
-        raise ValueError(_no_id_column(tables[0], candidates or unique))
+        raise ValueError(_no_id_column(tables[0], runs, candidates or unique))
     return candidates[0]
 
 
@@ -405,7 +405,7 @@ def _counts_rows(values: Iterable[Any], *, in_order: bool) -> bool:
     return counted in ([*range(n)], [*range(1, n + 1)])
 
 
-def _no_id_column(table: Table, candidates: Sequence[str]) -> str:
+def _no_id_column(table: Table, runs: Sequence[Table], candidates: Sequence[str]) -> str:
     """Return the message on a table of which no column is known to name queries."""
     names = [name for name in table.columns if name != INDEX]
     message = (
@@ -416,31 +416,75 @@ def _no_id_column(table: Table, candidates: Sequence[str]) -> str:
     if choices:
         which = f"{'one of ' if len(choices) > 1 else ''}{shown_names(choices)}"
         return f"{message}; if {which} does, say so: query={choices[0]!r}"
+    if hint := _repeated_ids(runs):
+        return f"{message}; {hint}"
     if INDEX in table.columns:
         return f"{message}; name the index of the frame query_id, or add a column"
     if "" in table.columns:
         return f"{message}; name the column without a name, if it does, or add one"
-    if hint := _repeated_ids(table):
-        return f"{message}; {hint}"
     return f"{message}; add one, or say which it is: query='NAME'"
 
 
-def _repeated_ids(table: Table) -> str:
-    """Return advice on a column of ids that another column splits into repeats; else empty."""
-    repeats = [name for name in table.columns if _role_by_content(table, name) == _REPEAT]
-    for name in table.columns:
-        if name in (INDEX, "", *repeats) or table.kind(name) not in (Kind.INTEGER, Kind.TEXT):
-            continue
+def _repeated_ids(runs: Sequence[Table]) -> str:
+    """Return advice on a column of ids that a run has several times; empty without one."""
+    columns = [name for name in runs[0].columns if _may_repeat_ids(name, runs)]
+    repeats = [name for name in runs[0].columns if _may_be_repeat(runs[0], name)]
+    for name in columns:
         for repeat in repeats:
-            ids = list(zip(table.columns[name], table.columns[repeat], strict=True))
-            if len(set(ids)) == len(ids):
-                first = _text_of(table.columns[repeat][0])
+            if repeat != name and _tells_rows_apart(name, repeat, runs):
+                first = _text_of(runs[0].columns[repeat][0])
                 return (
                     f"each {name} has several rows, which {repeat} tells apart; if {name} names "
                     f"the queries, say so: query={name!r}, and keep the rows of one {repeat}, "
                     f"such as where={{{repeat!r}: {first!r}}}"
                 )
+    for name in columns:
+        if _is_common(name, runs) and all(2 * len(run.ids(name)) > len(run) for run in runs):
+            return (
+                f"if {name} names the queries, say so: query={name!r}, and keep one row of each: "
+                f"{_first_repeat(name, runs)}"
+            )
     return ""
+
+
+def _may_repeat_ids(name: str, runs: Sequence[Table]) -> bool:
+    """Return whether a column holds integers or texts that may be ids, some of them repeated."""
+    if name in (INDEX, "") or name.lower() in (*RUN_NAMES, *MEASURE_NAMES, *REPEAT_NAMES):
+        return False
+    if any(name not in run.columns for run in runs):
+        return False
+    kinds = {run.kind(name) for run in runs}
+    if not kinds <= {Kind.INTEGER, Kind.TEXT} or _is_value(name, runs):
+        return False
+    return any(len(run.ids(name)) < len(run) for run in runs)
+
+
+def _may_be_repeat(run: Table, name: str) -> bool:
+    """Return whether a column may number or name the repeats of a query."""
+    role = None if name in (INDEX, "") else _role_by_content(run, name)
+    return role in (_REPEAT, _RUN) and name.lower() not in RUN_NAMES
+
+
+def _tells_rows_apart(name: str, repeat: str, runs: Sequence[Table]) -> bool:
+    """Return whether no run has two rows with the same id and the same repeat."""
+    for run in runs:
+        if repeat not in run.columns or len(run.ids(repeat)) > len(run.ids(name)):
+            return False
+        keys = zip(run.columns[name], run.columns[repeat], strict=True)
+        if len(set(keys)) < len(run):
+            return False
+    return True
+
+
+def _first_repeat(name: str, runs: Sequence[Table]) -> str:
+    """Return where an id is given for the second time in a run."""
+    for run in runs:
+        seen: set[str] = set()
+        for row, text in enumerate(map(_text_of, run.columns[name])):
+            if text in seen:
+                return f"{run.location(row)} has {shown(text)} again"
+            seen.add(text)
+    return f"{name} has ids that repeat"
 
 
 def _further_roles(table: Table, candidates: Sequence[str]) -> str:

@@ -241,6 +241,43 @@ def test_repeated_ids_under_an_unknown_name_are_recognised_at_once(
     assert len(table.query_ids) == N
 
 
+def _of_two_runs(ids_of_a: list[Any], **columns: Any) -> dict[str, pd.DataFrame]:
+    """Return values of two runs with ids under an unknown name; the first run repeats one."""
+    a = pd.DataFrame({"thing": ids_of_a, "acc": [0.5, 0.25, 0.125, 0.75], **columns})
+    return {"a": a, "b": pd.DataFrame({"thing": sorted(set(ids_of_a)), "acc": [0.5, 0.25, 0.75]})}
+
+
+@pytest.mark.parametrize("convert", [lambda table: table, pl.DataFrame, pa.Table.from_pandas])
+@pytest.mark.parametrize("ids", [["x", "x", "y", "z"], ["x", "y", "z", "x"], [31, 35, 37, 35]])
+def test_ids_given_twice_under_an_unknown_name_are_named(ids: list[Any], convert: Any) -> None:
+    values = {name: convert(table) for name, table in _of_two_runs(ids).items()}
+    row = next(i for i, one in enumerate(ids) if one in ids[:i])
+    again = f"run 'a', row {row + 1} has '{ids[row]}' again"
+    way_out = "if thing names the queries, say so: query='thing', and keep one row of each: "
+    with pytest.raises(ValueError, match=re.escape(way_out + again)):
+        read_values(values)
+
+
+def test_ids_given_twice_in_a_long_table_or_the_second_run_are_named(tmp_path: Path) -> None:
+    tables = _of_two_runs(["x", "y", "y", "z"])
+    parts = [table.assign(model=name) for name, table in tables.items()]
+    long = pd.concat(parts, ignore_index=True)
+    for values in (long, csv(long, tmp_path / "long"), json_lines(long, tmp_path / "lines")):
+        with pytest.raises(ValueError, match=r"query='thing', and keep one row of each: .*'y' ag"):
+            read_values(values)
+    with pytest.raises(ValueError, match="query='thing', and keep one row of each: run 'a', row 3"):
+        read_values({"b": tables["b"], "a": tables["a"]})
+
+
+def test_repeats_of_a_long_table_under_unknown_names_are_named() -> None:
+    rows = [(run, item, part) for run in "ab" for item in "wxyz" for part in ("left", "right")]
+    long = pd.DataFrame(rows, columns=["model", "thing", "half"]).assign(acc=0.5)
+    way_out = "say so: query='thing', and keep the rows of one half, such as where={'half': 'left'}"
+    with pytest.raises(ValueError, match=re.escape(way_out)):
+        read_values(long)
+    assert read_values(long, query="thing", where={"half": "left"}).query_ids == [*"wxyz"]
+
+
 @pytest.mark.parametrize(
     ("values", "message"),
     [
