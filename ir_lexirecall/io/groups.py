@@ -19,7 +19,7 @@ from ir_lexirecall.io.frames import Table, table_of_frame
 from ir_lexirecall.io.id_forms import form_hint
 from ir_lexirecall.io.lines import csv_rows, numbered_lines
 from ir_lexirecall.io.names import QUERY_NAMES
-from ir_lexirecall.io.query_columns import TASK_NAMES
+from ir_lexirecall.io.query_columns import TASK_NAMES, table_label
 from ir_lexirecall.io.schemas import GROUPS
 from ir_lexirecall.io.value_cells import id_text, texts
 
@@ -229,7 +229,9 @@ def _query_column_of(source: Table, other_than: str | None) -> str | None:
         if name in source.columns and name != other_than:
             return name
     if source.index is None:
-        raise ValueError(f"{source.name} has no column query_id: {_columns_shown(source)}")
+        raise ValueError(
+            f"{table_label(source.name)} has no column query_id: {_columns_shown(source)}"
+        )
     return None
 
 
@@ -256,7 +258,7 @@ def _group_column_of(source: Table, candidates: list[str], column: str | None) -
     if column is not None:
         if column not in candidates:
             raise ValueError(
-                f"{source.name} has no column {column!r}: {_columns_shown(source)}; "
+                f"{table_label(source.name)} has no column {column!r}: {_columns_shown(source)}; "
                 "name one of these"
             )
         return column

@@ -260,9 +260,18 @@ def check_column(table: Table, column: str, purpose: str = "") -> str:
         return column
     names = [name for name in table.columns if name != INDEX]
     raise ValueError(
-        f"{table.name} has no column {column!r}{f' to {purpose}' if purpose else ''}: "
+        f"{table_label(table.name)} has no column {column!r}{f' to {purpose}' if purpose else ''}: "
         f"it has {shown_names(names)}{did_you_mean(column, names)}"
     )
+
+
+def table_label(name: str) -> str:
+    """Return the label of a table in a sentence about its columns.
+
+    >>> table_label("values"), table_label("run 'a'")
+    ('the table of values', "run 'a'")
+    """
+    return f"the table of {name}" if name in ("values", "groups") else name
 
 
 def known_query_column(table: Table, one_run: bool) -> str | None:
@@ -409,7 +418,7 @@ def _no_id_column(table: Table, runs: Sequence[Table], candidates: Sequence[str]
     """Return the message on a table of which no column is known to name queries."""
     names = [name for name in table.columns if name != INDEX]
     message = (
-        f"{table.name} has no column that names queries, such as query_id: "
+        f"{table_label(table.name)} has no column that names queries, such as query_id: "
         f"it has {shown_names(names)}{_further_roles(table, candidates)}"
     )
     choices = [name for name in candidates if name not in (INDEX, "")]

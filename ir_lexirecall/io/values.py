@@ -42,7 +42,13 @@ from ir_lexirecall.io.mteb_results import (
     results_of_folder,
     with_cells_as_tasks,
 )
-from ir_lexirecall.io.query_columns import RUN_NAMES, TASK_NAMES, NamedColumns, roles_of
+from ir_lexirecall.io.query_columns import (
+    RUN_NAMES,
+    TASK_NAMES,
+    NamedColumns,
+    roles_of,
+    table_label,
+)
 from ir_lexirecall.io.repeated_values import (
     CHOICES,
     RepeatLabels,
@@ -1106,8 +1112,8 @@ def tasks_in(values: Any, source: ValuesLike, options: Mapping[str, Any]) -> Val
     table = None if isinstance(values, Cells) else read_values(values, **options)
     if table is None or not table.per_task:
         raise ValueError(
-            f"{source_name(source)} has no column that names collections; add a column "
-            "collection, or give {collection: values}"
+            f"{table_label(source_name(source))} has no column that names collections; "
+            "add a column collection, or give {collection: values}"
         )
     return table
 

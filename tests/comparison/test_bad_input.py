@@ -71,7 +71,7 @@ BAD: dict[str, list[tuple[dict[str, Any], str]]] = {
             {"groups": dict.fromkeys(QUERIES, "a")},
             "groups: all queries are in one group, a; leave groups out",
         ),
-        ({"groups": "kind"}, "groups has no column 'kind': it has"),
+        ({"groups": "kind"}, "the table of groups has no column 'kind': it has"),
         (
             {"groups": "nowhere.csv", "qrels": {"q": {"d": 1}}},
             "groups: there is no file 'nowhere.csv'",

@@ -191,7 +191,8 @@ def test_collections_that_lack_something_are_named(collections: dict[str, pd.Dat
         irl.benchmark(values=other)
     assert irl.benchmark(values=other, by="P@5").criteria == ["P@5"]
     with pytest.raises(
-        ValueError, match="benchmark: values has no column that names collections; add a column"
+        ValueError,
+        match="benchmark: the table of values has no column that names collections; add a column",
     ):
         irl.benchmark(values=collections["one"])
     with pytest.raises(ValueError, match="benchmark: there are no collections"):

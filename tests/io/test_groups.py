@@ -114,7 +114,11 @@ def test_groups_part_the_queries(groups: dict[str, str]) -> None:
             {"table": FRAME},
             "no column 'kind': it has query_id, group, words; name one of these",
         ),
-        (FRAME.drop(columns="query_id"), {}, "groups has no column query_id: it has group, words"),
+        (
+            FRAME.drop(columns="query_id"),
+            {},
+            "the table of groups has no column query_id: it has group, words",
+        ),
         (3, {}, "groups of type int cannot be read"),
         (
             "nowhere.csv",

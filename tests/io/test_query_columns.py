@@ -303,7 +303,7 @@ def test_columns_of_runs_need_ids_too(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="if x does, say so: query='x'"):
         read_values(counts)
     assert read_values(counts, query="x").runs == ["a", "b"]
-    with pytest.raises(ValueError, match="no column that names queries"):
+    with pytest.raises(ValueError, match="the table of values has no column that names queries"):
         read_values(pd.DataFrame({"sys1": [0.5, 0.25], "sys2": [0.75, 0.5]}))
 
 
