@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -437,16 +438,25 @@ def _no_id_column(table: Table, runs: Sequence[Table], candidates: Sequence[str]
 def _repeated_ids(runs: Sequence[Table]) -> str:
     """Return advice on a column of ids that a run has several times; empty without one."""
     columns = [name for name in runs[0].columns if _may_repeat_ids(name, runs)]
+    return _advice_on_split_ids(columns, runs) or _advice_on_ids_given_twice(columns, runs)
+
+
+def _advice_on_split_ids(columns: Sequence[str], runs: Sequence[Table]) -> str:
+    """Return advice on ids whose rows another column tells apart; empty without such a column."""
     repeats = [name for name in runs[0].columns if _may_be_repeat(runs[0], name)]
-    for name in columns:
-        for repeat in repeats:
-            if repeat != name and _tells_rows_apart(name, repeat, runs):
-                first = _text_of(runs[0].columns[repeat][0])
-                return (
-                    f"each {name} has several rows, which {repeat} tells apart; if {name} names "
-                    f"the queries, say so: query={name!r}, and keep the rows of one {repeat}, "
-                    f"such as where={{{repeat!r}: {first!r}}}"
-                )
+    for name, repeat in itertools.product(columns, repeats):
+        if repeat != name and _tells_rows_apart(name, repeat, runs):
+            first = _text_of(runs[0].columns[repeat][0])
+            return (
+                f"each {name} has several rows, which {repeat} tells apart; if {name} names "
+                f"the queries, say so: query={name!r}, and keep the rows of one {repeat}, "
+                f"such as where={{{repeat!r}: {first!r}}}"
+            )
+    return ""
+
+
+def _advice_on_ids_given_twice(columns: Sequence[str], runs: Sequence[Table]) -> str:
+    """Return advice on ids most of which a run has once; empty without such ids."""
     for name in columns:
         if _is_common(name, runs) and all(2 * len(run.ids(name)) > len(run) for run in runs):
             return (
