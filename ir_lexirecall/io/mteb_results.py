@@ -20,7 +20,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from ir_lexirecall._util.arrays import Bools, Floats, Ints
-from ir_lexirecall._util.errors import and_more
+from ir_lexirecall._util.errors import and_more, warn
 from ir_lexirecall.io.cells import number_or_text as as_float
 from ir_lexirecall.io.files import open_file, parsed_json
 from ir_lexirecall.io.frames import Table
@@ -31,6 +31,8 @@ MAIN_SCORE = "main_score"
 _PARTS, _DEFAULTS = (("split",), ("subset", "hf_subset")), ("all", "default")
 """Names of the columns that tell the cells of a task apart, and what stands where there is none."""
 _SEPARATOR = "\x1f"
+_KEYS_OF_OLDER = {"mteb_dataset_name", "mteb_version"}
+"""Keys of a result written by MTEB before version 1.11."""
 _REVISION = re.compile(r"[0-9a-f]{7,40}|no_revision_available|external")
 
 
@@ -202,11 +204,14 @@ def results_of_folder(
         measures: the measures to read, by default the main score.
         where: the split or the subset to take, by default all.
 
+    Warns about other JSON files that lie among the results: a model may vanish with them.
+
     Raises:
         ValueError: there are none, a file lacks a measure, or a file is older than MTEB 1.11.
     """
     results: list[TaskResult] = []
     older: list[Path] = []
+    unread: list[Path] = []
     for path in sorted(Path(folder).rglob("*.json")):
         if path.name == "model_meta.json":
             continue
@@ -214,8 +219,10 @@ def results_of_folder(
         if is_mteb(content):
             run = _model_of(path, Path(folder))
             results += results_of_content(content, run, str(path), measures)
-        elif isinstance(content, dict) and "mteb_dataset_name" in content:
+        elif isinstance(content, dict) and _KEYS_OF_OLDER & content.keys():
             older.append(path)
+        else:
+            unread.append(path)
     if older:
         raise ValueError(
             f"{older[0]}: written by MTEB before version 1.11{and_more(len(older) - 1)}; load it "
@@ -225,6 +232,11 @@ def results_of_folder(
         raise ValueError(
             f"{folder}: no files of values in it, nor results of MTEB "
             "(JSON files with task_name and scores)"
+        )
+    if unread:
+        warn(
+            f"{unread[0]}: no result of MTEB (it lacks task_name and scores) and left out"
+            f"{and_more(len(unread) - 1)}"
         )
     return [result.only(where) for result in results] if where else results
 

@@ -205,3 +205,32 @@ def test_what_mteb_itself_writes(tmp_path: Path) -> None:
     assert dict(zip(table.query_ids, table.values["main_score"][0], strict=True)) == pytest.approx(
         scores
     )
+
+
+@pytest.mark.parametrize("key", ["mteb_dataset_name", "mteb_version"])
+def test_an_older_result_is_an_error_by_either_of_its_keys(key: str, tmp_path: Path) -> None:
+    folder = tasks(tmp_path, {"test": {"x": 0.5}}, {"test": {"x": 0.5}})
+    path = folder / "old" / "revision" / "T.json"
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps({key: "1.1", "test": {"en": {"main_score": 0.9}}}))
+    with pytest.raises(ValueError, match=r"old.*written by MTEB before version 1\.11"):
+        read_values(folder)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        {"task_name": "T", "test": {"main_score": 0.9}},
+        {"scores": {"test": [{"main_score": 0.9}]}},
+        [{"main_score": 0.9}],
+        {},
+    ],
+)
+def test_other_files_among_results_are_named(content: Any, tmp_path: Path) -> None:
+    folder = tasks(tmp_path, {"test": {"x": 0.5}}, {"test": {"x": 0.5}})
+    path = folder / "other" / "revision" / "T.json"
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps(content))
+    with pytest.warns(UserWarning, match=r"T\.json: no result of MTEB .* and left out$"):
+        table = read_values(folder)
+    assert "other" not in table.runs
