@@ -25,7 +25,7 @@ _MEANS: tuple[Statistic, ...] = (lambda x: float(x.mean()), lambda x: float(x.su
 """The mean, or the sum, as trec_eval has it for counts."""
 _MEAN_WORDS = (
     *("aggregate", "all", "amean", "average", "averaged", "avg", "macro", "mean", "means"),
-    *("overall", "summary", "total"),
+    *("micro", "overall", "sum", "summary", "total"),
 )
 _STATISTICS: dict[str, tuple[Statistic, ...]] = {
     **dict.fromkeys(_MEAN_WORDS, _MEANS),
@@ -35,7 +35,7 @@ _STATISTICS: dict[str, tuple[Statistic, ...]] = {
     **dict.fromkeys(("median",), (lambda x: float(np.median(x)),)),
     **dict.fromkeys(("sem", "stderr"), (_standard_error,)),
     **dict.fromkeys(("sd", "std", "stddev", "stdev"), (_deviation, lambda x: float(x.std()))),
-    **dict.fromkeys(("variance",), (lambda x: _deviation(x) ** 2,)),
+    **dict.fromkeys(("var", "variance"), (lambda x: _deviation(x) ** 2,)),
 }
 """What a row holds of the others, by a word in its name."""
 _FURTHER_WORDS = frozenset(

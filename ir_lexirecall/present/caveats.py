@@ -283,7 +283,9 @@ def notes_on_rows(table: ValueTable, unit: str, *, by_pair: bool = False) -> Ite
     if table.summaries:
         names = listed([repr(name) for name in table.summaries], 3)
         hold = "holds" if len(table.summaries) == 1 else "hold"
-        yield Note(f"{names} {hold} the means of the other rows: left out.", ASIDE)
+        yield Note(
+            f"{names} {hold} the means, or another statistic, of the other rows: left out.", ASIDE
+        )
     for name in table.doubtful[:3]:
         yield Note(f"{name!r} counts as a {unit}: its values are not the means of the others.")
     if table.missing_cells:

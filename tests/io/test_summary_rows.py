@@ -112,7 +112,7 @@ def test_the_output_says_what_was_left_out(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     wide = with_row("Average", 0.3333, 0.5333)
-    said = "'Average' holds the means of the other rows: left out."
+    said = "'Average' holds the means, or another statistic, of the other rows: left out."
     result = irl.compare(values=wide)
     assert said in result.summary(full=True)
     assert said in html.unescape(irl.report(result, tmp_path / "page.html").read_text())
@@ -214,3 +214,25 @@ def test_a_column_of_means_is_no_run(name: str) -> None:
     assert table.runs == ["a", "b"]
     assert table.notes == (f"The column {name!r} holds the means of the others: left out.",)
     assert read_values(frame.assign(**{name: [0.1, 0.9, 0.4]})).runs == ["a", "b", name]
+
+
+@pytest.mark.parametrize(
+    ("name", "row"),
+    [
+        ("std", {"a": 0.25, "b": 0.125}),
+        ("stdev", {"a": 0.25, "b": 0.125}),
+        ("median", {"a": 0.5, "b": 0.625}),
+        ("sum", {"a": 1.5, "b": 1.875}),
+        ("micro sum", {"a": 1.5, "b": 1.875}),
+        ("var", {"a": 0.0625, "b": 0.015625}),
+    ],
+)
+def test_a_row_of_another_statistic_is_not_said_to_hold_only_means(
+    name: str, row: dict[str, float]
+) -> None:
+    values = {"q1": [0.25, 0.5], "q2": [0.5, 0.625], "q3": [0.75, 0.75], name: [*row.values()]}
+    frame = pd.DataFrame.from_dict(values, orient="index", columns=["a", "b"])
+    frame = frame.rename_axis("query_id").reset_index()
+    summary = irl.compare(values=frame).summary(full=True)
+    assert "3 queries" in summary
+    assert f"'{name}' holds the means, or another statistic, of the other rows" in summary
