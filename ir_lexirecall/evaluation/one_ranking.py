@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ir_lexirecall._util.arrays import Floats
-from ir_lexirecall._util.errors import entry, shown, warn
+from ir_lexirecall._util.errors import called, entry, shown, warn
 from ir_lexirecall._util.lazy import cached_property
 from ir_lexirecall.data.aligned_run import AlignedRun
 from ir_lexirecall.data.judgments import Judgments
@@ -72,6 +72,13 @@ class Scorer:
             ValueError: a ranking without order, a document twice, an id that is neither text nor an
                 integer, or a grade that is not a finite number.
         """
+        try:
+            return self._value(ranked_ids, relevant)
+        except ValueError as error:  # `called` would take longer than the rest
+            raise ValueError(f"{self!r}: {error}") from None
+
+    def _value(self, ranked_ids: Sequence[Any], relevant: Relevant) -> float:
+        """Return the value of one ranking; see `__call__`."""
         judged = self._judged(relevant)
         ids = _distinct(ranked_ids)
         if self._of_ranks is not None:
@@ -132,6 +139,13 @@ class Scorer:
             ValueError: as a call; or the rankings and what is relevant are not two lists of one
                 length.
         """
+        with called(f"{self!r}.batch"):
+            return self._values_of_pairs(rankings, relevant)
+
+    def _values_of_pairs(
+        self, rankings: Sequence[Sequence[Any]], relevant: Sequence[Relevant]
+    ) -> Floats:
+        """Return the values of several rankings; see `batch`."""
         _check_pairs(rankings, relevant)
         if not len(rankings):
             return np.zeros(0)
@@ -156,7 +170,7 @@ def _check_pairs(rankings: Any, relevant: Any) -> None:
     for several in (rankings, relevant):
         if isinstance(several, (Set, Mapping)):
             raise ValueError(
-                "batch pairs rankings with relevant documents by their order: give two lists, not "
+                "rankings and relevant documents are paired by their order: give two lists, not "
                 f"{type(several).__name__}"
             )
     if len(rankings) != len(relevant):

@@ -472,8 +472,11 @@ def with_string_keys(
 
 def _not_documents(query_id: Any, docs: Any, what: str) -> str:
     """Return the message on a query that maps to something other than a dict of documents."""
-    may_be_a_run = what == "run" and not is_number(docs)
-    hint = " (several runs by name are for compare)" if may_be_a_run else ""
+    hint = ""
+    if what == "run" and isinstance(docs, (list, tuple, set, frozenset)):
+        hint = "; give each document a score, as in {'a': 2, 'b': 1}: the highest comes first"
+    elif what == "run" and not is_number(docs):
+        hint = " (several runs by name are for compare)"
     return (
         f"{what}: query {shown(query_id)} maps to {shown(docs)}, not to a dict of documents{hint}"
     )

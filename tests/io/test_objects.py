@@ -340,7 +340,10 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: {"q1": [Hit("a", 1), *[Hit("b", 1)] * 0, Hit("c", 0), Hit("d", 0), "e"]},
         "'e' among its hits",
     ),
-    "lists": (lambda: {"q1": ["a", "b"]}, "query 'q1' maps to .* not to a dict of documents"),
+    "lists": (
+        lambda: {"q1": ["a", "b"]},
+        "query 'q1' maps to .* not to a dict of documents; give each document a score, as in",
+    ),
     "no number": (
         lambda: {"q1": {"a": decimal.Decimal("nan")}},
         r"is Decimal\('NaN'\), not a finite number",
