@@ -532,7 +532,7 @@ def rule_of_gate(options: Options) -> str:
         return str(options.rule)
     if options.strict and not options.bounds:
         raise ValueError(
-            "--strict also fails undecided criteria, and then bounds excuse nothing; leave out "
+            "--strict fails undecided criteria, too, so that bounds let no loss pass; leave out "
             "--no-bounds"
         )
     if options.strict:

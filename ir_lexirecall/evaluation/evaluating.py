@@ -86,7 +86,8 @@ def evaluate(
             out, or leaves a collection's own rules alone.
         run: a ranking per query, in the same formats, with ``score`` instead of ``relevance``.
         allow_empty: take a run that has no query, or no document, in common with the qrels, with a
-            warning.
+            warning; without one if the run names a judged query, as ``{"q1": {}}`` does. False
+            refuses both.
         aggregate: give the means over queries instead of the values per query.
 
     Returns:

@@ -28,7 +28,9 @@ from ir_lexirecall.preferences.naming import Preference
 DEFAULT_DEPTH = 100
 """The depth of a criterion without a cutoff, unless the user names another one.
 
-Docstrings, pages and help texts name it, too: search for ``100``.
+Docstrings, pages and help texts name it, too: ``git grep -nE '(else|or|rank|top) 100'``, and the
+tests in ``tests/judging/test_depths.py`` and ``test_undecided.py``. Other defaults of 100 do not
+depend on it: ``to_judge(n=100)``, and the rankings that a report shows.
 """
 
 DepthLike: TypeAlias = int | Literal["default"] | None

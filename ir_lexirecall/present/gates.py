@@ -110,7 +110,10 @@ def headline(gate: Gate) -> str:
 
 
 def _outcome_word(gate: Gate) -> str:
-    """Return whether a gate, with that against the last release, has passed."""
+    """Return `FAILED`, `UNDECIDED` or `PASSED` for a gate and that against the last release.
+
+    A gate that is undecided passes unless its rule is `strict`.
+    """
     gates = [gate] if gate.release is None else [gate, gate.release]
     if any(one.failed for one in gates):
         return "FAILED"
