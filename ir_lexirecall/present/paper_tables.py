@@ -37,6 +37,7 @@ from ir_lexirecall.present.tables import (
 from ir_lexirecall.present.text import count, listed
 
 TABLES = ("means", "differences")
+_MEAN_DIFFERENCE = "mean difference"
 
 
 def marks_of(result: Comparison) -> dict[str, list[str]]:
@@ -102,7 +103,12 @@ def comparison_table(
         notes.append(f"{corrected[0].upper()}{corrected[1:]}.")
     if holds:
         notes += _notes_on_daggers(result, standings)
-    notes += criteria_captions(result.compared.by, _rivals(result, columns))
+    criteria = dict(result.compared.by)
+    if columns == "differences":  # they show the estimate of a sign test, not all queries won
+        for name, standing in standings.items():
+            if not standing.criterion.is_measure and standing.estimate != _MEAN_DIFFERENCE:
+                del criteria[name]
+    notes += criteria_captions(criteria, _rivals(result, columns))
     title = _caption(result, columns) if caption is None else caption
     return Shown(shown, title, notes)
 
@@ -285,13 +291,12 @@ def _rows_of_differences(
     result = standing.result
     unsure = (standing.unsure or []) if holds else []
     for row in result.table(standing.name).itertuples():
-        estimate = row.estimate if standing.criterion.is_measure else row.difference
         dagger = DAGGER if {row.run_a, row.run_b} in unsure else ""
         yield _DifferenceRow(
             display_name(standing.name, result),
             str(row.run_a),
             str(row.run_b),
-            signed(float(estimate), places),
+            signed(float(row.estimate), places),
             texts.interval(row.ci_low, row.ci_high, places),
             texts.format_p(float(row.p_corrected)),
             SIGNS.get(str(row.verdict), "") + dagger,
@@ -309,7 +314,8 @@ def _notes_on_differences(result: Comparison, standings: Mapping[str, Standing])
         notes.append(f"Differences are {run} minus {baseline}.")
     how = how_compared(result, list(standings))
     notes.append(f"+, -: better, worse than {baseline} ({how}).")
-    estimates = {standing.estimate for standing in standings.values()} - {"mean difference"}
+    estimates = {standing.estimate for standing in standings.values()} - {_MEAN_DIFFERENCE}
     if estimates:
-        notes.append(f"Intervals are those of the test's estimate ({listed(sorted(estimates))}).")
+        names = listed(sorted(estimates))
+        notes.append(f"Differences and intervals are those of the test's estimate ({names}).")
     return notes

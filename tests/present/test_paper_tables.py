@@ -57,6 +57,27 @@ def test_criteria_stand_above_their_rows_in_latex() -> None:
     assert "multicolumn" not in one
 
 
+@pytest.mark.parametrize("test", [None, "t", "sign", "wilcoxon"])
+def test_a_number_stands_beside_its_own_interval(test: str | None) -> None:
+    """The interval of a sign test is of the decided queries: so is the number before it."""
+    criteria = ["AP", "lexirecall"]
+    result = irl.compare(irl.demo.qrels(), irl.demo.runs(), criteria, baseline="bm25", test=test)
+    shown = result.to_markdown(places=4, columns="differences")
+    rows = [line for line in shown.splitlines() if " to " in line and line.startswith("| ")]
+    for line, row in zip(rows, result.table().itertuples(), strict=True):
+        assert f"{abs(row.estimate):.4f}" in line
+        assert f"{row.ci_low:.4f} to {row.ci_high:.4f}" in line
+
+
+def test_what_a_number_is_of_stands_in_the_caption_once() -> None:
+    result = irl.compare(irl.demo.qrels(), irl.demo.runs(), ["AP", "lexirecall"], baseline="bm25")
+    caption = " ".join(result.to_latex(columns="differences").split())
+    said = "Differences and intervals are those of the test's estimate (net share of decided"
+    assert said in caption
+    assert "(wins - losses) / queries" not in caption
+    assert "(wins - losses) / queries" in " ".join(result.to_latex().split())
+
+
 def test_a_correction_over_all_criteria_is_said_once() -> None:
     for columns in ("means", "differences"):
         caption = " ".join(comparison(4, "Sel50").to_latex(columns=columns).split())
