@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
-from ir_lexirecall._util.errors import and_more
+from ir_lexirecall._util.errors import and_more, shown
 from ir_lexirecall.io.cells import number_of_text
 from ir_lexirecall.io.schemas import Cut
 
@@ -38,16 +38,21 @@ def check_not_cut(
         return
     if cut is Cut.ALWAYS:
         raise ValueError(
-            f"{location()}: the file ends with the {value} {numbers[-1]}, without an end of line: "
-            "was it cut? Write it again, or end its last line"
+            f"{location()}: the file ends with the {value} {_brief(numbers[-1])}, without an end "
+            "of line: was it cut? Write it again, or end its last line"
         )
     last, others = numbers[-1], [text for text in numbers[:-1] if number_of_text(text) is not None]
     longer = _longer(last, others, by_shape=cut is Cut.IF_SHORTER)
     if longer is not None:
         raise ValueError(
-            f"{location()}: the file ends with the {value} {last}, without an end of line: was it "
-            f"cut? Others are {longer}; write it again, or end its last line"
+            f"{location()}: the file ends with the {value} {_brief(last)}, without an end of line: "
+            f"was it cut? Others are {_brief(longer)}; write it again, or end its last line"
         )
+
+
+def _brief(number: str) -> str:
+    """Return the text of a number for a message, cut if it is long."""
+    return number if len(number) <= 40 else f"{number[:40]}…"
 
 
 def _check_not_beginning(
@@ -57,8 +62,8 @@ def _check_not_beginning(
     longer = next((text for text in others if text != last and text.startswith(last)), None)
     if longer is not None:
         raise ValueError(
-            f"{location()}: the file ends with the {value} {last!r}, without an end of line: was "
-            f"it cut? Another one is {longer!r}; write it again, or end its last line"
+            f"{location()}: the file ends with the {value} {shown(last)}, without an end of line: "
+            f"was it cut? Another one is {shown(longer)}; write it again, or end its last line"
         )
 
 

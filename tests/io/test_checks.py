@@ -51,3 +51,10 @@ def test_a_last_number_that_may_be_cut_is_refused(numbers: list[str], rule: Cut)
 )
 def test_a_last_number_that_is_whole_is_taken(numbers: list[str], rule: Cut) -> None:
     check_not_cut(numbers, rule, lambda: "x.txt")
+
+
+@pytest.mark.parametrize("rule", [Cut.ALWAYS, Cut.IF_LONGER, Cut.IF_BEGINNING])
+def test_a_message_is_short_however_long_the_number_is(rule: Cut) -> None:
+    with pytest.raises(ValueError, match="was it cut") as error:
+        check_not_cut(["1" * 200 + "2", "1" * 200], rule, lambda: "x.txt")
+    assert len(str(error.value)) < 350
