@@ -345,6 +345,8 @@ def _from_toml(path: Path) -> Source:
         options: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ValueError(f"{path}: {error}") from None
+    except RecursionError:
+        raise ValueError(f"{path}: nested too deeply") from None
     _check_keys(path, options)
     if "groups" in options:
         options["groups"] = str(path.parent / options["groups"])

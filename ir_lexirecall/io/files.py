@@ -309,11 +309,21 @@ def _folder_with_copy(path: str) -> str:
             contextlib.nullcontext(sys.stdin.buffer) if is_stdin else open(path, "rb") as stream,
             open(os.path.join(folder, "content"), "wb") as copy,
         ):
+            if not is_stdin and _may_never_end(stream):
+                raise ValueError(f"{path} is a device, not a file")
             shutil.copyfileobj(stream, copy)
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise
     return folder
+
+
+def _may_never_end(stream: BinaryIO) -> bool:
+    """Return whether a stream is of a device such as `/dev/zero`: neither a terminal nor empty."""
+    status = os.fstat(stream.fileno())
+    if not stat.S_ISCHR(status.st_mode) or stream.isatty():
+        return False
+    return status.st_rdev != os.stat(os.devnull).st_rdev
 
 
 def _remove(folder: str, process: int) -> None:

@@ -139,7 +139,9 @@ def table_of_inspect(log: Mapping[str, Any], path: str) -> Table:
     rows: list[Row] = []
     measures: list[str] = []
     has_letters = False
-    for sample in samples:
+    for number, sample in enumerate(samples, start=1):
+        if "id" not in sample:
+            raise ValueError(f"{path}: sample {number} of the log has no id")
         scores = _inspect_scores(sample)
         has_letters |= any(isinstance(x, str) and x in _LETTERS for x in scores.values())
         measures += scores

@@ -75,3 +75,10 @@ def test_arguments_hold_over_the_file_also_where_they_are_the_default(tmp_path: 
     assert irl.benchmark(path).runs == ["bm25"]
     with pytest.raises(ValueError, match="lacks run 'ql'"):
         irl.benchmark(path, missing="error")
+
+
+def test_a_file_nested_too_deeply_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "suite.toml"
+    path.write_text("x = " + "[" * 100_000)
+    with pytest.raises(ValueError, match=f"{path}: nested too deeply"):
+        irl.benchmark(str(path))

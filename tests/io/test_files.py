@@ -8,7 +8,9 @@ import stat
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -202,3 +204,20 @@ def test_the_copy_of_a_pipe_is_private_and_goes(pipe):
     assert stat.S_IMODE(copy.parent.stat().st_mode) == 0o700
     del file
     assert not copy.parent.exists()
+
+
+@pytest.mark.parametrize("device", ["/dev/zero", "/dev/full", "/dev/urandom"])
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda device: irl.evaluate("AP", device, {"q": {"a": 1.0}}),
+        lambda device: irl.evaluate("AP", {"q": {"a": 1}}, device),
+        lambda device: irl.compare(values={"x": device, "y": device}),
+    ],
+    ids=["qrels", "run", "values"],
+)
+def test_a_device_that_never_ends_is_refused(call: Callable[[str], Any], device: str) -> None:
+    if not os.path.exists(device):
+        pytest.skip("there is no such device")
+    with pytest.raises(ValueError, match=f"{device} is a device, not a file"):
+        call(device)

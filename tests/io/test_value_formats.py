@@ -124,7 +124,7 @@ def test_items_that_one_model_lacks_are_named(tmp_path: Path) -> None:
     [
         ({"eval": {"model": "m"}, "status": "success"}, "a log of inspect_ai without samples"),
         (log({"id": 1, "epoch": 1, "scores": {}}), "none of its 1 items has a score"),
-        (log({"epoch": 1, "scores": {}}), "looks like a file of inspect_ai, but .*KeyError: 'id'"),
+        (log({"epoch": 1, "scores": {}}), "sample 1 of the log has no id"),
         (log(sample(1, "C"), sample(1, "I")), "sample_id '1', .*given twice"),
     ],
 )
