@@ -194,6 +194,7 @@ def read_asreview(path: str | os.PathLike[str], *, priors: bool = False) -> Simu
     with naming(file):
         project, records, results = _contents(file)
         labelled = [result for result in results if result.label is not None]
+        _check_records(records)
         _check_labels(records, labelled)
         ranking = _ranking(records, labelled, priors=priors)
         if not ranking.relevant:
@@ -282,6 +283,16 @@ def _databases(archive: zipfile.ZipFile, project: Mapping[str, Any]) -> tuple[st
         f"a project of ASReview {project.get('version', '?')}, which is not readable; bring it to "
         "version 2 or 3 with 'asreview migrate', or finish the simulation"
     )
+
+
+def _check_records(records: Sequence[_Record]) -> None:
+    """Raise if the id of a record is not an integer, or its label not 0, 1, -1 or missing."""
+    for record in records:
+        if type(record.record_id) is not int:
+            raise ValueError(f"the id of a record is {shown(record.record_id)}, not an integer")
+        if record.included not in (0, 1, -1, None):  # -1 is a missing label of older versions
+            label = shown(record.included)
+            raise ValueError(f"the data set labels record {record.record_id} {label}, not 0 or 1")
 
 
 def _check_labels(records: Sequence[_Record], labelled: Sequence[_Result]) -> None:

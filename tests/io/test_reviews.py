@@ -226,6 +226,14 @@ def test_files_that_do_not_fit_each_other(tmp_path: Path) -> None:
         read_reviews([one, other])
 
 
+@pytest.mark.parametrize("label", ["yes", 7, 1.5, "x" * 1000])
+def test_labels_of_the_data_set_are_0_or_1(label: Any, tmp_path: Path) -> None:
+    odd: list[Any] = [label, *INCLUDED[1:]]
+    path = project(tmp_path / "odd.asreview", LABELS, odd)
+    with pytest.raises(ValueError, match=r"the data set labels record 0 .*, not 0 or 1$"):
+        read_asreview(path)
+
+
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     whole = (FILES / "bees-nb-v3.asreview").read_bytes()
     for content, message in [
