@@ -180,6 +180,15 @@ def shown(value: Any, length: int = 100) -> str:
         text = " ".join(repr(value).split())
     except Exception:  # integers of thousands of digits, or what cannot print itself
         text = object.__repr__(value)
+    return shortened(text, length)
+
+
+def shortened(text: str, length: int = 100) -> str:
+    """Return a text, cut to a length.
+
+    >>> shortened("12", 3), shortened("12345", 3)
+    ('12', '12…')
+    """
     return text if len(text) <= length else text[: length - 1] + "…"
 
 

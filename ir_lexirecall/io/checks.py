@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
-from ir_lexirecall._util.errors import and_more, shown
+from ir_lexirecall._util.errors import and_more, shortened, shown
 from ir_lexirecall.io.cells import number_of_text
 from ir_lexirecall.io.schemas import Cut
+
+_LONG = 41  # characters of a number in a message
 
 
 def check_names(names: Sequence[str], wanted: Iterable[str]) -> None:
@@ -37,22 +39,23 @@ def check_not_cut(
     if number_of_text(numbers[-1]) is None:
         return
     if cut is Cut.ALWAYS:
-        raise ValueError(
-            f"{location()}: the file ends with the {value} {_brief(numbers[-1])}, without an end "
-            "of line: was it cut? Write it again, or end its last line"
-        )
+        beginning = _ends_with(shortened(numbers[-1], _LONG), location, value)
+        raise ValueError(f"{beginning} Write it again, or end its last line")
     last, others = numbers[-1], [text for text in numbers[:-1] if number_of_text(text) is not None]
     longer = _longer(last, others, by_shape=cut is Cut.IF_SHORTER)
     if longer is not None:
+        beginning = _ends_with(shortened(last, _LONG), location, value)
         raise ValueError(
-            f"{location()}: the file ends with the {value} {_brief(last)}, without an end of line: "
-            f"was it cut? Others are {_brief(longer)}; write it again, or end its last line"
+            f"{beginning} Others are {shortened(longer, _LONG)}; write it again, or end its last "
+            "line"
         )
 
 
-def _brief(number: str) -> str:
-    """Return the text of a number for a message, cut if it is long."""
-    return number if len(number) <= 40 else f"{number[:40]}…"
+def _ends_with(last: str, location: Callable[[], str], value: str) -> str:
+    """Return the beginning of the message on a file that may be cut within its last value."""
+    return (
+        f"{location()}: the file ends with the {value} {last}, without an end of line: was it cut?"
+    )
 
 
 def _check_not_beginning(
@@ -62,8 +65,8 @@ def _check_not_beginning(
     longer = next((text for text in others if text != last and text.startswith(last)), None)
     if longer is not None:
         raise ValueError(
-            f"{location()}: the file ends with the {value} {shown(last)}, without an end of line: "
-            f"was it cut? Another one is {shown(longer)}; write it again, or end its last line"
+            f"{_ends_with(shown(last), location, value)} Another one is {shown(longer)}; "
+            "write it again, or end its last line"
         )
 
 
