@@ -35,6 +35,7 @@ from ir_lexirecall.present.standings import (
 )
 from ir_lexirecall.present.text import FEW_NAMES, count, gathered, listed
 from ir_lexirecall.significance import least_two_sided_p, unseen_share
+from ir_lexirecall.significance.outcomes import MEAN_DIFFERENCE
 
 PLACES = 3  # decimal places of a glance
 _POWER = 0.8  # with which a difference is found
@@ -206,7 +207,7 @@ def _group_against(standing: Standing, rows: Sequence[str], places: int) -> Grou
         Part(_difference_head(standing), differences),
     ]
     spans: list[tuple[float, float, float]] = []
-    if standing.estimate == "mean difference":
+    if standing.estimate == MEAN_DIFFERENCE:
         level = texts.confidence_words(standing.ranking.attrs)
         parts.append(Part(f"{level} interval", intervals, 2))
         spans = [_span_of(row_of_run.get(run)) for run in rows]
@@ -497,7 +498,7 @@ def _numbers(standing: Standing, row: pd.Series, p: str, places: int) -> str:
     """Return by how much a run differs from the other: wins and losses, or an estimate."""
     if standing.result.compared.test_of(standing.name).procedure.of == "signs":
         return f"wins {row['wins']}, loses {row['losses']} ({p})"
-    label = "" if standing.estimate == "mean difference" else f"{standing.estimate} "
+    label = "" if standing.estimate == MEAN_DIFFERENCE else f"{standing.estimate} "
     interval = texts.interval(row["ci_low"], row["ci_high"], places)
     within = "" if interval == "-" else f"{interval}, "
     return f"{label}{signed(float(row['estimate']), places)} ({within}{p})"

@@ -35,9 +35,9 @@ from ir_lexirecall.present.tables import (
     dagger_note,
 )
 from ir_lexirecall.present.text import count, listed
+from ir_lexirecall.significance.outcomes import MEAN_DIFFERENCE
 
 TABLES = ("means", "differences")
-_MEAN_DIFFERENCE = "mean difference"
 
 
 def marks_of(result: Comparison) -> dict[str, list[str]]:
@@ -106,7 +106,7 @@ def comparison_table(
     criteria = dict(result.compared.by)
     if columns == "differences":  # they show the estimate of a sign test, not all queries won
         for name, standing in standings.items():
-            if not standing.criterion.is_measure and standing.estimate != _MEAN_DIFFERENCE:
+            if not standing.criterion.is_measure and standing.estimate != MEAN_DIFFERENCE:
                 del criteria[name]
     notes += criteria_captions(criteria, _rivals(result, columns))
     title = _caption(result, columns) if caption is None else caption
@@ -314,7 +314,7 @@ def _notes_on_differences(result: Comparison, standings: Mapping[str, Standing])
         notes.append(f"Differences are {run} minus {baseline}.")
     how = how_compared(result, list(standings))
     notes.append(f"+, -: better, worse than {baseline} ({how}).")
-    estimates = {standing.estimate for standing in standings.values()} - {_MEAN_DIFFERENCE}
+    estimates = {standing.estimate for standing in standings.values()} - {MEAN_DIFFERENCE}
     if estimates:
         names = listed(sorted(estimates))
         notes.append(f"Differences and intervals are those of the test's estimate ({names}).")

@@ -37,6 +37,7 @@ from ir_lexirecall.present.text import (
     how_tested,
     listed,
 )
+from ir_lexirecall.significance.outcomes import MEAN_DIFFERENCE
 
 if TYPE_CHECKING:
     from ir_lexirecall.benchmarks import Benchmark
@@ -460,6 +461,6 @@ def largest_loss(standing: Standing, row: pd.Series) -> str:
 
 def bound_words(standing: Standing, row: pd.Series) -> str:
     """Return the bound of `loss_words` with its confidence, and its unit if that is no mean."""
-    unit = "" if standing.estimate == "mean difference" else f"; {standing.estimate}"
+    unit = "" if standing.estimate == MEAN_DIFFERENCE else f"; {standing.estimate}"
     level = f"one-sided {confidence_words(standing.result.provenance)}"
     return f"{loss_words(standing, row)} ({level}{unit})"

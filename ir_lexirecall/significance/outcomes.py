@@ -22,6 +22,9 @@ from ir_lexirecall._util.progress import progress_bar
 from ir_lexirecall._util.rounding import settled
 from ir_lexirecall.significance.verdict import Verdict
 
+MEAN_DIFFERENCE = "mean difference"
+"""What a test of means estimates, in words."""
+
 Bounds = tuple[float, float]
 
 
@@ -151,7 +154,7 @@ class Procedure:
     kernel: Kernel | None = None
     two_sided: Callable[[Floats, float, Resampled], TestResult] | None = None
     one_sided: Callable[[Floats, Floats, Resampled], tuple[Floats, Floats]] | None = None
-    estimate: str = "mean difference"
+    estimate: str = MEAN_DIFFERENCE
     effect: str = "mean / standard deviation of the differences (Cohen's d_z)"
     exact: float = 0
     resampled: bool = False
