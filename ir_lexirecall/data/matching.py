@@ -104,36 +104,31 @@ def _no_shared_query(judgments: Judgments, run: Source | None, title: str) -> st
 
 
 def _warn_of_unicode_forms(judgments: Judgments, run: Source, title: str) -> None:
-    """Warn about ids of a run that the qrels have in another Unicode form only.
+    """Warn about ids that the run and the qrels write in different Unicode forms.
 
     ``é`` may be one character or two, and looks the same. Such ids do not meet.
     """
     judged_queries, judged_docs = judgments.accented_ids
-    pairs: list[tuple[str, str]] = []
+    pairs: dict[tuple[str, str], None] = {}
     for query_id, doc_id in dict.fromkeys(first_rows(run)):
-        if query_id not in judgments.place:
-            pairs += _in_another_form(query_id, judged_queries)
+        if query_id in judgments.place:
+            name, id_of_form, judged = doc_id, judged_docs, _judged(judgments, query_id)
+        else:
+            name, id_of_form, judged = query_id, judged_queries, judgments.place
+        if name.isascii() or name in judged:
             continue
-        judged = _judged(judgments, query_id)
-        if doc_id not in judged:
-            pairs += [pair for pair in _in_another_form(doc_id, judged_docs) if pair[1] in judged]
+        other = id_of_form.get(unicodedata.normalize("NFC", name))
+        if other in judged:
+            pairs[name, other] = None
     if not pairs:
         return
-    in_run, in_qrels = pairs[0]
-    n_ids = len(dict.fromkeys(pairs))
+    in_run, in_qrels = next(iter(pairs))
+    n_ids = len(pairs)
     warn(
         f"{title}: {n_ids} of its ids {'is' if n_ids == 1 else 'are'} in the qrels in another "
         f"Unicode form, and so {'does' if n_ids == 1 else 'do'} not meet: {in_run!a} here, "
         f"{in_qrels!a} there; write both sides in one form: unicodedata.normalize('NFC', id)"
     )
-
-
-def _in_another_form(name: str, judged: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Return the id with the one of the qrels that differs from it by its Unicode form, if any."""
-    if name.isascii():
-        return []
-    other = judged.get(unicodedata.normalize("NFC", name), name)
-    return [(name, other)] if other != name else []
 
 
 def _retrieves_nothing_on_purpose(judgments: Judgments, run: Source | None) -> bool:
