@@ -203,8 +203,8 @@ class SharedDeviations(Statistic):
     def __init__(self, cells: TaskCells, n_resamples: int) -> None:
         enough = min(n_resamples, max(_ENOUGH, n_resamples // 4))
         n_models, n_tasks = len(cells.values), cells.n_tasks
-        sample = np.empty((n_models, n_tasks))
-        super().__init__([sample], "queries", n_resamples=enough, widest=2 * n_models)
+        one_of_task = cells.values[:, cells.starts]  # tasks are drawn, with all their cells
+        super().__init__([one_of_task], "queries", n_resamples=enough, widest=2 * n_models)
         self._is_complete = not np.isnan(cells.values).any()
         (scaled,), _ = less_shared([cells.values])
         self._cells = TaskCells(scaled, cells.starts)
