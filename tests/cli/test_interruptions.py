@@ -58,21 +58,32 @@ b = "dph.txt"
 """
 
 
-@pytest.mark.parametrize("moment", ["qrels.txt", ".ir-lexirecall-"], ids=["reading", "writing"])
-@pytest.mark.parametrize("command", COMMANDS)
-def test_ctrl_c(command: str, moment: str, folder: Path) -> None:
-    Path("suite.toml").write_text(SUITE)
-    new = Path(next(word for word in COMMANDS[command] if word.startswith("new")))
-    new.write_text("as before")
-    before = set(os.listdir())
-    done = subprocess.run(
-        [sys.executable, "-c", _INTERRUPTED, moment, *COMMANDS[command]],
+def started(*words: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run Python with these words, and return what it printed."""
+    return subprocess.run(
+        [sys.executable, *words],
         cwd=folder,
         capture_output=True,
         text=True,
         check=False,
         timeout=_PATIENCE,
     )
+
+
+def with_old_output(command: str) -> Path:
+    """Return the file that a command writes, which exists already."""
+    Path("suite.toml").write_text(SUITE)
+    new = Path(next(word for word in COMMANDS[command] if word.startswith("new")))
+    new.write_text("as before")
+    return new
+
+
+@pytest.mark.parametrize("moment", ["qrels.txt", ".ir-lexirecall-"], ids=["reading", "writing"])
+@pytest.mark.parametrize("command", COMMANDS)
+def test_ctrl_c(command: str, moment: str, folder: Path) -> None:
+    new = with_old_output(command)
+    before = set(os.listdir())
+    done = started("-c", _INTERRUPTED, moment, *COMMANDS[command], folder=folder)
     assert (done.returncode, done.stdout) == (130, ""), done.stderr
     assert done.stderr == "ir-lexirecall: interrupted\n"
     assert new.read_text() == "as before"
@@ -83,14 +94,7 @@ def test_ctrl_c(command: str, moment: str, folder: Path) -> None:
 def test_the_same_commands_without_an_interruption(command: str, folder: Path) -> None:
     """Else nothing was interrupted while it wrote."""
     Path("suite.toml").write_text(SUITE)
-    done = subprocess.run(
-        [sys.executable, "-c", _INTERRUPTED, "no file of this name", *COMMANDS[command]],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=_PATIENCE,
-    )
+    done = started("-c", _INTERRUPTED, "no file of this name", *COMMANDS[command], folder=folder)
     assert done.returncode == 0, done.stderr
     assert [name for name in os.listdir() if name.startswith("new")]
 
@@ -99,18 +103,9 @@ def test_the_same_commands_without_an_interruption(command: str, folder: Path) -
 def test_a_full_disk(command: str, folder: Path) -> None:
     """A limit of the size of files, which a write meets as it meets the end of a disk."""
     pytest.importorskip("resource")
-    Path("suite.toml").write_text(SUITE)
-    new = Path(next(word for word in COMMANDS[command] if word.startswith("new")))
-    new.write_text("as before")
+    new = with_old_output(command)
     before = set(os.listdir())
-    done = subprocess.run(
-        [sys.executable, "-B", "-c", _ON_A_FULL_DISK, *COMMANDS[command]],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=_PATIENCE,
-    )
+    done = started("-B", "-c", _ON_A_FULL_DISK, *COMMANDS[command], folder=folder)
     assert (done.returncode, done.stdout) == (1, ""), done.stderr
     (line,) = done.stderr.splitlines()
     assert line.endswith("File too large")
