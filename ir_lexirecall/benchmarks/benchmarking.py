@@ -353,7 +353,7 @@ def _comparison_on(
     design: Design,
     repeated: Repeats | None,
 ) -> Comparison:
-    """Return the comparison of the runs on one collection, which may lack the baseline.
+    """Return the comparison of the runs on one collection, with the baseline if it is there.
 
     Raises:
         ValueError: there are no judgments.

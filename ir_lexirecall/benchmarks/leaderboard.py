@@ -59,7 +59,7 @@ class Leaderboard:
 
     @property
     def gains(self) -> TaskCells:
-        """The values in cells, the larger the better."""
+        """The values in cells, turned so that larger is better."""
         return replace(self.cells, values=self.criterion.sign * self.cells.values)
 
     @property

@@ -630,7 +630,7 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         }
 
     def _bounds_of_differences(self, by: str) -> tuple[float, float]:
-        """Return the ends of the range of differences by a criterion."""
+        """Return the smallest and the largest possible difference by a criterion."""
         criterion = self.criterion(by)
         least, most = criterion.range
         return criterion.bounds or (least - most, most - least)
@@ -665,7 +665,7 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
     def _between_collections(
         self, by: str, differences: list[Floats], against: Mapping[str, Any]
     ) -> dict[str, Any]:
-        """Return what random effects say of differences, as columns beside those of `against`."""
+        """Return the columns of the random-effects model, which follow those of `against`."""
         columns = {
             "effect": against["difference"],
             "effect_low": against["difference_low"],

@@ -722,7 +722,7 @@ def page(rows: Sequence[Row], earlier: Path | None = None) -> str:
 def record_of(
     simulate: Callable[[int, Generator], Iterator[Row]], samples: int, folder: Path | None
 ) -> Record:
-    """Return the record of a function: the one in the folder if it has as many samples, or a new one."""
+    """Return the record of a function, read from the folder if it has as many samples there."""
     path = None if folder is None else folder / f"{simulate.__name__}.json"
     if path is not None and path.exists():
         record = Record.read(path)
@@ -773,7 +773,7 @@ class Record:
 
 
 def printed(row: Row) -> Row:
-    """Print a row, and return it."""
+    """Print a row and return it."""
     worst = "" if row.worst is None else f"{row.worst:.3f}"
     print(
         f"{row.statement:45} {row.setting:55} {row.level:.2f} {row.share:.3f} {worst:5} {row.remark}",

@@ -22,7 +22,7 @@ RESAMPLES = 199
 MORE_TASKS = "take more tasks"
 KINDS = ("nearly equal", "a step apart", "in clusters", "skewed")
 GAPS = ((1, 0.0), (3, 0.4))
-"""Cells of each task, and the share of them that is missing."""
+"""Numbers of cells of each task, and shares of missing cells."""
 CELL_NOISE = 0.03
 
 
