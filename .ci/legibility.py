@@ -29,12 +29,27 @@ def violations() -> dict[str, Counter[str]]:
         "lint.pycodestyle.max-doc-length=100",
         "lint.mccabe.max-complexity=10",
     ]
-    command = ["ruff", "check", "--isolated", "--line-length=100", "--target-version=py311"]
+    command = [
+        "ruff",
+        "check",
+        "--isolated",
+        "--line-length=100",
+        "--target-version=py311",
+    ]
     command += [word for setting in settings for word in ("--config", setting)]
     # ruff's convention leaves D401 out unless it is named.
-    command += ["--select", ",".join([*RULES, "D401"]), "--output-format=json", *FOLDERS]
+    command += [
+        "--select",
+        ",".join([*RULES, "D401"]),
+        "--output-format=json",
+        *FOLDERS,
+    ]
     done = subprocess.run(
-        [sys.executable, "-m", *command], cwd=ROOT, capture_output=True, text=True, check=False
+        [sys.executable, "-m", *command],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     for violation in json.loads(done.stdout):
@@ -53,7 +68,9 @@ def listed(text: str) -> dict[str, set[str]]:
 def written(text: str, exceptions: dict[str, set[str]]) -> str:
     """Return the text of pyproject.toml with other exceptions."""
     lines = [
-        f'"{path}" = [{", ".join(f"{rule!r}" for rule in sorted(rules))}]'.replace("'", '"')
+        f'"{path}" = [{", ".join(f"{rule!r}" for rule in sorted(rules))}]'.replace(
+            "'", '"'
+        )
         for path, rules in sorted(exceptions.items())
         if rules
     ]
@@ -67,10 +84,18 @@ def main(arguments: list[str]) -> int:
     text, counts = project.read_text(encoding="utf-8"), violations()
     before = listed(text)
     needed = {path: rules & counts[path].keys() for path, rules in before.items()}
-    n_of_rule = Counter(rule for of_file in counts.values() for rule in of_file.elements())
+    n_of_rule = Counter(
+        rule for of_file in counts.values() for rule in of_file.elements()
+    )
     for rule, n in n_of_rule.most_common():
-        print(f"{n:5} {rule}, in {sum(rule in of_file for of_file in counts.values())} files")
-    needless = {path: before[path] - needed[path] for path in before if before[path] - needed[path]}
+        print(
+            f"{n:5} {rule}, in {sum(rule in of_file for of_file in counts.values())} files"
+        )
+    needless = {
+        path: before[path] - needed[path]
+        for path in before
+        if before[path] - needed[path]
+    }
     for path, rules in needless.items():
         print(f"not needed any more: {path} {' '.join(sorted(rules))}")
     if "--write" in arguments:

@@ -39,9 +39,15 @@ def by_subject() -> dict[str, object]:
     """The judgments of the embedded collection, each query with the subject that most of its relevant documents have."""
     qrels = demo.qrels()
     relevant = qrels[qrels["relevance"] > 0]
-    subject_of_word = {word: subject for subject, words in SUBJECTS.items() for word in words}
+    subject_of_word = {
+        word: subject for subject, words in SUBJECTS.items() for word in words
+    }
     subject = (
-        relevant["doc_id"].str.split("-").str[0].map(subject_of_word).groupby(relevant["query_id"])
+        relevant["doc_id"]
+        .str.split("-")
+        .str[0]
+        .map(subject_of_word)
+        .groupby(relevant["query_id"])
     )
     of_query = subject.agg(lambda several: several.mode()[0])
     return {name: qrels[qrels["query_id"].map(of_query) == name] for name in SUBJECTS}
@@ -135,13 +141,18 @@ def rankings(docs: pd.Series, queries: pd.Series) -> dict[str, pd.DataFrame]:
 
 def with_vaswani(home: Path, n_resamples: int) -> None:
     """Means over the parts of the embedded collection and vaswani, which each count once."""
-    os.environ["IR_DATASETS_HOME"] = str(home)  # ir_datasets looks there when it is imported
+    os.environ["IR_DATASETS_HOME"] = str(
+        home
+    )  # ir_datasets looks there when it is imported
     import ir_datasets
 
     vaswani = irl.load("vaswani")
-    docs = pd.Series({doc.doc_id: doc.text for doc in ir_datasets.load("vaswani").docs_iter()})
+    docs = pd.Series(
+        {doc.doc_id: doc.text for doc in ir_datasets.load("vaswani").docs_iter()}
+    )
     ours = rankings(
-        demo.docs().set_index("doc_id")["text"], demo.queries().set_index("query_id")["text"]
+        demo.docs().set_index("doc_id")["text"],
+        demo.queries().set_index("query_id")["text"],
     )
     theirs = rankings(docs, vaswani.queries.set_index("query_id")["text"])
     result = irl.benchmark(
@@ -152,7 +163,9 @@ def with_vaswani(home: Path, n_resamples: int) -> None:
         test=irl.SignificanceTest(n_resamples=n_resamples),
     )
     print("\n\nThree systems on these three parts and on vaswani\n")
-    means = result.means().pivot(index=["collection", "run"], columns="criterion", values="mean")
+    means = result.means().pivot(
+        index=["collection", "run"], columns="criterion", values="mean"
+    )
     print(means.loc[list(result), result.criteria].round(3).to_string())
     show(result)
 
@@ -167,7 +180,9 @@ def evaluation_data(folder: Path, n_resamples: int) -> None:
         "robust 2003": ("robust2003", "qrels.txt.gz"),
         "ehealth 2016": ("clef-ehealth-2016", "relevance.qrels.gz"),
     }
-    collections = {name: str(folder / place / qrels) for name, (place, qrels) in places.items()}
+    collections = {
+        name: str(folder / place / qrels) for name, (place, qrels) in places.items()
+    }
     runs = {
         name: {
             f"run {n}": str(path)
@@ -196,11 +211,18 @@ def evaluation_data(folder: Path, n_resamples: int) -> None:
     )
     year = 2009 + (qrels["query_id"].astype(int) - 1) // 50  # fifty topics a year
     web = {
-        f"web {y}": qrels[year == y][["query_id", "doc_id", "relevance"]] for y in range(2011, 2015)
+        f"web {y}": qrels[year == y][["query_id", "doc_id", "relevance"]]
+        for y in range(2011, 2015)
     }
-    of_year = {name: {"ql": str(folder / "web-adhoc" / f"wt{name[-2:]}.run.gz")} for name in web}
+    of_year = {
+        name: {"ql": str(folder / "web-adhoc" / f"wt{name[-2:]}.run.gz")}
+        for name in web
+    }
     result = irl.benchmark(
-        web, of_year, ["nDCG@10", "LR"], test=irl.SignificanceTest(n_resamples=n_resamples)
+        web,
+        of_year,
+        ["nDCG@10", "LR"],
+        test=irl.SignificanceTest(n_resamples=n_resamples),
     )
     print("\nWeb Track ad hoc, one run per year:\n")
     print(result.means().round(3).to_string(index=False))

@@ -34,10 +34,14 @@ MODELS = {
 def interactions(users: int, items: int, rng: np.random.Generator) -> Dataset:
     """Who clicked what: tastes and items as latent factors, beside the items' popularity."""
     taste, character = rng.normal(size=(users, 6)), rng.normal(size=(items, 6))
-    liking = taste @ character.T + rng.normal(size=items) + rng.gumbel(size=(users, items))
+    liking = (
+        taste @ character.T + rng.normal(size=items) + rng.gumbel(size=(users, items))
+    )
     clicked = np.argsort(-liking, axis=1)[:, :30]
     user_id = np.repeat(np.arange(users), clicked.shape[1])
-    return from_interactions_df(pd.DataFrame({"user_id": user_id, "item_id": clicked.ravel()}))
+    return from_interactions_df(
+        pd.DataFrame({"user_id": user_id, "item_id": clicked.ravel()})
+    )
 
 
 def recommendations(split: TTSplit, n: int, seed: int) -> ItemListCollection:
@@ -80,12 +84,23 @@ def main(users: int = 600, items: int = 400, n: int = 100, seed: int = 1) -> Com
         Metric("CWL_ERR10(max_rel=1)"),
     ]  # any measure is a metric
     table = measured(recs, split.test, metrics)
-    print(f"Means over {len(split.test)} users, 8 test items each, {n} items recommended:\n")
+    print(
+        f"Means over {len(split.test)} users, 8 test items each, {n} items recommended:\n"
+    )
     print(table.groupby("model", sort=False).mean().round(4).to_string())
 
     result = compare(split.test, recs)
     print("\nExact preferences between the lists of each user:\n")
-    columns = ["run_a", "run_b", "wins", "losses", "ties", "difference", "p_corrected", "verdict"]
+    columns = [
+        "run_a",
+        "run_b",
+        "wins",
+        "losses",
+        "ties",
+        "difference",
+        "p_corrected",
+        "verdict",
+    ]
     print(result.table()[columns].round(4).to_string(index=False))
     print("\nWhat decided between ALS and item-kNN for the first users:\n")
     print(result.explain("ALS", "item-kNN").head().to_string(index=False))

@@ -47,13 +47,17 @@ def read_tsv(path: Path) -> list[dict[str, str]]:
 def tokenize(text: str) -> list[str]:
     """Lower-cased runs of letters and digits, without a plural ``s`` or ``es``."""
     words = re.findall(r"[^\W_]+", text.lower())
-    return [re.sub(r"(?<=o)es$|(?<=[^isu])s$", "", w) if len(w) > 3 else w for w in words]
+    return [
+        re.sub(r"(?<=o)es$|(?<=[^isu])s$", "", w) if len(w) > 3 else w for w in words
+    ]
 
 
 class Index:
     """Document-by-term counts of a list of texts, with the statistics that rankers need."""
 
-    def __init__(self, texts: list[str], stop_words: frozenset[str] = STOP_WORDS) -> None:
+    def __init__(
+        self, texts: list[str], stop_words: frozenset[str] = STOP_WORDS
+    ) -> None:
         tokens = [[t for t in tokenize(text) if t not in stop_words] for text in texts]
         terms = sorted({term for doc in tokens for term in doc})
         self.column = {term: i for i, term in enumerate(terms)}
@@ -112,12 +116,16 @@ def overlap(titles: Index, query: str) -> np.ndarray:
 
 def rank(doc_ids: list[str], scores: np.ndarray) -> Ranking:
     """The best documents with a positive score, ties in order of document id."""
-    rounded = [(doc_id, round(float(s), 6)) for doc_id, s in zip(doc_ids, scores, strict=True)]
+    rounded = [
+        (doc_id, round(float(s), 6)) for doc_id, s in zip(doc_ids, scores, strict=True)
+    ]
     positive = [pair for pair in rounded if pair[1] > 0]
     return sorted(positive, key=lambda pair: (-pair[1], pair[0]))[:DEPTH]
 
 
-def rerank(ranking: Ranking, title_score: dict[str, float], weight: float = 0.3) -> Ranking:
+def rerank(
+    ranking: Ranking, title_score: dict[str, float], weight: float = 0.3
+) -> Ranking:
     """Reorder the first documents by a blend of their score and their title overlap.
 
     Both parts are scaled to [0, 1]. The last score of the head is added to the
@@ -129,7 +137,12 @@ def rerank(ranking: Ranking, title_score: dict[str, float], weight: float = 0.3)
     top, floor = head[0][1], head[-1][1]
     best_title = max(title_score[doc_id] for doc_id, _ in head) or 1.0
     blended = [
-        (d, round(floor + (1 - weight) * s / top + weight * title_score[d] / best_title, 6))
+        (
+            d,
+            round(
+                floor + (1 - weight) * s / top + weight * title_score[d] / best_title, 6
+            ),
+        )
         for d, s in head
     ]
     return sorted(blended, key=lambda pair: (-pair[1], pair[0])) + tail
@@ -140,7 +153,9 @@ def write_run(path: Path, rankings: dict[str, Ranking]) -> None:
     with path.open("w", encoding="utf-8", newline="\n") as handle:
         for query_id, ranking in rankings.items():
             for position, (doc_id, score) in enumerate(ranking, start=1):
-                handle.write(f"{query_id} Q0 {doc_id} {position} {score:.6f} {path.stem}\n")
+                handle.write(
+                    f"{query_id} Q0 {doc_id} {position} {score:.6f} {path.stem}\n"
+                )
 
 
 def main(out: Path = DEMO / "runs") -> None:
@@ -161,7 +176,9 @@ def main(out: Path = DEMO / "runs") -> None:
             "ql": rank(doc_ids, query_likelihood(full, text)),
             "overlap": rank(doc_ids, title_scores),
         }
-        by_id = {doc_id: float(s) for doc_id, s in zip(doc_ids, title_scores, strict=True)}
+        by_id = {
+            doc_id: float(s) for doc_id, s in zip(doc_ids, title_scores, strict=True)
+        }
         rankings["bm25_rerank"] = rerank(rankings["bm25"], by_id)
         for name, ranking in rankings.items():
             runs.setdefault(name, {})[query_id] = ranking
@@ -173,7 +190,9 @@ def main(out: Path = DEMO / "runs") -> None:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description="Make the run files of the demo collection.")
+    parser = argparse.ArgumentParser(
+        description="Make the run files of the demo collection."
+    )
     parser.add_argument(
         "--out",
         type=Path,

@@ -25,7 +25,9 @@ SHOWN = 13  # documents of a ranking
 def overview() -> Drawing:
     """Two rankings of one query and what decides between them; and all queries, against a baseline."""
     runs, qrels = demo.runs(), demo.qrels()
-    relevant = set(qrels[(qrels["query_id"] == "q06") & (qrels["relevance"] > 0)]["doc_id"])
+    relevant = set(
+        qrels[(qrels["query_id"] == "q06") & (qrels["relevance"] > 0)]["doc_id"]
+    )
     result = irl.compare(qrels, runs, ["lexirecall", "nDCG@10"], baseline="bm25")
     decided = result.explain("bm25", "bm25_rerank").set_index("query_id").loc["q06"]
     figure = Figure(figsize=(6.4, 2.5))
@@ -40,10 +42,16 @@ def overview() -> Drawing:
         )
         for x, doc in enumerate(run["doc_id"]):
             colour = (
-                EMPTY if doc not in relevant else DECIDES if x + 1 == decided[rank] else BLUES["1"]
+                EMPTY
+                if doc not in relevant
+                else DECIDES
+                if x + 1 == decided[rank]
+                else BLUES["1"]
             )
             left.add_patch(
-                Rectangle((x + 0.06, 1.5 * y + 0.1), 0.88, 0.8, facecolor=colour, linewidth=0)
+                Rectangle(
+                    (x + 0.06, 1.5 * y + 0.1), 0.88, 0.8, facecolor=colour, linewidth=0
+                )
             )
     left.set_xlim(0, SHOWN)
     left.set_ylim(3.1, -0.1)
@@ -78,16 +86,19 @@ def overview() -> Drawing:
     right.invert_yaxis()
     right.set_xticks([])
     right.set_title(
-        "All 16 queries, against bm25:\nbetter, tie, worse", fontsize=9, color=INK, loc="left"
+        "All 16 queries, against bm25:\nbetter, tie, worse",
+        fontsize=9,
+        color=INK,
+        loc="left",
     )
     counts = "; ".join(
         f"{row['run_a']} {row['wins']}, {row['ties']}, {row['losses']}"
         for _, row in table.iterrows()
     )
-    one = (
-        "Two rankings of one query with five relevant documents each, of which the last one decides"
+    one = "Two rankings of one query with five relevant documents each, of which the last one decides"
+    return Drawing(
+        figure, f"{one}; and all queries, better, tied and worse than bm25: {counts}"
     )
-    return Drawing(figure, f"{one}; and all queries, better, tied and worse than bm25: {counts}")
 
 
 def main() -> None:
@@ -107,7 +118,9 @@ def main() -> None:
         ' version="1.1">', f' version="1.1">\n<title>{escape(drawing.text)}</title>', 1
     )
     for name, ink in (("light", "#1f2328"), ("dark", "#e6edf3")):
-        (folder / f"overview-{name}.svg").write_text(svg.replace(INK, ink), encoding="utf-8")
+        (folder / f"overview-{name}.svg").write_text(
+            svg.replace(INK, ink), encoding="utf-8"
+        )
 
 
 if __name__ == "__main__":

@@ -15,7 +15,13 @@ examples/pyterrier_experiment.py``.
 
 import matplotlib.pyplot as plt
 import pyterrier as pt
-from pyterrier.measures import CWL_ERR10, LR, RBU, TSE, nDCG  # standard and new ones alike
+from pyterrier.measures import (
+    CWL_ERR10,
+    LR,
+    RBU,
+    TSE,
+    nDCG,
+)  # standard and new ones alike
 
 from ir_lexirecall import demo
 
@@ -25,7 +31,12 @@ from ir_lexirecall import demo
 
 topics = demo.queries().rename(columns={"query_id": "qid", "text": "query"})
 qrels = demo.qrels().rename(
-    columns={"query_id": "qid", "doc_id": "docno", "relevance": "label", "subtopic_id": "iteration"}
+    columns={
+        "query_id": "qid",
+        "doc_id": "docno",
+        "relevance": "label",
+        "subtopic_id": "iteration",
+    }
 )
 systems = {}
 for name, run in demo.runs().items():
@@ -47,19 +58,28 @@ table = pt.lexirecall.Experiment(
     systems, topics, qrels, [LR, nDCG @ 10], baseline="bm25", **options
 )
 print(
-    table[["name", *(column for column in table if "nDCG" in column)]].to_string(index=False), "\n"
+    table[["name", *(column for column in table if "nDCG" in column)]].to_string(
+        index=False
+    ),
+    "\n",
 )
 print(
-    table[["name", *(column for column in table if column.startswith("pref:"))]].to_string(
-        index=False
-    )
+    table[
+        ["name", *(column for column in table if column.startswith("pref:"))]
+    ].to_string(index=False)
 )
 
 # %%
 # Against two baselines:
 
-two = pt.lexirecall.Experiment(systems, topics, qrels, [LR], baseline=["bm25", "ql"], round=4)
-print(two[["name", *(column for column in two if "p-value" in column)]].to_string(index=False))
+two = pt.lexirecall.Experiment(
+    systems, topics, qrels, [LR], baseline=["bm25", "ql"], round=4
+)
+print(
+    two[["name", *(column for column in two if "p-value" in column)]].to_string(
+        index=False
+    )
+)
 
 # %%
 # What decided between BM25 and its reranked version? A query without a winner is a tie: the rankings are equal in all
@@ -73,7 +93,8 @@ print(comparison.explain("bm25", "bm25_rerank", "lexirecall").to_string(index=Fa
 
 axes = comparison.with_baseline(None).plot("heatmap", "lexirecall")
 axes.figure.suptitle(
-    "Mean preference of the row's system over the column's (lexirecall)", fontsize="medium"
+    "Mean preference of the row's system over the column's (lexirecall)",
+    fontsize="medium",
 )
 plt.show()
 for note in comparison.diagnostics:

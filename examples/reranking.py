@@ -27,7 +27,9 @@ rng = np.random.default_rng(1)
 documents = [f"d{i}" for i in range(DEPTH)]
 qrels, first, reranked = {}, {}, {}
 for q in range(QUERIES):
-    qrels[f"q{q}"] = {documents[i]: 1 for i in rng.choice(DEPTH, RELEVANT, replace=False)}
+    qrels[f"q{q}"] = {
+        documents[i]: 1 for i in rng.choice(DEPTH, RELEVANT, replace=False)
+    }
     top = [documents[i] for i in rng.permutation(100)]
     for run, order in ((first, documents), (reranked, top + documents[100:])):
         run[f"q{q}"] = {document: float(DEPTH - i) for i, document in enumerate(order)}
@@ -46,9 +48,9 @@ print(different.to_string())
 result = irl.compare(qrels, {"first": first, "reranked": reranked})
 print("Exact preferences:")
 print(
-    result.table()[["run_a", "run_b", "wins", "losses", "ties", "difference", "p"]].to_string(
-        index=False
-    )
+    result.table()[
+        ["run_a", "run_b", "wins", "losses", "ties", "difference", "p"]
+    ].to_string(index=False)
 )
 print("\nWhat decided on the first queries:")
 print(result.explain("first", "reranked").head().to_string(index=False))
@@ -59,6 +61,7 @@ print(result.explain("first", "reranked").head().to_string(index=False))
 
 axes = result.plot("pair", "first", "reranked")
 axes.figure.suptitle(
-    "The rank that decided each query: first (blue) and reranked (orange)", fontsize="medium"
+    "The rank that decided each query: first (blue) and reranked (orange)",
+    fontsize="medium",
 )
 plt.show()

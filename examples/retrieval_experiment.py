@@ -55,17 +55,27 @@ class BM25(pt.Transformer):
         found = []
         for qid, query in zip(topics["qid"], topics["query"], strict=True):
             tokens = bm25s.tokenize([query], stopwords="en", show_progress=False)
-            documents, scores = self.index.retrieve(tokens, k=self.depth, show_progress=False)
+            documents, scores = self.index.retrieve(
+                tokens, k=self.depth, show_progress=False
+            )
             hits = pd.DataFrame(
-                {"qid": qid, "query": query, "doc": documents[0], "score": scores[0].astype(float)}
+                {
+                    "qid": qid,
+                    "query": query,
+                    "doc": documents[0],
+                    "score": scores[0].astype(float),
+                }
             )
             found.append(hits[hits["score"] > 0])
         results = pd.concat(
-            [pd.DataFrame(columns=["qid", "query", "doc", "score"]), *found], ignore_index=True
+            [pd.DataFrame(columns=["qid", "query", "doc", "score"]), *found],
+            ignore_index=True,
         )
         docno = pd.Series([self.docnos[i] for i in results["doc"]], dtype=str)
         return pt.model.add_ranks(
-            results.drop(columns="doc").assign(docno=docno, score=results["score"].astype(float))
+            results.drop(columns="doc").assign(
+                docno=docno, score=results["score"].astype(float)
+            )
         )
 
 
@@ -120,7 +130,8 @@ def main(arguments: list[str] | None = None) -> Comparison:
         columns={"query_id": "qid", "doc_id": "docno", "relevance": "label"}
     )
     texts = {
-        doc.doc_id: doc.default_text() for doc in ir_datasets.load(options.dataset).docs_iter()
+        doc.doc_id: doc.default_text()
+        for doc in ir_datasets.load(options.dataset).docs_iter()
     }
     docnos = list(texts)
     tokens = bm25s.tokenize(list(texts.values()), stopwords="en", show_progress=False)
@@ -133,7 +144,9 @@ def main(arguments: list[str] | None = None) -> Comparison:
         "atire": BM25(docnos, tokens, method="atire"),
         "bm25 >> coverage": bm25 >> CoverageReranker(texts),
     }
-    measures = [measure for measure in collection.recommended() if str(measure) != "R@1000"]
+    measures = [
+        measure for measure in collection.recommended() if str(measure) != "R@1000"
+    ]
     table, comparison = pt.lexirecall.Experiment(
         systems,
         topics,
@@ -164,7 +177,10 @@ def main(arguments: list[str] | None = None) -> Comparison:
     explained = comparison.explain(a, b, "lexirecall")
     print(explained[explained["winner"].notna()].head(10).to_string(index=False))
     pairs = comparison.with_baseline(None).plot("heatmap", "lexirecall")
-    pictures = {"preferences": pairs, "pair": comparison.plot("pair", a, b, "lexirecall")}
+    pictures = {
+        "preferences": pairs,
+        "pair": comparison.plot("pair", a, b, "lexirecall"),
+    }
     pictures["preferences"].figure.suptitle(
         "Mean preference of the row's system over the column's", fontsize="medium"
     )

@@ -53,7 +53,9 @@ else:
         "scorer": "ir_lexirecall.evaluation.one_ranking",
         "tie_audit": "ir_lexirecall.evaluation.evaluating",
     }
-    _MODULES = {name: f"ir_lexirecall.{name}" for name in ("meta", "plots", "significance")}
+    _MODULES = {
+        name: f"ir_lexirecall.{name}" for name in ("meta", "plots", "significance")
+    }
     _MODULES["demo"] = "ir_lexirecall.data.demo"
     __getattr__, __dir__ = _exports(__name__, _FUNCTIONS | _MODULES)
     globals().update({name: getattr(_measures, name) for name in _measures.__all__})

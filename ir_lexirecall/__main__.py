@@ -40,7 +40,9 @@ def main() -> int:
 
 
 def _interrupt(*_: Any) -> NoReturn:
-    signal.signal(signal.SIGINT, _leave)  # for whoever cannot wait until files are cleaned up
+    signal.signal(
+        signal.SIGINT, _leave
+    )  # for whoever cannot wait until files are cleaned up
     raise KeyboardInterrupt
 
 

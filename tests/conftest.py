@@ -78,7 +78,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(
+    config: pytest.Config, items: list[pytest.Item]
+) -> None:
     """Mark the cases that the marks ``slow_except`` and ``sparse`` leave to the slow command."""
     n_cases: Counter[str] = Counter()
     for item in items:
@@ -153,7 +155,9 @@ class Data:
         """Path of a file of the large runs and qrels; a test that needs a missing one is skipped."""
         path = SHARED_DATA / name
         if not path.exists():
-            pytest.skip(f"{path} is missing: the large runs and qrels are not part of the project")
+            pytest.skip(
+                f"{path} is missing: the large runs and qrels are not part of the project"
+            )
         return str(path)
 
     def folder(self, name: str) -> list[str]:
@@ -178,13 +182,19 @@ PROVIDER = LexiRecallProvider()
 
 def values(measure: Measure, qrels: Any, run: Any) -> dict[str, float]:
     """This library's value of each query, also for the measures that another provider would serve first."""
-    return {metric.query_id: metric.value for metric in PROVIDER.iter_calc([measure], qrels, run)}
+    return {
+        metric.query_id: metric.value
+        for metric in PROVIDER.iter_calc([measure], qrels, run)
+    }
 
 
 def cwl_values(measure: Measure, qrels: Any, run: Any) -> dict[tuple[str, str], float]:
     """All five values of a C/W/L measure, by query and field."""
     return by_field(
-        {metric.query_id: metric[2:] for metric in PROVIDER.iter_calc([measure], qrels, run)}
+        {
+            metric.query_id: metric[2:]
+            for metric in PROVIDER.iter_calc([measure], qrels, run)
+        }
     )
 
 
@@ -221,9 +231,13 @@ def retrieved(ranking: Sequence[float | None]) -> dict[str, float]:
     return {str(place): -float(place) for place in range(len(ranking))}
 
 
-def judged(ranking: Sequence[float | None], missing: Sequence[float] = ()) -> dict[str, float]:
+def judged(
+    ranking: Sequence[float | None], missing: Sequence[float] = ()
+) -> dict[str, float]:
     """The judgments of a ranking given by its grades (None: unjudged), and of documents it misses."""
-    grades = {str(place): grade for place, grade in enumerate(ranking) if grade is not None}
+    grades = {
+        str(place): grade for place, grade in enumerate(ranking) if grade is not None
+    }
     return grades | {f"missing{i}": grade for i, grade in enumerate(missing)}
 
 
@@ -234,13 +248,38 @@ QUERY_IDS = st.sampled_from(["q", "q1", "q10", "Q1", "é", "文書"])
 # Prefixes, upper case, characters that separate fields elsewhere, composed and decomposed letters, and ids
 # that UTF-16 would sort in another order than UTF-8.
 DOC_IDS = st.sampled_from(
-    ["d", "d1", "d10", "D1", 'd"1', "d,1", "é", "e\u0301", "a\u00a0b", "文", "\uffff", "\U00010000"]
+    [
+        "d",
+        "d1",
+        "d10",
+        "D1",
+        'd"1',
+        "d,1",
+        "é",
+        "e\u0301",
+        "a\u00a0b",
+        "文",
+        "\uffff",
+        "\U00010000",
+    ]
 )
 
 # Equal, equal only as 32-bit floats, equal only as numbers (-0.0), beyond the range of 32 bits, or anything.
 SCORES = st.one_of(
     st.sampled_from(
-        [0.0, -0.0, 1e-50, -1e-50, 1.0, 1 + 1e-9, 1 - 1e-9, 16777216.0, 16777217.0, 1e39, -1e300]
+        [
+            0.0,
+            -0.0,
+            1e-50,
+            -1e-50,
+            1.0,
+            1 + 1e-9,
+            1 - 1e-9,
+            16777216.0,
+            16777217.0,
+            1e39,
+            -1e300,
+        ]
     ),
     st.floats(-3, 3),
 )
@@ -253,7 +292,9 @@ CUTOFFS = st.none() | st.integers(1, 60)
 def rankings(draw: st.DrawFn) -> dict[str, float]:
     """Scores of documents, some of them judged, with stretches of unjudged ones between them."""
     scores = draw(st.dictionaries(DOC_IDS, SCORES))
-    for score, length in draw(st.lists(st.tuples(SCORES, st.integers(1, 30)), max_size=3)):
+    for score, length in draw(
+        st.lists(st.tuples(SCORES, st.integers(1, 30)), max_size=3)
+    ):
         scores |= {f"unjudged{len(scores) + i}": score for i in range(length)}
     return scores
 
@@ -266,13 +307,17 @@ def judged_queries(
     query_ids = draw(st.lists(QUERY_IDS, min_size=1, max_size=5, unique=True))
     missing = st.integers(0, 4).map(lambda number: number == 0)
     qrels = {
-        q: draw(judgments) for place, q in enumerate(query_ids) if place == 0 or not draw(missing)
+        q: draw(judgments)
+        for place, q in enumerate(query_ids)
+        if place == 0 or not draw(missing)
     }
     run = {q: draw(rankings()) for q in query_ids if not draw(missing)}
     return qrels, run
 
 
-def collections(grades: st.SearchStrategy[float] = GRADES) -> st.SearchStrategy[tuple[Qrels, Run]]:
+def collections(
+    grades: st.SearchStrategy[float] = GRADES,
+) -> st.SearchStrategy[tuple[Qrels, Run]]:
     """Qrels and a run as dicts of dicts."""
     return judged_queries(st.dictionaries(DOC_IDS, grades, min_size=1))
 
@@ -292,13 +337,18 @@ def at_ranks(ranks: list[int]) -> list[float | None]:
     return ranking
 
 
-def values_of_placements(measure: Any, relevant: int, *placed: list[int]) -> list[float]:
+def values_of_placements(
+    measure: Any, relevant: int, *placed: list[int]
+) -> list[float]:
     """Values of rankings with relevant documents at these ranks, and the rest of them missing."""
     rankings = {str(q): at_ranks(ranks) for q, ranks in enumerate(placed)}
     qrels = {
-        q: judged(ranking, [1] * (relevant - ranking.count(1))) for q, ranking in rankings.items()
+        q: judged(ranking, [1] * (relevant - ranking.count(1)))
+        for q, ranking in rankings.items()
     }
-    found = values(measure, qrels, {q: retrieved(ranking) for q, ranking in rankings.items()})
+    found = values(
+        measure, qrels, {q: retrieved(ranking) for q, ranking in rankings.items()}
+    )
     return [found[q] for q in rankings]
 
 
@@ -352,7 +402,9 @@ def aspect_collections(
     draw: st.DrawFn, aspects: int = len(ASPECTS)
 ) -> tuple[dict[str, Any], Any, Any]:
     """Scales of up to so many aspects, labels by query, document and aspect (some missing), and a run."""
-    names = draw(st.lists(st.sampled_from(ASPECTS), min_size=1, max_size=aspects, unique=True))
+    names = draw(
+        st.lists(st.sampled_from(ASPECTS), min_size=1, max_size=aspects, unique=True)
+    )
     scales = {name: draw(SCALES) for name in names}
     labels = {name: st.sampled_from(grades_of(scale)) for name, scale in scales.items()}
     some_labels = st.fixed_dictionaries({}, optional=labels)
@@ -361,7 +413,8 @@ def aspect_collections(
         st.fixed_dictionaries(labels)
     )  # every aspect occurs
     judgments = {
-        q: {doc: label for doc, label in docs.items() if label} for q, docs in drawn.items()
+        q: {doc: label for doc, label in docs.items() if label}
+        for q, docs in drawn.items()
     }
     judgments = {q: docs for q, docs in judgments.items() if docs}
     return scales, judgments, run
@@ -370,7 +423,13 @@ def aspect_collections(
 def in_columns(judgments: Mapping[str, Any]) -> pd.DataFrame:
     """Qrels with a column per aspect."""
     rows = [
-        {"query_id": q, "doc_id": doc, **dict.fromkeys(ASPECTS), "relevance": 0, **label}
+        {
+            "query_id": q,
+            "doc_id": doc,
+            **dict.fromkeys(ASPECTS),
+            "relevance": 0,
+            **label,
+        }
         for q, docs in judgments.items()
         for doc, label in docs.items()
     ]
@@ -382,7 +441,9 @@ def bases(draw: st.DrawFn) -> tuple[dict[str, Any], dict[str, Any]]:
     """``base`` and ``cutoff`` as the measures take them, and as the reference takes them."""
     base = draw(
         st.sampled_from(
-            words("nDCG AP RR RBP P R AP(rel=2) RR(rel=3) RBP(p=0.5) RBP(p=0.9,rel=2) P(rel=2)")
+            words(
+                "nDCG AP RR RBP P R AP(rel=2) RR(rel=3) RBP(p=0.5) RBP(p=0.9,rel=2) P(rel=2)"
+            )
         )
     )
     needs_cutoff = base[0] in "P" or base == "R"

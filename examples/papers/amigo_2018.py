@@ -82,8 +82,12 @@ TABLE_1 = {  # + satisfied, in the order of CONSTRAINTS
     "RBU@k": "++++++++++",
 }
 MISREAD = "; the paper's text says the opposite of its table"
-FREE_BELOW = "a document below about t is worth less after it; unseen elsewhere it holds"
-OWN_IDEAL = "normalised by the relevant documents of each subtopic; unseen elsewhere it holds"
+FREE_BELOW = (
+    "a document below about t is worth less after it; unseen elsewhere it holds"
+)
+OWN_IDEAL = (
+    "normalised by the relevant documents of each subtopic; unseen elsewhere it holds"
+)
 WEAK_ABOVE = "a weak document above devalues a strong one below by 1-alpha"
 REASONS = {  # of the differences; the counterexample follows where there is one
     (
@@ -128,9 +132,7 @@ REASONS = {  # of the differences; the counterexample follows where there is one
     ("RBU@k", "ASPREL"): FREE_BELOW,
     ("CT@k", "RED"): "both subtopics are full: a further document is worth nothing",
 }
-AT_CEILING = (
-    "what is compared, or most variants of the design, have the largest possible metric unanimity"
-)
+AT_CEILING = "what is compared, or most variants of the design, have the largest possible metric unanimity"
 TABLE_2 = {  # the paper's values by design: RBU, the best of all others, and of recall of subtopics
     "official": "RBU(p=.99) .8024, then .7956; S-Recall last, .3965 to .2478",
     "cut at 0..length": "RBU(p=.99) .8568, then .7734; S-Recall last, .4238 to .3007",
@@ -191,10 +193,13 @@ def marks(
 ) -> pd.DataFrame:
     """Mark and counterexample, a row per measure and constraint."""
     table = axioms(measures, grades=grades, size=size, cases=cases)
-    short = {name: abbreviation for abbreviation, name in [*CONSTRAINTS.items(), NARROWER]}
+    short = {
+        name: abbreviation for abbreviation, name in [*CONSTRAINTS.items(), NARROWER]
+    }
     table = table[table["property"].isin(short)]
     marked = table.assign(
-        constraint=table["property"].map(short), mark=np.where(table["result"] == "holds", "+", "-")
+        constraint=table["property"].map(short),
+        mark=np.where(table["result"] == "holds", "+", "-"),
     )
     return marked.set_index(["measure", "constraint"])
 
@@ -243,7 +248,9 @@ def compare_marks(ours: pd.DataFrame, count: Printed) -> int:
             cells.append(paper if is_same else f"{paper} {mark}")
             if not is_same and example:
                 examples.append(f"{name}, {short}: {example}")
-        as_printed, unseen = (ours.loc[(name, s), "mark"] for s in ("ASPREL", NARROWER[0]))
+        as_printed, unseen = (
+            ours.loc[(name, s), "mark"] for s in ("ASPREL", NARROWER[0])
+        )
         narrower += (unseen == printed[-1]) - (as_printed == printed[-1])
         if as_printed != printed[-1]:
             failing.append(name)
@@ -287,7 +294,9 @@ def claims_of_table_1(ours: pd.DataFrame, other: pd.DataFrame, count: Printed) -
     )
     count.claim(
         "RBU meets the closeness threshold from p > 3/4 on, not at p=.5",
-        other.loc["RBU(p=0.76)", "CLOSETH"] == "+" != other.loc["RBU(p=0.5)", "CLOSETH"],
+        other.loc["RBU(p=0.76)", "CLOSETH"]
+        == "+"
+        != other.loc["RBU(p=0.5)", "CLOSETH"],
     )
 
 
@@ -297,7 +306,9 @@ def picture_of_table_1(ours: pd.DataFrame, plots: Path | None) -> None:
     columns = [*CONSTRAINTS, NARROWER[0]]
     shown = ours.loc[list(TABLE_1), columns]
     printed = pd.DataFrame(
-        [[*row, row[-1]] for row in TABLE_1.values()], index=shown.index, columns=shown.columns
+        [[*row, row[-1]] for row in TABLE_1.values()],
+        index=shown.index,
+        columns=shown.columns,
     )
     colour = np.where(shown == printed, np.where(shown == "+", 0.75, 0.5), 0.25)
     axes.imshow(colour, cmap="PiYG", vmin=0, vmax=1, aspect="auto")
@@ -313,17 +324,23 @@ def picture_of_table_1(ours: pd.DataFrame, plots: Path | None) -> None:
 def saturation(count: Printed) -> None:
     """What a second document about a subtopic is worth after a first one of the top grade, by its probability to satisfy."""
     rows = [("q", "a", 1, "t"), ("q", "b", 1, "t"), ("q", "c", 1, "u")]
-    qrels = pd.DataFrame(rows, columns=["query_id", "doc_id", "relevance", "subtopic_id"])
+    qrels = pd.DataFrame(
+        rows, columns=["query_id", "doc_id", "relevance", "subtopic_id"]
+    )
     runs = {"one": {"q": {"a": 2.0}}, "two": {"q": {"a": 2.0, "b": 1.0}}}
     print(
         "\n  Saturation (SAT) asks for a top grade that satisfies with probability 1: a document about a subtopic, then a second one about it"
     )
     held = {}
-    for family, measure in {"RBU": "RBU({})", "ERR-IA": 'IA(base="GERR(max_rel=1,{})")'}.items():
+    for family, measure in {
+        "RBU": "RBU({})",
+        "ERR-IA": 'IA(base="GERR(max_rel=1,{})")',
+    }.items():
         for mapping, probability in (("exp", "1/2"), ("linear", "1")):
             text = measure.format(f"gain='{mapping}'")
             first, second = (
-                float(evaluate(text, qrels, run).loc["q", text]) for run in runs.values()
+                float(evaluate(text, qrels, run).loc["q", text])
+                for run in runs.values()
             )
             held[family, mapping] = second <= first
             print(
@@ -343,7 +360,12 @@ def saturation(count: Printed) -> None:
 
 def variants() -> dict[str, str]:
     """The measures of Table 2 with all their parameters, by label; the label begins with the family."""
-    listed = {"AP": "AP", "RR": "RR", "AP-IA": "IA(base='AP')", "RR-IA": "IA(base='RR')"}
+    listed = {
+        "AP": "AP",
+        "RR": "RR",
+        "AP-IA": "IA(base='AP')",
+        "RR-IA": "IA(base='RR')",
+    }
     for k in (10, 20, 50, 100, 1000):
         for name, base in {
             "P": f"P@{k}",
@@ -353,16 +375,20 @@ def variants() -> dict[str, str]:
             listed |= {f"{name}@{k}": base, f"{name}-IA@{k}": f"IA(base='{base}')"}
         listed[f"S-Recall@{k}"] = f"StRecall@{k}"
         listed |= {
-            f"alpha-nDCG(a={a})@{k}": f"alpha_nDCG(alpha={a})@{k}" for a in (0.1, 0.25, 0.5, 0.75)
+            f"alpha-nDCG(a={a})@{k}": f"alpha_nDCG(alpha={a})@{k}"
+            for a in (0.1, 0.25, 0.5, 0.75)
         }
     for p in (0.8, 0.9, 0.99):
         listed[f"RBP(p={p})"] = f"CWL_RBP(phi={p},max_rel=4)"
         listed |= {
-            f"NRBP(p={p},a={a})": f"NRBP(alpha={a},beta={p})" for a in (0.1, 0.25, 0.5, 0.75)
+            f"NRBP(p={p},a={a})": f"NRBP(alpha={a},beta={p})"
+            for a in (0.1, 0.25, 0.5, 0.75)
         }
         listed |= {f"RBU(p={p},e={e})": f"RBU(p={p},e={e},max_rel=4)" for e in EFFORTS}
     for a in (0.1, 0.25, 0.5, 0.75):
-        listed |= {f"EU(a={a},e={e})": f"EU(alpha={a},e={e},max_rel=4)" for e in EFFORTS}
+        listed |= {
+            f"EU(a={a},e={e})": f"EU(alpha={a},e={e},max_rel=4)" for e in EFFORTS
+        }
     return listed
 
 
@@ -374,7 +400,9 @@ def made_up(
     for q in range(topics):
         subtopics = int(rng.integers(3, 7))
         grade = rng.choice(
-            [0, 1, 2, 3, 4], p=[0.985, 0.008, 0.004, 0.002, 0.001], size=(depth, subtopics)
+            [0, 1, 2, 3, 4],
+            p=[0.985, 0.008, 0.004, 0.002, 0.001],
+            size=(depth, subtopics),
         )
         documents, aspects = np.nonzero(grade)
         names = [f"d{i:04}" for i in range(depth)]
@@ -383,11 +411,15 @@ def made_up(
             for d, t in zip(documents, aspects, strict=True)
         ]
         for s, run in enumerate(runs.values()):
-            taste = rng.dirichlet(np.ones(subtopics))  # which subtopics a system understands
+            taste = rng.dirichlet(
+                np.ones(subtopics)
+            )  # which subtopics a system understands
             score = grade @ taste * (0.5 + 3 * s / systems) + rng.normal(0, 1, depth)
             best = np.argsort(-score)[: rng.integers(depth // 10, depth)]
             run[f"q{q}"] = {names[i]: float(score[i]) for i in best}
-    return pd.DataFrame(rows, columns=["query_id", "doc_id", "relevance", "subtopic_id"]), runs
+    return pd.DataFrame(
+        rows, columns=["query_id", "doc_id", "relevance", "subtopic_id"]
+    ), runs
 
 
 def from_one_run(
@@ -412,7 +444,11 @@ def from_one_run(
         moved = rank[run.query, run.rank - 1]
         order = np.lexsort((moved, run.query))
         runs[f"system {s:02}"] = replace(
-            run, query=run.query[order], doc=run.doc[order], rank=moved[order], ties=None
+            run,
+            query=run.query[order],
+            doc=run.doc[order],
+            rank=moved[order],
+            ties=None,
         )
     return runs
 
@@ -434,9 +470,9 @@ def simulated(qrels: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
     """Every grade r replaced by a random one of 0..r, and random weights of the subtopics."""
     pairs = qrels[["query_id", "subtopic_id"]].drop_duplicates()
     weights = pairs.assign(weight=rng.random(len(pairs)) + 1e-9)
-    return qrels.assign(relevance=rng.integers(0, qrels["relevance"].clip(lower=0) + 1)).merge(
-        weights
-    )
+    return qrels.assign(
+        relevance=rng.integers(0, qrels["relevance"].clip(lower=0) + 1)
+    ).merge(weights)
 
 
 def best_with(values: pd.Series, family: str, e: float) -> float:
@@ -445,7 +481,12 @@ def best_with(values: pd.Series, family: str, e: float) -> float:
 
 
 def unanimity_by_design(
-    what: str, qrels: pd.DataFrame, runs_for, seed: int, count: Printed, plots: Path | None
+    what: str,
+    qrels: pd.DataFrame,
+    runs_for,
+    seed: int,
+    count: Printed,
+    plots: Path | None,
 ) -> None:
     """Table 2's three designs on one collection: who leads, and who comes last?"""
     table = unanimity_table(what, qrels, runs_for, seed, count)
@@ -453,7 +494,9 @@ def unanimity_by_design(
     best = table.groupby(family).max().sort_values("official", ascending=False)
     print(f"\nTable 2, {what}: the best variant of every family by metric unanimity")
     print(best.to_string(float_format=lambda value: f"{value:.4f}"))
-    designs = [Design(f"Table 2, {what}, {name}", table[name], family, count) for name in table]
+    designs = [
+        Design(f"Table 2, {what}, {name}", table[name], family, count) for name in table
+    ]
     verdicts = []  # by design: whether RBU leads
     for name, design in zip(table, designs, strict=True):
         values = design.values
@@ -500,7 +543,9 @@ def cut_at_random(
         name: run.depth if most is None else np.minimum(run.depth, most)
         for name, run in runs.items()
     }
-    return {name: cut(run, rng.integers(0, longest[name] + 1)) for name, run in runs.items()}
+    return {
+        name: cut(run, rng.integers(0, longest[name] + 1)) for name, run in runs.items()
+    }
 
 
 @dataclass(frozen=True)
@@ -539,13 +584,18 @@ class Design:
                 AT_CEILING,
             )
         else:
-            self.count.claim(f"{text} ({first:.4f}, {second:.4f})", first > second + 1e-9)
+            self.count.claim(
+                f"{text} ({first:.4f}, {second:.4f})", first > second + 1e-9
+            )
 
     def rbu_leads(self) -> bool | None:
         """Claim that RBU is strictly ahead of all others, and return whether it is."""
         rest, first = self.rest, self.effort.max()
         level = sorted(
-            {label.split("(")[0].split("@")[0] for label in rest.index[rest >= first - 1e-9]}
+            {
+                label.split("(")[0].split("@")[0]
+                for label in rest.index[rest >= first - 1e-9]
+            }
         )
         self.ahead_of(
             f"{self.name}: RBU is strictly ahead of all other measures, the best of which are {', '.join(level) or rest.idxmax()}",
@@ -575,7 +625,9 @@ class Design:
             best[last].min(),
         )
         effort = self.effort
-        high, low = (effort[effort.index.str.contains(p)].max() for p in ("p=0.99", r"p=0.8,"))
+        high, low = (
+            effort[effort.index.str.contains(p)].max() for p in ("p=0.99", r"p=0.8,")
+        )
         self.ahead_of(f"{self.name}: RBU with p=.99 is ahead of p=.8", high, low)
 
     def section_6_2(self) -> None:
@@ -583,15 +635,24 @@ class Design:
         name, values = self.name, self.values
         rbp = [values[f"RBP(p={p})"] for p in (0.99, 0.8)]
         self.ahead_of(f"{name}, Section 6.2: RBP with p=.99 is ahead of p=.8", *rbp)
-        pairs = [("AP-IA", "AP"), ("RR-IA", "RR"), ("P-IA@20", "P@20"), ("nDCG-IA@20", "nDCG@20")]
-        below = [plain for aware, plain in pairs if values[aware] < values[plain] - 1e-9]
+        pairs = [
+            ("AP-IA", "AP"),
+            ("RR-IA", "RR"),
+            ("P-IA@20", "P@20"),
+            ("nDCG-IA@20", "nDCG@20"),
+        ]
+        below = [
+            plain for aware, plain in pairs if values[aware] < values[plain] - 1e-9
+        ]
         exceptions = f" (not {', '.join(below)})" if below else ""
         self.count.claim(
             f"{name}, Section 6.2: intent-aware forms are at least as unanimous as plain ones{exceptions}",
             not below,
         )
         least = min(best_with(values, "RBU", e) for e in EFFORTS)
-        self.ahead_of(f"{name}, Section 6.2: RBU is first with every e", least, self.rest.max())
+        self.ahead_of(
+            f"{name}, Section 6.2: RBU is first with every e", least, self.rest.max()
+        )
         rivals = values[self.family.isin(["EU", "ERR-IA"])].max()
         self.ahead_of(
             f"{name}, Section 6.3: no single constraint decides, RBU is above EU and ERR-IA",
@@ -607,7 +668,9 @@ class Design:
             for measure in ("nDCG", "ERR", "nDCG-IA", "ERR-IA")
             for k in (100, 1000)
         )
-        self.count.claim(f"{self.name}, Section 6.3: cutoffs of 50 and more are level", gap < 1e-9)
+        self.count.claim(
+            f"{self.name}, Section 6.3: cutoffs of 50 and more are level", gap < 1e-9
+        )
 
 
 def rbus_lead(
@@ -627,14 +690,20 @@ def efforts_of(what: str, table: pd.DataFrame, verdicts: list[bool | None]) -> N
     """Print the best RBU and EU by effort, and in how many designs RBU leads."""
     print(f"\n  {what}: the best RBU and EU by effort e")
     rows = [
-        {f"{name}, e={e}": best_with(values, name, e) for e in EFFORTS for name in ("RBU", "EU")}
+        {
+            f"{name}, e={e}": best_with(values, name, e)
+            for e in EFFORTS
+            for name in ("RBU", "EU")
+        }
         for _, values in table.items()
     ]
     efforts = pd.DataFrame(rows, index=pd.Index(list(table), name="design"))
     text = efforts.to_string(float_format=lambda value: f"{value:.4f}")
     print("    " + text.replace("\n", "\n    "))
     is_without = efforts.columns.str.endswith("e=0.0")
-    falls = efforts.loc[:, ~is_without].max(axis=1) - efforts.loc[:, is_without].max(axis=1)
+    falls = efforts.loc[:, ~is_without].max(axis=1) - efforts.loc[:, is_without].max(
+        axis=1
+    )
     decided = [verdict for verdict in verdicts if verdict is not None]
     print(
         f"    RBU strictly ahead of all others: in {sum(decided)} of the {len(decided)} designs that can tell, of {len(verdicts)}."
@@ -652,7 +721,9 @@ def picture_of_table_2(what: str, best: pd.DataFrame, plots: Path | None) -> Non
     axes.invert_yaxis()
     axes.set(xlabel="metric unanimity, best variant", title=what)
     axes.legend()
-    save(axes, plots, f"amigo_2018_table_2_{'web_2014' if 'Web' in what else 'made_up'}")
+    save(
+        axes, plots, f"amigo_2018_table_2_{'web_2014' if 'Web' in what else 'made_up'}"
+    )
 
 
 def official_order(what: str, runs: dict[str, AlignedRun], count: Printed) -> None:
@@ -678,8 +749,15 @@ def official_order(what: str, runs: dict[str, AlignedRun], count: Printed) -> No
 
 def of_single_rankings(count: Printed) -> None:
     """Check what the text says of single rankings, and note slips of the text."""
-    rows = [("q", "a", 1, "t"), ("q", "b", 1, "t"), ("q", "b", 1, "u"), ("q", "c", 1, "u")]
-    qrels = pd.DataFrame(rows, columns=["query_id", "doc_id", "relevance", "subtopic_id"])
+    rows = [
+        ("q", "a", 1, "t"),
+        ("q", "b", 1, "t"),
+        ("q", "b", 1, "u"),
+        ("q", "c", 1, "u"),
+    ]
+    qrels = pd.DataFrame(
+        rows, columns=["query_id", "doc_id", "relevance", "subtopic_id"]
+    )
     run = {"q": {"a": 3.0, "b": 2.0, "c": 1.0}}
     ratios = []
     for scale in (2, 20, 10**6):  # gains of 1 / scale
@@ -696,7 +774,9 @@ def of_single_rankings(count: Printed) -> None:
     )
     name = "RBU(p=1,e=0.1,gain='linear',max_rel=10)"
     value = float(evaluate(name, {"q": {"a": 1}}, {"q": {"a": 1.0}}).loc["q", name])
-    count.claim("Section 5: with e = .1 and r = .1 a document gains nothing", abs(value) < 1e-12)
+    count.claim(
+        "Section 5: with e = .1 and r = .1 a document gains nothing", abs(value) < 1e-12
+    )
     both = {"q": {"b": 2.0, "x": 1.0}}
     values = [
         float(evaluate("IA(base='P@2')", qrels, run_of).iloc[0, 0])
@@ -712,7 +792,8 @@ def of_single_rankings(count: Printed) -> None:
         "P@Recall and ERR's means are less unanimous",
     ):
         count.cannot_tell(
-            f"Section 6.5, Table 3: {text}", "the 23 runs of Dynamic Domain are not at hand"
+            f"Section 6.5, Table 3: {text}",
+            "the 23 runs of Dynamic Domain are not at hand",
         )
     count.slip(
         "Footnote 4 prints 1/N + 2/N for AP-IA@2; the precision at the second document is 2/2"
@@ -727,7 +808,10 @@ def of_single_rankings(count: Printed) -> None:
 
 def order_at_20(what: str, runs: dict[str, AlignedRun], count: Printed) -> None:
     """Section 6.4: the official measures and RBU at 20, by metric unanimity among themselves, with and without effort."""
-    others = {"alpha-nDCG": "alpha_nDCG(alpha=0.5)@20", "ERR-IA": "IA(base='GERR(max_rel=4)@20')"}
+    others = {
+        "alpha-nDCG": "alpha_nDCG(alpha=0.5)@20",
+        "ERR-IA": "IA(base='GERR(max_rel=4)@20')",
+    }
     others |= {"P-IA": "IA(base='P@20')", "S-Recall": "StRecall@20"}
     judgments = next(iter(runs.values())).judgments
     print(f"\nSection 6.4, k = 20, {what}: metric unanimity among these measures")
@@ -742,8 +826,14 @@ def order_at_20(what: str, runs: dict[str, AlignedRun], count: Printed) -> None:
             .unanimity()
             .set_index("measure")["unanimity"]
         )
-        families = {"RBU, least": value[list(rbu)].min(), **value[list(others)].to_dict()}
-        print(f"  {text}: " + "; ".join(f"{name} {of:.4f}" for name, of in families.items()))
+        families = {
+            "RBU, least": value[list(rbu)].min(),
+            **value[list(others)].to_dict(),
+        }
+        print(
+            f"  {text}: "
+            + "; ".join(f"{name} {of:.4f}" for name, of in families.items())
+        )
         name = f"Section 6.4, {what}, k = 20, {text}"
         first, *rest = families.values()
         count.claim(
@@ -760,9 +850,14 @@ def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("data", nargs="?", type=Path, help="folder with web2014-diversity")
     parser.add_argument(
-        "--cases", type=int, default=20, help="random cases per constraint (default: %(default)s)"
+        "data", nargs="?", type=Path, help="folder with web2014-diversity"
+    )
+    parser.add_argument(
+        "--cases",
+        type=int,
+        default=20,
+        help="random cases per constraint (default: %(default)s)",
     )
     parser.add_argument(
         "--size",

@@ -43,9 +43,16 @@ def best_run_labels(study: Study, k: int = 100) -> pd.DataFrame:
             documents += at_least[1:]
             top = chosen[run.query] & (run.rank <= k) & (total[run.doc] > 0)
             zero += at_least[1:] - np.bincount(run.rank[top] - 1, minlength=k)
-            sums += np.bincount(run.rank[top] - 1, weights=total[run.doc[top]], minlength=k)
+            sums += np.bincount(
+                run.rank[top] - 1, weights=total[run.doc[top]], minlength=k
+            )
         mean = np.divide(sums, documents, out=np.full(k, np.nan), where=documents > 0)
-        columns = {"rank": np.arange(1, k + 1), "documents": documents, "zero": zero, "mean": mean}
+        columns = {
+            "rank": np.arange(1, k + 1),
+            "documents": documents,
+            "zero": zero,
+            "mean": mean,
+        }
         parts.append(pd.DataFrame({"measure": name, **columns}))
     return pd.concat(parts, ignore_index=True)
 
@@ -54,4 +61,6 @@ def draw_labels(table: pd.DataFrame) -> Any:
     """The mean S of the best run of each measure by rank."""
     across, up = "rank in the best run", "mean sum of labels"
     title = "What the best run by each measure shows at each rank"
-    return draw(Lines(title, "rank", across, value="mean", meaning=up, x_scale="whole"), table)
+    return draw(
+        Lines(title, "rank", across, value="mean", meaning=up, x_scale="whole"), table
+    )

@@ -89,11 +89,15 @@ def counterexample(count: Printed, depth: int = 1000) -> pd.DataFrame:
     top = table.iloc[:, -1]
     count.compare("largest value of ERR, four classes", 0.9347, float(top["ERR"]))
     for name in MEASURES:
-        count.compare(f"largest value of {name}, four classes", 0.875, float(top[name]), digits=3)
+        count.compare(
+            f"largest value of {name}, four classes", 0.875, float(top[name]), digits=3
+        )
     count.note(
         "All of them are analytic: .9347 of ERR, and .875, the same sentence, for five measures."
     )
-    count.note("No cell of Tables 1 and 2 can be compared: they are about other collections.")
+    count.note(
+        "No cell of Tables 1 and 2 can be compared: they are about other collections."
+    )
     count.claim(
         "the counterexample: ERR is above the gain wherever all gains are equal",
         (table.loc["ERR"] > table.loc["C/W/L: a"]).all(),
@@ -110,7 +114,9 @@ def without_cutoff(count: Printed) -> None:
     for equation, name in {5: "E8", 6: "E9"}.items():
         measures = {k: written(name, k) for k in cutoffs}
         value = (
-            evaluate(measures, {"q": {"a": TOP}}, {"q": {"a": 1.0}}).loc["q", cutoffs].to_numpy()
+            evaluate(measures, {"q": {"a": TOP}}, {"q": {"a": 1.0}})
+            .loc["q", cutoffs]
+            .to_numpy()
         )
         read = (
             np.array(cutoffs) if equation == 5 else np.log(cutoffs)
@@ -118,7 +124,8 @@ def without_cutoff(count: Printed) -> None:
         print(
             f"  Equation {equation}: "
             + ", ".join(
-                f"k=10^{len(str(k)) - 1} {v:.6f}" for k, v in zip(cutoffs, value, strict=True)
+                f"k=10^{len(str(k)) - 1} {v:.6f}"
+                for k, v in zip(cutoffs, value, strict=True)
             )
         )
         count.claim(
@@ -151,7 +158,9 @@ def saturating_gains(count: Printed) -> None:
 def on_runs(pairs: Pairs, fits: dict[str, Fitted], count: Printed) -> None:
     """Check what Section 4 says of Figures 3 and 5."""
     low = float((pairs.err < 0.25).mean())
-    count.claim(f"Figure 3: most values of ERR@{K} are below .25 ({low:.2f} of them)", low > 0.5)
+    count.claim(
+        f"Figure 3: most values of ERR@{K} are below .25 ({low:.2f} of them)", low > 0.5
+    )
     for name in ("RBP", "E10"):
         rho = np.array([both[1] for both in fits[name].curve.values()])
         near = float((rho > rho.max() - 0.01).mean())
@@ -165,12 +174,17 @@ def stability(pairs: Pairs, judgments: Judgments, count: Printed) -> None:
     """Check whether parameters fitted on two sets of topics are alike."""
     new = np.array([int(query_id) > 600 for query_id in judgments.query_ids])
     fitted = {
-        name: [pairs.fit(name, topics).best(1) for topics in (~new, new)] for name in MEASURES
+        name: [pairs.fit(name, topics).best(1) for topics in (~new, new)]
+        for name in MEASURES
     }
-    text = ", ".join(f"{name} {old:g}, {later:g}" for name, (old, later) in fitted.items())
+    text = ", ".join(
+        f"{name} {old:g}, {later:g}" for name, (old, later) in fitted.items()
+    )
     count.claim(
         f"Section 4: fitted parameters are stable (old and new topics: {text})",
-        all(abs(old - later) <= 0.25 * max(old, later) for old, later in fitted.values()),
+        all(
+            abs(old - later) <= 0.25 * max(old, later) for old, later in fitted.values()
+        ),
     )
 
 
@@ -206,7 +220,9 @@ def printed_correlations(plots: Path | None) -> None:
                 )
     axes.set_xticks(range(len(NAMES)), NAMES)
     axes.set_yticks(range(len(NAMES)), NAMES)
-    axes.set_title("As printed: Kendall's tau, below the diagonal top-weighted", fontsize=10)
+    axes.set_title(
+        "As printed: Kendall's tau, below the diagonal top-weighted", fontsize=10
+    )
     save(axes, plots, "azzopardi_2021_printed_table_2")
 
 
@@ -214,7 +230,9 @@ def read(folder: Path) -> tuple[Judgments, dict[str, AlignedRun]]:
     """The Robust 2003 collection, every run aligned once."""
     judgments = Judgments.from_qrels(str(folder / "qrels.txt.gz"))
     runs = sorted((folder / "runs").glob("*.gz"))
-    return judgments, {path.name.removesuffix(".gz"): align(judgments, str(path)) for path in runs}
+    return judgments, {
+        path.name.removesuffix(".gz"): align(judgments, str(path)) for path in runs
+    }
 
 
 def err_of(top: int) -> str:
@@ -236,11 +254,17 @@ def values_of(text: str, runs: dict[str, AlignedRun]) -> np.ndarray:
 def candidates(full: bool) -> dict[str, list[float]]:
     """Values of the parameters that are tried."""
     phi = np.arange(0.02, 1, 0.01 if full else 0.04).round(2).tolist()
-    k = [*range(1, 31), 40, 50, 100] if full else [1, 2, 3, 4, 5, 6, 7, 8, 10, 15, 20, 50]
+    k = (
+        [*range(1, 31), 40, 50, 100]
+        if full
+        else [1, 2, 3, 4, 5, 6, 7, 8, 10, 15, 20, 50]
+    )
     return {
         "phi": phi,
         "k": k,
-        "T": np.arange(0.05, 6 if full else 4, 0.05 if full else 0.25).round(2).tolist(),
+        "T": np.arange(0.05, 6 if full else 4, 0.05 if full else 0.25)
+        .round(2)
+        .tolist(),
     }
 
 
@@ -272,11 +296,16 @@ class Pairs:
         """ERR with each top grade, and every measure, on the paper's scale, with all values of its parameter."""
         grids = candidates(full)
         values = {
-            name: {value: values_of(written(name, value), runs) for value in grids[parameter]}
+            name: {
+                value: values_of(written(name, value), runs)
+                for value in grids[parameter]
+            }
             for name, (parameter, *_) in TABLE_1.items()
         }
         err = {top: values_of(err_of(top), runs) for top in TOPS}
-        most = {top: values_of(f"GERR(max_rel={top},unjudged='best')", runs) for top in TOPS}
+        most = {
+            top: values_of(f"GERR(max_rel={top},unjudged='best')", runs) for top in TOPS
+        }
         return {top: cls(err[top], most[top] - err[top], values) for top in TOPS}
 
     def kept(self, topics: Any) -> np.ndarray:
@@ -290,13 +319,18 @@ class Pairs:
         y = self.err[:, topics][kept]
         for value, array in self.values[name].items():
             x = array[:, topics][kept]
-            curve[value] = (coefficient_of("pearson", x, y), coefficient_of("spearman", x, y))
+            curve[value] = (
+                coefficient_of("pearson", x, y),
+                coefficient_of("spearman", x, y),
+            )
         return Fitted(curve)
 
 
 def table_1(pairs: dict[int, Pairs], count: Printed) -> dict[str, Fitted]:
     """The parameters with which the measures correlate best with ERR, over the pairs of a small residual, for both scales."""
-    fits = {top: {name: some.fit(name) for name in MEASURES} for top, some in pairs.items()}
+    fits = {
+        top: {name: some.fit(name) for name in MEASURES} for top, some in pairs.items()
+    }
     for top, some in pairs.items():
         small = some.residual <= RESIDUAL
         rows = []
@@ -331,13 +365,17 @@ def table_1(pairs: dict[int, Pairs], count: Printed) -> dict[str, Fitted]:
             f"\n  With ERR of top grade {top}, the best cutoffs k of E8 and E9 are {ours}; of the paper's four best cutoffs k, {paper}, {same} are also the best ones here."
         )
     of_paper = fits[TOP]
-    rho_of = {name: fitted.curve[fitted.best(1)][1] for name, fitted in of_paper.items()}
+    rho_of = {
+        name: fitted.curve[fitted.best(1)][1] for name, fitted in of_paper.items()
+    }
     count.claim(
-        "Table 1: every measure comes close to ERR, rho above .94", min(rho_of.values()) > 0.94
+        "Table 1: every measure comes close to ERR, rho above .94",
+        min(rho_of.values()) > 0.94,
     )
     count.claim(
         "Table 1: E8 is the farthest from ERR in ranks, E9 the closest",
-        min(rho_of, key=rho_of.__getitem__) == "E8" and max(rho_of, key=rho_of.__getitem__) == "E9",
+        min(rho_of, key=rho_of.__getitem__) == "E8"
+        and max(rho_of, key=rho_of.__getitem__) == "E9",
     )
     count.claim(
         "Table 1: RBP's best phi is smaller for r than for rho",
@@ -376,12 +414,15 @@ def fitted_on_old_topics(
         print(
             f"\nFitted on the {np.count_nonzero(~new)} old topics, tested on the {np.count_nonzero(new)} new ones, ERR of top grade {top} ({TOPS[top]})\n"
         )
-        print(pd.DataFrame(rows).to_string(index=False, float_format=lambda x: f"{x:.3f}"))
+        print(
+            pd.DataFrame(rows).to_string(index=False, float_format=lambda x: f"{x:.3f}")
+        )
         print(
             f"\n  Of rho on the new topics, {max(losses):.4f} is lost at most by fitting on the old ones."
         )
     both = ", ".join(
-        f"{name} {parameters[TOP][name]:g}, {parameters[4][name]:g}" for name in MEASURES
+        f"{name} {parameters[TOP][name]:g}, {parameters[4][name]:g}"
+        for name in MEASURES
     )
     print(f"\n  Fitted parameters with ERR of top grade {TOP}, and 4: {both}.")
     return parameters
@@ -399,7 +440,9 @@ def table_2(
     arrays = {NAMES[0]: some.err} | {
         name: some.values[name][parameters[TOP][name]] for name in MEASURES
     }
-    mean = {name: array[:, new].mean(axis=1).round(12) for name, array in arrays.items()}
+    mean = {
+        name: array[:, new].mean(axis=1).round(12) for name, array in arrays.items()
+    }
     cells, lowest = [], 1.0
     for i, a in enumerate(NAMES):
         row = []
@@ -423,7 +466,8 @@ def table_2(
         for b in NAMES[i + 1 :]
     }
     top = {
-        pair: coefficient_of("top_weighted_kendall", *(mean[name] for name in pair)) for pair in tau
+        pair: coefficient_of("top_weighted_kendall", *(mean[name] for name in pair))
+        for pair in tau
     }
     count.claim(
         f"Table 2: E9 and E11 agree most of all pairs ({tau['E9', 'E11']:.3f}; best {max(tau.values()):.3f})",
@@ -435,7 +479,8 @@ def table_2(
         higher > len(tau) / 2,
     )
     count.claim(
-        f"Table 2: all coefficients are above .87 (lowest here {lowest:.3f})", lowest > 0.87
+        f"Table 2: all coefficients are above .87 (lowest here {lowest:.3f})",
+        lowest > 0.87,
     )
 
 
@@ -447,7 +492,10 @@ def figures(pairs: Pairs, fits: dict[str, Fitted], plots: Path | None) -> None:
     save(axes, plots, "azzopardi_2021_figure_3")
     figure = new_figure(12, 6)
     for row, which, label in zip(
-        figure.subplots(2, 5, sharex=True, sharey=True), (0, 1), ("r", "rho"), strict=True
+        figure.subplots(2, 5, sharex=True, sharey=True),
+        (0, 1),
+        ("r", "rho"),
+        strict=True,
     ):
         for axes, name in zip(row, MEASURES, strict=True):
             value = fits[name].best(which)
@@ -461,7 +509,9 @@ def figures(pairs: Pairs, fits: dict[str, Fitted], plots: Path | None) -> None:
         for which, label in enumerate(("Pearson", "Spearman")):
             curve = fits[name].curve
             axes.plot(
-                list(curve), [both[which] for both in curve.values()], label=f"{name}, {label}"
+                list(curve),
+                [both[which] for both in curve.values()],
+                label=f"{name}, {label}",
             )
     axes.set(xlabel="phi", ylabel=f"correlation with ERR@{K}")
     axes.legend()
@@ -471,13 +521,18 @@ def figures(pairs: Pairs, fits: dict[str, Fitted], plots: Path | None) -> None:
 def table_2_itself(count: Printed) -> None:
     """What the printed Table 2 says of itself, and what needs the paper's runs."""
     table = np.array(TABLE_2)
-    plain, top = table[np.triu_indices(len(table), 1)], table.T[np.triu_indices(len(table), 1)]
+    plain, top = (
+        table[np.triu_indices(len(table), 1)],
+        table.T[np.triu_indices(len(table), 1)],
+    )
     higher = int((top > plain).sum())
     count.of_itself(
-        f"Table 2: top-weighted tau is above plain tau for most pairs ({higher} of 15)", higher > 7
+        f"Table 2: top-weighted tau is above plain tau for most pairs ({higher} of 15)",
+        higher > 7,
     )
     count.of_itself(
-        f"Table 2: all coefficients are above .87 (lowest {table.min():.3f})", table.min() > 0.87
+        f"Table 2: all coefficients are above .87 (lowest {table.min():.3f})",
+        table.min() > 0.87,
     )
     cells = np.r_[plain, top]
     high = int((cells > 0.9).sum())
@@ -490,7 +545,9 @@ def table_2_itself(count: Printed) -> None:
         "Validation: fitted on 2011, phi of RBP is .46 and .65, T of E11 1.09 and 1.23",
         "Data: a residual of at most .05 leaves 1,760 of 2,688 pairs of 2010",
     ):
-        count.cannot_tell(text, "they are about runs of the Web Track that are not at hand")
+        count.cannot_tell(
+            text, "they are about runs of the Web Track that are not at hand"
+        )
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -498,8 +555,12 @@ def main(arguments: list[str] | None = None) -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("data", nargs="?", type=Path, help="folder with robust2003")
-    parser.add_argument("--full", action="store_true", help="try more values of the parameters")
-    parser.add_argument("--plots", metavar="FOLDER", type=Path, help="write the pictures there")
+    parser.add_argument(
+        "--full", action="store_true", help="try more values of the parameters"
+    )
+    parser.add_argument(
+        "--plots", metavar="FOLDER", type=Path, help="write the pictures there"
+    )
     options = parser.parse_args(arguments)
     count = Printed()
     print(

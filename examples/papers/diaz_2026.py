@@ -98,7 +98,19 @@ TABLE_8 = {  # THRL, THRL with z > 0, TSE, LR: + guaranteed, a space: not for th
 }
 NO_COUNTEREXAMPLE = "the paper's own proof shows it, and no counterexample was found"
 PROVED = {("boundedness", "TSE"): "an exposure falls with rank: TSE is at most e(1)"}
-DEPTHS = [250_000, 225_000, 200_000, 100_000, 50_000, 20_000, 10_000, 5_000, 2_000, 1_000, 100]
+DEPTHS = [
+    250_000,
+    225_000,
+    200_000,
+    100_000,
+    50_000,
+    20_000,
+    10_000,
+    5_000,
+    2_000,
+    1_000,
+    100,
+]
 
 
 class PlainDCG(Measure):
@@ -108,7 +120,9 @@ class PlainDCG(Measure):
 
     def score(self, run: AlignedRun) -> Floats:
         found = run.relevant(self["rel"])
-        return np.bincount(found.query, weights=1 / np.log2(found.rank + 1), minlength=len(found.m))
+        return np.bincount(
+            found.query, weights=1 / np.log2(found.rank + 1), minlength=len(found.m)
+        )
 
 
 MEMBERS = {  # of the classes of Table 8
@@ -128,7 +142,9 @@ def figure_1(count: Printed) -> None:
     print(
         f"Figure 1: {recall} of {papers} full papers of RecSys measure recall; mean of the years {share:.3f}"
     )
-    count.claim("Figure 1: about one third of the papers measure recall", 0.28 < share < 0.38)
+    count.claim(
+        "Figure 1: about one third of the papers measure recall", 0.28 < share < 0.38
+    )
 
 
 def table_2(queries: int, count: Printed) -> None:
@@ -148,7 +164,10 @@ def table_2(queries: int, count: Printed) -> None:
         n = int(printed["n"])
         pair = simulate_rankings(n, range(5, 51), n, queries, seed=n)
         table = Study(
-            {"worst-off": "TSE", **measures}, pair.judgments, pair.aligned, progress=False
+            {"worst-off": "TSE", **measures},
+            pair.judgments,
+            pair.aligned,
+            progress=False,
         ).agreement()
         table = table[table["measure_a"] == "worst-off"].set_index("measure_b")
         decided = int(table.loc["AP", ["agree", "disagree", "tied_b"]].sum())
@@ -162,10 +181,19 @@ def table_2(queries: int, count: Printed) -> None:
             variance = value * (1 - value) * (1 / queries + 1 / 10_000)
             within = 3 * np.sqrt(max(variance, 1 / queries**2)) + 0.0005
             count.compare(
-                f"Table 2, n={n}, {name}", paper, value, digits=3, within=within, why="sampling"
+                f"Table 2, n={n}, {name}",
+                paper,
+                value,
+                digits=3,
+                within=within,
+                why="sampling",
             )
         rows.append(
-            {"n": n, **{f"{name} paper": printed[name] for name in TABLE_2.columns[1:]}, **ours}
+            {
+                "n": n,
+                **{f"{name} paper": printed[name] for name in TABLE_2.columns[1:]},
+                **ours,
+            }
         )
     error = np.sqrt(0.25 / queries)
     print(
@@ -210,12 +238,20 @@ def tables_3_and_4(queries: int, count: Printed) -> None:
                 .ties(aggregate=True)["share"]
                 .iloc[0]
             )
-            ours = {"TSE": exact["TSE"], "R@1000": exact["R@1000"], "Rprec": exact["Rprec"]}
+            ours = {
+                "TSE": exact["TSE"],
+                "R@1000": exact["R@1000"],
+                "Rprec": exact["Rprec"],
+            }
             ours |= {"AP": sampled, "LexiRecall": exact["LexiRecall"]}
             for name, paper in zip(ours, (*printed, 0.0, 0.0), strict=True):
                 why = f"exact {ours[name]:.4f}; a misprint"
                 count.compare(
-                    f"Table {number}, n={n}, m={m}, {name}", paper, ours[name], digits=3, why=why
+                    f"Table {number}, n={n}, m={m}, {name}",
+                    paper,
+                    ours[name],
+                    digits=3,
+                    why=why,
                 )
             shown.append(
                 {"n": n, "m": m}
@@ -225,12 +261,18 @@ def tables_3_and_4(queries: int, count: Printed) -> None:
         columns = [
             "n",
             "m",
-            *(c for name in ("TSE", "R@1000", "Rprec") for c in (f"{name} paper", name)),
+            *(
+                c
+                for name in ("TSE", "R@1000", "Rprec")
+                for c in (f"{name} paper", name)
+            ),
             "AP",
             "LexiRecall",
         ]
         print(
-            pd.DataFrame(shown)[columns].to_string(index=False, float_format=lambda p: f"{p:.4g}")
+            pd.DataFrame(shown)[columns].to_string(
+                index=False, float_format=lambda p: f"{p:.4g}"
+            )
         )
 
 
@@ -243,7 +285,9 @@ def section_5_3(count: Printed) -> None:
     recall = ["R@1000", "Rprec"]
     # At n = 1,000, R@1000 looks at everything and always ties.
     grows = (by_size[recall].diff().iloc[2:] > 0).all(axis=None)
-    count.claim("Section 5.3: recall measures tie more in larger collections", bool(grows))
+    count.claim(
+        "Section 5.3: recall measures tie more in larger collections", bool(grows)
+    )
     falls = by_relevant[recall].diff().iloc[1:]
     count.claim(
         "Section 5.3: they tie slightly less with more relevant documents",
@@ -265,8 +309,12 @@ def figure_4(plots: Path | None) -> None:
         "first_up": [1, *range(n - m + 2, n + 1)],
         "worst": range(n - m + 1, n + 1),
     }
-    print(f"\nFigure 4: ranks of {m} relevant documents of {n}, and values (TSE here unscaled)")
-    print("precision orientation = first_up - worst, recall orientation = best - last_down")
+    print(
+        f"\nFigure 4: ranks of {m} relevant documents of {n}, and values (TSE here unscaled)"
+    )
+    print(
+        "precision orientation = first_up - worst, recall orientation = best - last_down"
+    )
     for name, places in ranks.items():
         row = "".join("#" if i in places else "." for i in range(1, n + 1))
         values = ", ".join(
@@ -277,9 +325,13 @@ def figure_4(plots: Path | None) -> None:
     if drawn(plots):
         axes = new_figure(6, 2.4).add_subplot()
         for place, places in enumerate(ranks.values()):
-            axes.scatter(range(1, n + 1), [place] * n, s=60, facecolors="white", edgecolors="0.7")
+            axes.scatter(
+                range(1, n + 1), [place] * n, s=60, facecolors="white", edgecolors="0.7"
+            )
             axes.scatter(places, [place] * m, s=60, color="tab:blue")
-        axes.set_yticks(range(len(ranks)), ["best", "last one down", "first one up", "worst"])
+        axes.set_yticks(
+            range(len(ranks)), ["best", "last one down", "first one up", "worst"]
+        )
         axes.set_ylim(len(ranks) - 0.5, -0.5)
         axes.set_xticks(range(1, n + 1))
         axes.set(
@@ -292,7 +344,8 @@ def figure_4(plots: Path | None) -> None:
 def figure_5(plots: Path | None, count: Printed) -> None:
     """Precision and recall orientation, n = 10^5, m = 1..15."""
     table = orientation(
-        ["RR", "nDCG", "AP", "R@1000", "Rprec", "RBP(p=0.5)", "RBP(p=0.8)", "TSE"], n=10**5
+        ["RR", "nDCG", "AP", "R@1000", "Rprec", "RBP(p=0.5)", "RBP(p=0.8)", "TSE"],
+        n=10**5,
     )
     value = {}
     for which in ("precision", "recall"):
@@ -307,7 +360,9 @@ def figure_5(plots: Path | None, count: Printed) -> None:
         )
     first, last = value["precision"], value["recall"]
     recalls = ["AP", "R@1000", "Rprec"]
-    count.claim("Figure 5 (a): RR is 1 throughout", np.allclose(first.loc["RR"], 1, atol=1e-3))
+    count.claim(
+        "Figure 5 (a): RR is 1 throughout", np.allclose(first.loc["RR"], 1, atol=1e-3)
+    )
     count.claim(
         "Figure 5 (a): AP, R@1000 and RP are the same",
         np.allclose(first.loc[recalls], first.loc["AP"], atol=1e-3),
@@ -331,7 +386,8 @@ def figure_5(plots: Path | None, count: Printed) -> None:
     count.claim("Figure 5 (b): RR is 0 but for m=1", (last.loc["RR"][1:] == 0).all())
     count.claim(
         "Figure 5 (b): all fall with m but TSE, which is 1",
-        (last.diff(axis=1).iloc[:-1, 1:] <= 0).all(axis=None) and (last.loc["TSE"] == 1).all(),
+        (last.diff(axis=1).iloc[:-1, 1:] <= 0).all(axis=None)
+        and (last.loc["TSE"] == 1).all(),
     )
     if drawn(plots):
         save(plot(table), plots, "diaz_2026_figure_5")
@@ -340,16 +396,22 @@ def figure_5(plots: Path | None, count: Printed) -> None:
 def figure_8(plots: Path | None, count: Printed) -> None:
     """Expected share of ties when rankings are cut, n = 250,000, mean over m = 5..50."""
     exact = tie_probabilities(250_000, range(5, 51), depth=DEPTHS)
-    table = exact.pivot_table(index="depth", columns="measure", values="probability").loc[DEPTHS]
+    table = exact.pivot_table(
+        index="depth", columns="measure", values="probability"
+    ).loc[DEPTHS]
     print(
         "\nFigure 8: expected share of ties by depth, n = 250,000, mean over m = 5..50 (AP: as LexiRecall but for coincidences)"
     )
     print(
-        table[["R@1000", "Rprec", "TSE", "LexiRecall"]].to_string(float_format=lambda p: f"{p:.4f}")
+        table[["R@1000", "Rprec", "TSE", "LexiRecall"]].to_string(
+            float_format=lambda p: f"{p:.4f}"
+        )
     )
     count.claim(
         "Figure 8: lexirecall ties less than R@1000, RP and TSE at every depth above 1,000",
-        (table["LexiRecall"] < table[["R@1000", "Rprec", "TSE"]].min(axis=1)).iloc[:-2].all(),
+        (table["LexiRecall"] < table[["R@1000", "Rprec", "TSE"]].min(axis=1))
+        .iloc[:-2]
+        .all(),
     )
     count.claim(
         "Section 5.1: R@1000 and RP tie much at all depths",
@@ -414,7 +476,9 @@ def figures_7_and_16(plots: Path | None) -> None:
 def table_8(cases: int, count: Printed) -> None:
     """Marks of the classes: + where no member fails, empty where some member does."""
     members = dict.fromkeys(member for names in MEMBERS.values() for member in names)
-    table = axioms(list(members), size=4, cases=cases).set_index(["property", "measure"])
+    table = axioms(list(members), size=4, cases=cases).set_index(
+        ["property", "measure"]
+    )
     print(
         "\nTable 8: + guaranteed, - not (a member of the class fails), n not applicable; printed, then ours"
     )
@@ -424,13 +488,19 @@ def table_8(cases: int, count: Printed) -> None:
         cells = []
         for mark, (group, measures) in zip(marks, MEMBERS.items(), strict=True):
             failing = [
-                measure for measure in measures if table.loc[(name, measure), "result"] == "fails"
+                measure
+                for measure in measures
+                if table.loc[(name, measure), "result"] == "fails"
             ]
             paper, ours = mark.replace(" ", "-"), "-" if failing else "+"
             cells.append(f"{paper} {'' if mark == 'n' else ours:10}")
             if mark == "n":
                 continue
-            why = str(failing) if failing else PROVED.get((name, group), NO_COUNTEREXAMPLE)
+            why = (
+                str(failing)
+                if failing
+                else PROVED.get((name, group), NO_COUNTEREXAMPLE)
+            )
             count.compare(f"Table 8, {name}, {group}", paper, ours, why=why)
             if paper == "-" and failing:
                 examples.append(
@@ -448,14 +518,18 @@ def domains_of(options: argparse.Namespace, count: Printed) -> list[section_6.Do
     """Measure the systems that are at hand, and return them by domain."""
     domains = []
     if options.data is None:
-        print("\nNo folder with data was given: no analysis of real systems but the recorded one.")
+        print(
+            "\nNo folder with data was given: no analysis of real systems but the recorded one."
+        )
         section_6.no_runs(count)
     elif (options.data / "robust2003").is_dir():
         domains.append(systems.robust_2003(options, count))
     else:
         print("\nThe folder has no robust2003: its part is left out.")
         section_6.no_runs(count)
-    has_movielens = options.data is not None and (options.data / "movielens-small").is_dir()
+    has_movielens = (
+        options.data is not None and (options.data / "movielens-small").is_dir()
+    )
     is_trained = options.full or options.users is not None
     if is_trained and not has_lenskit():
         print(f"\n{MISSING}.")
@@ -489,10 +563,16 @@ def main(arguments: list[str] | None = None) -> None:
         "data", type=Path, nargs="?", help="folder with robust2003, movielens-small"
     )
     parser.add_argument(
-        "--queries", type=int, default=10_000, help="of the simulations (default: %(default)s)"
+        "--queries",
+        type=int,
+        default=10_000,
+        help="of the simulations (default: %(default)s)",
     )
     parser.add_argument(
-        "--cases", type=int, default=50, help="random cases per property (default: %(default)s)"
+        "--cases",
+        type=int,
+        default=50,
+        help="random cases per property (default: %(default)s)",
     )
     parser.add_argument(
         "--resamples",
@@ -501,7 +581,10 @@ def main(arguments: list[str] | None = None) -> None:
         help="permutations of Tukey's HSD (default: %(default)s)",
     )
     parser.add_argument(
-        "--samples", type=int, default=1, help="of missing labels (default: %(default)s)"
+        "--samples",
+        type=int,
+        default=1,
+        help="of missing labels (default: %(default)s)",
     )
     parser.add_argument(
         "--users", type=int, help="number of MovieLens users to train recommenders for"
@@ -511,7 +594,9 @@ def main(arguments: list[str] | None = None) -> None:
         action="store_true",
         help="10,000 permutations, ten samples of missing labels, larger enumerations, and recommenders for all users",
     )
-    parser.add_argument("--record", action="store_true", help="keep what the recommenders give")
+    parser.add_argument(
+        "--record", action="store_true", help="keep what the recommenders give"
+    )
     parser.add_argument(
         "--plots", type=Path, metavar="FOLDER", help="draw the figures into this folder"
     )

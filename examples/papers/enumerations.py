@@ -29,12 +29,19 @@ def best_first(n: int, m: int) -> list[Placement]:
     >>> best_first(4, 2)
     [(1, 2), (1, 3), (2, 3), (1, 4), (2, 4), (3, 4)]
     """
-    return sorted(itertools.combinations(range(1, n + 1), m), key=lambda placement: placement[::-1])
+    return sorted(
+        itertools.combinations(range(1, n + 1), m),
+        key=lambda placement: placement[::-1],
+    )
 
 
 def users(m: int) -> list[Placement]:
     """Which of the m relevant documents a user may need: the non-empty subsets of 0..m-1."""
-    return [some for size in range(1, m + 1) for some in itertools.combinations(range(m), size)]
+    return [
+        some
+        for size in range(1, m + 1)
+        for some in itertools.combinations(range(m), size)
+    ]
 
 
 def ranked(n: int, placement: Placement) -> Ranking:
@@ -53,10 +60,17 @@ def definition_22(n: int, count: Printed) -> None:
             placements = best_first(n, m)
             whole = values(measure, [ranked(n, placement) for placement in placements])
             for j in range(1, m):
-                rest = values(measure, [ranked(n, placement[j:]) for placement in placements])
-                more, pairs = more + int((rest > whole + _ROUNDING).sum()), pairs + len(placements)
+                rest = values(
+                    measure, [ranked(n, placement[j:]) for placement in placements]
+                )
+                more, pairs = (
+                    more + int((rest > whole + _ROUNDING).sum()),
+                    pairs + len(placements),
+                )
         print(f"  {text}: {more} of {pairs}")
-        count.claim(f"Definition 2.2: {text} is top-heavy, all placements of n={n}", more == 0)
+        count.claim(
+            f"Definition 2.2: {text} is top-heavy, all placements of n={n}", more == 0
+        )
 
 
 def equation_12(n: int, count: Printed) -> None:
@@ -65,8 +79,12 @@ def equation_12(n: int, count: Printed) -> None:
     for eps in (0.1, 0.5, 0.9):
         pairs = wrong = 0
         for m in range(1, n):
-            measure = next(iter(parse_measures(f"LR(form='weighted',n={n},eps={eps})").values()))
-            value = values(measure, [ranked(n, placement) for placement in best_first(n, m)])
+            measure = next(
+                iter(parse_measures(f"LR(form='weighted',n={n},eps={eps})").values())
+            )
+            value = values(
+                measure, [ranked(n, placement) for placement in best_first(n, m)]
+            )
             wrong += int((np.triu(value[:, None] <= value[None, :], 1)).sum())
             pairs += len(value) * (len(value) - 1) // 2
         rows.append(f"eps={eps:g} {pairs - wrong} of {pairs}")
@@ -93,7 +111,9 @@ def of_users(measure: IRMeasure, n: int, placements: list[Placement]) -> Floats:
     """The measure for every user, shape ``(placements, users)``: only the documents that a user needs are relevant."""
     needed = users(len(placements[0]))
     rankings = [
-        ranked(n, tuple(placement[i] for i in some)) for placement in placements for some in needed
+        ranked(n, tuple(placement[i] for i in some))
+        for placement in placements
+        for some in needed
     ]
     return values(measure, rankings).reshape(len(placements), len(needed))
 
@@ -129,7 +149,11 @@ def equations_9_to_11(n: int, count: Printed) -> None:
     for what, exceptions in found.items():
         print(f"    {what}: {exceptions} of {neighbours}")
     for kind in ("users", "providers"):
-        none = all(exceptions == 0 for what, exceptions in found.items() if what.startswith(kind))
+        none = all(
+            exceptions == 0
+            for what, exceptions in found.items()
+            if what.startswith(kind)
+        )
         count.claim(
             f"Equations 9 to 11: leximin over all {kind} is lexicographic recall, all placements of n={n}",
             none,
@@ -148,7 +172,9 @@ def theorem_d1(most: int, count: Printed) -> None:
             orders = list(itertools.permutations(range(1, m + 1)))
             needed = users(m)
             rankings = [
-                ranked(m, tuple(order[i] for i in some)) for order in orders for some in needed
+                ranked(m, tuple(order[i] for i in some))
+                for order in orders
+                for some in needed
             ]
             value = values(measure, rankings).reshape(len(orders), len(needed))
             expected, of_one = value.mean(axis=0).min(), value.min(axis=1).max()

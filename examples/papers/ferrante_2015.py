@@ -37,7 +37,14 @@ from ir_lexirecall.measures.parsing import parse_measures
 from ir_lexirecall.meta import Study, axioms, balancing_index, plot
 from ir_lexirecall.meta.made_up_rankings import Ranking, values
 
-MEASURES = ["ERR", "RBP(p=0.5)", "RBP(p=0.8)", "RBP(p=0.95)", "nDCG", "AP"]  # from top-heavy to not
+MEASURES = [
+    "ERR",
+    "RBP(p=0.5)",
+    "RBP(p=0.8)",
+    "RBP(p=0.95)",
+    "nDCG",
+    "AP",
+]  # from top-heavy to not
 COMPARED = [
     "CWL_RBP(phi=0.5,max_rel=1)",
     "CWL_RBP(phi=0.8,max_rel=1)",
@@ -81,10 +88,14 @@ def orders(count: Printed) -> None:
             (up, down), "not comparable"
         )
         same = count.compare(f"order by {by} of {r} and {s}", paper, ours, why=why)
-        print(f"  {r} and {s}, by {by}: {paper}" + ("" if same else f"; ours {ours}: {why}"))
+        print(
+            f"  {r} and {s}, by {by}: {paper}"
+            + ("" if same else f"; ours {ours}: {why}")
+        )
     r, s = [1, 0, 0, 1, 0], [0, 1, 1, 0, 1]
     precision = [
-        sum(Fraction(sum(run[: i + 1]), i + 1) for i in range(5) if run[i]) for run in (r, s)
+        sum(Fraction(sum(run[: i + 1]), i + 1) for i in range(5) if run[i])
+        for run in (r, s)
     ]
     for what, paper, ours in (
         ("P@5 of (1,0,0,1,0)", "2/5", Fraction(sum(r), 5)),
@@ -113,7 +124,10 @@ def worked_steps(count: Printed) -> None:
     one, two = [1, 0, 0, 0, 0], [0, 0, 0, 1, 1]
     order = at_most([one, two], "rank")
     p_5 = [sum(run) / 5 for run in (one, two)]
-    ap = [sum(sum(run[: i + 1]) / (i + 1) for i in range(5) if run[i]) for run in (one, two)]
+    ap = [
+        sum(sum(run[: i + 1]) / (i + 1) for i in range(5) if run[i])
+        for run in (one, two)
+    ]
     count.claim(
         "Section 5: measurements may disagree where runs are not comparable ((1,0,0,0,0) and "
         f"(0,0,0,1,1): P@5 {p_5[0]:g}, {p_5[1]:g}; AP times RB {ap[0]:g}, {ap[1]:g})",
@@ -140,7 +154,9 @@ def swap_and_replacement(cases: int, count: Printed) -> None:
     print(
         "\nSwap and replacement: what no measurement may violate, and what sensitive ones also have strictly"
     )
-    laws = axioms(["AP", "RBP(p=0.8)", "ERR@20", "nDCG", "R@5", "P@5"], size=5, cases=cases)
+    laws = axioms(
+        ["AP", "RBP(p=0.8)", "ERR@20", "nDCG", "R@5", "P@5"], size=5, cases=cases
+    )
     laws = laws[laws["source"].str.startswith("Ferrante")]
     table = laws.pivot(index="measure", columns="property", values="result")
     print(table.to_string())
@@ -153,10 +169,14 @@ def swap_and_replacement(cases: int, count: Printed) -> None:
     )
     count.claim(
         "Section 5.1: so are AP, RBP and nDCG",
-        (table.loc[["AP", "RBP(p=0.8)", "nDCG"], laws_of_measurements] == "holds").all(axis=None),
+        (table.loc[["AP", "RBP(p=0.8)", "nDCG"], laws_of_measurements] == "holds").all(
+            axis=None
+        ),
     )
     rises_at_least(count)
-    without_cutoff = axioms(["GERR(max_rel=4)"], size=5, cases=cases).set_index("property")
+    without_cutoff = axioms(["GERR(max_rel=4)"], size=5, cases=cases).set_index(
+        "property"
+    )
     count.claim(
         "Section 5.1: ERR rises strictly with each probability (strict replacement, no cutoff)",
         without_cutoff.loc["strict replacement", "result"] == "holds",
@@ -177,7 +197,9 @@ def rises_at_least(count: Printed) -> None:
             for rank, x in enumerate(below, start=i + 1):
                 gained += reached * x / rank
                 reached *= 1 - x
-            slopes.append((Fraction(1, i) - gained - Fraction(1, i * (i + 1)), below[0]))
+            slopes.append(
+                (Fraction(1, i) - gained - Fraction(1, i * (i + 1)), below[0])
+            )
     is_exact = all((excess == 0) == (first == 1) for excess, first in slopes)
     count.claim(
         "Section 5.1: ERR's slope in the probability at rank i is at least 1/(i (i + 1)), with "
@@ -248,7 +270,10 @@ class AllRankings:
         in_order = [sorted(ranking) for ranking in self.rankings]
         return np.array(
             [
-                [all(a <= b for a, b in zip(one, other, strict=True)) for other in in_order]
+                [
+                    all(a <= b for a, b in zip(one, other, strict=True))
+                    for other in in_order
+                ]
                 for one in in_order
             ]
         )
@@ -303,7 +328,8 @@ def extremes(every: AllRankings, count: Printed) -> None:
         f"  Equation 1 for sets: {sum(within)} of {len(within)} lie between {{0..0,1..1}} and {{0..0,2..2}}"
     )
     count.claim(
-        f"Equation 1, for sets: the same extremes, n={every.n}, by enumeration", all(within)
+        f"Equation 1, for sets: the same extremes, n={every.n}, by enumeration",
+        all(within),
     )
 
 
@@ -337,22 +363,31 @@ def theorem_5_2(every: AllRankings, step: np.ndarray, count: Printed) -> None:
         (reached == every.by_rank).all(),
     )
     is_same = (every.replaceable() == every.by_set).all()
-    print(f"  Theorem 5.2 for sets: the order by sets is what replacements reach: {is_same}")
+    print(
+        f"  Theorem 5.2 for sets: the order by sets is what replacements reach: {is_same}"
+    )
     count.claim(
         f"Theorem 5.2, for sets: the order is what replacements reach, n={every.n}, by enumeration",
         is_same,
     )
 
 
-def measures_along_the_order(every: AllRankings, step: np.ndarray, count: Printed) -> None:
+def measures_along_the_order(
+    every: AllRankings, step: np.ndarray, count: Printed
+) -> None:
     """Check that measures with swap and replacement are those that never fall along the order."""
     rows = []
     for text, measure in parse_measures(ENUMERATED).items():
         value = every.values_of(measure)
-        falls = value[:, None] > value[None, :] + 1e-12  # from the row's ranking to the column's
-        rows.append((text, int((falls & step).sum()), int((falls & every.by_rank).sum())))
+        falls = (
+            value[:, None] > value[None, :] + 1e-12
+        )  # from the row's ranking to the column's
+        rows.append(
+            (text, int((falls & step).sum()), int((falls & every.by_rank).sum()))
+        )
     table = pd.DataFrame(
-        rows, columns=["measure", "falls by a swap or replacement", "falls along r <= s"]
+        rows,
+        columns=["measure", "falls by a swap or replacement", "falls along r <= s"],
     )
     print("  " + table.to_string(index=False).replace("\n", "\n  "))
     both = table.iloc[:, 1:] == 0
@@ -372,14 +407,19 @@ def by_closed_forms(lengths: Iterable[int]) -> pd.DataFrame:
             enough = [p ** (b - 1) - p**n >= 1 - p for b in range(1, n + 1)]
         elif measure == "ERR":  # the sum of (1 - r)^(i - b) / i, with gain r = 15/16
             enough = [
-                ((1 / 16) ** (rank[b:] - b - 1.0) / rank[b:]).sum() >= 1 - 1e-12 for b in range(n)
+                ((1 / 16) ** (rank[b:] - b - 1.0) / rank[b:]).sum() >= 1 - 1e-12
+                for b in range(n)
             ]
         elif measure == "AP":  # the sum of (i - b + 1) / i
             enough = [((rank[b:] - b) / rank[b:]).sum() >= 1 - 1e-12 for b in range(n)]
         else:  # of nDCG, the sum of 1 / log2(i + 1)
             enough = [(1 / np.log2(rank[b:] + 1)).sum() >= 1 - 1e-12 for b in range(n)]
         rows.append(
-            (measure, n, max((b for b, holds in enumerate(enough, start=1) if holds), default=0))
+            (
+                measure,
+                n,
+                max((b for b, holds in enumerate(enough, start=1) if holds), default=0),
+            )
         )
     return pd.DataFrame(rows, columns=["measure", "n", "B"])
 
@@ -390,7 +430,11 @@ def older_ndcg(n: int, a: int) -> int:
     def log(rank: int) -> float:
         return np.log(rank) / np.log(a)
 
-    b1 = [b for b in range(a + 1, n + 1) if sum(1 / log(k + b) for k in range(n - b + 1)) >= 1]
+    b1 = [
+        b
+        for b in range(a + 1, n + 1)
+        if sum(1 / log(k + b) for k in range(n - b + 1)) >= 1
+    ]
     b2 = [
         b
         for b in range(1, min(a, n) + 1)
@@ -405,7 +449,10 @@ def err_by(n: int, x: float, exponent: str) -> int:
         b
         for b in range(1, n + 1)
         if x
-        * sum((1 - x) ** (k - (1 if exponent == "printed" else b)) / k for k in range(b, n + 1))
+        * sum(
+            (1 - x) ** (k - (1 if exponent == "printed" else b)) / k
+            for k in range(b, n + 1)
+        )
         >= x - 1e-15
     ]
     return max(holds, default=0)
@@ -416,19 +463,30 @@ def balancing(count: Printed, plots: Path | None) -> None:
     scored = balancing_index(MEASURES, LENGTHS[:-1])
     index = exact.set_index(["measure", "n"])["B"]
     print("\nBalancing index B(n), by the closed forms")
-    print(exact.pivot(index="measure", columns="n", values="B").loc[MEASURES].to_string())
+    print(
+        exact.pivot(index="measure", columns="n", values="B").loc[MEASURES].to_string()
+    )
     both = scored.merge(exact, on=["measure", "n"], suffixes=("", "_exact"))
     other = both[both["B"] != both["B_exact"]][["measure", "n", "B", "B_exact"]]
     print("  where Algorithm 1, which scores in floats, says otherwise:")
     print(
-        "    " + (other.to_string(index=False).replace("\n", "\n    ") if len(other) else "nowhere")
+        "    "
+        + (
+            other.to_string(index=False).replace("\n", "\n    ")
+            if len(other)
+            else "nowhere"
+        )
     )
     beyond_20 = sorted({int(index["RBP(p=0.8)", n]) for n in LENGTHS if n > 20})
     count.compare(
-        "B(n) of RBP(p=0.8), n > 20 (n = 21, 50, 100, 200)", "8", ", ".join(map(str, beyond_20))
+        "B(n) of RBP(p=0.8), n > 20 (n = 21, 50, 100, 200)",
+        "8",
+        ", ".join(map(str, beyond_20)),
     )
     graded = {
-        top: sorted(set(balancing_index(f"GERR(max_rel={top})", LENGTHS, lowest=1)["B"]))
+        top: sorted(
+            set(balancing_index(f"GERR(max_rel={top})", LENGTHS, lowest=1)["B"])
+        )
         for top in (2, 3, 4)
     }
     print("\nERR: B(n) for every n above, by the range of relevant grades")
@@ -451,14 +509,17 @@ def balancing(count: Printed, plots: Path | None) -> None:
         binary == [1],
     )
     count.claim(
-        "B(n) of ERR is 1 for every n where grades 1 to 2, 3 or 4 are relevant", of_graded == "1"
+        "B(n) of ERR is 1 for every n where grades 1 to 2, 3 or 4 are relevant",
+        of_graded == "1",
     )
     count.claim(
         f"B(n) of RBP(p=0.95) is almost 60 for long runs (n=200: {index['RBP(p=0.95)', 200]})",
         55 <= index["RBP(p=0.95)", 200] < 60,
     )
     near = min(index[name, 100] for name in ("AP", "nDCG"))
-    count.claim(f"AP and nDCG are close to the bisector (n=100: at least {near})", near > 80)
+    count.claim(
+        f"AP and nDCG are close to the bisector (n=100: at least {near})", near > 80
+    )
 
     print(
         "\nnDCG of base a in the older form: printed closed form, and Algorithm 1 on the measure itself"
@@ -468,20 +529,24 @@ def balancing(count: Printed, plots: Path | None) -> None:
         run = balancing_index(f"nDCG_JK(a={a})", [5, 10, 20, 50, 100])["B"].tolist()
         print(f"  a={a}: n = 5, 10, 20, 50, 100: {closed} and {run}")
         count.claim(
-            f"the closed form of nDCG with base {a} is what Algorithm 1 finds", closed == run
+            f"the closed form of nDCG with base {a} is what Algorithm 1 finds",
+            closed == run,
         )
 
     print("\nClosed forms with misprints")
-    printed = [b for b in range(1, 101) if b >= np.log(1 - 0.8 + 0.8**100) / np.log(0.8) + 1]
+    printed = [
+        b for b in range(1, 101) if b >= np.log(1 - 0.8 + 0.8**100) / np.log(0.8) + 1
+    ]
     print(
         f"  RBP(p=0.8), n=100: printed b >= log_p(1-p+p^n) + 1, whose largest b is {max(printed)}; with <= it is {index['RBP(p=0.8)', 100]}"
     )
     for x, name in ((0.5, "1/2"), (0.25, "1/4"), (0.125, "1/8"), (0.0625, "1/16")):
-        run = balancing_index(f"GERR(max_rel={round(-np.log2(x))})", [10, 100], top=1, lowest=1)[
-            "B"
-        ].tolist()
+        run = balancing_index(
+            f"GERR(max_rel={round(-np.log2(x))})", [10, 100], top=1, lowest=1
+        )["B"].tolist()
         formulas = {
-            kind: [err_by(n, x, kind) for n in (10, 100)] for kind in ("algorithm", "printed")
+            kind: [err_by(n, x, kind) for n in (10, 100)]
+            for kind in ("algorithm", "printed")
         }
         print(
             f"  ERR, x={name}, n = 10, 100: Algorithm 1 {run}; exponent k-b {formulas['algorithm']}; printed exponent k-1 {formulas['printed']}"
@@ -506,9 +571,13 @@ def figure_1b(repetitions: int, plots: Path | None, count: Printed) -> None:
         segments = [(rnk, 0.2), (20 - rnk, high), (980, low)]
         value, rank = np.zeros((repetitions, 50)), 0
         for length, share in segments:
-            left = np.full(value.shape, round(share * length))  # relevant documents not yet drawn
+            left = np.full(
+                value.shape, round(share * length)
+            )  # relevant documents not yet drawn
             for place in range(min(length, shown - rank)):
-                relevant = rng.random(value.shape) < (left / (length - place) if exact else share)
+                relevant = rng.random(value.shape) < (
+                    left / (length - place) if exact else share
+                )
                 left -= relevant
                 value += (1 - p) * p**rank * relevant
                 rank += 1
@@ -518,7 +587,9 @@ def figure_1b(repetitions: int, plots: Path | None, count: Printed) -> None:
     for exact, name in ((False, "independent draws"), (True, "exact counts")):
         shares = []
         for rnk in range(21):
-            test = ttest_ind(rbp(rnk, 0.7, 0.1, exact), rbp(rnk, 0.3, 0.7, exact), axis=1)
+            test = ttest_ind(
+                rbp(rnk, 0.7, 0.1, exact), rbp(rnk, 0.3, 0.7, exact), axis=1
+            )
             shares.append(float((test.pvalue < 0.05).mean()))
         rows[name] = shares
     table = pd.DataFrame(rows, index=pd.RangeIndex(21, name="rnk"))
@@ -538,7 +609,10 @@ def figure_1b(repetitions: int, plots: Path | None, count: Printed) -> None:
         "Figure 1 (b): so up to rnk = 8 = B, independent draws",
         table.loc[:8, "independent draws"].min() > 0.8,
     )
-    count.claim("Figure 1 (b): beyond, it falls to chance", (table.loc[15:] < 0.12).all(axis=None))
+    count.claim(
+        "Figure 1 (b): beyond, it falls to chance",
+        (table.loc[15:] < 0.12).all(axis=None),
+    )
     if drawn(plots):
         axes = new_figure(5, 3.5).add_subplot()
         for name in rows:
@@ -554,7 +628,10 @@ def random_runs(
 ) -> tuple[dict[str, dict[str, int]], dict[str, dict]]:
     """Judgments, and two runs that rank the same documents in random orders."""
     rng = np.random.default_rng(seed)
-    qrels = {f"q{q}": {f"d{i}": int(i < relevant) for i in range(length)} for q in range(topics)}
+    qrels = {
+        f"q{q}": {f"d{i}": int(i < relevant) for i in range(length)}
+        for q in range(topics)
+    }
     runs: dict[str, dict] = {}
     for name in ("one", "other"):
         rankings = rng.permuted(np.tile(np.arange(length), (topics, 1)), axis=1)
@@ -574,9 +651,13 @@ def simulation(topics: int, plots: Path | None, count: Printed) -> None:
     ).agreement()
     against = decided[decided["measure_a"] == "dominance"]
     print(
-        against[["measure_b", "incomparable", "agree", "disagree", "tied_b"]].to_string(index=False)
+        against[["measure_b", "incomparable", "agree", "disagree", "tied_b"]].to_string(
+            index=False
+        )
     )
-    count.claim("no measure contradicts the partial order", (against["disagree"] == 0).all())
+    count.claim(
+        "no measure contradicts the partial order", (against["disagree"] == 0).all()
+    )
     if drawn(plots):
         save(plot(decided), plots, "ferrante_2015_simulation")
 
@@ -586,7 +667,10 @@ def main(arguments: list[str] | None = None) -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument(
-        "--topics", type=int, default=500, help="pairs of random rankings (default: %(default)s)"
+        "--topics",
+        type=int,
+        default=500,
+        help="pairs of random rankings (default: %(default)s)",
     )
     parser.add_argument(
         "--repetitions",
@@ -595,7 +679,10 @@ def main(arguments: list[str] | None = None) -> None:
         help="of Figure 1 (b) (default: %(default)s; the paper: 10,000)",
     )
     parser.add_argument(
-        "--cases", type=int, default=50, help="random cases per property (default: %(default)s)"
+        "--cases",
+        type=int,
+        default=50,
+        help="random cases per property (default: %(default)s)",
     )
     parser.add_argument(
         "--full",

@@ -37,7 +37,17 @@ DEPTHS = [5, 10, 20, 50, 100]
 COLLECTIONS = {"robust2003": "qrels.txt.gz", "clef-ehealth-2016": "relevance.qrels.gz"}
 
 CHECKED = ["P@3", "R@3", "RR", "AP", "nDCG", "RBP(p=0.8)", "TSE", "LR"]
-SCALES = ["P@5", "R@5", "RBP(p=0.5,rel=1)", "RBP(p=0.8,rel=1)", "RR", "AP", "nDCG", "TSE", "LR"]
+SCALES = [
+    "P@5",
+    "R@5",
+    "RBP(p=0.5,rel=1)",
+    "RBP(p=0.8,rel=1)",
+    "RR",
+    "AP",
+    "nDCG",
+    "TSE",
+    "LR",
+]
 
 
 def numeric_properties(cases: int) -> None:
@@ -55,9 +65,9 @@ def preferences(study: Study) -> None:
     """Agreement with the measure that a preference refines, ties, and significant pairs."""
     alike = study.agreement().set_index(["measure_a", "measure_b"])["agreement"]
     tied = study.ties(aggregate=True).set_index("measure")["share"]
-    power = study.discriminative_power(test=SignificanceTest("t", progress=False)).set_index(
-        "measure"
-    )["significant"]
+    power = study.discriminative_power(
+        test=SignificanceTest("t", progress=False)
+    ).set_index("measure")["significant"]
     rows = [
         {
             "preference": name,
@@ -73,8 +83,14 @@ def preferences(study: Study) -> None:
     print(
         "Preferences and the measure that each refines: agreement with its decisions, ties, and pairs significant"
     )
-    print("  (of a measure by paired t, of wins and losses by the exact sign test; Holm)")
-    print(pd.DataFrame(rows).to_string(index=False, float_format=lambda share: f"{share:.4f}"))
+    print(
+        "  (of a measure by paired t, of wins and losses by the exact sign test; Holm)"
+    )
+    print(
+        pd.DataFrame(rows).to_string(
+            index=False, float_format=lambda share: f"{share:.4f}"
+        )
+    )
 
 
 def reduced(judgments: Judgments, runs: dict[str, AlignedRun], samples: int) -> None:
@@ -98,7 +114,9 @@ def reduced(judgments: Judgments, runs: dict[str, AlignedRun], samples: int) -> 
                 tau = coefficient_of("kendall", full[label], array.mean(axis=1))
                 taus.setdefault((label, share), []).append(tau)
     table = (
-        pd.Series({key: np.mean(several) for key, several in taus.items()}).unstack().loc[REDUCED]
+        pd.Series({key: np.mean(several) for key, several in taus.items()})
+        .unstack()
+        .loc[REDUCED]
     )
     print(
         "\nKendall's tau with the order by all judgments, a share of all judgments of every query drawn away: unjudged then"
@@ -128,15 +146,31 @@ def pools(study: Study, judgments: Judgments, runs: dict) -> None:
         pooled = without_labels(judgments, relevant & ~within.any(axis=0))
         tau = []
         everything = study.with_judgments(pooled)
-        for run in range(len(runs)):  # each run's mean AP with its own contribution and without it
+        for run in range(
+            len(runs)
+        ):  # each run's mean AP with its own contribution and without it
             alone = within[run] & (within.sum(axis=0) == 1)
             fewer = study.with_judgments(without_labels(pooled, alone))
-            tau.append(fewer.values("AP")[run].mean() / everything.values("AP")[run].mean() - 1)
+            tau.append(
+                fewer.values("AP")[run].mean() / everything.values("AP")[run].mean() - 1
+            )
         unique = (within.sum(axis=0) == 1).sum() / len(runs)
         rows.append(
-            (depth, within.any(axis=0).sum() / relevant.sum(), unique, np.mean(tau), np.min(tau))
+            (
+                depth,
+                within.any(axis=0).sum() / relevant.sum(),
+                unique,
+                np.mean(tau),
+                np.min(tau),
+            )
         )
-    columns = ["depth", "relevant found", "only by one run", "change of its AP, mean", "least"]
+    columns = [
+        "depth",
+        "relevant found",
+        "only by one run",
+        "change of its AP, mean",
+        "least",
+    ]
     print(
         "\nPools: share of the relevant documents found, documents that one run alone contributes, and what they are worth to it"
     )
@@ -152,17 +186,25 @@ def main(arguments: list[str] | None = None) -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument(
-        "data", type=Path, nargs="?", help=f"folder with some of {', '.join(COLLECTIONS)}"
+        "data",
+        type=Path,
+        nargs="?",
+        help=f"folder with some of {', '.join(COLLECTIONS)}",
     )
     parser.add_argument(
-        "--cases", type=int, default=20, help="random cases per property (default: %(default)s)"
+        "--cases",
+        type=int,
+        default=20,
+        help="random cases per property (default: %(default)s)",
     )
     parser.add_argument(
         "--samples", type=int, default=2, help="draws of labels (default: %(default)s)"
     )
     options = parser.parse_args(arguments)
     numeric_properties(options.cases)
-    print("\nInterval scales (top-heavy order), of all binary rankings of 5 documents, 5 relevant")
+    print(
+        "\nInterval scales (top-heavy order), of all binary rankings of 5 documents, 5 relevant"
+    )
     print(interval_scale(SCALES, 5).round(4).to_string(index=False))
     if options.data is None:
         return
@@ -171,9 +213,15 @@ def main(arguments: list[str] | None = None) -> None:
             continue
         judgments = Judgments.from_qrels(str(options.data / name / qrels))
         files = sorted((options.data / name / "runs").glob("*.gz"))
-        runs = {file.name.removesuffix(".gz"): align(judgments, str(file)) for file in files}
+        runs = {
+            file.name.removesuffix(".gz"): align(judgments, str(file)) for file in files
+        }
         print(f"\n{name}: {len(runs)} runs, {len(judgments)} topics\n")
-        preferences(Study([*PREFERENCES, *PREFERENCES.values()], judgments, runs, progress=False))
+        preferences(
+            Study(
+                [*PREFERENCES, *PREFERENCES.values()], judgments, runs, progress=False
+            )
+        )
         reduced(judgments, runs, options.samples)
         pools(Study(["AP"], judgments, runs, progress=False), judgments, runs)
 

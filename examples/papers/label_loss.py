@@ -80,13 +80,21 @@ def pool_depth(systems: Systems, runs: Iterable[str] | None = None) -> Ints:
 
 
 def first_of_each(
-    judgments: Judgments, relevant: Bools, count: Ints, first: Floats, rng: np.random.Generator
+    judgments: Judgments,
+    relevant: Bools,
+    count: Ints,
+    first: Floats,
+    rng: np.random.Generator,
 ) -> Bools:
     """So many relevant documents of each query, those with the smallest ``first``, equal ones at random."""
     rows = np.flatnonzero(relevant)
-    order = rows[np.lexsort((rng.random(len(rows)), first[rows], judgments.query[rows]))]
+    order = rows[
+        np.lexsort((rng.random(len(rows)), first[rows], judgments.query[rows]))
+    ]
     chosen = np.zeros(len(relevant), dtype=bool)
-    chosen[order] = position_in_segment(judgments.query[order]) < count[judgments.query[order]]
+    chosen[order] = (
+        position_in_segment(judgments.query[order]) < count[judgments.query[order]]
+    )
     return chosen
 
 
@@ -99,11 +107,13 @@ def missing(systems: Systems, policy: str, depth: int, samples: int) -> Iterator
         yield unpooled
         return
     count = np.bincount(judgments.query[unpooled], minlength=len(judgments))
-    first = {"share": -ranks, "reverse": ranks, "random": np.zeros(len(ranks))}[policy].astype(
-        float
-    )
+    first = {"share": -ranks, "reverse": ranks, "random": np.zeros(len(ranks))}[
+        policy
+    ].astype(float)
     if policy == "share":
-        count = np.round(judgments.m() * unpooled.sum() / relevant.sum()).astype(np.int64)
+        count = np.round(judgments.m() * unpooled.sum() / relevant.sum()).astype(
+            np.int64
+        )
     rng = np.random.default_rng(depth)
     for _ in range(samples):
         yield first_of_each(judgments, relevant, count, first, rng)
@@ -170,16 +180,26 @@ class Lost:
     ) -> Floats:
         """An outcome in all resamples, or the difference of two measures."""
         value = getattr(self.cells[policy, depth, measure], outcome)
-        return value - getattr(self.cells[policy, depth, minus], outcome) if minus else value
+        return (
+            value - getattr(self.cells[policy, depth, minus], outcome)
+            if minus
+            else value
+        )
 
-    def error(self, outcome: str, policy: str, depth: int, measure: str, minus: str = "") -> float:
+    def error(
+        self, outcome: str, policy: str, depth: int, measure: str, minus: str = ""
+    ) -> float:
         """Standard error of an outcome, or of a difference over the same draws, that is due to the draws of labels; of one draw, unknown."""
         draws = self.cells[policy, depth, measure].draws[outcome]
         if minus:
             draws = draws - self.cells[policy, depth, minus].draws[outcome]
         if policy not in DRAWN:
             return 0.0
-        return float(np.std(draws, ddof=1) / np.sqrt(len(draws))) if len(draws) > 1 else np.inf
+        return (
+            float(np.std(draws, ddof=1) / np.sqrt(len(draws)))
+            if len(draws) > 1
+            else np.inf
+        )
 
     @property
     def units(self) -> int:
@@ -221,14 +241,18 @@ def study_of(
             continue
         counted: dict[str, list[Floats]] = {label: [] for label in measures}
         for removed in missing(systems, policy, depth, samples):
-            result.removed[policy, depth] = float(removed.sum() / systems.judgments.m().sum())
+            result.removed[policy, depth] = float(
+                removed.sum() / systems.judgments.m().sum()
+            )
             if not removed.any():
                 break
             fewer = study.with_judgments(without_labels(systems.judgments, removed))
             for label, x in before.items():
                 after = differences(fewer, label, queries)
                 still = concluded(after, resamples)
-                counted[label].append(_counts(x, after, sure[label], still, resamples, weight))
+                counted[label].append(
+                    _counts(x, after, sure[label], still, resamples, weight)
+                )
         if result.removed[policy, depth]:
             for label, several in counted.items():
                 result.cells[policy, depth, label] = _cell(several)
@@ -243,7 +267,12 @@ def _pair_weights(resamples: TwoWay) -> Floats:
 
 
 def _counts(
-    x: Floats, after: Floats, sure: np.ndarray, still: np.ndarray, resamples: TwoWay, weight: Floats
+    x: Floats,
+    after: Floats,
+    sure: np.ndarray,
+    still: np.ndarray,
+    resamples: TwoWay,
+    weight: Floats,
 ) -> Floats:
     """Conclusions, those lost and those turned round; decisions, and those kept; in all resamples, shape ``(5, B + 1)``."""
     open_ = x != 0
@@ -262,7 +291,11 @@ def _cell(several: list[Floats]) -> Cell:
     """Shares, means over the draws of labels, from what was counted in each."""
     with np.errstate(invalid="ignore", divide="ignore"):
         found, lost, turned, open_, kept = np.stack(several, axis=1)
-        shares = {"lost": lost / found, "turned": turned / found, "decided": kept / open_}
+        shares = {
+            "lost": lost / found,
+            "turned": turned / found,
+            "decided": kept / open_,
+        }
     draws = {outcome: share[:, 0] for outcome, share in shares.items()}
     return Cell(
         round(found[0, 0]),
@@ -271,7 +304,9 @@ def _cell(several: list[Floats]) -> Cell:
     )
 
 
-def _leave_out(result: Lost, study: Study, resamples: TwoWay, weight: Floats, depth: int) -> None:
+def _leave_out(
+    result: Lost, study: Study, resamples: TwoWay, weight: Floats, depth: int
+) -> None:
     """Cells of all groups, left out of the pool in turn: their decisions against others, from the pool of all to that of the others."""
     systems = result.systems
     judgments, queries = systems.judgments, study.queries
@@ -293,7 +328,12 @@ def _leave_out(result: Lost, study: Study, resamples: TwoWay, weight: Floats, de
             after = differences(fewer, label, queries)[pairs]
             still = concluded(after, resamples)
             counted[label] = counted[label] + _counts(
-                x[pairs], after, sures[label][:, pairs], still, resamples, weight[:, pairs]
+                x[pairs],
+                after,
+                sures[label][:, pairs],
+                still,
+                resamples,
+                weight[:, pairs],
             )
     result.removed["left out", depth] = float(np.mean(gone))
     if result.removed["left out", depth]:
@@ -314,7 +354,9 @@ class Estimate:
         """1 where the whole interval is above 0, -1 where it is below, else 0."""
         return int(self.low > 0) - int(self.high < 0)
 
-    def depends_on_draws(self, verdict: Callable[[Estimate], object], error: float) -> bool:
+    def depends_on_draws(
+        self, verdict: Callable[[Estimate], object], error: float
+    ) -> bool:
         """Whether two standard errors of the draws of labels, up or down, change the verdict; of one draw, nobody knows.
 
         >>> Estimate(0.03, 0.01, 0.05).depends_on_draws(lambda moved: moved.side, 0.004)
@@ -326,13 +368,17 @@ class Estimate:
             Estimate(self.value + by, self.low + by, self.high + by)
             for by in (-2 * error, 2 * error)
         )
-        return not np.isfinite(error) or any(verdict(moved) != verdict(self) for moved in shifted)
+        return not np.isfinite(error) or any(
+            verdict(moved) != verdict(self) for moved in shifted
+        )
 
     def __str__(self) -> str:
         return f"{self.value:+.3f} [{self.low:+.3f}, {self.high:+.3f}]"
 
 
-def simultaneous(values: Sequence[Floats], units: int, level: float = LEVEL) -> list[Estimate]:
+def simultaneous(
+    values: Sequence[Floats], units: int, level: float = LEVEL
+) -> list[Estimate]:
     """Estimates with intervals that all hold at once: by the largest standardised deviation over the resamples.
 
     A bootstrap of few units is too sure: its standard error is sqrt((units - 1) / units) of the right one, and the quantile is that of
@@ -356,7 +402,10 @@ def simultaneous(values: Sequence[Floats], units: int, level: float = LEVEL) -> 
     largest = np.quantile(
         np.nanmax(np.where(np.isfinite(deviation), deviation, 0.0), axis=0), 1 - level
     )
-    margin = stats.t.isf(stats.norm.sf(largest * np.sqrt(units / (units - 1))), units - 1) * spread
+    margin = (
+        stats.t.isf(stats.norm.sf(largest * np.sqrt(units / (units - 1))), units - 1)
+        * spread
+    )
     return [
         Estimate(*map(float, row))
         for row in zip(point, point - margin, point + margin, strict=True)

@@ -49,9 +49,18 @@ MEASURES = ["CAM", "MM", "EUCL", "MANH", "CHEB"]
 BASES = ["nDCG", "AP"]
 
 TABLE_1 = {  # (relevance, correctness), best first; = joins the tuples of one class
-    ("0 3/2 3", "EUCL"): "(3,3) (2,3) (3,3/2) (2,3/2) (1,3) (1,3/2) (3,0) (2,0) (1,0) (0,0)",
-    ("0 3/2 3", "MANH"): "(3,3) (2,3) (3,3/2) (1,3) (2,3/2) (3,0) (1,3/2) (2,0) (1,0) (0,0)",
-    ("0 3/2 3", "CHEB"): "(3,3) (2,3) (3,3/2)=(2,3/2) (1,3)=(1,3/2) (3,0)=(2,0)=(1,0)=(0,0)",
+    (
+        "0 3/2 3",
+        "EUCL",
+    ): "(3,3) (2,3) (3,3/2) (2,3/2) (1,3) (1,3/2) (3,0) (2,0) (1,0) (0,0)",
+    (
+        "0 3/2 3",
+        "MANH",
+    ): "(3,3) (2,3) (3,3/2) (1,3) (2,3/2) (3,0) (1,3/2) (2,0) (1,0) (0,0)",
+    (
+        "0 3/2 3",
+        "CHEB",
+    ): "(3,3) (2,3) (3,3/2)=(2,3/2) (1,3)=(1,3/2) (3,0)=(2,0)=(1,0)=(0,0)",
     ("0 1 2", "EUCL"): "(3,2) (3,1)=(2,2) (2,1) (3,0)=(1,2) (2,0)=(1,1) (1,0) (0,0)",
     ("0 1 2", "MANH"): "(3,2) (3,1)=(2,2) (3,0)=(2,1)=(1,2) (2,0)=(1,1) (1,0) (0,0)",
     ("0 1 2", "CHEB"): "(3,2) (3,1)=(2,1)=(2,2) (3,0)=(2,0)=(1,0)=(1,1)=(1,2) (0,0)",
@@ -169,8 +178,12 @@ def order(correctness: str, distance: str) -> str:
         name: np.array(column)
         for name, column in zip(scales, zip(*tuples, strict=True), strict=True)
     }
-    embedding = {name: [Fraction(value) for value in scale] for name, scale in scales.items()}
-    weight, _ = label_weights(embedding, positions, distance=DISTANCES[distance], gate="relevance")
+    embedding = {
+        name: [Fraction(value) for value in scale] for name, scale in scales.items()
+    }
+    weight, _ = label_weights(
+        embedding, positions, distance=DISTANCES[distance], gate="relevance"
+    )
     classes: dict[int, list[str]] = {}
     for i in np.argsort(-weight, kind="stable"):
         r, c = tuples[i]
@@ -186,18 +199,30 @@ def table_1(count: Printed) -> None:
     )
     for (correctness, distance), printed in TABLE_1.items():
         ours = order(correctness, distance)
-        paper = " ".join("=".join(sorted(group.split("="))) for group in printed.split())
-        same = count.compare(f"Table 1, correctness {correctness}, {distance}", paper, ours)
-        print(f"  {correctness:8} {distance}  {'as printed' if same else 'NOT as printed'}  {ours}")
+        paper = " ".join(
+            "=".join(sorted(group.split("="))) for group in printed.split()
+        )
+        same = count.compare(
+            f"Table 1, correctness {correctness}, {distance}", paper, ours
+        )
+        print(
+            f"  {correctness:8} {distance}  {'as printed' if same else 'NOT as printed'}  {ours}"
+        )
 
 
 def table_3(base: str, count: Printed) -> tuple[pd.DataFrame, int, int]:
     """All rankings of one, two and three documents, ours beside the printed values; MM's cells that agree by Eq. 6, and by half of it."""
     rankings = {
-        "".join(docs): docs for size in (3, 2, 1) for docs in itertools.permutations(LABELS, size)
+        "".join(docs): docs
+        for size in (3, 2, 1)
+        for docs in itertools.permutations(LABELS, size)
     }
     qrels = pd.DataFrame(
-        [(ranking, doc, *label) for ranking in rankings for doc, label in LABELS.items()],
+        [
+            (ranking, doc, *label)
+            for ranking in rankings
+            for doc, label in LABELS.items()
+        ],
         columns=["query_id", "doc_id", *EXAMPLE],
     )
     run = {
@@ -206,7 +231,9 @@ def table_3(base: str, count: Printed) -> tuple[pd.DataFrame, int, int]:
     }
     half = ",binarize='half'" if base == "AP" else ""
     aspects = str(EXAMPLE).replace(" ", "")
-    measures = {name: f"{name}(aspects={aspects},base='{base}'{half})" for name in ("CAM", "MM")}
+    measures = {
+        name: f"{name}(aspects={aspects},base='{base}'{half})" for name in ("CAM", "MM")
+    }
     for name, distance in DISTANCES.items():
         measures[name] = (
             f"TOMA(aspects={aspects},distance='{distance}',base='{base}',gate='relevance')"
@@ -298,7 +325,9 @@ def printed_tables(count: Printed) -> None:
         f"Table 4 as printed: EUCL or MANH has the best power in 16 of 20 columns (counted: {columns})",
         columns == 16,
     )
-    count.of_itself("Table 4 as printed: CHEB never has the best power", not best["CHEB"].any())
+    count.of_itself(
+        "Table 4 as printed: CHEB never has the best power", not best["CHEB"].any()
+    )
     none = [power.index[power[name] == 0].tolist() for name in ("CHEB", "MM")]
     count.of_itself(
         "Table 4 as printed: CHEB and MM have no power on two tracks, for nDCG and AP",
@@ -311,9 +340,12 @@ def printed_tables(count: Printed) -> None:
     )
     close = max(numbers(KENDALL["CHEB-MM"]))
     count.of_itself(
-        f"Table 4 as printed: CHEB comes close to MM on one track ({close:.2f})", close == 0.88
+        f"Table 4 as printed: CHEB comes close to MM on one track ({close:.2f})",
+        close == 0.88,
     )
-    weak_pairs = [value for pair in ("EUCL-CHEB", "MANH-CHEB") for value in numbers(KENDALL[pair])]
+    weak_pairs = [
+        value for pair in ("EUCL-CHEB", "MANH-CHEB") for value in numbers(KENDALL[pair])
+    ]
     count.of_itself(
         "Section 4.3.1: EUCL and MANH correlate with CHEB by tau .01 to .32 "
         f"(Table 4: {min(weak_pairs):.2f} to {max(weak_pairs):.2f})",
@@ -347,7 +379,10 @@ def spread(pairs: tuple[str, ...], columns: slice) -> tuple[float, float]:
     return min(values), max(values)
 
 
-WEB, LATER = slice(0, 12), slice(12, 20)  # columns of Web tracks; of Task, Decision, Misinformation
+WEB, LATER = (
+    slice(0, 12),
+    slice(12, 20),
+)  # columns of Web tracks; of Task, Decision, Misinformation
 RANGES = [  # of Section 4.3.1: what, pairs, columns, least and largest tau
     ("EUCL and MANH with CAM, Web", ("EUCL-CAM", "MANH-CAM"), WEB, (0.11, 0.41)),
     ("EUCL and MANH with CAM, Task, Decision, Misinformation", ("EUCL-CAM", "MANH-CAM"), LATER, (0.54, 0.76)),
@@ -413,17 +448,22 @@ def tables_5_and_6_as_printed(count: Printed) -> None:
     )
     first = dict(zip(MEASURES, rows[0], strict=True))
     count.of_itself(
-        "Section 4.3.4: CAM is best in ranks 1 to 25", max(first, key=first.__getitem__) == "CAM"
+        "Section 4.3.4: CAM is best in ranks 1 to 25",
+        max(first, key=first.__getitem__) == "CAM",
     )
 
 
 def classes_and_maximum(count: Printed) -> None:
     """Check what the text says of numbers of classes, and of the maximum that can be reached."""
     numbers_of_classes = {
-        correctness: [len(order(correctness, distance).split()) for distance in DISTANCES]
+        correctness: [
+            len(order(correctness, distance).split()) for distance in DISTANCES
+        ]
         for correctness in dict.fromkeys(correctness for correctness, _ in TABLE_1)
     }
-    by_distance = [dict(zip(DISTANCES, row, strict=True)) for row in numbers_of_classes.values()]
+    by_distance = [
+        dict(zip(DISTANCES, row, strict=True)) for row in numbers_of_classes.values()
+    ]
     text = "; ".join("/".join(map(str, row)) for row in numbers_of_classes.values())
     count.claim(
         f"Section 3.4: the Chebyshev distance has fewest classes, the Euclidean most ({text})",
@@ -433,7 +473,11 @@ def classes_and_maximum(count: Printed) -> None:
         {"query_id": "q", "doc_id": ["a", "b"], "relevance": [1, 0], "quality": [0, 1]}
     )
     aspects = "aspects={'relevance':1,'quality':1}"
-    names = [f"CAM({aspects},base='RR')", f"MM({aspects},base='RR')", f"TOMA({aspects})"]
+    names = [
+        f"CAM({aspects},base='RR')",
+        f"MM({aspects},base='RR')",
+        f"TOMA({aspects})",
+    ]
     best = reachable_maximum(names, rows).set_index("measure")["value"]
     count.claim(
         "Section 4.2: where documents are not comparable, CAM and MM need not reach 1, and TOMA does "
@@ -445,7 +489,9 @@ def classes_and_maximum(count: Printed) -> None:
 # -- CLEF eHealth 2016 -----------------------------------------------------------------------------
 
 
-def read(folder: Path, *, gated: bool = False) -> tuple[Judgments, dict[str, AlignedRun]]:
+def read(
+    folder: Path, *, gated: bool = False
+) -> tuple[Judgments, dict[str, AlignedRun]]:
     """A row per judged document with a column per aspect, and every run aligned once.
 
     Args:
@@ -453,11 +499,14 @@ def read(folder: Path, *, gated: bool = False) -> tuple[Judgments, dict[str, Ali
         gated: a document that is not relevant has the lowest label of every aspect.
     """
     labels = [
-        read_qrels(str(folder / f"{name}.qrels.gz")).drop("iteration").rename({"relevance": name})
+        read_qrels(str(folder / f"{name}.qrels.gz"))
+        .drop("iteration")
+        .rename({"relevance": name})
         for name in CLEF
     ]
     joined = reduce(
-        lambda left, right: left.join(right, on=["query_id", "doc_id"], how="left"), labels
+        lambda left, right: left.join(right, on=["query_id", "doc_id"], how="left"),
+        labels,
     )
     if gated:
         others = [name for name in CLEF if name != "relevance"]
@@ -467,7 +516,9 @@ def read(folder: Path, *, gated: bool = False) -> tuple[Judgments, dict[str, Ali
         )
     judgments = Judgments.from_qrels(joined)
     runs = sorted((folder / "runs").glob("*.gz"))
-    return judgments, {path.name.removesuffix(".gz"): align(judgments, str(path)) for path in runs}
+    return judgments, {
+        path.name.removesuffix(".gz"): align(judgments, str(path)) for path in runs
+    }
 
 
 def measures_of(base: str, cutoff: str = "") -> dict[str, str]:
@@ -500,15 +551,23 @@ def table_4(
     tau, power = {}, {}
     for base in BASES:
         aspects = {aspect: single(aspect, base) for aspect in CLEF}
-        agreement = Study({**measures_of(base), **aspects}, judgments, runs).per_query_kendall()
+        agreement = Study(
+            {**measures_of(base), **aspects}, judgments, runs
+        ).per_query_kendall()
         for a, b, value in agreement[["measure_a", "measure_b", "kendall"]].itertuples(
             index=False, name=None
         ):
             tau[base, a, b] = tau[base, b, a] = value
         test = SignificanceTest(
-            "bootstrap", correction=None, alpha=0.01, n_resamples=resamples, progress=False
+            "bootstrap",
+            correction=None,
+            alpha=0.01,
+            n_resamples=resamples,
+            progress=False,
         )
-        table = Study(measures_of(base), judgments, runs).discriminative_power(test=test)
+        table = Study(measures_of(base), judgments, runs).discriminative_power(
+            test=test
+        )
         power[base] = 100 * table.set_index("measure")["share"]
         if drawn(plots):
             save(plot(table), plots, f"maistro_2021_power_{base}")
@@ -528,7 +587,10 @@ def table_4(
     print(pd.DataFrame(rows).to_string(index=False))
     print(f"\nTable 4, {kind}, single aspects, ours.\n")
     for a, b in itertools.combinations(CLEF, 2):
-        print(f"  {a} - {b}: " + ", ".join(f"{base} {tau[base, a, b]:.3f}" for base in BASES))
+        print(
+            f"  {a} - {b}: "
+            + ", ".join(f"{base} {tau[base, a, b]:.3f}" for base in BASES)
+        )
     rows = []
     for name, printed in POWER.items():
         row = {"power, percent": name}
@@ -546,19 +608,24 @@ def table_4(
         round(tau["AP", "EUCL", "MANH"], 4) == 1,
     )
     strong = max(power["AP"]["EUCL"], power["AP"]["MANH"])
-    count.claim(f"{kind}: EUCL or MANH has the best power for AP", strong == power["AP"].max())
+    count.claim(
+        f"{kind}: EUCL or MANH has the best power for AP", strong == power["AP"].max()
+    )
     weak = max(tau[base, name, "CHEB"] for base in BASES for name in ("EUCL", "MANH"))
     count.claim(
-        f"{kind}: EUCL and MANH correlate weakly with CHEB (at most {weak:.2f})", weak < 0.5
+        f"{kind}: EUCL and MANH correlate weakly with CHEB (at most {weak:.2f})",
+        weak < 0.5,
     )
     strong_ndcg = max(power["nDCG"]["EUCL"], power["nDCG"]["MANH"])
     count.claim(
-        f"{kind}: EUCL or MANH has the best power for nDCG", strong_ndcg == power["nDCG"].max()
+        f"{kind}: EUCL or MANH has the best power for nDCG",
+        strong_ndcg == power["nDCG"].max(),
     )
     best_of_two = all(power[base]["CHEB"] < power[base].max() for base in BASES)
     count.claim(f"{kind}: CHEB never has the best power", best_of_two)
     count.claim(
-        f"{kind}: CHEB has less power than EUCL and MANH for AP", power["AP"]["CHEB"] < strong
+        f"{kind}: CHEB has less power than EUCL and MANH for AP",
+        power["AP"]["CHEB"] < strong,
     )
 
 
@@ -566,7 +633,11 @@ SPANS = {"1-25": (1, 25), "26-50": (26, 50), "51-75": (51, 75), "76-100": (76, 1
 
 
 def tables_5_and_6(
-    kind: str, judgments: Judgments, runs: dict[str, AlignedRun], count: Printed, plots: Path | None
+    kind: str,
+    judgments: Judgments,
+    runs: dict[str, AlignedRun],
+    count: Printed,
+    plots: Path | None,
 ) -> None:
     """Labels of the first documents of the run that a measure puts first on a topic (the first of equals)."""
     of_best = {k: labels_of_best_runs(k, judgments, runs, plots) for k in (5, 100)}
@@ -582,7 +653,9 @@ def tables_5_and_6(
     print(_beside(rows, "rank"))
     print(f"\n  The same in ranks of 25, of {25 * documents}.\n")
     parts = {
-        span: pd.DataFrame({name: of_best[100].loc[name].loc[low:high].sum() for name in MEASURES})
+        span: pd.DataFrame(
+            {name: of_best[100].loc[name].loc[low:high].sum() for name in MEASURES}
+        )
         for span, (low, high) in SPANS.items()
     }
     without = {span: part.loc["zero"].astype(int) for span, part in parts.items()}
@@ -591,9 +664,12 @@ def tables_5_and_6(
     print(
         f"\nTable 6, {kind}: mean sum of labels; the paper's three aspects have two to five grades, ours reach 2, 100 and 100.\n"
     )
-    mean = {span: part.loc["sum"] / part.loc["documents"] for span, part in parts.items()}
+    mean = {
+        span: part.loc["sum"] / part.loc["documents"] for span, part in parts.items()
+    }
     rows = [
-        [span, *numbers(TABLE_6[span]), *(f"{value:.2f}" for value in mean[span])] for span in SPANS
+        [span, *numbers(TABLE_6[span]), *(f"{value:.2f}" for value in mean[span])]
+        for span in SPANS
     ]
     print(_beside(rows, "ranks"))
     count.claim(
@@ -615,12 +691,16 @@ def labels_of_best_runs(
 ) -> pd.DataFrame:
     """Return documents, those without a label, and sums of labels by measure and rank, both bases."""
     tables = [
-        best_run_labels(Study(measures_of(base, f"@{k}"), judgments, runs, progress=False), k)
+        best_run_labels(
+            Study(measures_of(base, f"@{k}"), judgments, runs, progress=False), k
+        )
         for base in BASES
     ]
     if drawn(plots) and k == 100:
         save(draw_labels(tables[0]), plots, "maistro_2021_table_6_nDCG")
-    both = pd.concat([table.assign(sum=table["mean"] * table["documents"]) for table in tables])
+    both = pd.concat(
+        [table.assign(sum=table["mean"] * table["documents"]) for table in tables]
+    )
     return both.groupby(["measure", "rank"])[["documents", "zero", "sum"]].sum()
 
 
@@ -643,7 +723,9 @@ def figure_2(judgments: Judgments, count: Printed, plots: Path | None) -> None:
                 f"{100 * (best > 1 - 1e-9).mean():.0f} %",
                 f"{100 * (best < 0.9).mean():.0f} %",
             ]
-            rows.append([base, name, f"{best.mean():.4f}", f"{best.min():.3f}", *shares])
+            rows.append(
+                [base, name, f"{best.mean():.4f}", f"{best.min():.3f}", *shares]
+            )
             if base == "nDCG":
                 of = "by its caption"
             elif name == "CAM":
@@ -666,14 +748,21 @@ def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("data", nargs="?", type=Path, help="folder with clef-ehealth-2016")
     parser.add_argument(
-        "--resamples", type=int, default=2000, help="of the bootstrap (default: %(default)s)"
+        "data", nargs="?", type=Path, help="folder with clef-ehealth-2016"
+    )
+    parser.add_argument(
+        "--resamples",
+        type=int,
+        default=2000,
+        help="of the bootstrap (default: %(default)s)",
     )
     parser.add_argument(
         "--full", action="store_true", help="10,000 resamples, as many as the paper"
     )
-    parser.add_argument("--plots", metavar="FOLDER", type=Path, help="write the pictures there")
+    parser.add_argument(
+        "--plots", metavar="FOLDER", type=Path, help="write the pictures there"
+    )
     options = parser.parse_args(arguments)
     if options.full:
         options.resamples = 10_000
@@ -682,7 +771,9 @@ def main(arguments: list[str] | None = None) -> None:
     table_1(count)
     found = {base: table_3(base, count) for base in TABLE_3}
     tables = {base: values for base, (values, _, _) in found.items()}
-    as_printed, halved = (sum(counted) for counted in list(zip(*found.values(), strict=True))[1:])
+    as_printed, halved = (
+        sum(counted) for counted in list(zip(*found.values(), strict=True))[1:]
+    )
     count.note(
         f"Of them, {halved - as_printed} cells (MM, Table 3) agree by half of Eq. 6; by Eq. 6 as printed, {as_printed} of MM's 30 cells agree."
     )
@@ -703,7 +794,9 @@ def main(arguments: list[str] | None = None) -> None:
             "Tables 5 and 6: MANH's best runs have the fewest documents without a label, and most labels",
             "Figure 2: CAM and MM cannot reach 1 on most topics",
         ):
-            count.cannot_tell(text, "no runs were given; the paper's 425 are not at hand")
+            count.cannot_tell(
+                text, "no runs were given; the paper's 425 are not at hand"
+            )
         if drawn(options.plots):
             figure_of_printed_power(options.plots)
     else:
@@ -712,7 +805,8 @@ def main(arguments: list[str] | None = None) -> None:
         gated = read(options.data / "clef-ehealth-2016", gated=True)
         nothing = judgments.grade <= 0
         credible = sum(
-            int((label[nothing] > 0).sum()) for label in judgments.labels(list(CLEF)[1:]).values()
+            int((label[nothing] > 0).sum())
+            for label in judgments.labels(list(CLEF)[1:]).values()
         )
         print(
             f"Gated: the {credible} labels above 0 of the {nothing.sum()} documents that are not relevant are taken as 0."

@@ -49,7 +49,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import second_round
-from label_loss import MEASURES, OUTCOMES, POLICIES, Estimate, Systems, simultaneous, study_of
+from label_loss import (
+    MEASURES,
+    OUTCOMES,
+    POLICIES,
+    Estimate,
+    Systems,
+    simultaneous,
+    study_of,
+)
 from printed import drawn, new_figure, save
 from recommenders import plain
 from scipy import stats
@@ -111,7 +119,9 @@ class Declared:
 
     def is_shown(self, found: Estimate) -> bool:
         """Return whether the whole interval is beyond the least effect: the mirror image of "fails"."""
-        return min(self.direction * found.low, self.direction * found.high) >= self.least
+        return (
+            min(self.direction * found.low, self.direction * found.high) >= self.least
+        )
 
 
 CONFIRMED = [
@@ -134,7 +144,10 @@ def robust_2003(folder: Path) -> list[Systems]:
     """Old topics, which earlier tracks pooled, and new ones; runs of 1,000 documents."""
     columns = ["query_id", "iteration", "doc_id", "relevance"]
     qrels = pd.read_csv(
-        folder / "qrels.txt.gz", sep=r"\s+", names=columns, dtype={"query_id": str, "doc_id": str}
+        folder / "qrels.txt.gz",
+        sep=r"\s+",
+        names=columns,
+        dtype={"query_id": str, "doc_id": str},
     )
     new = qrels["query_id"].astype(int) > 600
     several = []
@@ -145,7 +158,11 @@ def robust_2003(folder: Path) -> list[Systems]:
         judgments = Judgments.from_qrels(some.drop(columns="iteration"))
         several.append(
             of_equal_depth(
-                name, kind, judgments, sorted((folder / "runs").iterdir()), lambda run: run
+                name,
+                kind,
+                judgments,
+                sorted((folder / "runs").iterdir()),
+                lambda run: run,
             )
         )
     return several
@@ -167,18 +184,28 @@ def clef_2016(folder: Path) -> list[Systems]:
 
 
 def of_equal_depth(
-    name: str, kind: str, judgments: Judgments, files: list[Path], group: Callable[[str], str]
+    name: str,
+    kind: str,
+    judgments: Judgments,
+    files: list[Path],
+    group: Callable[[str], str],
 ) -> Systems:
     """The runs of 1,000 documents."""
-    runs = {file.name.removesuffix(".gz"): align(judgments, str(file)) for file in files}
-    deep = {run: aligned for run, aligned in runs.items() if aligned.depth.max() == 1000}
+    runs = {
+        file.name.removesuffix(".gz"): align(judgments, str(file)) for file in files
+    }
+    deep = {
+        run: aligned for run, aligned in runs.items() if aligned.depth.max() == 1000
+    }
     return Systems(name, kind, judgments, deep, {run: group(run) for run in deep})
 
 
 def movielens(folder: Path) -> list[Systems]:
     """Held-out ratings as they are, and as a pool of depth 100 would have found them."""
     judgments, runs, groups = plain(folder)
-    deep = Systems("MovieLens, deep", "ratings, chosen by no pool", judgments, runs, groups)
+    deep = Systems(
+        "MovieLens, deep", "ratings, chosen by no pool", judgments, runs, groups
+    )
     ranks = np.full(len(judgments.grade), np.iinfo(np.int64).max)
     for run in runs.values():
         np.minimum.at(ranks, run.doc, run.rank)
@@ -211,10 +238,13 @@ def own(folder: Path, teams: Path | None = None) -> Systems:
         raise ValueError(f"{folder}: no qrels.txt.gz")
     judgments = Judgments.from_qrels(str(folder / "qrels.txt.gz"))
     if files := sorted((folder / "runs").glob("*.gz")):
-        runs = {path.name.removesuffix(".gz"): align(judgments, str(path)) for path in files}
+        runs = {
+            path.name.removesuffix(".gz"): align(judgments, str(path)) for path in files
+        }
     elif (folder / "runs.gz").is_file():
         runs = {
-            tag: align(judgments, run) for tag, run in sorted(by_tag(folder / "runs.gz").items())
+            tag: align(judgments, run)
+            for tag, run in sorted(by_tag(folder / "runs.gz").items())
         }
     else:
         raise ValueError(f"{folder}: neither runs/NAME.gz nor runs.gz")
@@ -232,14 +262,18 @@ def team_of_each(path: Path, runs: list[str]) -> dict[str, str]:
     table = pd.read_csv(path, dtype=str, keep_default_na=False)
     missing_columns = [column for column in ("run", "group") if column not in table]
     if missing_columns:
-        raise ValueError(f"{path}: no column '{missing_columns[0]}'; name columns run and group")
+        raise ValueError(
+            f"{path}: no column '{missing_columns[0]}'; name columns run and group"
+        )
     twice = table["run"][table["run"].duplicated()]
     if len(twice):
         raise ValueError(f"{path}: run '{twice.iloc[0]}' is named twice; keep one line")
     team = dict(zip(table["run"], table["group"], strict=True))
     without_team = [run for run in runs if not team.get(run)]
     if without_team:
-        raise ValueError(f"{path}: run '{without_team[0]}' has no group; add a line for it")
+        raise ValueError(
+            f"{path}: run '{without_team[0]}' has no group; add a line for it"
+        )
     return {run: team[run] for run in runs}
 
 
@@ -288,11 +322,25 @@ def explored(systems: Systems, samples: int, n_resamples: int) -> dict[str, Any]
     effects: list[dict[str, Any]] = []
     for outcome in ("lost", "decided"):
         for minus in RIVALS:
-            values = {place: lost.values(outcome, *place, "lexirecall", minus) for place in places}
-            errors = {place: lost.error(outcome, *place, "lexirecall", minus) for place in places}
-            for (policy, depth), row in with_intervals(values, errors, lost.units).items():
+            values = {
+                place: lost.values(outcome, *place, "lexirecall", minus)
+                for place in places
+            }
+            errors = {
+                place: lost.error(outcome, *place, "lexirecall", minus)
+                for place in places
+            }
+            for (policy, depth), row in with_intervals(
+                values, errors, lost.units
+            ).items():
                 contrasts.append(
-                    {"outcome": outcome, "policy": policy, "depth": depth, "minus": minus} | row
+                    {
+                        "outcome": outcome,
+                        "policy": policy,
+                        "depth": depth,
+                        "minus": minus,
+                    }
+                    | row
                 )
             terms: dict[tuple[str, Any], Floats] = {}
             term_errors: dict[tuple[str, Any], float] = {}
@@ -306,12 +354,17 @@ def explored(systems: Systems, samples: int, n_resamples: int) -> dict[str, Any]
                     "mean": np.full(len(of_policy), 1 / len(of_policy)),
                     "per doubling": doublings / (doublings**2).sum(),
                 }.items():
-                    terms[policy, term] = weights @ np.stack([values[place] for place in of_policy])
+                    terms[policy, term] = weights @ np.stack(
+                        [values[place] for place in of_policy]
+                    )
                     drawn_errors = weights * [errors[place] for place in of_policy]
                     term_errors[policy, term] = float(np.hypot.reduce(drawn_errors))
-            for (policy, term), row in with_intervals(terms, term_errors, lost.units).items():
+            for (policy, term), row in with_intervals(
+                terms, term_errors, lost.units
+            ).items():
                 effects.append(
-                    {"outcome": outcome, "policy": policy, "term": term, "minus": minus} | row
+                    {"outcome": outcome, "policy": policy, "term": term, "minus": minus}
+                    | row
                 )
     of_shares = Study(
         ["lexirecall", "AP"], systems.judgments, systems.runs, progress=False
@@ -324,7 +377,15 @@ def explored(systems: Systems, samples: int, n_resamples: int) -> dict[str, Any]
         n_resamples=n_resamples,
     )
     of_shares = of_shares[
-        ["policy", "fraction", "measure", "minus", "decided", "decided_low", "decided_high"]
+        [
+            "policy",
+            "fraction",
+            "measure",
+            "minus",
+            "decided",
+            "decided_low",
+            "decided_high",
+        ]
     ]
     told = {
         "told": systems.told(),
@@ -341,7 +402,9 @@ def explored(systems: Systems, samples: int, n_resamples: int) -> dict[str, Any]
 
 
 def with_intervals(
-    values: dict[tuple[str, Any], Floats], errors: dict[tuple[str, Any], float], units: int
+    values: dict[tuple[str, Any], Floats],
+    errors: dict[tuple[str, Any], float],
+    units: int,
 ) -> dict[tuple[str, Any], dict[str, Any]]:
     """Simultaneous intervals, the error that is due to draws, and whether it could change on which side of 0 an interval is."""
     return {
@@ -350,7 +413,9 @@ def with_intervals(
             "error": errors[place],
             "draws": found.depends_on_draws(lambda moved: moved.side, errors[place]),
         }
-        for place, found in zip(values, simultaneous(list(values.values()), units), strict=True)
+        for place, found in zip(
+            values, simultaneous(list(values.values()), units), strict=True
+        )
     }
 
 
@@ -375,7 +440,9 @@ def tell(found: dict[str, Any]) -> None:
             f"  No cells where nothing is missing: {', '.join(f'{policy} {depth}' for policy, depth in found['nothing'])}"
         )
     by = {"index": ["policy", "depth"], "columns": "measure"}
-    order = list(dict.fromkeys(cells[["policy", "depth"]].itertuples(index=False, name=None)))
+    order = list(
+        dict.fromkeys(cells[["policy", "depth"]].itertuples(index=False, name=None))
+    )
     cells["text"] = [
         f"{row.significant}: {row.lost:.3f}, {row.turned:.3f}"
         for row in cells.itertuples(index=False)
@@ -428,12 +495,18 @@ def tell(found: dict[str, Any]) -> None:
     print(
         "\n  Decisions kept where equal shares of every query's labels are missing; 95% intervals, each alone\n"
     )
-    print(shares.pivot(index=["policy", "fraction"], columns="measure", values="text").to_string())
+    print(
+        shares.pivot(
+            index=["policy", "fraction"], columns="measure", values="text"
+        ).to_string()
+    )
 
 
 def depth_for(cells: pd.DataFrame, measure: str, outcome: str, enough: float) -> str:
     """The smallest depth of a pool at which a measure keeps enough."""
-    some = cells[(cells["policy"] == "pool") & (cells["measure"] == measure)].sort_values("depth")
+    some = cells[
+        (cells["policy"] == "pool") & (cells["measure"] == measure)
+    ].sort_values("depth")
     kept = some["decided"] if outcome == "decided" else 1 - some["lost"]
     reached = some["depth"][(kept >= enough).to_numpy()]
     return str(int(reached.iloc[0])) if len(reached) else f"over {some['depth'].max()}"
@@ -461,7 +534,8 @@ def sentences(several: dict[str, dict[str, Any]]) -> list[str]:
         cells = pd.DataFrame(found["cells"])
         depths = {
             outcome: ", ".join(
-                f"{measure} {depth_for(cells, measure, outcome, 0.9)}" for measure in MEASURES[:3]
+                f"{measure} {depth_for(cells, measure, outcome, 0.9)}"
+                for measure in MEASURES[:3]
             )
             for outcome in ("decided", "lost")
         }
@@ -469,8 +543,13 @@ def sentences(several: dict[str, dict[str, Any]]) -> list[str]:
             f"{name}: 90% of decisions are kept from pool depth {depths['decided']}; of conclusions from {depths['lost']}"
         )
     shares = pd.concat([pd.DataFrame(found["shares"]) for found in several.values()])
-    for (policy, fraction), some in shares[shares["minus"] == "AP"].groupby(["policy", "fraction"]):
-        above, below = int((some["decided_low"] > 0).sum()), int((some["decided_high"] < 0).sum())
+    for (policy, fraction), some in shares[shares["minus"] == "AP"].groupby(
+        ["policy", "fraction"]
+    ):
+        above, below = (
+            int((some["decided_low"] > 0).sum()),
+            int((some["decided_high"] < 0).sum()),
+        )
         said.append(
             f"decisions kept, {fraction:.0%} of every query's labels missing, {policy}: lexirecall - AP {some['decided'].min():+.3f} to "
             f"{some['decided'].max():+.3f}; of {len(some)} intervals {above} are above 0, {below} below (each alone)"
@@ -487,13 +566,17 @@ def sentences(several: dict[str, dict[str, Any]]) -> list[str]:
 
 def of_lenskit() -> str:
     """What other recommenders keep, as ``diaz_2026.py`` recorded it: ties count as decisions, and there are no intervals."""
-    degraded = json.loads(LENSKIT.read_text(encoding="utf-8"))["kinds"]["MovieLens, deep"][
-        "degraded"
-    ]["random"]
-    kept = pd.DataFrame(degraded).pivot(index="fraction", columns="measure", values="agreement")
+    degraded = json.loads(LENSKIT.read_text(encoding="utf-8"))["kinds"][
+        "MovieLens, deep"
+    ]["degraded"]["random"]
+    kept = pd.DataFrame(degraded).pivot(
+        index="fraction", columns="measure", values="agreement"
+    )
     told = [
         f"{fraction:.0%} missing: "
-        + ", ".join(f"{measure} {kept.loc[fraction, measure]:.3f}" for measure in MEASURES[:3])
+        + ", ".join(
+            f"{measure} {kept.loc[fraction, measure]:.3f}" for measure in MEASURES[:3]
+        )
         for fraction in (0.5, 0.9)
     ]
     return f"MovieLens, seven recommenders of LensKit (recorded, ties included, no intervals), random, {'; '.join(told)}"
@@ -531,7 +614,10 @@ def share_missing(row: dict[str, Any], found: dict[str, Any]) -> float | None:
 def counted(tables: Iterable[list[dict[str, Any]]]) -> dict[str, int]:
     """Return how many contrasts hold, fail, cannot be told, and were skipped."""
     counts = Counter(row["verdict"] for rows in tables for row in rows)
-    return {verdict: counts[verdict] for verdict in ("holds", "fails", "cannot tell", "skipped")}
+    return {
+        verdict: counts[verdict]
+        for verdict in ("holds", "fails", "cannot tell", "skipped")
+    }
 
 
 def count_sentence(counts: dict[str, int]) -> str:
@@ -556,16 +642,22 @@ def confirmation_sentences(record: dict[str, Any]) -> list[str]:
     confirmed = record["confirmed"]
     counts = counted(found["rows"] for found in confirmed.values())
     tested = sum(counts.values()) - counts["skipped"]
-    sentences = [f"Of {tested} tests on {len(confirmed)} collections, {count_sentence(counts)}."]
+    sentences = [
+        f"Of {tested} tests on {len(confirmed)} collections, {count_sentence(counts)}."
+    ]
     withdrawn = sum(
-        is_withdrawn(row, found) for found in confirmed.values() for row in found["rows"]
+        is_withdrawn(row, found)
+        for found in confirmed.values()
+        for row in found["rows"]
     )
     if withdrawn:
         sentences.append(
             f"{withdrawn} of these tests are withdrawn: their groups were runs, those of the "
             "exploration were teams."
         )
-    teams = counted(found["teams"]["rows"] for found in confirmed.values() if "teams" in found)
+    teams = counted(
+        found["teams"]["rows"] for found in confirmed.values() if "teams" in found
+    )
     if any(teams.values()):
         sentences.append(f"With teams as groups, {count_sentence(teams)}.")
     mild = [
@@ -581,7 +673,9 @@ def confirmation_sentences(record: dict[str, Any]) -> list[str]:
     for contrast in CONFIRMED:
         rows = [row for found in confirmed.values() for row in found["rows"]]
         values = [
-            row["value"] for row in rows if row["contrast"] == str(contrast) and "value" in row
+            row["value"]
+            for row in rows
+            if row["contrast"] == str(contrast) and "value" in row
         ]
         if len(values) > 2 and not contrast.teams:
             estimate = over_collections(values)
@@ -591,9 +685,22 @@ def confirmation_sentences(record: dict[str, Any]) -> list[str]:
 
 def tell_pools_by_runs(rows: list[dict[str, Any]]) -> None:
     """Print decisions kept from a pool of depth 10 that is formed by one run of each of N teams."""
-    table = pd.DataFrame(rows).rename(columns={"lexirecall": "LR", "difference": "LR - AP"})
-    columns = ["collection", "runs", "missing", "LR", "AP", "LR - AP", "least", "largest"]
-    print("\nPools of depth 10 by the number of runs (one run of each team, 8 draws of runs)")
+    table = pd.DataFrame(rows).rename(
+        columns={"lexirecall": "LR", "difference": "LR - AP"}
+    )
+    columns = [
+        "collection",
+        "runs",
+        "missing",
+        "LR",
+        "AP",
+        "LR - AP",
+        "least",
+        "largest",
+    ]
+    print(
+        "\nPools of depth 10 by the number of runs (one run of each team, 8 draws of runs)"
+    )
     print(table[columns].to_string(index=False))
 
 
@@ -605,7 +712,9 @@ def tell_recorded(confirmed: dict[str, Any]) -> None:
         table[name] = [told_briefly(row) for row in found["rows"]]
         shares = [share_missing(row, found) for row in found["rows"]]
         table[f"{name}: missing"] = ["" if x is None else f"{x:.2f}" for x in shares]
-    print("\nVerdicts on the declared contrasts, by number, and the share of labels missing\n")
+    print(
+        "\nVerdicts on the declared contrasts, by number, and the share of labels missing\n"
+    )
     print(table.to_string())
     print("  small: beyond 0, but surely below the least effect")
     print("  °: beyond 0, but the interval reaches below the least effect")
@@ -641,7 +750,9 @@ def of_sizes(sizes: dict[str, int]) -> str:
 COLOURS = {"pool": "tab:red", "random": "tab:blue", "reverse": "tab:green"}
 
 
-def figure(several: dict[str, dict[str, Any]], plots: Path | None, ending: str = "svg") -> None:
+def figure(
+    several: dict[str, dict[str, Any]], plots: Path | None, ending: str = "svg"
+) -> None:
     """Decisions kept by depth: a panel per collection; lexirecall solid, AP dashed; a colour per policy."""
     panels = np.atleast_1d(
         new_figure(1 + 2.2 * len(several), 3).subplots(1, len(several), sharey=True)
@@ -650,7 +761,9 @@ def figure(several: dict[str, dict[str, Any]], plots: Path | None, ending: str =
         cells = pd.DataFrame(found["cells"])
         for policy, colour in COLOURS.items():
             for measure, style in {"lexirecall": "-", "AP": "--"}.items():
-                some = cells[(cells["policy"] == policy) & (cells["measure"] == measure)]
+                some = cells[
+                    (cells["policy"] == policy) & (cells["measure"] == measure)
+                ]
                 axes.plot(
                     some["depth"],
                     some["decided"],
@@ -665,7 +778,9 @@ def figure(several: dict[str, dict[str, Any]], plots: Path | None, ending: str =
         axes.set_xlabel("depth of the pool", fontsize=9)
     panels[0].set_ylabel("decisions kept")
     handles, labels = panels[0].get_legend_handles_labels()
-    panels[0].figure.legend(handles, labels, loc="outside lower center", ncols=3, fontsize=8)
+    panels[0].figure.legend(
+        handles, labels, loc="outside lower center", ncols=3, fontsize=8
+    )
     save(panels[0], plots, "missing_labels", ending)
 
 
@@ -689,7 +804,12 @@ def parsed_options(arguments: list[str] | None) -> argparse.Namespace:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     add = parser.add_argument
-    add("data", type=Path, nargs="?", help=f"folder with some of {', '.join(COLLECTIONS)}")
+    add(
+        "data",
+        type=Path,
+        nargs="?",
+        help=f"folder with some of {', '.join(COLLECTIONS)}",
+    )
     add(
         "--confirm",
         type=Path,
@@ -697,7 +817,12 @@ def parsed_options(arguments: list[str] | None) -> argparse.Namespace:
         metavar="FOLDER",
         help="test the second declaration on these collections",
     )
-    add("--groups", type=Path, metavar="CSV", help="with one FOLDER: the team of each run")
+    add(
+        "--groups",
+        type=Path,
+        metavar="CSV",
+        help="with one FOLDER: the team of each run",
+    )
     add("--samples", type=int, help="draws of labels (default: 3; 20 with --confirm)")
     add(
         "--resamples",
@@ -709,7 +834,9 @@ def parsed_options(arguments: list[str] | None) -> argparse.Namespace:
     add("--plots", type=Path, metavar="FOLDER", help="draw the figure into this folder")
     options = parser.parse_args(arguments)
     if options.groups and len(options.confirm or []) != 1:
-        parser.error("--groups needs --confirm with one folder; others read FOLDER/groups.csv")
+        parser.error(
+            "--groups needs --confirm with one folder; others read FOLDER/groups.csv"
+        )
     return options
 
 

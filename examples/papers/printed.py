@@ -31,7 +31,9 @@ class Claim:
 
     def line(self, reasons: set[str]) -> str:
         """Return the claim as a line, with its reason if that is one of some."""
-        return f"  {self.verdict}  {self.text}" + (f" ({self.why})" if self.why in reasons else "")
+        return f"  {self.verdict}  {self.text}" + (
+            f" ({self.why})" if self.why in reasons else ""
+        )
 
 
 @dataclass
@@ -56,11 +58,20 @@ class Printed:
     slips: list[str] = field(default_factory=list)
 
     def compare(
-        self, what: str, paper: Any, ours: Any, *, digits: int = 4, within: float = 0, why: str = ""
+        self,
+        what: str,
+        paper: Any,
+        ours: Any,
+        *,
+        digits: int = 4,
+        within: float = 0,
+        why: str = "",
     ) -> bool:
         """Count a printed number: ours must be the same to the printed digit, or ``within`` so much of it."""
         numbers = isinstance(paper, (int, float))
-        left, right = (f"{value:.{digits}f}" if numbers else str(value) for value in (paper, ours))
+        left, right = (
+            f"{value:.{digits}f}" if numbers else str(value) for value in (paper, ours)
+        )
         same = (
             left.removeprefix("-") == right.removeprefix("-")
             if numbers and paper == 0
@@ -99,10 +110,21 @@ class Printed:
     def report(self) -> None:
         """Print the claims and the numbers that differ; last, the counts with what they rest on."""
         reasons = Counter(claim.why for claim in self.claims if claim.holds is None)
-        rare = {why for why, number in reasons.items() if len(reasons) > 1 and number < _OFTEN}
-        _list("What the paper says in words", [claim.line(rare) for claim in self.claims])
-        _list("What the paper says of its own tables", [claim.line(rare) for claim in self.own])
-        _list("Printed numbers that are not ours", [f"  {line}" for line in self.differ])
+        rare = {
+            why
+            for why, number in reasons.items()
+            if len(reasons) > 1 and number < _OFTEN
+        }
+        _list(
+            "What the paper says in words", [claim.line(rare) for claim in self.claims]
+        )
+        _list(
+            "What the paper says of its own tables",
+            [claim.line(rare) for claim in self.own],
+        )
+        _list(
+            "Printed numbers that are not ours", [f"  {line}" for line in self.differ]
+        )
         slips = [f"  {line}" for line in self.slips]
         _list("Misprints and slips of the text that change no number", slips)
         self._count(reasons)
@@ -114,7 +136,9 @@ class Printed:
             print(f"  {text}")
         if self.own:
             agree = sum(bool(claim.holds) for claim in self.own)
-            print(f"{agree} of {len(self.own)} statements agree with the paper's own tables.")
+            print(
+                f"{agree} of {len(self.own)} statements agree with the paper's own tables."
+            )
         counted = Counter(claim.verdict for claim in self.claims)
         print(
             f"{counted['holds']} of {len(self.claims)} claims hold, {counted['FAILS']} fail, "

@@ -36,7 +36,9 @@ def held_out(
     folder: Path, users: int | None, seed: int
 ) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
     """All ratings, those that models are trained on, and judgments of the others, for users with a relevant one."""
-    ratings = pd.read_csv(folder / "ratings.csv.gz", usecols=["userId", "movieId", "rating"])
+    ratings = pd.read_csv(
+        folder / "ratings.csv.gz", usecols=["userId", "movieId", "rating"]
+    )
     ratings.columns = ["user_id", "item_id", "rating"]
     shuffled = ratings.sample(frac=1, random_state=seed)
     place = shuffled.groupby("user_id").cumcount()
@@ -155,7 +157,10 @@ def _scores(stars: np.ndarray) -> dict[str, dict[str, np.ndarray]]:
     of_films = _unit(seen, axis=0)
     _, u = np.linalg.eigh(seen @ seen.T)
     return {
-        "popularity": {"rated": everybody * count, "liked": everybody * liked.sum(axis=0)},
+        "popularity": {
+            "rated": everybody * count,
+            "liked": everybody * liked.sum(axis=0),
+        },
         "mean": {
             f"damping {d}": everybody * ((stars.sum(axis=0) + d * mean) / (count + d))
             for d in (5, 25)
@@ -199,7 +204,10 @@ def _ranked(
     own = -score[row[judgments.query], column]
     rank = (
         np.array(
-            [np.searchsorted(falling[q], x) for q, x in zip(judgments.query, own, strict=True)]
+            [
+                np.searchsorted(falling[q], x)
+                for q, x in zip(judgments.query, own, strict=True)
+            ]
         )
         + 1
     )

@@ -18,7 +18,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from label_loss import Estimate, Systems, differences, first_of_each, pool_depth, simultaneous
+from label_loss import (
+    Estimate,
+    Systems,
+    differences,
+    first_of_each,
+    pool_depth,
+    simultaneous,
+)
 from scipy import stats
 
 from ir_lexirecall._util.arrays import Bools, Floats, Ints
@@ -99,7 +106,9 @@ class Contrast:
         It holds if the whole interval is beyond 0 and the estimate reaches the least effect, and
         is shown if the whole interval reaches it. It fails if the whole interval is short of it.
         """
-        low, high = sorted((self.direction * estimate.low, self.direction * estimate.high))
+        low, high = sorted(
+            (self.direction * estimate.low, self.direction * estimate.high)
+        )
         if not np.isfinite([low, high]).all():
             return "cannot tell"
         if low >= self.least:
@@ -109,9 +118,14 @@ class Contrast:
         return "fails" if high < self.least else "cannot tell"
 
 
-def _advantage(shares: Mapping[Key, Floats], outcome: str, pool: str, topics: str) -> Floats:
+def _advantage(
+    shares: Mapping[Key, Floats], outcome: str, pool: str, topics: str
+) -> Floats:
     """Return the share of lexirecall less that of AP, in all resamples."""
-    return shares[outcome, pool, "lexirecall", topics] - shares[outcome, pool, "AP", topics]
+    return (
+        shares[outcome, pool, "lexirecall", topics]
+        - shares[outcome, pool, "AP", topics]
+    )
 
 
 SECOND = [
@@ -138,7 +152,9 @@ def without_broken(systems: Systems) -> tuple[Systems, list[str]]:
     least_mean = 0.1 * np.median(list(means.values()))
     least_depth = 0.5 * np.median(list(depths.values()))
     broken = [
-        name for name in systems.runs if means[name] < least_mean or depths[name] < least_depth
+        name
+        for name in systems.runs
+        if means[name] < least_mean or depths[name] < least_depth
     ]
     runs = {name: run for name, run in systems.runs.items() if name not in broken}
     groups = {name: systems.groups[name] for name in runs}
@@ -194,7 +210,9 @@ def least_wins(queries: int, level: float = CONCLUSION) -> Ints:
     return result
 
 
-def concluded_by_sign(signs: np.ndarray, query_weight: Floats, critical: Ints) -> np.ndarray:
+def concluded_by_sign(
+    signs: np.ndarray, query_weight: Floats, critical: Ints
+) -> np.ndarray:
     """Return which run of each pair is significantly better, 1, -1 or 0, in resamples of queries.
 
     Args:
@@ -227,7 +245,10 @@ class Resample:
 
 
 def outcomes(
-    before: np.ndarray, after: np.ndarray, resample: Resample, topics: Mapping[str, Bools]
+    before: np.ndarray,
+    after: np.ndarray,
+    resample: Resample,
+    topics: Mapping[str, Bools],
 ) -> dict[tuple[str, str], Floats]:
     """Return shares of decisions kept and conclusions lost, by outcome and topics, shape `(B,)`."""
     weight, queries = resample.pair_weight, resample.query_weight
@@ -300,19 +321,29 @@ class Tester:
     def sample(self) -> Resample:
         """Return the sample itself as a resample."""
         return Resample(
-            self.teams, np.ones(len(self.study.pairs[0])), np.ones((1, len(self.queries)))
+            self.teams,
+            np.ones(len(self.study.pairs[0])),
+            np.ones((1, len(self.queries))),
         )
 
     def draw(self) -> Resample:
         """Draw teams with replacement, and queries for them."""
-        times = self.rng.multinomial(len(self.teams), np.full(len(self.teams), 1 / len(self.teams)))
+        times = self.rng.multinomial(
+            len(self.teams), np.full(len(self.teams), 1 / len(self.teams))
+        )
         drawn = dict(zip(self.teams, times.tolist(), strict=True))
         teams = {team: runs for team, runs in self.teams.items() if drawn[team]}
-        weight = np.array([drawn[self.systems.groups[name]] for name in self.study.names])
+        weight = np.array(
+            [drawn[self.systems.groups[name]] for name in self.study.names]
+        )
         number = {team: row for row, team in enumerate(self.teams)}
-        team = np.array([number[self.systems.groups[name]] for name in self.study.names])
+        team = np.array(
+            [number[self.systems.groups[name]] for name in self.study.names]
+        )
         a, b = self.study.pairs
-        pairs = np.where(team[a] == team[b], weight[a], weight[a] * weight[b]).astype(np.float64)
+        pairs = np.where(team[a] == team[b], weight[a], weight[a] * weight[b]).astype(
+            np.float64
+        )
         n = len(self.queries)
         queries = self.rng.multinomial(n, np.full(n, 1 / n), size=QUERY_DRAWS)
         return Resample(teams, pairs, queries.astype(np.float64))
@@ -323,9 +354,13 @@ class Tester:
         total = self.systems.judgments.m().sum()
         for pool, removed in draw_pools(self.systems, resample.teams, self.rng):
             missing[pool] = float(removed.sum() / total)
-            fewer = self.study.with_judgments(without_labels(self.systems.judgments, removed))
+            fewer = self.study.with_judgments(
+                without_labels(self.systems.judgments, removed)
+            )
             for label, before in self.before.items():
-                result = outcomes(before, self.signs(fewer, label), resample, self.topics)
+                result = outcomes(
+                    before, self.signs(fewer, label), resample, self.topics
+                )
                 for (outcome, topics), share in result.items():
                     shares[outcome, pool, label, topics] = share
         return shares, missing
@@ -333,10 +368,15 @@ class Tester:
     def mean_shares(self, resample: Resample) -> dict[Key, Floats]:
         """Return means of the shares of a resample over draws of its pools."""
         several = [self.shares(resample)[0] for _ in range(POOL_DRAWS)]
-        return {key: np.mean([shares[key] for shares in several], axis=0) for key in several[0]}
+        return {
+            key: np.mean([shares[key] for shares in several], axis=0)
+            for key in several[0]
+        }
 
 
-def shares_of(systems: Systems, *, samples: int = 20, blocks: int = 200, seed: int = 0) -> Shares:
+def shares_of(
+    systems: Systems, *, samples: int = 20, blocks: int = 200, seed: int = 0
+) -> Shares:
     """Estimate all shares of a collection.
 
     Args:
@@ -347,8 +387,12 @@ def shares_of(systems: Systems, *, samples: int = 20, blocks: int = 200, seed: i
     """
     tester = Tester(systems, seed)
     point = [tester.shares(tester.sample()) for _ in range(samples)]
-    draws = {key: np.concatenate([shares[key] for shares, _ in point]) for key in point[0][0]}
-    missing = {pool: float(np.mean([gone[pool] for _, gone in point])) for pool in POOLS}
+    draws = {
+        key: np.concatenate([shares[key] for shares, _ in point]) for key in point[0][0]
+    }
+    missing = {
+        pool: float(np.mean([gone[pool] for _, gone in point])) for pool in POOLS
+    }
     resampled = [tester.mean_shares(tester.draw()) for _ in range(blocks)]
     shares = {
         key: _recentred(float(np.mean(values)), [block[key] for block in resampled])
@@ -380,18 +424,28 @@ def skipped(contrast: Contrast, systems: Systems, result: Shares | None) -> str:
     return ""
 
 
-def confirm(systems: Systems, *, samples: int = 20, blocks: int = 200) -> dict[str, Any]:
+def confirm(
+    systems: Systems, *, samples: int = 20, blocks: int = 200
+) -> dict[str, Any]:
     """Test the second declaration on a collection; return plain values for the record."""
     systems, broken = without_broken(systems)
     can_be_tested = not skipped(SECOND[0], systems, None)
-    result = shares_of(systems, samples=samples, blocks=blocks) if can_be_tested else None
+    result = (
+        shares_of(systems, samples=samples, blocks=blocks) if can_be_tested else None
+    )
     rows = [
-        {"contrast": str(contrast), "verdict": "skipped", "why": skipped(contrast, systems, result)}
+        {
+            "contrast": str(contrast),
+            "verdict": "skipped",
+            "why": skipped(contrast, systems, result),
+        }
         for contrast in SECOND
     ]
     if result is not None:
         chosen = [i for i, row in enumerate(rows) if not row["why"]]
-        for i, row in zip(chosen, _rows([SECOND[i] for i in chosen], result), strict=True):
+        for i, row in zip(
+            chosen, _rows([SECOND[i] for i in chosen], result), strict=True
+        ):
             rows[i] = row
     return {
         "told": systems.told(),
@@ -410,16 +464,30 @@ def _rows(contrasts: Sequence[Contrast], result: Shares) -> list[dict[str, Any]]
     estimates = simultaneous(values, result.units)
     bounds = monte_carlo_errors(values, result.units, result.block)
     rows = []
-    for contrast, estimate, value, bound in zip(contrasts, estimates, values, bounds, strict=True):
+    for contrast, estimate, value, bound in zip(
+        contrasts, estimates, values, bounds, strict=True
+    ):
         draws = contrast.of(result.draws)
-        error = float(np.std(draws, ddof=1) / np.sqrt(len(draws))) if len(draws) > 1 else np.inf
+        error = (
+            float(np.std(draws, ddof=1) / np.sqrt(len(draws)))
+            if len(draws) > 1
+            else np.inf
+        )
         is_unsure = estimate.depends_on_draws(contrast.verdict, error)
         is_unsure |= _depends_on_bounds(contrast, estimate, bound)
         rows.append(
-            {"contrast": str(contrast), "verdict": contrast.verdict(estimate), **vars(estimate)}
+            {
+                "contrast": str(contrast),
+                "verdict": contrast.verdict(estimate),
+                **vars(estimate),
+            }
             | {"missing": result.missing[contrast.pool], "error": error}
             | {"low_error": bound[0], "high_error": bound[1], "could_change": is_unsure}
-            | {"variance": float(np.nanvar(value[1:]) * result.units / (result.units - 1))}
+            | {
+                "variance": float(
+                    np.nanvar(value[1:]) * result.units / (result.units - 1)
+                )
+            }
         )
     return rows
 
@@ -444,18 +512,24 @@ def monte_carlo_errors(
     return [(float(low), float(high)) for low, high in errors]
 
 
-def _depends_on_bounds(contrast: Contrast, estimate: Estimate, errors: tuple[float, float]) -> bool:
+def _depends_on_bounds(
+    contrast: Contrast, estimate: Estimate, errors: tuple[float, float]
+) -> bool:
     """Return whether two Monte Carlo errors of a bound could change the verdict."""
     if not np.isfinite(errors).all():
         return True
     shifted = [
         Estimate(
-            estimate.value, estimate.low + 2 * a * errors[0], estimate.high + 2 * b * errors[1]
+            estimate.value,
+            estimate.low + 2 * a * errors[0],
+            estimate.high + 2 * b * errors[1],
         )
         for a in (-1, 1)
         for b in (-1, 1)
     ]
-    return any(contrast.verdict(moved) != contrast.verdict(estimate) for moved in shifted)
+    return any(
+        contrast.verdict(moved) != contrast.verdict(estimate) for moved in shifted
+    )
 
 
 # -- over collections ------------------------------------------------------------------------------
@@ -480,7 +554,9 @@ def combined(several: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
         variance = np.array([[row["variance"] for row in estimates]])
         model = random_effects(effect, variance, LEVEL / len(SECOND))
         estimate = Estimate(
-            float(model.effect[0]), float(model.effect_low[0]), float(model.effect_high[0])
+            float(model.effect[0]),
+            float(model.effect_low[0]),
+            float(model.effect_high[0]),
         )
         rows.append(row | {"verdict": contrast.verdict(estimate), **vars(estimate)})
     return rows

@@ -32,7 +32,9 @@ NOT_RECORDED = "it was not recorded"
 ONE_PAIR = "one pair of systems decides"
 SEVERAL = "it needs several sets of each kind"
 
-Verdict = tuple[bool | None, str]  # whether it holds, and its numbers or why that cannot be told
+Verdict = tuple[
+    bool | None, str
+]  # whether it holds, and its numbers or why that cannot be told
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,9 @@ class Domain:
 
     def column(self, name: str) -> pd.DataFrame:
         """Return a column of the comparison: a row per measure, a column per depth."""
-        return pd.DataFrame({depth: x.compared[name] for depth, x in self.by_depth.items()})
+        return pd.DataFrame(
+            {depth: x.compared[name] for depth, x in self.by_depth.items()}
+        )
 
     def lead(self, depth: str, ours: str, theirs: str) -> int:
         """Return how many more pairs lexirecall tells apart than the better of R@1000 and RP."""
@@ -85,7 +89,9 @@ def spans(values: pd.DataFrame | pd.Series) -> str:
 
 def top_agrees_least(domain: Domain) -> Verdict:
     alike = domain.column("agreement").drop("TSE", errors="ignore")
-    return bool((alike.loc[TOP].max() < alike.drop(TOP).min()).all()), spans(alike.loc[TOP].max())
+    return bool((alike.loc[TOP].max() < alike.drop(TOP).min()).all()), spans(
+        alike.loc[TOP].max()
+    )
 
 
 def recall_agrees_most(domain: Domain) -> Verdict:
@@ -94,13 +100,17 @@ def recall_agrees_most(domain: Domain) -> Verdict:
 
 
 def recall_agrees_perfectly(domain: Domain) -> Verdict:
-    alike = domain.column("agreement").drop(columns="deep", errors="ignore").loc["R@1000"]
+    alike = (
+        domain.column("agreement").drop(columns="deep", errors="ignore").loc["R@1000"]
+    )
     return bool((alike == 1).all()), spans(alike)
 
 
 def ties_of_recall_are_decided(domain: Domain) -> Verdict:
     ties = domain.column("ties")
-    least = ties.loc["R@1000"] - ties.loc["lexirecall"]  # what R@1000 ties and lexirecall does not
+    least = (
+        ties.loc["R@1000"] - ties.loc["lexirecall"]
+    )  # what R@1000 ties and lexirecall does not
     return bool((least > 0).all()), f"at least {spans(least)} of all pairs"
 
 
@@ -113,7 +123,9 @@ def ndcg_matches_recall(domain: Domain) -> Verdict:
     if "deep" not in domain.by_depth:
         return None, NO_DEEP
     alike = domain.column("agreement")["deep"]
-    return abs(alike["nDCG"] - alike["R@1000"]) <= COMPARABLE, spans(alike[["nDCG", "R@1000"]])
+    return abs(alike["nDCG"] - alike["R@1000"]) <= COMPARABLE, spans(
+        alike[["nDCG", "R@1000"]]
+    )
 
 
 def precision_and_ap_agree_comparably(domain: Domain) -> Verdict:
@@ -143,13 +155,19 @@ def recall_ties_more(domain: Domain) -> Verdict:
 def ap_and_ndcg_tie_alike(domain: Domain) -> Verdict:
     ties = domain.column("ties")
     gaps = (ties.loc[["AP", "nDCG"]] - ties.loc["lexirecall"]).abs()
-    return bool((gaps <= 0.005).all(axis=None)), f"at most {gaps.max(axis=None):.4f} apart"
+    return bool(
+        (gaps <= 0.005).all(axis=None)
+    ), f"at most {gaps.max(axis=None):.4f} apart"
 
 
 def ties_look_the_same(domain: Domain) -> Verdict:
     ties = domain.deepest.compared["ties"]
     return (
-        bool(ties[RECALL].min() > ties["nDCG@10"] > ties[["lexirecall", "AP", "nDCG"]].max()),
+        bool(
+            ties[RECALL].min()
+            > ties["nDCG@10"]
+            > ties[["lexirecall", "AP", "nDCG"]].max()
+        ),
         "R@1000, RP above nDCG@10 above lexirecall, AP, nDCG",
     )
 
@@ -175,7 +193,10 @@ def decided_by_pairs(lead: int) -> Verdict:
 
 def same_tests_give_similar_outcomes(domain: Domain) -> Verdict:
     depth = list(domain.by_depth)[-1]
-    leads = [domain.lead(depth, *tests) for tests in (("sign", "t"), ("sign", "sign"), ("t", "t"))]
+    leads = [
+        domain.lead(depth, *tests)
+        for tests in (("sign", "t"), ("sign", "sign"), ("t", "t"))
+    ]
     text = "{:+d} as in the paper, {:+d} by sign, {:+d} by t".format(*leads)
     if min(map(abs, leads)) == 1:
         return None, f"{ONE_PAIR} ({text})"
@@ -243,7 +264,9 @@ def agreement_degrades_alike(domain: Domain) -> Verdict:
 def recall_keeps_as_much(domain: Domain) -> Verdict:
     kept = degraded(domain.deepest, "agreement")
     holds = (kept.loc[RECALL] >= kept.loc["lexirecall"] - COMPARABLE).all(axis=None)
-    half = ", ".join(f"{name} {kept.loc[name, 0.5]:.3f}" for name in (*RECALL, "lexirecall"))
+    half = ", ".join(
+        f"{name} {kept.loc[name, 0.5]:.3f}" for name in (*RECALL, "lexirecall")
+    )
     return bool(holds), half
 
 
@@ -268,7 +291,9 @@ def recall_falls_behind(domain: Domain) -> Verdict:
 
 
 def agreement_falls_in_shallow_rankings(domain: Domain) -> Verdict:
-    loss = (degraded(domain.deepest, "agreement") - degraded(domain.shallowest, "agreement"))[0.5]
+    loss = (
+        degraded(domain.deepest, "agreement") - degraded(domain.shallowest, "agreement")
+    )[0.5]
     loss = loss.drop(TOP)
     return bool((loss > 0).all()), f"least {loss.idxmin()} {loss.min():+.3f}"
 
@@ -286,12 +311,16 @@ def frequency_hurts_recall(domain: Domain) -> Verdict:
 
 def precision_is_to_be_avoided(domain: Domain) -> Verdict:
     kept = degraded(domain.shallowest, "agreement")[0.5].drop(TOP)
-    return bool(kept.idxmin() == "Rprec"), f"{kept.idxmin()} keeps least, {kept.min():.3f}"
+    return bool(
+        kept.idxmin() == "Rprec"
+    ), f"{kept.idxmin()} keeps least, {kept.min():.3f}"
 
 
 def low_cutoffs_tie_more(domain: Domain) -> Verdict:
     ties = domain.column("ties")
-    return bool((ties.loc[TOP].min() > ties.loc["lexirecall"]).all()), spans(ties.loc[TOP].min())
+    return bool((ties.loc[TOP].min() > ties.loc["lexirecall"]).all()), spans(
+        ties.loc[TOP].min()
+    )
 
 
 def ndcg_agrees_strongly(domain: Domain) -> Verdict:
@@ -354,7 +383,11 @@ def check_all(domains: list[Domain], count: Printed) -> None:
         for domain in domains:
             kind = "retrieval" if domain.retrieval else "recommendation"
             if claim.only in ("", kind):
-                state(count, f"{claim.place}, {domain.name}: {claim.text}", *claim.check(domain))
+                state(
+                    count,
+                    f"{claim.place}, {domain.name}: {claim.text}",
+                    *claim.check(domain),
+                )
     compare_domains(domains, count)
 
 
@@ -384,7 +417,9 @@ def compare_domains(domains: list[Domain], count: Printed) -> None:
             f"6.2.4, {where}: ties with all labels look like retrieval's with few",
             *looks_like_few_labels(retrieval, domain),
         )
-    count.cannot_tell("6.2.4: variance under removal is much higher in recommendation", SEVERAL)
+    count.cannot_tell(
+        "6.2.4: variance under removal is much higher in recommendation", SEVERAL
+    )
 
 
 NO_RUNS = "no runs of retrieval systems were given"
@@ -397,7 +432,9 @@ def ties_vary_more(retrieval: Domain | None, domain: Domain) -> Verdict:
     if ours is None or theirs is None:
         return None, NOT_RECORDED
     names = ["lexirecall", *RECALL]
-    text = ", ".join(f"{name} {ours[name]:.3f} and {theirs[name]:.3f}" for name in names)
+    text = ", ".join(
+        f"{name} {ours[name]:.3f} and {theirs[name]:.3f}" for name in names
+    )
     return bool((ours[names] > theirs[names]).all()), text
 
 
@@ -406,7 +443,9 @@ def looks_like_few_labels(retrieval: Domain | None, domain: Domain) -> Verdict:
         return None, NO_RUNS
     full = domain.deepest.compared.loc["R@1000", "ties"]
     few = degraded(retrieval.deepest, "ties").loc["R@1000", 0.9]
-    return abs(full - few) <= NEAR, f"R@1000 {full:.3f}; {few:.3f} without 90% of the labels"
+    return abs(
+        full - few
+    ) <= NEAR, f"R@1000 {full:.3f}; {few:.3f} without 90% of the labels"
 
 
 def no_runs(count: Printed) -> None:

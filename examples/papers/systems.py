@@ -29,7 +29,10 @@ from ir_lexirecall.meta import Study, plot
 from ir_lexirecall.significance import SignificanceTest, corrected
 
 MEASURES = ["lexirecall", "R@1000", "Rprec", "AP", "nDCG", "nDCG@10", "RR"]
-POLICIES = {"random": "drawn at random", "frequency": "retrieved by the fewest systems first"}
+POLICIES = {
+    "random": "drawn at random",
+    "frequency": "retrieved by the fewest systems first",
+}
 SHARES = [0.1, 0.3, 0.5, 0.7, 0.9]
 FIGURES = {
     "ties": ("Figure 14", "ties"),
@@ -62,7 +65,8 @@ class Measured:
     def as_json(self) -> dict[str, Any]:
         """Return plain values."""
         degraded = {
-            policy: table.round(6).to_dict("list") for policy, table in self.degraded.items()
+            policy: table.round(6).to_dict("list")
+            for policy, table in self.degraded.items()
         }
         return {
             "systems": self.systems,
@@ -73,11 +77,20 @@ class Measured:
     @classmethod
     def from_json(cls, kind: str, plain: dict[str, Any]) -> Measured:
         """Return what `as_json` made."""
-        degraded = {policy: pd.DataFrame(table) for policy, table in plain["degraded"].items()}
-        return cls(kind, plain["systems"], pd.DataFrame(plain["compared"]).astype(float), degraded)
+        degraded = {
+            policy: pd.DataFrame(table) for policy, table in plain["degraded"].items()
+        }
+        return cls(
+            kind,
+            plain["systems"],
+            pd.DataFrame(plain["compared"]).astype(float),
+            degraded,
+        )
 
 
-def significant(judgments: Judgments, runs: dict[str, AlignedRun], resamples: int) -> pd.DataFrame:
+def significant(
+    judgments: Judgments, runs: dict[str, AlignedRun], resamples: int
+) -> pd.DataFrame:
     """Significant pairs by test, of every measure; Holm over all pairs, which Tukey's HSD does not need."""
     columns = {}
     study = Study(MEASURES, judgments, runs, progress=False)
@@ -92,7 +105,9 @@ def significant(judgments: Judgments, runs: dict[str, AlignedRun], resamples: in
 
 def students_t(judgments: Judgments, runs: dict[str, AlignedRun]) -> int:
     """Pairs that Student's t with Holm tells apart by wins and losses of lexirecall; the library's t takes the exact sign test there."""
-    signs = Study(["lexirecall"], judgments, runs).signs("lexirecall").astype(np.float64)
+    signs = (
+        Study(["lexirecall"], judgments, runs).signs("lexirecall").astype(np.float64)
+    )
     with np.errstate(
         divide="ignore", invalid="ignore"
     ):  # of pairs that one run wins everywhere, p is 0
@@ -100,13 +115,17 @@ def students_t(judgments: Judgments, runs: dict[str, AlignedRun]) -> int:
     return int(corrected(np.where(np.isnan(p), 1, p), "holm", 0.05)[1].sum())
 
 
-def measure(kind: str, judgments: Judgments, runs: dict[str, AlignedRun], options: Any) -> Measured:
+def measure(
+    kind: str, judgments: Judgments, runs: dict[str, AlignedRun], options: Any
+) -> Measured:
     """Compute what Figures 10 to 15 show."""
     study = Study(MEASURES, judgments, runs, progress=False)
     ties = Study([*MEASURES, "TSE"], judgments, runs, progress=False).ties()
     compared = compared_with_lexirecall(study, ties, options.resamples)
     degraded = {
-        policy: study.degrade(SHARES, policy=policy, n_samples=options.samples, aggregate=True)
+        policy: study.degrade(
+            SHARES, policy=policy, n_samples=options.samples, aggregate=True
+        )
         for policy in POLICIES
     }
     if drawn(options.plots):
@@ -114,13 +133,19 @@ def measure(kind: str, judgments: Judgments, runs: dict[str, AlignedRun], option
         save(plot(ties), options.plots, f"{name}_figure_11")
         save(plot(degraded["random"]), options.plots, f"{name}_figures_14_and_15")
     spread = (ties["ties"] / ties["pairs"]).groupby(ties["measure"], sort=False).std()
-    return Measured(kind, len(runs), compared, degraded, spread, decisions_kept(study, options))
+    return Measured(
+        kind, len(runs), compared, degraded, spread, decisions_kept(study, options)
+    )
 
 
-def compared_with_lexirecall(study: Study, ties: pd.DataFrame, resamples: int) -> pd.DataFrame:
+def compared_with_lexirecall(
+    study: Study, ties: pd.DataFrame, resamples: int
+) -> pd.DataFrame:
     """Return agreement with lexirecall, the share of ties, and significant pairs by test."""
     alike = study.agreement()
-    alike = alike[alike["measure_b"] == "lexirecall"].set_index("measure_a")["agreement"]
+    alike = alike[alike["measure_b"] == "lexirecall"].set_index("measure_a")[
+        "agreement"
+    ]
     tied = ties.groupby("measure", sort=False)[["pairs", "ties"]].sum()
     judgments, runs = study.judgments, study.aligned.runs
     table = pd.DataFrame({"agreement": alike, "ties": tied["ties"] / tied["pairs"]})
@@ -134,7 +159,9 @@ def compared_with_lexirecall(study: Study, ties: pd.DataFrame, resamples: int) -
 
 def decisions_kept(study: Study, options: Any) -> pd.Series:
     """Return the share of each measure's decisions, ties left out, that half of the labels keep."""
-    table = study.stability([0.5], policies=["random"], n_samples=options.samples, n_resamples=1)
+    table = study.stability(
+        [0.5], policies=["random"], n_samples=options.samples, n_resamples=1
+    )
     return table.set_index("measure")["decided"]
 
 
@@ -170,7 +197,9 @@ def figures_10_to_13(found: Measured) -> None:
     )
     print("  losses; Tukey HSD: of its mean preference over all other runs)")
     print(table.loc[MEASURES, list(TESTS)].astype(int).to_string())
-    print(f"  lexirecall and the better one of R@1000 and RP: {'; '.join(leads(table))}")
+    print(
+        f"  lexirecall and the better one of R@1000 and RP: {'; '.join(leads(table))}"
+    )
 
 
 def leads(table: pd.DataFrame) -> list[str]:
@@ -215,7 +244,9 @@ def robust_2003(options: Any, count: Printed) -> Domain:
     return Domain("retrieval", True, {"shallow": shallow, "standard": standard})
 
 
-def without_shallow_runs(judgments: Judgments, runs: dict[str, AlignedRun], options: Any) -> None:
+def without_shallow_runs(
+    judgments: Judgments, runs: dict[str, AlignedRun], options: Any
+) -> None:
     """Print significant pairs without the runs that rank fewer than 1,000 documents."""
     deep = {name: run for name, run in runs.items() if run.depth.max() == 1000}
     counted = significant(judgments, deep, options.resamples)
@@ -233,13 +264,20 @@ def without_shallow_runs(judgments: Judgments, runs: dict[str, AlignedRun], opti
 def equations_4_and_6(runs: dict[str, AlignedRun], count: Printed) -> None:
     """Show by enumeration what the worst-off user and provider of two runs get."""
     both = worst_cases(["AP", "nDCG", "RBP(p=0.8)"], dict(list(runs.items())[:2]))
-    gap = both[["user", "provider"]].sub(both["closed_form"], axis=0).abs().to_numpy().max()
+    gap = (
+        both[["user", "provider"]]
+        .sub(both["closed_form"], axis=0)
+        .abs()
+        .to_numpy()
+        .max()
+    )
     print(
         f"\nEquations 4 and 6: worst-off users and providers by enumeration, {len(both)} cases of at most 8 relevant documents:"
     )
     print(f"  largest difference to e(p_m): {gap:.1e}")
     count.claim(
-        "Equations 4 and 6: the worst-off user and the worst-off provider get e(p_m)", gap < 1e-12
+        "Equations 4 and 6: the worst-off user and the worst-off provider get e(p_m)",
+        gap < 1e-12,
     )
 
 
@@ -249,11 +287,17 @@ def equations_4_and_6(runs: dict[str, AlignedRun], count: Printed) -> None:
 DEPTHS = {"shallow": 100, "standard": 1000, "deep": None}
 
 
-def at_depths(name: str, judgments: Judgments, runs: dict[str, AlignedRun], options: Any) -> Domain:
+def at_depths(
+    name: str, judgments: Judgments, runs: dict[str, AlignedRun], options: Any
+) -> Domain:
     """Measure recommenders at all depths, and print it."""
     by_depth = {}
     for kind, depth in DEPTHS.items():
-        lists = runs if depth is None else {key: cut(run, depth) for key, run in runs.items()}
+        lists = (
+            runs
+            if depth is None
+            else {key: cut(run, depth) for key, run in runs.items()}
+        )
         by_depth[kind] = measure(f"{name}, {kind}", judgments, lists, options)
         tell(by_depth[kind])
     return Domain(name, False, by_depth)
@@ -262,14 +306,18 @@ def at_depths(name: str, judgments: Judgments, runs: dict[str, AlignedRun], opti
 def twelve(options: Any) -> Domain:
     """Measure the twelve recommenders in plain NumPy."""
     judgments, runs, _ = plain(options.data / "movielens-small")
-    print(f"\nMovieLens: {len(judgments)} users, {len(runs)} recommenders in plain NumPy.")
+    print(
+        f"\nMovieLens: {len(judgments)} users, {len(runs)} recommenders in plain NumPy."
+    )
     return at_depths("MovieLens, twelve", judgments, runs, options)
 
 
 def recommendation(options: Any) -> Domain:
     """Train LensKit's recommenders, and measure their lists."""
     judgments, runs = movielens(options.data / "movielens-small", users=options.users)
-    films = ", ".join(f"{name} {int(np.median(run.depth))}" for name, run in runs.items())
+    films = ", ".join(
+        f"{name} {int(np.median(run.depth))}" for name, run in runs.items()
+    )
     print(
         f"\nMovieLens: {len(judgments)} users, {int(judgments.m().sum())} relevant films; {len(runs)} recommenders of LensKit,"
     )
@@ -309,7 +357,9 @@ def recorded() -> Domain:
             else value
         )
         print(f"  {name}: {text}")
-    several = [Measured.from_json(kind, values) for kind, values in record["kinds"].items()]
+    several = [
+        Measured.from_json(kind, values) for kind, values in record["kinds"].items()
+    ]
     by_kind = {found.kind.removeprefix("MovieLens, "): found for found in several}
     for found in several:
         tell(found)

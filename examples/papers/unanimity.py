@@ -32,10 +32,14 @@ class FromTable(Measure):
 def example(count: Printed) -> None:
     """The paper's three measures of three systems."""
     qrels = {"q": {"a": 1, "b": 2, "c": 3}}
-    runs = {f"s{i}": {"q": {document: 1.0}} for i, document in enumerate("abc", start=1)}
+    runs = {
+        f"s{i}": {"q": {document: 1.0}} for i, document in enumerate("abc", start=1)
+    }
     listed = {"m1": "1 .5 .2", "m2": ".8 .3 .4", "m3": "1 .2 .5"}
     measures = {name: FromTable(values=values) for name, values in listed.items()}
-    table = Study(measures, qrels, runs, progress=False).unanimity().set_index("measure")
+    table = (
+        Study(measures, qrels, runs, progress=False).unanimity().set_index("measure")
+    )
     print("\nMetric unanimity, the paper's example: three systems, three measures")
     print(table.to_string(float_format=lambda value: f"{value:.4f}"))
     count.compare(
@@ -51,7 +55,9 @@ def properties(count: Printed) -> None:
 
     def of(**listed: str) -> pd.Series:
         qrels = {"q": {"a": 1, "b": 2, "c": 3}}
-        runs = {f"s{i}": {"q": {document: 1.0}} for i, document in enumerate("abc", start=1)}
+        runs = {
+            f"s{i}": {"q": {document: 1.0}} for i, document in enumerate("abc", start=1)
+        }
         measures = {name: FromTable(values=values) for name, values in listed.items()}
         return (
             Study(measures, qrels, runs, progress=False)
@@ -84,9 +90,13 @@ def properties(count: Printed) -> None:
         abs(plain["m1"] - copied["m1"]) < 1e-9,
     )
     rows = [("q", "a", 1, "t"), ("q", "b", 1, "t"), ("q", "c", 1, "u")]
-    qrels = pd.DataFrame(rows, columns=["query_id", "doc_id", "relevance", "subtopic_id"])
+    qrels = pd.DataFrame(
+        rows, columns=["query_id", "doc_id", "relevance", "subtopic_id"]
+    )
     names = ["RBU(p=1,e=0,max_rel=1)", 'IA(base="GERR(max_rel=1)")']
-    rbu, err = evaluate(names, qrels, {"q": {"a": 3.0, "b": 2.0, "c": 1.0}}).loc["q", names]
+    rbu, err = evaluate(names, qrels, {"q": {"a": 3.0, "b": 2.0, "c": 1.0}}).loc[
+        "q", names
+    ]
     count.claim(
         f"RBU(p=1, e=0) is ERR-IA ({rbu:.4f} and {err:.4f} of one ranking: RBU lacks ERR's 1/i)",
         abs(rbu - err) < 1e-9,

@@ -32,14 +32,23 @@ def worst_cases(
         rank[run.doc] = run.rank
         for label, measure in parse_measures(measures).items():
             exposed = None
-            if measure.NAME in ("AP", "RR", "nDCG", "RBP") and not measure.params.keys() - {"p"}:
+            if measure.NAME in (
+                "AP",
+                "RR",
+                "nDCG",
+                "RBP",
+            ) and not measure.params.keys() - {"p"}:
                 exposed = exposure(measure.NAME, p=measure.params.get("p", 0.8), n=None)
             for q, m in enumerate(run.judgments.m().tolist()):
                 if not 1 <= m <= most:
                     continue
                 ranks = rank[(run.judgments.query == q) & (run.judgments.grade >= 1)]
-                ranks = np.r_[np.sort(ranks[ranks > 0]), ranks[ranks == 0]]  # the missing last
-                subset, doc = np.nonzero((np.arange(1, 2**m)[:, None] >> np.arange(m)) & 1)
+                ranks = np.r_[
+                    np.sort(ranks[ranks > 0]), ranks[ranks == 0]
+                ]  # the missing last
+                subset, doc = np.nonzero(
+                    (np.arange(1, 2**m)[:, None] >> np.arange(m)) & 1
+                )
                 depth = np.full(2**m - 1, run.depth[q])
                 user = values(
                     measure, made_up_run(subset, ranks[doc], np.ones(len(doc)), depth)
@@ -49,8 +58,25 @@ def worst_cases(
                     e = exposed(np.where(ranks > 0, ranks, np.inf).astype(np.float64))
                     provider, last = np.bincount(subset, weights=e[doc]).min(), e[-1]
                 rows.append(
-                    (name, label, run.judgments.query_ids[q], user, provider, last, 2**m - 1)
+                    (
+                        name,
+                        label,
+                        run.judgments.query_ids[q],
+                        user,
+                        provider,
+                        last,
+                        2**m - 1,
+                    )
                 )
     return pd.DataFrame(
-        rows, columns=["run", "measure", "query_id", "user", "provider", "closed_form", "subsets"]
+        rows,
+        columns=[
+            "run",
+            "measure",
+            "query_id",
+            "user",
+            "provider",
+            "closed_form",
+            "subsets",
+        ],
     )

@@ -20,9 +20,12 @@ class WithMeasures:
         self, scores: Any, qrels: Any, results: Any, **where: Any
     ) -> dict[str, float]:
         exclude = "self" if self.ignore_identical_ids else None
-        table = irl.evaluate(list(self.measures), irl.load(qrels, exclude=exclude), results)
+        table = irl.evaluate(
+            list(self.measures), irl.load(qrels, exclude=exclude), results
+        )
         return (
-            super().task_specific_scores(scores, qrels, results, **where) | table.mean().to_dict()
+            super().task_specific_scores(scores, qrels, results, **where)
+            | table.mean().to_dict()
         )
 
 

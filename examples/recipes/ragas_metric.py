@@ -31,6 +31,8 @@ class RankedContexts(SingleTurnMetric):
     def init(self, run_config: Any) -> None:
         """Nothing to prepare."""
 
-    async def _single_turn_ascore(self, sample: SingleTurnSample, callbacks: Any) -> float:
+    async def _single_turn_ascore(
+        self, sample: SingleTurnSample, callbacks: Any
+    ) -> float:
         ranking = list(dict.fromkeys(sample.retrieved_context_ids or []))
         return self._score(ranking, set(sample.reference_context_ids or []))

@@ -18,5 +18,7 @@ class LexicographicRecall(Metric):
 
     @classmethod
     def _get_metric_value_by_user(cls, ks: list[int], *args: Any) -> list[float]:
-        relevant, ranking = (list(dict.fromkeys([] if items is None else items)) for items in args)
+        relevant, ranking = (
+            list(dict.fromkeys([] if items is None else items)) for items in args
+        )
         return [cls.score(ranking[:k], relevant) if relevant else 0.0 for k in ks]

@@ -25,7 +25,10 @@ class RankedEvaluator(VespaEvaluator):
         ids = [[doc for doc, _ in hits] for hits in queries_result_list]
         self.rankings = dict(zip(self.queries_ids, ids, strict=True))
         relevant = [self.relevant_docs[query_id] for query_id in self.queries_ids]
-        values = {measure: score.batch(ids, relevant) for measure, score in self.scorers.items()}
+        values = {
+            measure: score.batch(ids, relevant)
+            for measure, score in self.scorers.items()
+        }
         self.per_query = {
             measure: dict(zip(self.queries_ids, x.tolist(), strict=True))
             for measure, x in values.items()

@@ -42,19 +42,30 @@ class EntryPoint:
         )
         commands = parser.add_subparsers(required=True, metavar="COMMAND")
         compare = _command(
-            commands, "compare", _compare, "which model finds everything first, and what decided"
+            commands,
+            "compare",
+            _compare,
+            "which model finds everything first, and what decided",
         )
         compare.add_argument(
-            "--by", default="lexirecall", help="a preference or a measure (default: lexirecall)"
+            "--by",
+            default="lexirecall",
+            help="a preference or a measure (default: lexirecall)",
         )
         compare.add_argument("--baseline", help="compare all others with this model")
         evaluate = _command(
             commands, "eval", _evaluate, "measures of total recall, a row per model"
         )
         default = f"default: {' '.join(_MEASURES)}"
-        evaluate.add_argument("-m", "--measures", nargs="+", default=list(_MEASURES), help=default)
-        evaluate.add_argument("--by-review", action="store_true", help="a row per model and review")
-        plot = _command(commands, "plot", _plot, "recall over the share of records read")
+        evaluate.add_argument(
+            "-m", "--measures", nargs="+", default=list(_MEASURES), help=default
+        )
+        evaluate.add_argument(
+            "--by-review", action="store_true", help="a row per model and review"
+        )
+        plot = _command(
+            commands, "plot", _plot, "recall over the share of records read"
+        )
         plot.add_argument(
             "-o", "--output", required=True, help="picture to write (.png, .svg, .pdf)"
         )
@@ -63,7 +74,8 @@ class EntryPoint:
         try:
             print(
                 arguments.command(
-                    read_reviews(_by_model(arguments.files), priors=arguments.priors), arguments
+                    read_reviews(_by_model(arguments.files), priors=arguments.priors),
+                    arguments,
                 )
             )
         except (ValueError, OSError) as error:
@@ -74,7 +86,9 @@ def _command(commands: Any, name: str, function: Any, about: str) -> Any:
     parser = commands.add_parser(name, help=about, description=about)
     files = "simulations or projects (.asreview), or folders of them; NAME=FILE names the model"
     parser.add_argument("files", nargs="+", metavar="FILE", help=files)
-    priors = "count the records that models were given to start with (prior knowledge), too"
+    priors = (
+        "count the records that models were given to start with (prior knowledge), too"
+    )
     parser.add_argument("--priors", action="store_true", help=priors)
     parser.set_defaults(command=function)
     return parser
@@ -91,7 +105,9 @@ def _by_model(words: Sequence[str]) -> dict[str, list[str]]:
 
 
 def _compare(reviews: Reviews, arguments: argparse.Namespace) -> Any:
-    return irl.compare(reviews.qrels, reviews.runs, arguments.by, baseline=arguments.baseline)
+    return irl.compare(
+        reviews.qrels, reviews.runs, arguments.by, baseline=arguments.baseline
+    )
 
 
 def _evaluate(reviews: Reviews, arguments: argparse.Namespace) -> str:
@@ -106,6 +122,8 @@ def _evaluate(reviews: Reviews, arguments: argparse.Namespace) -> str:
 
 
 def _plot(reviews: Reviews, arguments: argparse.Namespace) -> str:
-    axes = irl.plots.recall_curves(recall_curves(reviews.qrels, reviews.runs), arguments.review)
+    axes = irl.plots.recall_curves(
+        recall_curves(reviews.qrels, reviews.runs), arguments.review
+    )
     axes.figure.savefig(arguments.output, dpi=150, bbox_inches="tight")
     return str(arguments.output)

@@ -77,7 +77,10 @@ class DemoQueries(BaseQueries):  # type: ignore[misc]
 
 class DemoQrels(BaseQrels):  # type: ignore[misc]
     def qrels_iter(self) -> Iterator[DemoQrel]:
-        return (DemoQrel(*row) for row in demo.qrels()[list(DemoQrel._fields)].values.tolist())
+        return (
+            DemoQrel(*row)
+            for row in demo.qrels()[list(DemoQrel._fields)].values.tolist()
+        )
 
     def qrels_cls(self) -> type[DemoQrel]:
         return DemoQrel
@@ -92,7 +95,9 @@ def register() -> None:
         collection = Dataset(DemoDocs(), DemoQueries(), DemoQrels())
         tables = {"docs": demo.docs, "queries": demo.queries, "qrels": demo.qrels}
         counts = MetadataProvider(
-            lambda: {NAME: {part: {"count": len(read())} for part, read in tables.items()}}
+            lambda: {
+                NAME: {part: {"count": len(read())} for part, read in tables.items()}
+            }
         )
         metadata = MetadataComponent(NAME, collection, counts)
         ir_datasets.registry.register(NAME, Dataset(metadata, collection))

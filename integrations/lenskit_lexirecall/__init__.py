@@ -105,7 +105,9 @@ class Metric(ListMetric, RankingMetricBase):  # type: ignore[misc]
     measure: IRMeasure
     rating_field: str | None
 
-    def __init__(self, measure: MeasureLike, *, rating_field: str | None = None) -> None:
+    def __init__(
+        self, measure: MeasureLike, *, rating_field: str | None = None
+    ) -> None:
         [self.measure] = parse_measures([measure]).values()
         check_served([self.measure])
         self.rating_field = rating_field
@@ -132,29 +134,51 @@ class Metric(ListMetric, RankingMetricBase):  # type: ignore[misc]
             ValueError: the list is unordered, holds an item twice, or is longer than the measure's
                 ``n`` allows; a grade cannot be read.
         """
-        aspects = self.measure["aspects"] if "aspects" in self.measure.SUPPORTED_PARAMS else ()
+        aspects = (
+            self.measure["aspects"]
+            if "aspects" in self.measure.SUPPORTED_PARAMS
+            else ()
+        )
         with naming(self.label):
             _check_ranking(recs)
             grade = _grades(test, self.rating_field)
-            labels = {name: _grades(test, name) for name in aspects if name != "relevance"}
+            labels = {
+                name: _grades(test, name) for name in aspects if name != "relevance"
+            }
         if (recs.ids().dtype.kind in "iu") != (
             test.ids().dtype.kind in "iu"
         ):  # an integer is its decimal string
-            recs, test = (ItemList(each.ids().astype(str), ordered=True) for each in (recs, test))
+            recs, test = (
+                ItemList(each.ids().astype(str), ordered=True) for each in (recs, test)
+            )
         last = {
             item: row for row, item in enumerate(test.ids().tolist())
         }  # an item listed twice counts once
-        once, row_of_item = list(last.values()), {item: row for row, item in enumerate(last)}
-        judgments = Judgments(
-            ["of this list"], np.zeros(len(last), dtype=np.int64), list(map(str, last)), grade[once]
+        once, row_of_item = (
+            list(last.values()),
+            {item: row for row, item in enumerate(last)},
         )
-        if not (judgments.grade > 0 if self._rel is None else judgments.grade >= self._rel).any():
+        judgments = Judgments(
+            ["of this list"],
+            np.zeros(len(last), dtype=np.int64),
+            list(map(str, last)),
+            grade[once],
+        )
+        if not (
+            judgments.grade > 0 if self._rel is None else judgments.grade >= self._rel
+        ).any():
             return float("nan")
         if labels:
-            judgments = judgments.with_labels({name: label[once] for name, label in labels.items()})
+            judgments = judgments.with_labels(
+                {name: label[once] for name, label in labels.items()}
+            )
         rank = np.flatnonzero(recs.isin(test))
-        row = np.array([row_of_item[item] for item in recs.ids()[rank].tolist()], dtype=np.int64)
-        run = AlignedRun(judgments, np.zeros_like(rank), row, rank + 1, np.array([len(recs)]))
+        row = np.array(
+            [row_of_item[item] for item in recs.ids()[rank].tolist()], dtype=np.int64
+        )
+        run = AlignedRun(
+            judgments, np.zeros_like(rank), row, rank + 1, np.array([len(recs)])
+        )
         return float(values(self.measure, run)[0])
 
 
@@ -166,7 +190,10 @@ class _LensKitMetric(Metric):
     def __init__(
         self, n: int | None = None, *, rating_field: str | None = None, **params: Any
     ) -> None:
-        ours = {_PARAMETERS.get(name, name): value for name, value in {"n": n, **params}.items()}
+        ours = {
+            _PARAMETERS.get(name, name): value
+            for name, value in {"n": n, **params}.items()
+        }
         super().__init__(self.MEASURE(**ours), rating_field=rating_field)
 
 
@@ -249,14 +276,21 @@ def _check_ranking(recs: ItemList) -> None:
     falls = np.flatnonzero(ranks[1:] <= ranks[:-1])
     if len(falls):
         message = (
-            f"rank {ranks[falls[0] + 1]} follows rank {ranks[falls[0]]}{and_more(len(falls) - 1)}"
+            f"rank {ranks[falls[0] + 1]} follows rank "
+            f"{ranks[falls[0]]}{and_more(len(falls) - 1)}"
         )
-        raise ValueError(f"{message}; the list's own order is the ranking, so sort it by rank")
-    numbers = recs.ids() if recs.vocabulary is None else recs.numbers(missing="negative")
+        raise ValueError(
+            f"{message}; the list's own order is the ranking, so sort it by rank"
+        )
+    numbers = (
+        recs.ids() if recs.vocabulary is None else recs.numbers(missing="negative")
+    )
     if len(set(numbers.tolist())) < len(
         recs
     ):  # as items that the vocabulary lacks are alike: ids tell
-        twice = [item for item, times in Counter(recs.ids().tolist()).items() if times > 1]
+        twice = [
+            item for item, times in Counter(recs.ids().tolist()).items() if times > 1
+        ]
         if twice:
             raise ValueError(
                 f"item {twice[0]!r} appears twice in the list{and_more(len(twice) - 1)}; keep one"
@@ -289,7 +323,9 @@ def _grades(test: ItemList, rating_field: str | None) -> Floats:
         raise ValueError(f"{message}{and_more(len(bad) - 1)}")
     last = dict(zip(items, listed, strict=True))
     differ = [
-        (item, rating) for item, rating in zip(items, listed, strict=True) if rating != last[item]
+        (item, rating)
+        for item, rating in zip(items, listed, strict=True)
+        if rating != last[item]
     ]
     if differ:
         item, rating = differ[0]
@@ -402,7 +438,11 @@ def compare(
         score = [-np.arange(len(items), dtype=np.float64) for items in lists.values()]
         tables[name] = _rows(lists, "score", score)
     if baseline is not None:
-        baseline = "/".join(map(str, baseline)) if isinstance(baseline, tuple) else str(baseline)
+        baseline = (
+            "/".join(map(str, baseline))
+            if isinstance(baseline, tuple)
+            else str(baseline)
+        )
     options: dict[str, Any] = {"groups": groups, "allow_empty": allow_empty}
     return ir_lexirecall.compare(
         judged, tables, by, baseline=baseline, margin=margin, test=tested, **options
@@ -441,14 +481,17 @@ def _lists_by_run(
             f"runs must be an ItemListCollection, or a mapping of names to several, not {kind}"
         )
     return {
-        name: _by_user(lists, user_key, f"run {name!r}") for name, lists in lists_of_run.items()
+        name: _by_user(lists, user_key, f"run {name!r}")
+        for name, lists in lists_of_run.items()
     }
 
 
 def _check_collection(owner: str, run: Any, user_key: Sequence[str]) -> None:
     """Raise unless a run is a collection of lists with the key fields of the test lists."""
     if not isinstance(run, ItemListCollection):
-        raise ValueError(f"{owner} is of type {type(run).__name__}, not an ItemListCollection")
+        raise ValueError(
+            f"{owner} is of type {type(run).__name__}, not an ItemListCollection"
+        )
     missing = [field for field in user_key if field not in run.key_fields]
     if missing:
         raise ValueError(
@@ -459,7 +502,9 @@ def _check_collection(owner: str, run: Any, user_key: Sequence[str]) -> None:
 
 
 def _lists_of_named_runs(
-    runs: Mapping[Any, Any], user_key: Sequence[str], run_key: str | Sequence[str] | None
+    runs: Mapping[Any, Any],
+    user_key: Sequence[str],
+    run_key: str | Sequence[str] | None,
 ) -> dict[str, list[tuple[Any, ItemList]]]:
     """Return the keys and lists of each run of a mapping."""
     if run_key is not None:
@@ -477,7 +522,9 @@ def _lists_of_named_runs(
 
 
 def _run_fields(
-    runs: ItemListCollection, user_key: Sequence[str], run_key: str | Sequence[str] | None
+    runs: ItemListCollection,
+    user_key: Sequence[str],
+    run_key: str | Sequence[str] | None,
 ) -> list[str]:
     """Return the key fields that identify a run: ``run_key``, by default all but the user's."""
     candidates = [field for field in runs.key_fields if field not in user_key]
@@ -542,7 +589,9 @@ def _qrels_table(test: ItemListCollection, rating_field: str | None) -> pl.DataF
     return _rows(lists, "relevance", grades)
 
 
-def _rows(lists: Mapping[str, ItemList], name: str, numbers: Sequence[Floats]) -> pl.DataFrame:
+def _rows(
+    lists: Mapping[str, ItemList], name: str, numbers: Sequence[Floats]
+) -> pl.DataFrame:
     """Users and items, a row for each item of each list, and a column of one number each."""
     query_id = pl.Series(list(lists), dtype=pl.String).gather(
         np.repeat(np.arange(len(lists)), list(map(len, numbers)))
@@ -553,14 +602,24 @@ def _rows(lists: Mapping[str, ItemList], name: str, numbers: Sequence[Floats]) -
     )
     if several:
         vocabulary, places = several[0].vocabulary, np.array([-1])
-        if vocabulary is not None and all(items.vocabulary is vocabulary for items in several):
+        if vocabulary is not None and all(
+            items.vocabulary is vocabulary for items in several
+        ):
             # To look all items up at once takes a fraction of the time that one list after the
             # other takes.
-            places = np.concatenate([items.numbers(missing="negative") for items in several])
+            places = np.concatenate(
+                [items.numbers(missing="negative") for items in several]
+            )
         if (places >= 0).all():
             doc_id = pl.Series(vocabulary.id_array().take(pa.array(places)))
         else:
-            doc_id = pl.Series(pa.concat_arrays([items.ids(format="arrow") for items in several]))
+            doc_id = pl.Series(
+                pa.concat_arrays([items.ids(format="arrow") for items in several])
+            )
     return pl.DataFrame(
-        {"query_id": query_id, "doc_id": doc_id, name: np.concatenate([np.zeros(0), *numbers])}
+        {
+            "query_id": query_id,
+            "doc_id": doc_id,
+            name: np.concatenate([np.zeros(0), *numbers]),
+        }
     )

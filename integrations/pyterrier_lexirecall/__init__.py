@@ -31,4 +31,6 @@ try:
             setattr(pyterrier.measures, _name, _measure)
     pyterrier.datasets.DATASET_MAP.setdefault(IRDS_NAME, RegisteredDemo())
 except Exception as error:
-    warnings.warn(f"pt.lexirecall is not available: {type(error).__name__}: {error}", stacklevel=2)
+    warnings.warn(
+        f"pt.lexirecall is not available: {type(error).__name__}: {error}", stacklevel=2
+    )

@@ -77,9 +77,13 @@ def Benchmark(
     runs: dict[str, dict[str, str]] = {}
     with tempfile.TemporaryDirectory(prefix="ir-lexirecall-") as temporary:
         kept = Path(temporary if save_dir is None else save_dir)
-        for name, source in progress_bar(progress, data.items(), total=len(data), desc="data sets"):
+        for name, source in progress_bar(
+            progress, data.items(), total=len(data), desc="data sets"
+        ):
             systems = _named(pipelines, source)
-            runs[name] = _run_pipelines(systems, source, kept / _folder(name), experiment or {})
+            runs[name] = _run_pipelines(
+                systems, source, kept / _folder(name), experiment or {}
+            )
         return benchmarks.benchmark(judgments, runs, by, **options)
 
 
@@ -102,11 +106,15 @@ _FIXED = {
 
 def _check_options(options: Mapping[str, Any]) -> None:
     """Raise if an option is not one of `ir_lexirecall.benchmark`."""
-    parameters = inspect.signature(benchmarks.benchmark).parameters.keys() - {*_BY_BENCHMARK}
+    parameters = inspect.signature(benchmarks.benchmark).parameters.keys() - {
+        *_BY_BENCHMARK
+    }
     for name in options:
         if name not in parameters:
             hint = did_you_mean(name, parameters)
-            raise TypeError(f"pt.lexirecall.Benchmark: unexpected argument {name!r}{hint}")
+            raise TypeError(
+                f"pt.lexirecall.Benchmark: unexpected argument {name!r}{hint}"
+            )
 
 
 def _check_experiment(experiment: Mapping[str, Any]) -> None:
@@ -122,7 +130,9 @@ def _check_experiment(experiment: Mapping[str, Any]) -> None:
             raise ValueError(f"experiment may not hold {name!r}: {_FIXED[name]}")
         if name not in parameters or name == "kwargs":
             hint = did_you_mean(str(name), [*parameters])
-            raise ValueError(f"experiment holds {name!r}, which pt.Experiment does not have{hint}")
+            raise ValueError(
+                f"experiment holds {name!r}, which pt.Experiment does not have{hint}"
+            )
 
 
 # -- run -----------------------------------------------------------------------------------------
@@ -140,14 +150,20 @@ def _run_pipelines(
     return files
 
 
-def _run_pipeline(system: Any, source: Any, file: str, experiment: Mapping[str, Any]) -> None:
+def _run_pipeline(
+    system: Any, source: Any, file: str, experiment: Mapping[str, Any]
+) -> None:
     """Run a pipeline on a data set, and save the run, whole or not at all."""
-    topics, qrels = source if _is_pair(source) else (source.get_topics(), source.get_qrels())
+    topics, qrels = (
+        source if _is_pair(source) else (source.get_topics(), source.get_qrels())
+    )
     columns = {"query_id": "qid", "doc_id": "docno", "relevance": "label"}
     qrels = Judgments.from_qrels(qrels).for_ir_measures().rename(columns=columns)
     # The number of queries is all that is measured, and PyTerrier reads whole grades only.
     qrels["label"] = (qrels["label"] > 0).astype("int64")
-    with tempfile.TemporaryDirectory(prefix=".partial-", dir=Path(file).parent) as unfinished:
+    with tempfile.TemporaryDirectory(
+        prefix=".partial-", dir=Path(file).parent
+    ) as unfinished:
         # PyTerrier refuses some characters in names; the file gets its name when it is whole.
         saved = {"names": ["run"], "save_dir": unfinished}
         pt.Experiment([system], topics, qrels, ["num_q"], **saved, **experiment)
@@ -226,7 +242,9 @@ def _data_set(name: str, source: Any) -> Any:
     if isinstance(source, str):
         source = pt.get_dataset(source if ":" in source else f"{_PREFIX}{source}")
     is_pair = _is_pair(source) and len(source) == 2
-    if not is_pair and not (hasattr(source, "get_topics") and hasattr(source, "get_qrels")):
+    if not is_pair and not (
+        hasattr(source, "get_topics") and hasattr(source, "get_qrels")
+    ):
         raise ValueError(
             f"collection {name!r} must be a data set or a pair of topics and qrels, not {source!r}"
         )
@@ -288,6 +306,9 @@ def _named_pipelines(pipelines: Any) -> list[tuple[Any, Any]]:
         return list(pipelines.items())
     if isinstance(pipelines, Iterable):
         return [
-            (item[1], item[0]) if isinstance(item, tuple) else (item, item) for item in pipelines
+            (item[1], item[0]) if isinstance(item, tuple) else (item, item)
+            for item in pipelines
         ]
-    raise ValueError(f"expected pipelines, or a function that gives some, got {pipelines!r}")
+    raise ValueError(
+        f"expected pipelines, or a function that gives some, got {pipelines!r}"
+    )

@@ -19,7 +19,9 @@ class DatasetProvider(pt.datasets.DatasetProvider):  # type: ignore[misc]
     def get_dataset(self, name: str) -> pt.datasets.Dataset:
         """Return the data set of that name; only ``demo`` exists."""
         if name != "demo":
-            raise KeyError(f"there is no data set lexirecall:{name}; there is lexirecall:demo")
+            raise KeyError(
+                f"there is no data set lexirecall:{name}; there is lexirecall:demo"
+            )
         return DemoDataset()
 
     def list_dataset_names(self) -> Iterable[str]:
@@ -59,8 +61,12 @@ class DemoDataset(pt.datasets.Dataset):  # type: ignore[misc]
 
     def get_corpus_iter(self, *, verbose: bool = True) -> pt.model.IterDict:
         """Return the passages: ``docno``, ``title``, ``text``."""
-        passages = demo.docs().rename(columns={"doc_id": "docno"}).to_dict(orient="records")
-        documents = pt.tqdm(passages, desc="lexirecall:demo documents") if verbose else passages
+        passages = (
+            demo.docs().rename(columns={"doc_id": "docno"}).to_dict(orient="records")
+        )
+        documents = (
+            pt.tqdm(passages, desc="lexirecall:demo documents") if verbose else passages
+        )
         return pt.utils.GeneratorLen(iter(documents), len(passages))
 
     def get_corpus_lang(self) -> str:

@@ -26,7 +26,13 @@ from ir_measures.measures.base import Measure as IRMeasure
 
 from ir_lexirecall import significance
 from ir_lexirecall._util.arrays import Floats
-from ir_lexirecall._util.errors import check_choice, entry, is_integer, keeping_errors_of, warn
+from ir_lexirecall._util.errors import (
+    check_choice,
+    entry,
+    is_integer,
+    keeping_errors_of,
+    warn,
+)
 from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.comparison.compared import Design, MarginLike
 from ir_lexirecall.comparison.comparing import (
@@ -199,24 +205,47 @@ def Experiment(
     """
     # Check: whatever can be refused is refused before a system runs.
     eval_metrics, named_preferences = _without_preferences(eval_metrics)
-    if preferences is DEFAULT_PREFERENCES and not _fits_preferences(margin, preferences):
+    if preferences is DEFAULT_PREFERENCES and not _fits_preferences(
+        margin, preferences
+    ):
         preferences = None
-    preferred = {**_read_preferences(preferences), **_read_preferences(named_preferences)}
+    preferred = {
+        **_read_preferences(preferences),
+        **_read_preferences(named_preferences),
+    }
     _check_predicted(predicted, test, filter_by_qrels)
-    tested, own_test, correction = _read_test(test, correction, correction_alpha, baseline)
-    Design(test=tested, groups=groups)  # raises if the test needs groups, and there are none
+    tested, own_test, correction = _read_test(
+        test, correction, correction_alpha, baseline
+    )
+    Design(
+        test=tested, groups=groups
+    )  # raises if the test needs groups, and there are none
     systems = _Systems.checked(retr_systems, names, baseline, repeats, deterministic)
     if systems.several is not None:
         _check_repeats(
-            preferred, Design(None, None, tested, predicted, groups), own_test, dataframe
+            preferred,
+            Design(None, None, tested, predicted, groups),
+            own_test,
+            dataframe,
         )
     metrics, measures = read_metrics(eval_metrics)
     topics, qrels = _read(topics, pt.io.read_topics), _read(qrels, pt.io.read_qrels)
     qrels = _with_whole_grades(qrels, measures)
     request = _Request(
-        metrics, measures, preferred, tested, own_test, correction, margin, predicted, groups, texts
+        metrics,
+        measures,
+        preferred,
+        tested,
+        own_test,
+        correction,
+        margin,
+        predicted,
+        groups,
+        texts,
     )
-    evaluation = _Evaluation(request, systems, topics, qrels, filter_by_qrels, filter_by_topics)
+    evaluation = _Evaluation(
+        request, systems, topics, qrels, filter_by_qrels, filter_by_topics
+    )
     layout = _Layout(perquery, dataframe, round, highlight)
 
     result, rankings = evaluation.run(layout, {"batch_size": batch_size, **options})
@@ -263,7 +292,9 @@ def _without_preferences(
 ) -> tuple[list[str | IRMeasure], list[str]]:
     """Return the measures, and the names of preferences that stand among them."""
     named = [
-        metric for metric in eval_metrics if isinstance(metric, str) and parse_preference(metric)
+        metric
+        for metric in eval_metrics
+        if isinstance(metric, str) and parse_preference(metric)
     ]
     return [metric for metric in eval_metrics if metric not in named], named
 
@@ -271,7 +302,9 @@ def _without_preferences(
 def _fits_preferences(margin: MarginLike | None, preferences: Sequence[str]) -> bool:
     """Return whether preferences can have the margin: a number, of their own or for all."""
     if isinstance(margin, Mapping):
-        return all(isinstance(margin.get(name, ""), (int, float)) for name in preferences)
+        return all(
+            isinstance(margin.get(name, ""), (int, float)) for name in preferences
+        )
     return not isinstance(margin, str)
 
 
@@ -307,12 +340,17 @@ def _check_predicted(predicted: Any, test: Any, filter_by_qrels: bool) -> None:
 
 
 def _check_repeats(
-    preferences: Mapping[str, Preference], design: Design, own_test: Any, dataframe: bool
+    preferences: Mapping[str, Preference],
+    design: Design,
+    own_test: Any,
+    dataframe: bool,
 ) -> None:
     """Raise if repeats are given with arguments that they cannot be combined with."""
     check_can_be_repeated(preferences, design)
     if own_test is not None:
-        raise ValueError("a test of your own knows no repeats; leave out test or repeats")
+        raise ValueError(
+            "a test of your own knows no repeats; leave out test or repeats"
+        )
     if not dataframe:
         raise ValueError("repeats give a DataFrame; leave dataframe=False out")
 
@@ -379,7 +417,9 @@ class _Systems:
             systems = retr_systems
         else:
             kind = type(retr_systems).__name__
-            raise TypeError(f"Expected list or dict of systems, instead received {kind}")
+            raise TypeError(
+                f"Expected list or dict of systems, instead received {kind}"
+            )
         several = RepeatedSystems.of(systems, names, repeats, deterministic)
         names_baselines = isinstance(baseline, (list, tuple))
         if isinstance(baseline, (list, tuple)):
@@ -388,7 +428,9 @@ class _Systems:
             baselines = []
         else:
             single: Any = baseline
-            baselines = [single]  # `pt.Experiment` checks a single baseline, but not of repeats
+            baselines = [
+                single
+            ]  # `pt.Experiment` checks a single baseline, but not of repeats
             if several is not None:
                 baselines = _indices_of_baselines(baselines, names)
         return cls(systems, names, baselines, names_baselines, several)
@@ -398,7 +440,9 @@ class _Systems:
         """All runs as systems of their own, without a baseline."""
         if self.several is None:
             return self
-        return _Systems(list(self.several.runs.values()), list(self.several.runs), [], False)
+        return _Systems(
+            list(self.several.runs.values()), list(self.several.runs), [], False
+        )
 
     @property
     def first_baseline(self) -> Any:
@@ -411,7 +455,9 @@ class _Systems:
         if not self.baselines:
             return all_pairs(self.labels, None)
         return [
-            pair for index in self.baselines for pair in all_pairs(self.labels, self.labels[index])
+            pair
+            for index in self.baselines
+            for pair in all_pairs(self.labels, self.labels[index])
         ]
 
     @property
@@ -423,7 +469,9 @@ class _Systems:
         return labels
 
 
-def _indices_of_baselines(baselines: Sequence[int | str], names: Sequence[Any]) -> list[Any]:
+def _indices_of_baselines(
+    baselines: Sequence[int | str], names: Sequence[Any]
+) -> list[Any]:
     """Return the indices of several baselines.
 
     Raises:
@@ -437,7 +485,9 @@ def _indices_of_baselines(baselines: Sequence[int | str], names: Sequence[Any]) 
     ]
     for baseline, index in zip(baselines, indices, strict=True):
         if not is_integer(index) or not 0 <= index < len(names):
-            choices = f"{', '.join(map(str, names))}, or by place from 0 to {len(names) - 1}"
+            choices = (
+                f"{', '.join(map(str, names))}, or by place from 0 to {len(names) - 1}"
+            )
             raise ValueError(f"unknown baseline {baseline!r}; choose from {choices}")
     if not indices or len(set(indices)) < len(indices):
         raise ValueError(
@@ -458,7 +508,9 @@ class _Layout:
 
 def _read(source: Any, reader: Callable[[str], pd.DataFrame]) -> Any:
     """Return topics or qrels; read them if they are a file, as `pt.Experiment` does."""
-    return reader(source) if isinstance(source, str) and os.path.isfile(source) else source
+    return (
+        reader(source) if isinstance(source, str) and os.path.isfile(source) else source
+    )
 
 
 def _with_whole_grades(qrels: Any, measures: Measures) -> Any:
@@ -481,7 +533,9 @@ def _with_whole_grades(qrels: Any, measures: Measures) -> Any:
         return qrels.assign(label=qrels["label"].astype("int64"))
     own_classes = {type(measure) for measure in REGISTRY.values()}
     others = [
-        name for name, measure in measures.items() if measure and type(measure) not in own_classes
+        name
+        for name, measure in measures.items()
+        if measure and type(measure) not in own_classes
     ]
     if not any(measures.values()):
         others = [str(NOTHING)]  # stands in for measures
@@ -513,7 +567,9 @@ class _Evaluation:
         """The preferences by name; none for a single system, which has nothing to compare with."""
         return self.request.preferences if len(self.systems.systems) > 1 else {}
 
-    def run(self, layout: _Layout, options: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
+    def run(
+        self, layout: _Layout, options: Mapping[str, Any]
+    ) -> tuple[Any, dict[str, Any]]:
         """Run every system once, and keep the rankings.
 
         Returns:
@@ -524,13 +580,17 @@ class _Evaluation:
         several = self.systems.several
         if several is not None:
             request = replace(self.request, correction=None)
-            of_single_runs = replace(self, systems=self.systems.single_runs, request=request)
+            of_single_runs = replace(
+                self, systems=self.systems.single_runs, request=request
+            )
             result, rankings = of_single_runs.run(replace(layout, round=None), options)
             return several.averaged(result, layout.round), rankings
         systems = self.systems.systems
         keepers = [_Keep(all_columns=self.systems.names_baselines) for _ in systems]
         pipelines = [
-            _KeptPipeline.of(system, keeper) if isinstance(system, pt.Transformer) else system
+            _KeptPipeline.of(system, keeper)
+            if isinstance(system, pt.Transformer)
+            else system
             for system, keeper in zip(systems, keepers, strict=True)
         ]
         with keeping_errors_of("pyterrier"):
@@ -551,7 +611,9 @@ class _Evaluation:
         }
         return result, rankings
 
-    def averages_against(self, baseline: int, rankings: Mapping[str, Any]) -> pd.DataFrame:
+    def averages_against(
+        self, baseline: int, rankings: Mapping[str, Any]
+    ) -> pd.DataFrame:
         """Return the averages of `pt.Experiment` with another baseline, without running systems."""
         frames = [
             pt.io.read_results(ranking) if isinstance(ranking, str) else ranking
@@ -606,7 +668,9 @@ class _Keep(pt.Transformer):  # type: ignore[misc]
         if len(inp):  # PyTerrier passes an empty frame to look at the columns
             # A stage may give its rows of all topics in every batch.
             new = inp[~inp["qid"].isin(self.seen)] if self.seen else inp
-            columns = [column for column in inp if self.all_columns or column in _RANKED]
+            columns = [
+                column for column in inp if self.all_columns or column in _RANKED
+            ]
             self.batches.append(new[columns])
             self.seen.update(inp["qid"].unique())
         return inp
@@ -653,7 +717,9 @@ def _saved_results(name: Any, options: Mapping[str, Any]) -> Any:
 # -- compare -------------------------------------------------------------------------------------
 
 
-def _compare_rankings(rankings: Mapping[str, Any], evaluation: _Evaluation) -> Comparison | None:
+def _compare_rankings(
+    rankings: Mapping[str, Any], evaluation: _Evaluation
+) -> Comparison | None:
     """Compare the systems, by all measures of rankings and by the preferences.
 
     Returns:
@@ -669,7 +735,11 @@ def _compare_rankings(rankings: Mapping[str, Any], evaluation: _Evaluation) -> C
         first = systems.first_baseline
         baseline = None if first is None else systems.labels[first]
         comparison = _comparison_on(
-            evaluation.qrels, rankings, evaluation, baseline=baseline, margin=request.margin
+            evaluation.qrels,
+            rankings,
+            evaluation,
+            baseline=baseline,
+            margin=request.margin,
         )
     if comparison is None:
         _check_needs_no_comparison(request)
@@ -682,7 +752,9 @@ def _compare_rankings(rankings: Mapping[str, Any], evaluation: _Evaluation) -> C
     queries = evaluation.topics if "query" in evaluation.topics else None
     texts = TextSources(request.texts, queries)
     compared = replace(
-        comparison.compared, predicted=by_program.compared if by_program else None, texts=texts
+        comparison.compared,
+        predicted=by_program.compared if by_program else None,
+        texts=texts,
     )
     return Comparison(compared)
 
@@ -700,7 +772,9 @@ def _without_baselines(evaluation: _Evaluation, error: NothingShared) -> _Evalua
     return replace(evaluation, systems=replace(evaluation.systems, baselines=[]))
 
 
-def _all_rank_documents(rankings: Mapping[str, Any], preferences: Mapping[str, Preference]) -> bool:
+def _all_rank_documents(
+    rankings: Mapping[str, Any], preferences: Mapping[str, Preference]
+) -> bool:
     """Return whether all systems rank documents; warn if preferences need that."""
     for name, ranking in rankings.items():
         if isinstance(ranking, str):
@@ -737,8 +811,12 @@ def _comparison_on(
     request, topics = evaluation.request, evaluation.topics
     if evaluation.filter_by_topics:
         qrels = qrels[qrels["qid"].isin(topics["qid"])]
-    judgments = Judgments.from_qrels(qrels, allow_empty=True)  # qrels may be of other topics only
-    scored = ScoredRuns.from_runs({}, judgments, rankings, allow_empty=True, progress=False)
+    judgments = Judgments.from_qrels(
+        qrels, allow_empty=True
+    )  # qrels may be of other topics only
+    scored = ScoredRuns.from_runs(
+        {}, judgments, rankings, allow_empty=True, progress=False
+    )
     several = evaluation.systems.several
     if several is None:
         check_shared(scored, evaluation.systems.pairs)
@@ -749,11 +827,15 @@ def _comparison_on(
     criteria: dict[str, Any] = {**measures, **evaluation.preferences}
     if not criteria or not len(scored.judgments):
         return None
-    table = _table_with_groups(request.groups, topics, qrels, otherwise=evaluation.qrels)
+    table = _table_with_groups(
+        request.groups, topics, qrels, otherwise=evaluation.qrels
+    )
     groups = Design(groups=request.groups).groups_of(scored.judgments.query_ids, table)
     design = Design(baseline, margin, request.test, groups=groups)
     if several is not None:
-        return comparison_of_repeats(scored, criteria, design, several.labels, several.repeats)
+        return comparison_of_repeats(
+            scored, criteria, design, several.labels, several.repeats
+        )
     return comparison_of(scored, criteria, design)
 
 
@@ -770,7 +852,9 @@ def _values_of_measures(scored: ScoredRuns, measures: Measures) -> dict[str, Flo
             continue
         try:
             of_runs = np.stack([values(measure, run) for run in scored.runs.values()])
-        except ValueError:  # the provider needs more than the ranks of the judged documents
+        except (
+            ValueError
+        ):  # the provider needs more than the ranks of the judged documents
             continue
         if np.isfinite(of_runs).all():
             values_of_measure[name] = of_runs
@@ -801,7 +885,9 @@ def _comparison_by_program(
     by_program = _comparison_on(predicted, rankings, evaluation)
     if by_program is None:
         raise ValueError("predicted holds no judgments of the topics")
-    missing = [name for name in comparison.compared.by if name not in by_program.compared.by]
+    missing = [
+        name for name in comparison.compared.by if name not in by_program.compared.by
+    ]
     if missing:
         raise ValueError(
             f"{', '.join(missing)} cannot be computed for all topics by the predicted judgments; "
@@ -838,20 +924,28 @@ def _against_baselines(
         over = comparison
         if over is not None and index != systems.first_baseline:
             baseline = systems.labels[index]
-            margins = Design(baseline, request.margin).margins(over.compared.by, systems.labels)
-            over = Comparison(replace(over.compared, baseline=baseline, margins=margins))
+            margins = Design(baseline, request.margin).margins(
+                over.compared.by, systems.labels
+            )
+            over = Comparison(
+                replace(over.compared, baseline=baseline, margins=margins)
+            )
         ending = f" ({systems.labels[index]})" if systems.names_baselines else ""
         against[ending] = over, partial(plain_averages, index)
     return against
 
 
-def _check_all_compared(comparison: Comparison, request: _Request, systems: _Systems) -> None:
+def _check_all_compared(
+    comparison: Comparison, request: _Request, systems: _Systems
+) -> None:
     """Raise if `pt.Experiment` would have to test a measure in a way that it does not know."""
     for name, measure in request.measures.items():
         if measure is None or name in comparison.compared.by:
             continue
         if systems.several is not None:
-            raise ValueError(f"{name} cannot be tested with repeats; leave out it or baseline")
+            raise ValueError(
+                f"{name} cannot be tested with repeats; leave out it or baseline"
+            )
         if request.test.cluster:
             raise ValueError(
                 f"{name} cannot be tested with groups as units; leave out it or cluster=True"
@@ -881,7 +975,10 @@ def _tabulate(
         "highlight": layout.highlight,
     }
     if layout.perquery == "both":
-        tables = averages(result[0], *shared, against, **columns), per_query(result[1], *shared)
+        tables = (
+            averages(result[0], *shared, against, **columns),
+            per_query(result[1], *shared),
+        )
         return type(result)(*tables) if layout.dataframe else tables
     if layout.perquery:
         return per_query(result, *shared)
@@ -913,7 +1010,9 @@ def sign_test(system: Any, baseline: Any) -> SignTest:
     >>> sign_test([0.5, 0.7, 0.9, 0.2], [0.4, 0.6, 0.8, 0.2])
     SignTest(statistic=1.0, pvalue=0.25)
     """
-    difference = np.asarray(system, dtype=np.float64) - np.asarray(baseline, dtype=np.float64)
+    difference = np.asarray(system, dtype=np.float64) - np.asarray(
+        baseline, dtype=np.float64
+    )
     result = significance.sign_test(np.nan_to_num(difference, nan=0.0)[None])
     return SignTest(float(result.estimate[0]), float(result.p[0]))
 
@@ -935,7 +1034,10 @@ def _paired_test(test: SignificanceTest) -> str | PairedTest:
     def p_of_pair(system: Floats, baseline: Floats) -> tuple[float, float]:
         difference = (system - baseline)[None]
         if named.procedure.at_once or not np.isfinite(difference).all():
-            return 0.0, np.nan  # the test needs all systems at once, or a value is no number
+            return (
+                0.0,
+                np.nan,
+            )  # the test needs all systems at once, or a value is no number
         return 0.0, float(named.of_pairs(difference).p[0])
 
     return p_of_pair

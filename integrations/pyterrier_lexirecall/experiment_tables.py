@@ -56,11 +56,16 @@ WITH_MARGIN = {
 """Further statistics with a margin; the `p-value` stays two-sided and uncorrected."""
 
 _OF_CORRECTION = ("reject", "p-value corrected")
-_BLANK = {"reject": False, "verdict (corrected)": None}  # instead of unknown statistics; else NaN
+_BLANK = {
+    "reject": False,
+    "verdict (corrected)": None,
+}  # instead of unknown statistics; else NaN
 _LARGER, _SMALLER = "+", "-"  # values that are better
 
 
-def read_metrics(metrics: Iterable[str | IRMeasure]) -> tuple[list[str | IRMeasure], Measures]:
+def read_metrics(
+    metrics: Iterable[str | IRMeasure],
+) -> tuple[list[str | IRMeasure], Measures]:
     """Read metrics by the names of trec_eval and of this library.
 
     `pt.Experiment` itself knows the names of trec_eval only.
@@ -84,7 +89,9 @@ def read_metrics(metrics: Iterable[str | IRMeasure]) -> tuple[list[str | IRMeasu
         parsed: Sequence[Any] = [metric]
         if isinstance(metric, str) and metric != TIME:
             try:
-                parsed = parse_trec_measure(metric)  # several for the name of a family, such as P
+                parsed = parse_trec_measure(
+                    metric
+                )  # several for the name of a family, such as P
                 if len(parsed) == 1:
                     names[parsed[0]] = metric
             except ValueError:
@@ -92,7 +99,9 @@ def read_metrics(metrics: Iterable[str | IRMeasure]) -> tuple[list[str | IRMeasu
                 parsed = [metric]
         taken.append(metric)
         measures += parsed
-    columns = {names.get(m, str(m)): None if isinstance(m, str) else m for m in measures}
+    columns = {
+        names.get(m, str(m)): None if isinstance(m, str) else m for m in measures
+    }
     return taken if any(columns.values()) else [*taken, NOTHING], columns
 
 
@@ -139,7 +148,9 @@ def averages(
     cells = {name: column.cells for name, column in columns.items()}
     frame = pd.DataFrame({"name": list(names), **cells})
     frame.attrs["comparison"] = comparison
-    return highlighted(frame, highlight, {name: column.best for name, column in columns.items()})
+    return highlighted(
+        frame, highlight, {name: column.best for name, column in columns.items()}
+    )
 
 
 class _Column(NamedTuple):
@@ -187,7 +198,9 @@ class _Averages:
             for ending, name in product(self.against, self.shown):
                 columns |= self._statistics(name, ending, name)
         columns |= self._further_columns(columns)
-        for ending, name in product(self.against or [""], _preferences(self.comparison)):
+        for ending, name in product(
+            self.against or [""], _preferences(self.comparison)
+        ):
             columns |= self._preference(name, ending)
             if with_statistics and self.against and self.against[ending][0] is not None:
                 columns |= self._statistics(name, ending, f"pref:{name}")
@@ -236,17 +249,23 @@ class _Averages:
             counts_are_known = bool(cells_of_kind)
             plain = plain_against()
             for kind in KINDS:
-                if f"{name} {kind}" in plain and not (counts_are_known and kind in ("+", "-")):
+                if f"{name} {kind}" in plain and not (
+                    counts_are_known and kind in ("+", "-")
+                ):
                     cells_of_kind[kind] = plain[f"{name} {kind}"]
 
         columns = {}
         for kind in (*KINDS, *WITH_MARGIN):
             if kind in cells_of_kind and (self.corrected or kind not in _OF_CORRECTION):
-                cells = self._without_unknown(cells_of_kind[kind], over, _BLANK.get(kind, np.nan))
+                cells = self._without_unknown(
+                    cells_of_kind[kind], over, _BLANK.get(kind, np.nan)
+                )
                 columns[f"{title} {kind}{ending}"] = _Column(cells, best=kind)
         return columns
 
-    def _without_unknown(self, cells: Any, over: Comparison | None, blank: Any = np.nan) -> Any:
+    def _without_unknown(
+        self, cells: Any, over: Comparison | None, blank: Any = np.nan
+    ) -> Any:
         """Blank the cells of systems without judged documents; all if the baseline is one."""
         if self.comparison is None or not self.unjudged:
             return cells
@@ -258,9 +277,13 @@ class _Averages:
 
     def _further_columns(self, columns: Mapping[str, _Column]) -> dict[str, _Column]:
         """Return what else `pt.Experiment` may have in its table."""
-        statistics = {f"{name} {kind}" for name in (*self.shown, NOTHING) for kind in KINDS}
+        statistics = {
+            f"{name} {kind}" for name in (*self.shown, NOTHING) for kind in KINDS
+        }
         done = {"name", str(NOTHING), *statistics, *columns}
-        return {name: _Column(self.plain[name]) for name in self.plain if name not in done}
+        return {
+            name: _Column(self.plain[name]) for name in self.plain if name not in done
+        }
 
 
 def _statistics_of_comparison(over: Comparison | None, name: str) -> dict[str, Any]:
@@ -269,7 +292,9 @@ def _statistics_of_comparison(over: Comparison | None, name: str) -> dict[str, A
         return {}
     without_margins = Comparison(replace(over.compared, margins=None))
     rows = without_margins.table(name).set_index("run_a").reindex(over.runs)
-    cells_of_kind: dict[str, Any] = {kind: rows[c].to_numpy() for kind, c in KINDS.items()}
+    cells_of_kind: dict[str, Any] = {
+        kind: rows[c].to_numpy() for kind, c in KINDS.items()
+    }
     cells_of_kind["reject"] = rows["verdict"].isin([BETTER, WORSE]).to_numpy(bool)
     if over.compared.margins is not None:
         rows = over.table(name).set_index("run_a").reindex(over.runs)
@@ -289,7 +314,11 @@ def _without_judged_documents(comparison: Comparison | None) -> list[str]:
     """Return the systems that retrieved no judged document."""
     if comparison is None or comparison.compared.scored is None:
         return []
-    return [name for name, run in comparison.compared.scored.runs.items() if not len(run.doc)]
+    return [
+        name
+        for name, run in comparison.compared.scored.runs.items()
+        if not len(run.doc)
+    ]
 
 
 # -- values per query ----------------------------------------------------------------------------
@@ -319,20 +348,29 @@ def per_query(
         unjudged = _without_judged_documents(comparison)
         systems = comparison.runs
         for name in _preferences(comparison):
-            preferred[f"pref:{name}"] = comparison.per_query(name).drop(columns=unjudged)
+            preferred[f"pref:{name}"] = comparison.per_query(name).drop(
+                columns=unjudged
+            )
     order = [*measures, *preferred]
 
     if not isinstance(result, pd.DataFrame):
         _add_to_dict(result, preferred, systems)
         return _in_order(result, order)
 
-    rows = result.sort_index()  # system by system, which tells systems of the same name apart
+    rows = (
+        result.sort_index()
+    )  # system by system, which tells systems of the same name apart
     parts = [rows[rows["measure"].isin(list(measures))]]
     for column, table in preferred.items():
         for name, system in zip(names, systems, strict=True):
             if system in table:
                 numbers = _rounded(column, table[system], places)
-                cells = {"name": name, "qid": table.index, "measure": column, "value": numbers}
+                cells = {
+                    "name": name,
+                    "qid": table.index,
+                    "measure": column,
+                    "value": numbers,
+                }
                 parts.append(pd.DataFrame(cells))
     frame = _sorted_rows(pd.concat(parts, ignore_index=True), order)
     frame.attrs["comparison"] = comparison

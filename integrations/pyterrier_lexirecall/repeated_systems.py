@@ -56,7 +56,9 @@ class RepeatedSystems:
                     )
             return None
         if len(set(map(str, names))) < len(names):
-            raise ValueError("repeats need systems of different names; name them by names=")
+            raise ValueError(
+                "repeats need systems of different names; name them by names="
+            )
         runs, system_of_label = {}, {}
         for name, system in zip(names, systems, strict=True):
             is_list = isinstance(system, (list, tuple))
@@ -65,7 +67,9 @@ class RepeatedSystems:
                 runs[label], system_of_label[label] = _as_system(run), str(name)
         labels = RepeatLabels(system_of_label)
         of_runs = labels.labels_of_runs
-        checked.check_numbers({str(name): len(of_runs.get(str(name), ())) for name in names})
+        checked.check_numbers(
+            {str(name): len(of_runs.get(str(name), ())) for name in names}
+        )
         return cls(checked, runs, labels)
 
     def averaged(self, result: Any, places: int | Mapping[str, int] | None) -> Any:
@@ -83,20 +87,28 @@ class RepeatedSystems:
         averages = of_systems.groupby(keys, sort=False, as_index=False).mean()
         if "measure" not in keys:
             return averages if places is None else averages.round(places)
-        digits = averages["measure"].map(places) if isinstance(places, Mapping) else places
+        digits = (
+            averages["measure"].map(places) if isinstance(places, Mapping) else places
+        )
         return averages.assign(value=_rounded(averages["value"], digits))
 
 
 def _as_system(run: Any) -> Any:
     """Return a run as `pt.Experiment` takes it: a file is read."""
-    return pt.io.read_results(os.fspath(run)) if isinstance(run, (str, os.PathLike)) else run
+    return (
+        pt.io.read_results(os.fspath(run))
+        if isinstance(run, (str, os.PathLike))
+        else run
+    )
 
 
 def _rounded(values: pd.Series, digits: int | pd.Series | None) -> list[float]:
     """Round values, each to its own number of digits; not where there is none."""
     if digits is None:
         return [float(value) for value in values]
-    digits_of_value = [digits] * len(values) if isinstance(digits, int) else digits.tolist()
+    digits_of_value = (
+        [digits] * len(values) if isinstance(digits, int) else digits.tolist()
+    )
     return [
         float(value) if pd.isna(n_digits) else round(float(value), int(n_digits))
         for value, n_digits in zip(values, digits_of_value, strict=True)

@@ -112,7 +112,9 @@ def _decided(
 
     if strict and options.get("rule", "evidence") == "evidence":
         options["rule"] = "strict"
-    return entry(gate, "assert_not_worse")(qrels, baseline, candidate, measures, **options)
+    return entry(gate, "assert_not_worse")(
+        qrels, baseline, candidate, measures, **options
+    )
 
 
 def _passed(gate: Gate) -> Gate:

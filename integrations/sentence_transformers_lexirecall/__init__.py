@@ -24,18 +24,26 @@ from ir_lexirecall.measures.scoring import aggregate, values
 from ir_lexirecall.significance.over_collections import mean_interval
 
 try:
-    from sentence_transformers.cross_encoder.evaluation import CrossEncoderRerankingEvaluator
+    from sentence_transformers.cross_encoder.evaluation import (
+        CrossEncoderRerankingEvaluator,
+    )
 except ModuleNotFoundError as error:
     message = needs(
-        "sentence_transformers_lexirecall", "sentence-transformers", "sentence-transformers"
+        "sentence_transformers_lexirecall",
+        "sentence-transformers",
+        "sentence-transformers",
     )
     raise ModuleNotFoundError(message, name=error.name) from None
 try:
-    from sentence_transformers.sentence_transformer.evaluation import InformationRetrievalEvaluator
+    from sentence_transformers.sentence_transformer.evaluation import (
+        InformationRetrievalEvaluator,
+    )
 except ModuleNotFoundError:  # before version 6
     from sentence_transformers.evaluation import InformationRetrievalEvaluator
 try:
-    from sentence_transformers.sparse_encoder.evaluation import SparseInformationRetrievalEvaluator
+    from sentence_transformers.sparse_encoder.evaluation import (
+        SparseInformationRetrievalEvaluator,
+    )
 except ModuleNotFoundError:  # before version 5
     SparseInformationRetrievalEvaluator = None
 
@@ -66,8 +74,12 @@ class _Measured:
     def _scored(self, judgments: Judgments, run: RunLike) -> pd.DataFrame:
         """Values of a run: a row per query, a column per measure."""
         aligned = align(judgments, run)
-        columns = {name: values(measure, aligned) for name, measure in self.measures.items()}
-        return pd.DataFrame(columns, index=pd.Index(judgments.query_ids, name="query_id"))
+        columns = {
+            name: values(measure, aligned) for name, measure in self.measures.items()
+        }
+        return pd.DataFrame(
+            columns, index=pd.Index(judgments.query_ids, name="query_id")
+        )
 
     def _aggregates(self, table: pd.DataFrame) -> dict[str, float]:
         return {
@@ -81,7 +93,9 @@ class _Measured:
         The columns are ``measure``, ``mean``, ``ci_low`` and ``ci_high``.
         """
         rows = []
-        for (name, measure), mean in zip(self.measures.items(), table.mean(), strict=True):
+        for (name, measure), mean in zip(
+            self.measures.items(), table.mean(), strict=True
+        ):
             x = table[name].to_numpy(dtype=np.float64)[None]
             limits, few_values = known_of(measure)[:2], holds_few_values(str(measure))
             ends = mean_interval(x, self.alpha, limits=limits, few_values=few_values)
@@ -145,7 +159,9 @@ class _Retrieval(_Measured):
         self, model: Any, output_path: str | None = None, *args: Any, **options: Any
     ) -> dict[str, float]:
         self._values = []
-        metrics: dict[str, float] = super().__call__(model, output_path, *args, **options)  # type: ignore[misc]
+        metrics: dict[str, float] = super().__call__(
+            model, output_path, *args, **options
+        )  # type: ignore[misc]
         tables = dict(zip(self.score_functions, self._values, strict=True))
         self.per_query = pd.concat(tables, names=["score_function"])
         parts = {name: self._intervals(table) for name, table in tables.items()}
@@ -162,20 +178,31 @@ class _Retrieval(_Measured):
         self._write(output_path, ours)
         selecting = getattr(self.main_score_function, "value", None)
         if selecting is None:
-            selecting = max(tables, key=lambda name: float(tables[name][self.primary].mean()))
+            selecting = max(
+                tables, key=lambda name: float(tables[name][self.primary].mean())
+            )
         self.primary_metric = f"{self._prefix}{selecting}_{self.primary}"
         return metrics
 
-    def compute_metrics(self, queries_result_list: Sequence[Any]) -> dict[str, dict[Any, float]]:
+    def compute_metrics(
+        self, queries_result_list: Sequence[Any]
+    ) -> dict[str, dict[Any, float]]:
         """Return the metrics of one score function: the framework's own, and ours by name."""
-        metrics: dict[str, dict[Any, float]] = super().compute_metrics(queries_result_list)  # type: ignore[misc]
+        metrics: dict[str, dict[Any, float]] = super().compute_metrics(
+            queries_result_list
+        )  # type: ignore[misc]
         run = {
             str(query_id): {str(hit["corpus_id"]): float(hit["score"]) for hit in hits}
-            for query_id, hits in zip(self.queries_ids, queries_result_list, strict=True)
+            for query_id, hits in zip(
+                self.queries_ids, queries_result_list, strict=True
+            )
         }
         table = self._scored(self.judgments, run)
         self._values.append(table)
-        return {**metrics, **{name: {"": value} for name, value in self._aggregates(table).items()}}
+        return {
+            **metrics,
+            **{name: {"": value} for name, value in self._aggregates(table).items()},
+        }
 
 
 class LexiRecallEvaluator(_Retrieval, InformationRetrievalEvaluator):  # type: ignore[misc]
@@ -280,16 +307,25 @@ class LexiRecallRerankingEvaluator(_Measured, CrossEncoderRerankingEvaluator):  
                 sample["positive"],
                 sample.get("documents") or sample.get("negative") or [],
             )
-            positives = dict.fromkeys([positive] if isinstance(positive, str) else positive, 1)
-            ids = {text: f"{i}" for i, text in enumerate(dict.fromkeys([*positives, *others]))}
-            qrels[f"{number}"] = {name: positives.get(text, 0) for text, name in ids.items()}
+            positives = dict.fromkeys(
+                [positive] if isinstance(positive, str) else positive, 1
+            )
+            ids = {
+                text: f"{i}"
+                for i, text in enumerate(dict.fromkeys([*positives, *others]))
+            }
+            qrels[f"{number}"] = {
+                name: positives.get(text, 0) for text, name in ids.items()
+            }
             of_query = recorded.scores.get(sample["query"], {})
             reranked = (
                 ids
                 if self.always_rerank_positives or not sample.get("documents")
                 else dict.fromkeys(others)
             )
-            run[f"{number}"] = {ids[text]: of_query[text] for text in reranked if text in of_query}
+            run[f"{number}"] = {
+                ids[text]: of_query[text] for text in reranked if text in of_query
+            }
         self.per_query = self._scored(Judgments.from_qrels(qrels), run).loc[list(qrels)]
         self.intervals = self._intervals(self.per_query)
         ours = self._aggregates(self.per_query)

@@ -107,7 +107,10 @@ def evaluate(
         return computed(result)
     table = collected(result).sort_by("query_id")
     return pd.Series(
-        {name: scoring.aggregate(named[name], table[name].to_numpy()) for name in named},
+        {
+            name: scoring.aggregate(named[name], table[name].to_numpy())
+            for name in named
+        },
         dtype=float,
     )
 
@@ -157,21 +160,31 @@ def compare(
         b = spark.createDataFrame([("q1", "d2", 9.5)], columns)
         compare(qrels, {"a": a, "b": b}).table()["wins"].to_list()  # [1]
     """
-    design = Design(run_name(baseline), margin, SignificanceTest.by_name(test), groups=groups)
+    design = Design(
+        run_name(baseline), margin, SignificanceTest.by_name(test), groups=groups
+    )
     design.check_runs(runs)
     criteria = parse_criteria(by)
     measures = {
-        name: criterion for name, criterion in criteria.items() if isinstance(criterion, IRMeasure)
+        name: criterion
+        for name, criterion in criteria.items()
+        if isinstance(criterion, IRMeasure)
     }
     scoring.check_served(measures.values())
     exchange = Exchange.of(qrels, runs, measures, buckets)
     criteria = distinct_criteria(criteria, (exchange.whole or Judgments).threshold)
     preferences = {
-        name: criterion for name, criterion in criteria.items() if isinstance(criterion, Preference)
+        name: criterion
+        for name, criterion in criteria.items()
+        if isinstance(criterion, Preference)
     }
     scored, counted = collected_runs(exchange, measures, preferences, allow_empty)
     table = None
-    if exchange.whole is None and isinstance(groups, str) and groups in exchange.qrels.columns:
+    if (
+        exchange.whole is None
+        and isinstance(groups, str)
+        and groups in exchange.qrels.columns
+    ):
         column = "`{}`".format(groups.replace("`", "``"))
         table = exchange.qrels.select("query_id", column).distinct().toArrow()
     grouped = Design(groups=getattr(groups, "toArrow", lambda: groups)()).groups_of(

@@ -27,7 +27,15 @@ from ir_lexirecall.measures.scoring import values
 from ir_lexirecall.preferences.counts import PreferenceCounts, explain, is_pairwise
 from ir_lexirecall.preferences.functions import LEXICOGRAPHIC, PAIRWISE
 from ir_lexirecall.preferences.naming import Preference
-from spark_lexirecall.exchange import Exchange, F, Tables, aligned, list_matrix, lists, pa_
+from spark_lexirecall.exchange import (
+    Exchange,
+    F,
+    Tables,
+    aligned,
+    list_matrix,
+    lists,
+    pa_,
+)
 from spark_lexirecall.unjudged import CollectedRuns
 
 if TYPE_CHECKING:
@@ -48,7 +56,15 @@ class DistantJudgments(Judgments):
     """Judgments whose ids of queries are here, and whose documents are on the cluster."""
 
     query, docs, grade, table = map(_fetched, ("query", "docs", "grade", "table"))
-    restricted_to, as_part, with_grades, of_documents, excluding, with_levels, with_labels = map(
+    (
+        restricted_to,
+        as_part,
+        with_grades,
+        of_documents,
+        excluding,
+        with_levels,
+        with_labels,
+    ) = map(
         _made_here,
         (
             "restricted_to",
@@ -61,7 +77,9 @@ class DistantJudgments(Judgments):
         ),
     )
 
-    def __init__(self, exchange: Exchange, query_ids: list[str], *, are_relevant: bool) -> None:
+    def __init__(
+        self, exchange: Exchange, query_ids: list[str], *, are_relevant: bool
+    ) -> None:
         self.exchange = exchange
         self.all_relevant = are_relevant
         object.__setattr__(self, "query_ids", query_ids)  # the class is frozen
@@ -79,13 +97,22 @@ class DistantJudgments(Judgments):
 class DistantRun(AlignedRun):
     """A run whose depths are here, and whose ranks are on the cluster."""
 
-    query, doc, rank, ties, ranked = map(_fetched, ("query", "doc", "rank", "ties", "ranked"))
+    query, doc, rank, ties, ranked = map(
+        _fetched, ("query", "doc", "rank", "ties", "ranked")
+    )
     with_grades, keeping, condensed, with_ties_broken, restricted_to = map(
-        _made_here, ("with_grades", "keeping", "condensed", "with_ties_broken", "restricted_to")
+        _made_here,
+        ("with_grades", "keeping", "condensed", "with_ties_broken", "restricted_to"),
     )
 
     def __init__(
-        self, exchange: Exchange, name: str, judgments: Judgments, depth: Ints, *, is_tied: bool
+        self,
+        exchange: Exchange,
+        name: str,
+        judgments: Judgments,
+        depth: Ints,
+        *,
+        is_tied: bool,
     ) -> None:
         self.exchange = exchange
         self.name = name
@@ -123,7 +150,9 @@ class CollectedCounts(PreferenceCounts):
             self.outcomes[:, self.queries], dtype=np.int32
         )  # sums depend on the layout
 
-    def pairwise(self, preference: str, queries: Ints, runs: Any = slice(None)) -> Floats:
+    def pairwise(
+        self, preference: str, queries: Ints, runs: Any = slice(None)
+    ) -> Floats:
         """Preferences of all pairs (of some runs) on some queries."""
         size = len(self.runs)
         first, second = np.triu_indices(size, 1)
@@ -145,7 +174,8 @@ class CollectedPreference(PreferenceCriterion):
         See ``Comparison.explain``.
         """
         kinds = dict.fromkeys(
-            ("levels_a", "levels_b") if self.preference.NAME in PAIRWISE else (), "int64"
+            ("levels_a", "levels_b") if self.preference.NAME in PAIRWISE else (),
+            "int64",
         )
         if self.preference.NAME in LEXICOGRAPHIC:
             kinds = {
@@ -160,7 +190,9 @@ class CollectedPreference(PreferenceCriterion):
         answers = self.exchange.ask(
             partial(explained, self.preference, pair), {"query_id": "string", **kinds}
         )
-        row_of_query = {query_id: row for row, query_id in enumerate(answers["query_id"].to_list())}
+        row_of_query = {
+            query_id: row for row, query_id in enumerate(answers["query_id"].to_list())
+        }
         rows = answers[[row_of_query[query_id] for query_id in self.query_ids]]
         decided: dict[str, Any] = {}
         for name in kinds:
@@ -185,7 +217,9 @@ def collected_runs(
     """
     work = partial(summary, measures, list(preferences.values()))
     kinds = dict.fromkeys(("judged", "counts"), pa_.list_(pa_.int64()))
-    kinds |= dict.fromkeys(("values", "of_none", "ends", "pairwise"), pa_.list_(pa_.float64()))
+    kinds |= dict.fromkeys(
+        ("values", "of_none", "ends", "pairwise"), pa_.list_(pa_.float64())
+    )
     answers = exchange.ask(
         work, {"query_id": "string", "top": "float64", **kinds}, of_none=True
     )  # bad rows are refused
@@ -200,7 +234,9 @@ def collected_runs(
         return table.reshape(*shape, queries)
 
     ordering = [
-        name for name, preference in preferences.items() if not is_pairwise(preference.NAME)
+        name
+        for name, preference in preferences.items()
+        if not is_pairwise(preference.NAME)
     ]
     others = [name for name in preferences if name not in ordering]
     depth, judged, first, tied, found_by, *standings = numbers(
@@ -208,7 +244,9 @@ def collected_runs(
     )
     pairwise = numbers("pairwise", len(others), size * (size - 1) // 2)
     outcomes = dict(zip([*ordering, *others], [*standings, *pairwise], strict=True))
-    m, not_relevant, fractions, *relevant = numbers("judged", 3 + len(preferences), dtype=np.int64)
+    m, not_relevant, fractions, *relevant = numbers(
+        "judged", 3 + len(preferences), dtype=np.int64
+    )
     judgments = exchange.whole
     if judgments is None:
         are_relevant = not not_relevant.any()
@@ -230,18 +268,26 @@ def collected_runs(
         run.cached(("found", judgments.threshold), partial(np.asarray, found_by[s]))
         for i, measure in enumerate(measures.values()):
             run.cached(("ends", measure), partial(tuple, (low[i, s], high[i, s])))
-            run.cached(("quickly expected", measure), partial(np.asarray, expected[i, s]))
+            run.cached(
+                ("quickly expected", measure), partial(np.asarray, expected[i, s])
+            )
         if not judged[s].any() and queries:
             of_first = exchange.qrels.filter(F.col("query_id") == query_ids[0])
             first_judgments = exchange.whole or Judgments.from_qrels(of_first.toArrow())
             nothing = np.zeros(0, dtype=np.int64)
             empty = AlignedRun(judgments, nothing, nothing, nothing, depth[s])
-            check_matches(first_judgments, empty, None, f"run {name!r}", allow_empty=allow_empty)
+            check_matches(
+                first_judgments, empty, None, f"run {name!r}", allow_empty=allow_empty
+            )
     by: dict[str, CollectedPreference] = {}
-    for (name, preference), of_preference in zip(preferences.items(), relevant, strict=True):
+    for (name, preference), of_preference in zip(
+        preferences.items(), relevant, strict=True
+    ):
         rel = preference.rel_in(judgments)
         judgments.cached(("m", rel), partial(np.asarray, of_preference))
-        counts = CollectedCounts(runs, rel, preference["cutoff"], outcomes=outcomes[name])
+        counts = CollectedCounts(
+            runs, rel, preference["cutoff"], outcomes=outcomes[name]
+        )
         by[name] = CollectedPreference(name, preference, counts, exchange=exchange)
     whole = {
         "highest_grade": float(answers["top"].to_numpy().max(initial=0)),
@@ -281,7 +327,9 @@ def summary(
         return np.bincount(run.query[which], minlength=queries)
 
     depths = [run.depth for run in every]
-    tied = [per_query(run, [] if run.ties is None else run.ties.row) > 0 for run in every]
+    tied = [
+        per_query(run, [] if run.ties is None else run.ties.row) > 0 for run in every
+    ]
     counts = [
         *depths,
         *map(per_query, every),
@@ -300,17 +348,23 @@ def summary(
     pairwise: list[Floats] = []
     first, second = np.triu_indices(len(runs), 1)
     for preference in preferences:
-        of_runs = PreferenceCounts(runs, preference.rel_in(judgments), preference["cutoff"])
+        of_runs = PreferenceCounts(
+            runs, preference.rel_in(judgments), preference["cutoff"]
+        )
         judged.append(judgments.m(of_runs.rel))
         if is_pairwise(preference.NAME):
             of_pairs = np.zeros((len(first), queries))
-            of_pairs[:, of_runs.queries] = of_runs.tensor(preference.NAME)[:, first, second].T
+            of_pairs[:, of_runs.queries] = of_runs.tensor(preference.NAME)[
+                :, first, second
+            ].T
             pairwise += list(of_pairs)
         else:
             standing = np.zeros((len(runs), queries), dtype=np.int64)
             standing[:, of_runs.queries] = of_runs.standing(preference.NAME)
             counts += list(standing)
-    pairs = [(measure, run) for measure in measures.values() for run in every if queries]
+    pairs = [
+        (measure, run) for measure in measures.values() for run in every if queries
+    ]
     of_measures = [values(measure, run).astype(np.float64) for measure, run in pairs]
     ends = [
         (*tie_range(measure, run, value), quick_tie_mean(measure, run, value))
@@ -350,9 +404,15 @@ def explained(
     )
     first, second = (names.index(name) for name in pair)
     decided = explain(
-        preference.NAME, counts, (first, second), counts.of_pair(preference.NAME, first, second)
+        preference.NAME,
+        counts,
+        (first, second),
+        counts.of_pair(preference.NAME, first, second),
     )
     return {
         "query_id": counts.query_ids,
-        **{name: pa_.array(column, from_pandas=True) for name, column in decided.items()},
+        **{
+            name: pa_.array(column, from_pandas=True)
+            for name, column in decided.items()
+        },
     }

@@ -39,10 +39,19 @@ OfQueries = Callable[[Judgments, Tables], Any]
 A ``ValueError`` of it means bad input.
 """
 
-_ERROR = "__error__"  # a column of every result: what a worker has to say about bad input
+_ERROR = (
+    "__error__"  # a column of every result: what a worker has to say about bad input
+)
 _SHARED = "__shared__"  # and another: whether run and qrels have a query in common
 _ROWS = 500_000  # of a bucket, where nobody says how many buckets there are
-_NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double")  # types of columns
+_NUMBERS = (
+    "tinyint",
+    "smallint",
+    "int",
+    "bigint",
+    "float",
+    "double",
+)  # types of columns
 
 
 @dataclass(frozen=True)
@@ -83,7 +92,11 @@ class Exchange:
         """
         names = list(map(str, runs))
         every = _in_one_frame(names, list(runs.values()))
-        whole = Judgments.from_qrels(qrels) if isinstance(qrels, (Collection, Judgments)) else None
+        whole = (
+            Judgments.from_qrels(qrels)
+            if isinstance(qrels, (Collection, Judgments))
+            else None
+        )
         if whole is None:
             frame = _readable(qrels, "qrels", qrel_table)
         else:
@@ -93,12 +106,16 @@ class Exchange:
         aspects = _aspects(measures.values())
         if whole is not None:
             check_judgments(measures.values(), whole)
-            return cls(frame, whole, every, names, aspects & whole.aspect_names, buckets)
+            return cls(
+                frame, whole, every, names, aspects & whole.aspect_names, buckets
+            )
 
         column = _aspect_column(frame)
         if any(measure.NAME == RBU.NAME for measure in measures.values()):
             _warn_of_one_aspect(frame, column)
-        return cls(frame, None, every, names, _named_aspects(frame, column, aspects), buckets)
+        return cls(
+            frame, None, every, names, _named_aspects(frame, column, aspects), buckets
+        )
 
     def ask(
         self, work: OfQueries, types: Mapping[str, Any], *, of_none: bool = False
@@ -124,7 +141,11 @@ class Exchange:
 
         schema = pa_.schema([*types.items(), (_ERROR, "string"), (_SHARED, "bool")])
         columns = self.qrels.columns, self.runs.columns
-        names, whole, aspects = self.names, self.whole, self.aspects  # without the frames
+        names, whole, aspects = (
+            self.names,
+            self.whole,
+            self.aspects,
+        )  # without the frames
 
         def on_worker(qrels_part: pa.Table, runs_part: pa.Table) -> pa.Table:
             import pyarrow as pa
@@ -159,7 +180,10 @@ class Exchange:
                 return pa.Table.from_pylist([{_ERROR: str(error)}], schema=schema)
             is_shared = pc.is_in(runs["query_id"], qrels["query_id"].unique())
             shared, count = bool(pc.any(is_shared).as_py()), len(answers["query_id"])
-            added = {_ERROR: pa.nulls(count, pa.string()), _SHARED: pa.repeat(shared, count)}
+            added = {
+                _ERROR: pa.nulls(count, pa.string()),
+                _SHARED: pa.repeat(shared, count),
+            }
             return pa.Table.from_pydict(
                 {name: answers[name] for name in types} | added, schema=schema
             )
@@ -171,7 +195,9 @@ class Exchange:
             number = F.pmod(
                 F.xxhash64(f"c{frame.columns.index('query_id')}"), F.lit(len(keys))
             ).cast("int")
-            bucketed = _numbered(frame).withColumn("bucket", F.array(*map(F.lit, keys))[number])
+            bucketed = _numbered(frame).withColumn(
+                "bucket", F.array(*map(F.lit, keys))[number]
+            )
             # A single partition would be shuffled again, into as many as Spark is configured for.
             return bucketed.repartition(max(2, len(keys)), "bucket").groupBy("bucket")
 
@@ -191,7 +217,10 @@ def _in_one_frame(names: Sequence[str], runs: Sequence[Any]) -> DataFrame:
     numbered = []
     first_kinds: dict[str, str] = {}
     for number, (name, frame) in enumerate(zip(names, frames, strict=True)):
-        kinds = {column: "double" if kind in _NUMBERS else kind for column, kind in frame.dtypes}
+        kinds = {
+            column: "double" if kind in _NUMBERS else kind
+            for column, kind in frame.dtypes
+        }
         first_kinds = first_kinds or kinds
         for column, kind in kinds.items():
             if kind != first_kinds[column]:
@@ -199,7 +228,9 @@ def _in_one_frame(names: Sequence[str], runs: Sequence[Any]) -> DataFrame:
                     f"run {name!r}: {column} is of type {kind}, "
                     f"in run {names[0]!r} of {first_kinds[column]}"
                 )
-        cast = frame.select(*(F.col(column).cast(kind) for column, kind in kinds.items()))
+        cast = frame.select(
+            *(F.col(column).cast(kind) for column, kind in kinds.items())
+        )
         numbered.append(cast.withColumn("run", F.lit(number)))
     return reduce(lambda one, other: one.unionByName(other), numbered)
 
@@ -259,14 +290,18 @@ def _warn_of_one_aspect(qrels: DataFrame, column: Any) -> None:
     warn(ONE_ASPECT)
 
 
-def _readable(frame: Any, what: str, check: Callable[[pl.DataFrame], object]) -> DataFrame:
+def _readable(
+    frame: Any, what: str, check: Callable[[pl.DataFrame], object]
+) -> DataFrame:
     """Ids as strings, also the integers that databases call decimals; other decimals as floats."""
     if not isinstance(
         frame, required("pyspark.sql", "spark_lexirecall", "PySpark", "spark").DataFrame
     ):
         way = "give a Spark DataFrame, such as spark.createDataFrame makes of a pandas one"
         message = f"{what} of type {type(frame).__name__} cannot be read: {way}"
-        raise ValueError(f"{message}; ir_lexirecall.evaluate and compare read the other formats")
+        raise ValueError(
+            f"{message}; ir_lexirecall.evaluate and compare read the other formats"
+        )
     from pyspark.sql import types
 
     check(pl.DataFrame({name: [] for name in frame.columns}))
@@ -297,7 +332,10 @@ def _keys_of_partitions(session: SparkSession, partitions: int) -> list[int]:
         tried *= 2
         bucket = F.pmod(F.hash(F.col("id").cast("int")), F.lit(partitions))
         rows = (
-            session.range(0, tried, 1, 1).groupBy(bucket.alias("place")).agg(F.min("id")).collect()
+            session.range(0, tried, 1, 1)
+            .groupBy(bucket.alias("place"))
+            .agg(F.min("id"))
+            .collect()
         )
     return [key for _, key in sorted(rows)]
 
@@ -311,7 +349,9 @@ def collected(frame: DataFrame, *, warns: bool = True) -> pa.Table:
 
     table = frame.toArrow()
     shared = not warns or pc.any(table[_SHARED]).as_py()
-    _check(table[_ERROR].unique().to_pylist(), shared, pc.min(table["query_id"]).as_py())
+    _check(
+        table[_ERROR].unique().to_pylist(), shared, pc.min(table["query_id"]).as_py()
+    )
     return table.drop_columns([_ERROR, _SHARED])
 
 
@@ -319,7 +359,11 @@ def computed(frame: DataFrame) -> DataFrame:
     """Compute and cache the result of ``Exchange.meet``."""
     checked = frame.persist()
     try:
-        _check(*checked.agg(F.collect_set(_ERROR), F.bool_or(_SHARED), F.min("query_id")).first())
+        _check(
+            *checked.agg(
+                F.collect_set(_ERROR), F.bool_or(_SHARED), F.min("query_id")
+            ).first()
+        )
         values = checked.drop(_ERROR, _SHARED).persist()
         values.count()
     finally:
@@ -327,7 +371,9 @@ def computed(frame: DataFrame) -> DataFrame:
     return values
 
 
-def _check(errors: Iterable[str | None], shared: bool | None, query_id: str | None) -> None:
+def _check(
+    errors: Iterable[str | None], shared: bool | None, query_id: str | None
+) -> None:
     """Raise the first error, if there is one, and warn if no query is shared.
 
     The first in alphabetical order is always the same one.
@@ -335,7 +381,11 @@ def _check(errors: Iterable[str | None], shared: bool | None, query_id: str | No
     if messages := sorted({error for error in errors if error is not None}):
         raise ValueError(
             messages[0]
-            + (f" (bad input in another bucket: {messages[1]})" if len(messages) > 1 else "")
+            + (
+                f" (bad input in another bucket: {messages[1]})"
+                if len(messages) > 1
+                else ""
+            )
         )
     if query_id is not None and not shared:
         warn(nothing_retrieved("the run", [query_id]))

@@ -98,18 +98,26 @@ class DistantDocuments:
         def columns(pool: Pool, tables: Tables) -> dict[str, Any]:
             bounds = work(pool, tables)
             return {
-                name: lists(getattr(bounds, name), len(pool.judgments), dtype) for name in names
+                name: lists(getattr(bounds, name), len(pool.judgments), dtype)
+                for name in names
             }
 
-        answers = self._ask(columns, dict.fromkeys(names, pa_.list_(pa_.from_numpy_dtype(dtype))))
+        answers = self._ask(
+            columns, dict.fromkeys(names, pa_.list_(pa_.from_numpy_dtype(dtype)))
+        )
         return [list_matrix(answers[name], len(pair_indices[0])) for name in names]
 
     def _counted(self, depth: int | None) -> pl.DataFrame:
         def counted(pool: Pool, tables: Tables) -> dict[str, Any]:
             queries = len(pool.judgments)
             unjudged = np.bincount(pool.query[~pool.is_judged], minlength=queries)
-            pool = pool.only(np.where(pool.is_judged, pool.grade > 0, pool.within(depth)))
-            of_runs = [np.bincount(pool.query[rank > 0], minlength=queries) for rank in pool.rank]
+            pool = pool.only(
+                np.where(pool.is_judged, pool.grade > 0, pool.within(depth))
+            )
+            of_runs = [
+                np.bincount(pool.query[rank > 0], minlength=queries)
+                for rank in pool.rank
+            ]
             together = np.bincount(pool.query, minlength=queries)
             return {
                 "unjudged": unjudged,
@@ -129,9 +137,9 @@ class DistantDocuments:
     def documents(self, depth: int) -> tuple[int, Ints]:
         """Count the documents that can matter; see `RetrievedDocuments`."""
         counted = self._counted(depth)
-        return int(counted["together"].sum()), list_matrix(counted["of_runs"], len(self.names)).sum(
-            axis=1
-        )
+        return int(counted["together"].sum()), list_matrix(
+            counted["of_runs"], len(self.names)
+        ).sum(axis=1)
 
     @property
     def all_judged(self) -> bool:
@@ -139,7 +147,10 @@ class DistantDocuments:
         return not self._counted(next(iter(self._known), self.depth))["unjudged"].sum()
 
     def wins(
-        self, preference: Preference, pair_indices: PairIndices, judgings: Judgings | None
+        self,
+        preference: Preference,
+        pair_indices: PairIndices,
+        judgings: Judgings | None,
     ) -> WinBounds | None:
         """Return who can win; see `bounds_of_wins`."""
         if preference.NAME not in (*LEXICOGRAPHIC, *WEIGHTS):
@@ -156,7 +167,11 @@ class DistantDocuments:
         return WinBounds(low, high, exact.astype(bool), unknown)
 
     def differences(
-        self, measure: IRMeasure, values: Floats, pair_indices: PairIndices, judgings: Judgings
+        self,
+        measure: IRMeasure,
+        values: Floats,
+        pair_indices: PairIndices,
+        judgings: Judgings,
     ) -> ValueBounds | None:
         """Return the bounds of differences; see `bounds_of_differences`."""
         if bounded(measure, self.in_short, judgings) is None:
@@ -166,13 +181,18 @@ class DistantDocuments:
         if shares_documents(measure, len(self.names), len(pair_indices[0])):
 
             def open_below(pool: Pool, tables: Tables) -> dict[str, Any]:
-                return {"below": [is_open_below(pool, measure, judgings)] * len(pool.judgments)}
+                return {
+                    "below": [is_open_below(pool, measure, judgings)]
+                    * len(pool.judgments)
+                }
 
             below = bool(self._ask(open_below, {"below": "bool"})["below"].any())
 
         def differences(pool: Pool, tables: Tables) -> ValueBounds | None:
             of_runs = _values(measure, pool.judgments, tables)
-            return bounds_of_differences(pool, measure, of_runs, pair_indices, judgings, below)
+            return bounds_of_differences(
+                pool, measure, of_runs, pair_indices, judgings, below
+            )
 
         low, high, exact = self._bounds(differences, np.float64, pair_indices)
         return ValueBounds(low, high, exact.astype(bool))
@@ -193,24 +213,38 @@ class DistantDocuments:
 
         def next_documents(pool: Pool, tables: Tables) -> dict[str, Any]:
             of_runs = (
-                None if isinstance(what, Preference) else _values(what, pool.judgments, tables)
+                None
+                if isinstance(what, Preference)
+                else _values(what, pool.judgments, tables)
             )
-            scores, concerns = decides(pool, what, pair_indices, judgings, of_runs, moving)
+            scores, concerns = decides(
+                pool, what, pair_indices, judgings, of_runs, moving
+            )
             row = np.sort(first_to_judge(pool, n, scores, concerns))
             return {
-                "query_id": [pool.judgments.query_ids[q] for q in pool.query[row].tolist()],
+                "query_id": [
+                    pool.judgments.query_ids[q] for q in pool.query[row].tolist()
+                ],
                 "doc_id": pool.doc_id.gather(row).to_list(),
                 "decides": scores[row],
                 "concerns": concerns[row],
                 "ranks": lists(pool.rank[:, row], len(row), np.int64),
             }
 
-        types: dict[str, Any] = {"doc_id": "string", "decides": "float64", "concerns": "float64"}
+        types: dict[str, Any] = {
+            "doc_id": "string",
+            "decides": "float64",
+            "concerns": "float64",
+        }
         answers = self._ask(next_documents, {**types, "ranks": pa_.list_(pa_.int64())})
         query = np.array(
-            [self.judgments.place[query_id] for query_id in answers["query_id"]], dtype=np.int64
+            [self.judgments.place[query_id] for query_id in answers["query_id"]],
+            dtype=np.int64,
         )
-        rank, unjudged = list_matrix(answers["ranks"], len(self.names)), np.full(len(query), -1)
+        rank, unjudged = (
+            list_matrix(answers["ranks"], len(self.names)),
+            np.full(len(query), -1),
+        )
         of_all = Pool(
             self.judgments,
             self.names,
@@ -232,5 +266,8 @@ class DistantDocuments:
 
 def _values(measure: IRMeasure, judgments: Judgments, tables: Tables) -> Floats:
     return np.stack(
-        [values(measure, run).astype(np.float64) for run in aligned(judgments, tables).values()]
+        [
+            values(measure, run).astype(np.float64)
+            for run in aligned(judgments, tables).values()
+        ]
     )

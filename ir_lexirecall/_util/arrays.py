@@ -22,7 +22,9 @@ PairIndices: TypeAlias = tuple[Ints, Ints]
 
 def per_query_sum(query: Ints, values: NDArray[Any], queries: int) -> Floats:
     """Sum the ``values`` of each query in row order: the same bits for every batching."""
-    return np.bincount(query, weights=values, minlength=queries).astype(np.float64, copy=False)
+    return np.bincount(query, weights=values, minlength=queries).astype(
+        np.float64, copy=False
+    )
 
 
 def row_blocks(total: int, width: int, room: int) -> Iterator[slice]:
@@ -137,7 +139,9 @@ def sum_before(segment: Ints, terms: Floats) -> Floats:
     return shifted_within_segment(segment, running_sum(segment, terms), 0)
 
 
-def _running(combine: np.ufunc, neutral: float, segment: Ints, values: Floats) -> Floats:
+def _running(
+    combine: np.ufunc, neutral: float, segment: Ints, values: Floats
+) -> Floats:
     """Accumulate within segments; those of similar length share one padded block.
 
     So memory stays within twice the input. Few segments go one by one.
@@ -162,7 +166,9 @@ def _running(combine: np.ufunc, neutral: float, segment: Ints, values: Floats) -
     return results
 
 
-def shifted_within_segment(segment: Ints, values: NDArray[Any], first: float) -> NDArray[Any]:
+def shifted_within_segment(
+    segment: Ints, values: NDArray[Any], first: float
+) -> NDArray[Any]:
     """``values`` moved one row down within every segment, whose first row gets ``first``.
 
     >>> shifted_within_segment(np.array([1, 1, 2, 2]), np.array([5.0, 6.0, 7.0, 8.0]), 1.0)

@@ -15,7 +15,9 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from concurrent import futures  # which imports what starts threads when that is first needed
+from concurrent import (
+    futures,
+)  # which imports what starts threads when that is first needed
 from contextvars import copy_context
 from typing import Any, TypeVar
 
@@ -24,7 +26,9 @@ from ir_lexirecall._util.lazy import polars
 T = TypeVar("T")
 
 _ROOM = 3 * 2**30  # bytes of addresses that Polars' threads, and ours, may reserve
-_FORKED = 0x40  # in the flags of /proc/self/stat: forked, and no other program started since
+_FORKED = (
+    0x40  # in the flags of /proc/self/stat: forked, and no other program started since
+)
 _PATIENCE = 2.0  # seconds
 
 
@@ -37,7 +41,8 @@ def computes() -> bool:
     global _computes
     if _computes is None:  # tried, in a thread that may wait for ever
         thread = threading.Thread(
-            target=lambda: polars.DataFrame({"number": [2, 1]}).sort("number"), daemon=True
+            target=lambda: polars.DataFrame({"number": [2, 1]}).sort("number"),
+            daemon=True,
         )
         thread.start()
         thread.join(_PATIENCE)
@@ -80,7 +85,9 @@ def _after_fork() -> None:
 
 
 # Whether Polars was loaded before this module and before a fork cannot be known: None, to be tried.
-_computes: bool | None = None if "polars" in sys.modules and _is_forked() else _has_room()
+_computes: bool | None = (
+    None if "polars" in sys.modules and _is_forked() else _has_room()
+)
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)
 
@@ -89,7 +96,9 @@ if hasattr(os, "register_at_fork"):
 # Where none can be started (little memory, the end of a program), it is done in this one.
 
 
-def started(threads: futures.ThreadPoolExecutor, work: Callable[[], T]) -> Callable[[], T]:
+def started(
+    threads: futures.ThreadPoolExecutor, work: Callable[[], T]
+) -> Callable[[], T]:
     """Start to work in one of the threads; what is returned waits for the result.
 
     >>> with futures.ThreadPoolExecutor(1) as threads:

@@ -27,9 +27,12 @@ P = ParamSpec("P")
 R = TypeVar("R")
 T = TypeVar("T", bound=Hashable)
 PLEASE_REPORT = (
-    "please report it to the person who gave you the package, which has no public address yet"
+    "please report it to the person who gave you the package, which has no public "
+    "address yet"
 )
-_called: ContextVar[str | None] = ContextVar("the function that the user called", default=None)
+_called: ContextVar[str | None] = ContextVar(
+    "the function that the user called", default=None
+)
 
 
 def entry(function: Callable[P, R], name: str = "") -> Callable[P, R]:
@@ -72,15 +75,21 @@ def entry(function: Callable[P, R], name: str = "") -> Callable[P, R]:
     return call
 
 
-def _hint_at_unexpected(function: Callable[..., Any], arguments: Iterable[str]) -> str | None:
+def _hint_at_unexpected(
+    function: Callable[..., Any], arguments: Iterable[str]
+) -> str | None:
     """Return the first argument that a function does not take, and the nearest that it takes.
 
     None if the function takes all of them.
     """
     parameters = inspect.signature(function).parameters
-    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values()):
+    if any(
+        parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values()
+    ):
         return None
-    unknown = next((argument for argument in arguments if argument not in parameters), None)
+    unknown = next(
+        (argument for argument in arguments if argument not in parameters), None
+    )
     if unknown is None:
         return None
     if unknown in _MOVED and {"by", "qrels"} & {*parameters}:
@@ -135,7 +144,8 @@ def keeping_errors_of(package: str) -> Iterator[None]:
 
 _MOVED = {
     **dict.fromkeys(
-        ("rel", "cutoff"), "write it into the name of a preference, such as 'lexirecall(rel=2)@100'"
+        ("rel", "cutoff"),
+        "write it into the name of a preference, such as 'lexirecall(rel=2)@100'",
     ),
     **dict.fromkeys(
         ("exclude", "judged_only", "queries", "rules", "trec_eval", "levels"),
@@ -174,7 +184,9 @@ def shown(value: Any, length: int = 100) -> str:
     >>> shown("d1"), shown([1] * 1000, 12)
     ("'d1'", '[1, 1, 1, 1…')
     """
-    if hasattr(value, "columns") or (hasattr(value, "shape") and bool(getattr(value, "ndim", 0))):
+    if hasattr(value, "columns") or (
+        hasattr(value, "shape") and bool(getattr(value, "ndim", 0))
+    ):
         return f"a {type(value).__name__}"  # tables and arrays print in many lines
     try:
         text = " ".join(repr(value).split())
@@ -279,7 +291,9 @@ def needs(what: str, package: str, extra: str) -> str:
     "a picture needs matplotlib: install it, or the extra 'plots' of a checkout (pip install
     '.[plots]')"
     """
-    install = f"install it, or the extra {extra!r} of a checkout (pip install '.[{extra}]')"
+    install = (
+        f"install it, or the extra {extra!r} of a checkout (pip install '.[{extra}]')"
+    )
     return f"{what} needs {package}: {install}"
 
 
@@ -304,10 +318,14 @@ def is_number(value: Any) -> TypeGuard[float]:
 
 def is_integer(value: Any) -> TypeGuard[int]:
     """Whether a value is an integer; truth values are none."""
-    return isinstance(value, numbers.Integral) and not isinstance(value, (bool, np.bool_))
+    return isinstance(value, numbers.Integral) and not isinstance(
+        value, (bool, np.bool_)
+    )
 
 
-def check_integer(name: str, value: Any, *, least: int = 1, most: int | None = None) -> int:
+def check_integer(
+    name: str, value: Any, *, least: int = 1, most: int | None = None
+) -> int:
     """Return a parameter that must be an integer in a range.
 
     >>> check_integer("cutoff", 0)
@@ -338,7 +356,11 @@ def check_integers(name: str, value: Any, *, least: int = 1) -> list[int]:
     >>> check_integers("m", range(1, 4))
     [1, 2, 3]
     """
-    several = list(value) if isinstance(value, Iterable) and not isinstance(value, str) else [value]
+    several = (
+        list(value)
+        if isinstance(value, Iterable) and not isinstance(value, str)
+        else [value]
+    )
     if not several:
         raise ValueError(f"{name}: give at least one number")
     return [check_integer(name, number, least=least) for number in several]
@@ -363,14 +385,18 @@ def check_number(
         (least, "of at least", operator.ge),
         (below, "below", operator.lt),
     ]
-    limits = [(bound, word, holds) for bound, word, holds in bounds if bound is not None]
+    limits = [
+        (bound, word, holds) for bound, word, holds in bounds if bound is not None
+    ]
     if (
         not is_number(value)
         or not math.isfinite(value)
         or not all(holds(value, limit) for limit, _, holds in limits)
     ):
         words = " and ".join(f"{word} {limit:g}" for limit, word, _ in limits)
-        raise ValueError(f"{name} must be a number{' ' + words if words else ''}, not {value!r}")
+        raise ValueError(
+            f"{name} must be a number{' ' + words if words else ''}, not {value!r}"
+        )
     return float(value)
 
 
@@ -384,5 +410,7 @@ def check_choice(name: str, value: Any, choices: Iterable[str]) -> str:
     options = list(choices)
     if not isinstance(value, str) or value not in options:
         hint = did_you_mean(value, options, 0.7) if isinstance(value, str) else ""
-        raise ValueError(f"unknown {name} {value!r}; choose from {', '.join(options)}{hint}")
+        raise ValueError(
+            f"unknown {name} {value!r}; choose from {', '.join(options)}{hint}"
+        )
     return value

@@ -55,7 +55,11 @@ def exports(
         if name not in modules:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         module = importlib.import_module(modules[name])
-        value = module if modules[name].rpartition(".")[2] == name else getattr(module, name)
+        value = (
+            module
+            if modules[name].rpartition(".")[2] == name
+            else getattr(module, name)
+        )
         setattr(sys.modules[package], name, value)
         return value
 
@@ -83,7 +87,8 @@ def memoised(method: Callable[Concatenate[S, P], T]) -> Callable[Concatenate[S, 
     @functools.wraps(method)
     def kept(self: S, /, *args: P.args, **kwargs: P.kwargs) -> T:
         return self.cached(
-            (method.__qualname__, *args, *kwargs.items()), lambda: method(self, *args, **kwargs)
+            (method.__qualname__, *args, *kwargs.items()),
+            lambda: method(self, *args, **kwargs),
         )
 
     return kept

@@ -59,7 +59,9 @@ def parse_measure(text: str, known: Mapping[str, Any] | None = None) -> IRMeasur
         params[measure.AT_PARAM] = cutoff
     try:
         return measure(**params)
-    except TypeError as error:  # a parameter named self, or what an own class makes of them
+    except (
+        TypeError
+    ) as error:  # a parameter named self, or what an own class makes of them
         raise ValueError(f"{shown(text)} is not a measure: {error}") from None
 
 
@@ -70,7 +72,9 @@ def _expression_of(text: str) -> ast.expr:
         ValueError: the text is not Python, or more than an expression.
     """
     if len(text) > _LONGEST:
-        raise ValueError(f"{shown(text)} is not a measure: {len(text):,} characters; {_FORM}")
+        raise ValueError(
+            f"{shown(text)} is not a measure: {len(text):,} characters; {_FORM}"
+        )
     try:
         statements = ast.parse(text).body
     except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
@@ -92,7 +96,9 @@ def _parameters_of(text: str, call: ast.Call) -> dict[str, Any]:
         raise ValueError(f"{shown(text)}: parameters must be named; {_FORM}")
     names = [str(keyword.arg) for keyword in call.keywords]
     if twice := repeated(names):
-        raise ValueError(f"{shown(text)}: the parameter {twice} is given twice; keep one")
+        raise ValueError(
+            f"{shown(text)}: the parameter {twice} is given twice; keep one"
+        )
     return {
         name: _value(text, name, keyword.value)
         for name, keyword in zip(names, call.keywords, strict=True)
@@ -101,13 +107,19 @@ def _parameters_of(text: str, call: ast.Call) -> dict[str, Any]:
 
 def _value(text: str, name: str, node: ast.expr | None) -> Any:
     """Return the value of a literal; a negative number is an operation, and refused."""
-    if isinstance(node, ast.Constant) and not isinstance(node.value, (bytes, type(...))):
+    if isinstance(node, ast.Constant) and not isinstance(
+        node.value, (bytes, type(...))
+    ):
         return node.value
     if isinstance(node, ast.Dict):
         keys = [_value(text, name, key) for key in node.keys]
         if not any(isinstance(key, dict) for key in keys):
             return dict(
-                zip(keys, (_value(text, name, value) for value in node.values), strict=True)
+                zip(
+                    keys,
+                    (_value(text, name, value) for value in node.values),
+                    strict=True,
+                )
             )
     source = "**" if node is None else ast.get_source_segment(text, node)
     raise ValueError(

@@ -10,11 +10,17 @@ import weakref
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-_THREAD = threading.local()  # its attribute `bar` is a weak reference to the bar shown last
-_DELAY = 2.0  # seconds before a bar appears that nobody asked for: what is faster shows none
+_THREAD = (
+    threading.local()
+)  # its attribute `bar` is a weak reference to the bar shown last
+_DELAY = (
+    2.0  # seconds before a bar appears that nobody asked for: what is faster shows none
+)
 
 
-def progress_bar(progress: bool | None, items: Iterable[Any] | None = None, **options: Any) -> Any:
+def progress_bar(
+    progress: bool | None, items: Iterable[Any] | None = None, **options: Any
+) -> Any:
     """Return tqdm's bar over ``items``, or of a ``total`` of steps; it appears after two seconds.
 
     Within another bar of the same thread, none is shown.
@@ -36,7 +42,9 @@ def progress_bar(progress: bool | None, items: Iterable[Any] | None = None, **op
     if sys.stderr is None or not shown or _is_within_a_bar():  # no stderr: in services
         return _Hidden(items)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that there are no widgets: the bar is text then
+        warnings.simplefilter(
+            "ignore"
+        )  # that there are no widgets: the bar is text then
         bar = importlib.import_module("tqdm.auto" if in_notebook else "tqdm").tqdm
     delay = 0.0 if progress else _DELAY
     opened = bar(items, leave=False, delay=delay, **options)
@@ -52,7 +60,10 @@ def _is_within_a_bar() -> bool:
 
 def _is_notebook() -> bool:
     """Return whether this is the main thread of a notebook's kernel, the only place for widgets."""
-    if "ipykernel" not in sys.modules or threading.current_thread() is not threading.main_thread():
+    if (
+        "ipykernel" not in sys.modules
+        or threading.current_thread() is not threading.main_thread()
+    ):
         return False
     get_ipython = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)
     return getattr(get_ipython(), "kernel", None) is not None
@@ -61,7 +72,11 @@ def _is_notebook() -> bool:
 def _is_terminal() -> bool:
     try:
         return bool(sys.stderr.isatty())
-    except (AttributeError, ValueError, OSError):  # closed, or something that only takes texts
+    except (
+        AttributeError,
+        ValueError,
+        OSError,
+    ):  # closed, or something that only takes texts
         return False
 
 

@@ -37,7 +37,9 @@ def same(a: Any, b: Any, scale: Any = None, rounding: float = SUM) -> Bools:
     a, b = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
     with np.errstate(invalid="ignore"):  # infinite less infinite
         gap = np.abs(a - b)
-        noise = rounding * (np.maximum(np.abs(a), np.abs(b)) if scale is None else scale)
+        noise = rounding * (
+            np.maximum(np.abs(a), np.abs(b)) if scale is None else scale
+        )
         return (a == b) | ((gap <= noise) & np.isfinite(gap))
 
 
@@ -67,8 +69,12 @@ def levelled(values: Floats, rounding: float = VALUE) -> Floats:
     apart = np.ones(values.shape, dtype=bool)
     with np.errstate(invalid="ignore"):
         gap = rising[1:] - rising[:-1]
-        apart[1:] = ~np.isfinite(gap) | (gap > rounding * np.maximum(magnitude[1:], magnitude[:-1]))
-    first = np.maximum.accumulate(np.where(apart, np.arange(len(values))[:, None], 0), axis=0)
+        apart[1:] = ~np.isfinite(gap) | (
+            gap > rounding * np.maximum(magnitude[1:], magnitude[:-1])
+        )
+    first = np.maximum.accumulate(
+        np.where(apart, np.arange(len(values))[:, None], 0), axis=0
+    )
     out = np.empty_like(values)
     np.put_along_axis(out, order, np.take_along_axis(rising, first, axis=0), axis=0)
     return out

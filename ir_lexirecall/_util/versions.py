@@ -17,7 +17,9 @@ def _version(distribution: str) -> str:
         return ""
 
 
-def versions(distributions: Iterable[str] = ("ir-lexirecall", "numpy", "scipy")) -> dict[str, str]:
+def versions(
+    distributions: Iterable[str] = ("ir-lexirecall", "numpy", "scipy"),
+) -> dict[str, str]:
     """Versions of installed distributions, and Python's.
 
     >>> list(versions(["numpy", "no-such-distribution"]))
@@ -45,7 +47,9 @@ class Facts(dict[str, Any]):
         return type(self), (dict(self),)
 
     def _refuse(self, *_: Any, **__: Any) -> NoReturn:
-        raise TypeError("tables of a result share these facts; copy them first: dict(facts)")
+        raise TypeError(
+            "tables of a result share these facts; copy them first: dict(facts)"
+        )
 
     __setitem__ = __delitem__ = __ior__ = _refuse
     clear = pop = popitem = setdefault = update = _refuse
@@ -60,5 +64,6 @@ def copied_as_one(provenance: Mapping[str, Any]) -> dict[str, Any]:
     ({'versions': {'numpy': '2.1.0'}, 'alpha': 0.05}, True)
     """
     return {
-        name: Facts(fact) if isinstance(fact, dict) else fact for name, fact in provenance.items()
+        name: Facts(fact) if isinstance(fact, dict) else fact
+        for name, fact in provenance.items()
     }

@@ -171,9 +171,15 @@ def benchmark(
         if collections is not None or runs is not None:
             raise ValueError("give collections and runs, or values, not both")
         repeated = Repeats.from_argument(repeats, deterministic)
-        wanted = wanted_values(by, smaller_is_better, missing, query, run, where, repeated)
+        wanted = wanted_values(
+            by, smaller_is_better, missing, query, run, where, repeated
+        )
         result = _benchmark_of_values(values, wanted, design, missing)
-        return result if predicted is None else _with_predictions(result, wanted[0], options)
+        return (
+            result
+            if predicted is None
+            else _with_predictions(result, wanted[0], options)
+        )
     if collections is None or runs is None:
         raise ValueError("give collections and runs, or values=")
     refuse_costs(smaller_is_better)
@@ -182,7 +188,9 @@ def benchmark(
     return _benchmark_of_runs(collections, runs, by, design, missing, repeated)
 
 
-def _benchmark_of_source(path: str | os.PathLike[str], options: Mapping[str, Any]) -> Benchmark:
+def _benchmark_of_source(
+    path: str | os.PathLike[str], options: Mapping[str, Any]
+) -> Benchmark:
     """Return the benchmark of a folder or a TOML file.
 
     Args:
@@ -190,11 +198,15 @@ def _benchmark_of_source(path: str | os.PathLike[str], options: Mapping[str, Any
         options: arguments of ``benchmark``, which hold over those of the file unless they are None.
     """
     source = read_source(path)
-    given_options = {name: value for name, value in options.items() if value is not None}
+    given_options = {
+        name: value for name, value in options.items() if value is not None
+    }
     arguments = source.arguments | given_options
     if "test" in given_options:
         arguments["test"] = source.test_with(given_options["test"])
-    return benchmark(source.qrels, source.runs, arguments.pop("by", STANDARD), **arguments)
+    return benchmark(
+        source.qrels, source.runs, arguments.pop("by", STANDARD), **arguments
+    )
 
 
 # -- values ----------------------------------------------------------------------------------------
@@ -223,7 +235,9 @@ def _benchmark_of_values(
     for name, table in tables.items():
         with naming("" if len(tables) == 1 else f"collection {name!r}"):
             source = values.get(name) if isinstance(values, Mapping) else values
-            of_collection = replace(design, groups=groups[name], predicted=None, collection=name)
+            of_collection = replace(
+                design, groups=groups[name], predicted=None, collection=name
+            )
             if per_task and design.baseline not in table.runs:
                 of_collection = replace(of_collection, baseline=None, margin=None)
             results[name] = comparison_of_values(table, named, of_collection, source)
@@ -232,7 +246,9 @@ def _benchmark_of_values(
     return Benchmark(results, design.baseline, design.test, missing_of_run)
 
 
-def _check_same_seeds(tables: Mapping[str, ValueTable], lacking: Mapping[str, object]) -> None:
+def _check_same_seeds(
+    tables: Mapping[str, ValueTable], lacking: Mapping[str, object]
+) -> None:
     """Check that a run that all collections have was run with the same seeds on each of them.
 
     Raises:
@@ -269,7 +285,9 @@ def _check_same_criteria(results: Mapping[str, Comparison]) -> None:
     """
     criteria = next(iter(results.values())).criteria
     for name, result in results.items():
-        absent = [criterion for criterion in criteria if criterion not in result.criteria]
+        absent = [
+            criterion for criterion in criteria if criterion not in result.criteria
+        ]
         if absent:
             raise ValueError(
                 f"collection {name!r} has no values of {absent[0]}, which others have; "
@@ -290,7 +308,16 @@ def _with_predictions(
     Raises:
         ValueError: a collection has no predicted values.
     """
-    kept = ("smaller_is_better", "query", "run", "where", "groups", "missing", "test", "repeats")
+    kept = (
+        "smaller_is_better",
+        "query",
+        "run",
+        "where",
+        "groups",
+        "missing",
+        "test",
+        "repeats",
+    )
     reading: dict[str, Any] = {name: options[name] for name in kept}
     names = result.criteria if named is None else named
     predicted = benchmark(values=options["predicted"], by=names, **reading)
@@ -298,7 +325,9 @@ def _with_predictions(
     if absent:
         more = and_more(len(absent) - 1)
         raise ValueError(f"predicted holds no values of collection {absent[0]!r}{more}")
-    results = {name: with_predictions(one, predicted[name]) for name, one in result.items()}
+    results = {
+        name: with_predictions(one, predicted[name]) for name, one in result.items()
+    }
     return replace(result, results=results)
 
 
@@ -320,7 +349,10 @@ def _benchmark_of_runs(
     if criteria is not None:
         _check_preferences(criteria, repeated)
     if not callable(runs):  # fails before any run is read
-        names = {name: [*map(str, part)] for name, part in runs_by_collection(runs, list(named))}
+        names = {
+            name: [*map(str, part)]
+            for name, part in runs_by_collection(runs, list(named))
+        }
         runs_that_lack_collections(names, missing, design.baseline)
     groups = groups_by_collection(design.groups, list(named))
     predicted = predicted_by_collection(design.predicted, list(named))
@@ -333,14 +365,23 @@ def _benchmark_of_runs(
             qrels = named[name]
             if isinstance(qrels, str) and not named_files(qrels):
                 qrels = load_collection(qrels)
-            by_name = criteria or _default_criteria(qrels, repeated, is_single=is_single)
-            here = replace(
-                design, predicted=predicted.get(name), groups=groups[name], collection=name
+            by_name = criteria or _default_criteria(
+                qrels, repeated, is_single=is_single
             )
-            results[name] = _comparison_on(qrels, of_collection, by_name, here, repeated)
+            here = replace(
+                design,
+                predicted=predicted.get(name),
+                groups=groups[name],
+                collection=name,
+            )
+            results[name] = _comparison_on(
+                qrels, of_collection, by_name, here, repeated
+            )
         if missing == "error":
             runs_that_lack_collections(_runs_of(results), missing)
-    missing_of_run = runs_that_lack_collections(_runs_of(results), missing, design.baseline)
+    missing_of_run = runs_that_lack_collections(
+        _runs_of(results), missing, design.baseline
+    )
     if repeated is not None:
         _check_repeats(repeated, results, missing_of_run)
     return Benchmark(results, design.baseline, design.test, missing_of_run)
@@ -406,7 +447,9 @@ def _measures_of(by: Criteria) -> Criteria:
     return {name: one for name, one in by.items() if not isinstance(one, Preference)}
 
 
-def _default_criteria(qrels: QrelsLike, repeated: Repeats | None, *, is_single: bool) -> Criteria:
+def _default_criteria(
+    qrels: QrelsLike, repeated: Repeats | None, *, is_single: bool
+) -> Criteria:
     """Return the criteria if none are named: those a single data set recommends, or standard.
 
     Runs with seeds are compared by the measures among them.
@@ -467,5 +510,7 @@ def runs_that_lack_collections(
         check_choice("baseline", baseline, dict.fromkeys(everywhere))
         if must_have_all and baseline in missing_of_run:
             first = missing_of_run[baseline][0]
-            raise ValueError(f"the baseline {baseline!r} is missing for collection {first!r}")
+            raise ValueError(
+                f"the baseline {baseline!r} is missing for collection {first!r}"
+            )
     return missing_of_run

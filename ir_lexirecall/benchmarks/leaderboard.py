@@ -80,7 +80,9 @@ class Leaderboard:
         low, high = cut_at_range(low, high, self.criterion.range, present)
         ranks = ranks_by_pairs(self.gains)
         rank_low, rank_high = rank_intervals(deviations, alpha)
-        borda_low, borda_high = rank_intervals(shared_deviations(-ranks, self.draws), alpha)
+        borda_low, borda_high = rank_intervals(
+            shared_deviations(-ranks, self.draws), alpha
+        )
         resampled = task_means(self.criterion.sign * self.values, self.draws)
         rank_from, rank_to = rank_interval(resampled, alpha)
         return {
@@ -135,7 +137,9 @@ class Leaderboard:
         return {
             "run": [run for run in self.runs if run != baseline],
             "shared_tasks": np.count_nonzero(~np.isnan(differences), axis=1),
-            **self._numbers_of_cells("shared_cells", self.cells.shared_cells()[is_rival, index]),
+            **self._numbers_of_cells(
+                "shared_cells", self.cells.shared_cells()[is_rival, index]
+            ),
             "difference": mean,
             "difference_low": tested.low,
             "difference_high": tested.high,
@@ -145,5 +149,7 @@ class Leaderboard:
             "effect": mean,
             "effect_low": tested.low,
             "effect_high": tested.high,
-            **dict.fromkeys(("next_low", "next_high", "tau2", "i2", "p_heterogeneity"), unknown),
+            **dict.fromkeys(
+                ("next_low", "next_high", "tau2", "i2", "p_heterogeneity"), unknown
+            ),
         }

@@ -98,7 +98,9 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
     def runs(self) -> list[str]:
         """Names of the runs that every collection has, in order; of a leaderboard, of all runs."""
         if self.per_task:
-            grid = self._first.compared.given.grid if self._first.compared.given else None
+            grid = (
+                self._first.compared.given.grid if self._first.compared.given else None
+            )
             several = [one.runs for one in self.results.values()]
             return list(dict.fromkeys(chain(grid.runs if grid else [], *several)))
         return [run for run in self._first.runs if run not in self.lacking]
@@ -189,13 +191,17 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
             fact_of_collection = {
                 name: result.provenance[fact] for name, result in self.results.items()
             }
-            return {name: value for name, value in fact_of_collection.items() if value} or None
+            return {
+                name: value for name, value in fact_of_collection.items() if value
+            } or None
 
         facts = {
             "collections": list(self.results),
             "criteria": self.criteria,
             "direction": self._first.provenance["direction"],
-            "queries": {name: len(result.query_ids) for name, result in self.results.items()},
+            "queries": {
+                name: len(result.query_ids) for name, result in self.results.items()
+            },
             "baseline": self.baseline,
             "test": self._first.provenance["test"],
             "correction": self.test.correction,
@@ -292,7 +298,9 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
                 "add a run or a measure"
             )
 
-        table: pd.DataFrame = self.cached(("overall", over), lambda: self._overall(over))
+        table: pd.DataFrame = self.cached(
+            ("overall", over), lambda: self._overall(over)
+        )
         return table.copy()
 
     def _overall(self, over: str) -> pd.DataFrame:
@@ -318,17 +326,23 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
             differences = [np.zeros((0, x.shape[1])) for x in values]
             if self.rivals:
                 differences = self._units(name, self.differences_of(name))
-            both = [np.concatenate(rows) for rows in zip(values, differences, strict=True)]
+            both = [
+                np.concatenate(rows) for rows in zip(values, differences, strict=True)
+            ]
             means = inference.MacroMeans(both, over, self.test.n_resamples)
             parts[name] = values, differences, means, self._pairs(name, values, over)
         statistics = [
-            statistic for *_, means, pairs in parts.values() for statistic in (means, pairs)
+            statistic
+            for *_, means, pairs in parts.values()
+            for statistic in (means, pairs)
         ]
         resample(statistics, seed=self.test.seed, progress=self.test.progress)
         tables = []
         for name, (values, differences, means, pairs) in parts.items():
             self.cached(("deviations", name, over), lambda pairs=pairs: pairs.result)  # type: ignore[misc]
-            tables.append(self._overall_of(name, values, differences, means.resamples, over))
+            tables.append(
+                self._overall_of(name, values, differences, means.resamples, over)
+            )
         return tables
 
     def _overall_of_tasks(self, by: str) -> pd.DataFrame:
@@ -337,7 +351,9 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         columns: dict[str, Any] = {"criterion": by}
         if directions := self._first.provenance["direction"]:
             columns["direction"] = directions.get(by, "")
-        table = pd.DataFrame(columns | board.columns(self._deviations(by, "collections")))
+        table = pd.DataFrame(
+            columns | board.columns(self._deviations(by, "collections"))
+        )
         if not self.rivals:
             return table
         against = pd.DataFrame(board.against(str(self.baseline)))
@@ -376,7 +392,9 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
     def cell_scores(self) -> CellScores | None:
         """The scores of all cells of a leaderboard, where some run lacks some; else None."""
         values_given = self._first.compared.given
-        return values_given.cells if self.per_task and values_given is not None else None
+        return (
+            values_given.cells if self.per_task and values_given is not None else None
+        )
 
     @property
     def is_by_pair(self) -> bool:
@@ -426,7 +444,8 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         if name in self._refused:
             raise ValueError(self._refused[name])
         return [
-            np.ascontiguousarray(self._values_on(result, name)) for result in self.results.values()
+            np.ascontiguousarray(self._values_on(result, name))
+            for result in self.results.values()
         ]
 
     def _values_on(self, result: Comparison, name: str) -> Floats:
@@ -480,14 +499,22 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         if self.has_gaps:
             values = self._values_per_task(self.criterion(by).name)
             row = self.runs.index(self.baseline)
-            return [x[:, None] for x in (np.delete(values, row, axis=0) - values[row]).T]
+            return [
+                x[:, None] for x in (np.delete(values, row, axis=0) - values[row]).T
+            ]
         arrays = []
         for result in self.results.values():
-            index = np.array([result.runs.index(run) for run in self.rivals], dtype=np.int64)
+            index = np.array(
+                [result.runs.index(run) for run in self.rivals], dtype=np.int64
+            )
             base = np.full(len(index), result.runs.index(self.baseline))
             criterion = result.compared.criterion(by)
-            nothing = np.zeros((0, len(criterion.query_ids)))  # where the baseline is alone
-            arrays.append(np.concatenate([nothing, *criterion.differences(index, base)]))
+            nothing = np.zeros(
+                (0, len(criterion.query_ids))
+            )  # where the baseline is alone
+            arrays.append(
+                np.concatenate([nothing, *criterion.differences(index, base)])
+            )
         return arrays
 
     def _units(self, by: str, arrays: list[Floats]) -> list[Floats]:
@@ -497,7 +524,9 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         which they were given.
         """
         units = []
-        for name, x in sorted(zip(self.results, arrays, strict=True), key=lambda one: one[0]):
+        for name, x in sorted(
+            zip(self.results, arrays, strict=True), key=lambda one: one[0]
+        ):
             groups = self.results[name].compared.test_of(by).groups
             units.append(x if groups is None else group_units(x, groups))
         return units
@@ -513,12 +542,17 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         for collection in sorted(self.results):
             result = self.results[collection]
             criterion = result.compared.criterion(by)
-            if not isinstance(criterion, MeasureCriterion) or criterion.repeated is None:
+            if (
+                not isinstance(criterion, MeasureCriterion)
+                or criterion.repeated is None
+            ):
                 return None
             repeated = criterion.repeated
             if not repeated.is_of_seeds:
                 return None
-            parts.append(repeated.of_systems([result.runs.index(run) for run in self.runs]))
+            parts.append(
+                repeated.of_systems([result.runs.index(run) for run in self.runs])
+            )
         return MacroSeeds(parts)
 
     def _withheld(self, by: str, arrays_of: Callable[[str], list[Floats]]) -> Bools:
@@ -531,14 +565,22 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         tests = [result.compared.test_of(by) for result in self.results.values()]
         both = zip(arrays_of(by), tests, strict=True)
         return ~np.all(
-            [group_interval_holds(x, test.groups) for x, test in both if test.groups is not None],
+            [
+                group_interval_holds(x, test.groups)
+                for x, test in both
+                if test.groups is not None
+            ],
             axis=0,
         )
 
     @property
     def rivals(self) -> list[str]:
         """The runs that are compared with the baseline, in order; empty without a baseline."""
-        return [] if self.baseline is None else [run for run in self.runs if run != self.baseline]
+        return (
+            []
+            if self.baseline is None
+            else [run for run in self.runs if run != self.baseline]
+        )
 
     @cached_property
     def quantities(self) -> list[str]:
@@ -548,7 +590,9 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         that holds for all criteria.
         """
         names = [
-            name for name in self.criteria if len(self.runs) > 1 or self.criterion(name).is_measure
+            name
+            for name in self.criteria
+            if len(self.runs) > 1 or self.criterion(name).is_measure
         ]
         return [name for name in names if name not in self._refused] or names
 
@@ -582,12 +626,17 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         columns |= self._macro_means(by, values, both[:n_runs], over)
         is_single = len(self) == 1 and over == "queries"
         if is_single:  # the only mean, interval and test are those of the collection
-            columns |= {name: self._first.means(by)[name] for name in ("mean", "ci_low", "ci_high")}
+            columns |= {
+                name: self._first.means(by)[name]
+                for name in ("mean", "ci_low", "ci_high")
+            }
         table = pd.DataFrame(columns)
         if not self.rivals:
             return table
         if is_single:
-            numbers = self._first.table(by).rename(columns=_SINGLE)[[*_SINGLE.values(), *_TESTED]]
+            numbers = self._first.table(by).rename(columns=_SINGLE)[
+                [*_SINGLE.values(), *_TESTED]
+            ]
             return table.merge(numbers, on="run", how="left")
         against = self._macro_differences(by, differences, both[n_runs:], over)
         if over == "collections":
@@ -608,9 +657,13 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         if seeds is None:
             rank_low, rank_high = rank_intervals(self._deviations(by, over), alpha)
         else:
-            with_seeds = seeds.variance([np.arange(len(self.runs))], over).interval(alpha)
+            with_seeds = seeds.variance([np.arange(len(self.runs))], over).interval(
+                alpha
+            )
             low, high = np.fmin(low, with_seeds[0]), np.fmax(high, with_seeds[1])
-            noise = np.random.default_rng(self.test.seed).standard_normal(resampled.shape)
+            noise = np.random.default_rng(self.test.seed).standard_normal(
+                resampled.shape
+            )
             resampled = resampled + np.sqrt(seeds.added())[:, None] * noise
             rank_low, rank_high = seeds.rank_intervals(criterion.sign, over, alpha)
         low, high = cut_at_range(low, high, criterion.range, self.values_of(by))
@@ -636,7 +689,11 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         return criterion.bounds or (least - most, most - least)
 
     def _macro_differences(
-        self, by: str, differences: list[Floats], resamples: inference.Resamples, over: str
+        self,
+        by: str,
+        differences: list[Floats],
+        resamples: inference.Resamples,
+        over: str,
     ) -> dict[str, Any]:
         """Return macro differences to the baseline and their tests; see `_overall_of`."""
         alpha, seeds = self.test.alpha, self._seeds(by)
@@ -644,7 +701,9 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         low, high, p = inference.macro_interval(differences, resamples, over, alpha)
         # No exchange of the signs of so few differing queries gives a smaller p.
         differing = np.sum([differing_queries(x) for x in differences], axis=0)
-        tested = TestResult(mean, low, high, np.maximum(p, least_two_sided_p(differing)), mean)
+        tested = TestResult(
+            mean, low, high, np.maximum(p, least_two_sided_p(differing)), mean
+        )
         if seeds is not None:
             others = np.array([self.runs.index(run) for run in self.rivals])
             base = np.full(len(others), self.runs.index(str(self.baseline)))
@@ -698,7 +757,9 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         table["p_corrected_all"] = np.nan
         table.loc[is_tested, "p_corrected_all"] = adjusted
         if self.test.family == "all":
-            signs = table["criterion"][is_tested].map(lambda name: self.criterion(name).sign)
+            signs = table["criterion"][is_tested].map(
+                lambda name: self.criterion(name).sign
+            )
             gain = signs.to_numpy() * table["difference"][is_tested].to_numpy()
             table.loc[is_tested, "p_corrected"] = adjusted
             table.loc[is_tested, "verdict"] = two_sided(reject, gain)
@@ -712,7 +773,9 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
 
         def resampled() -> Deviations:
             if self.is_by_pair:
-                return shared_deviations(self._leaderboard(by).gains, self.test.resampling)
+                return shared_deviations(
+                    self._leaderboard(by).gains, self.test.resampling
+                )
             pairs = self._pairs(by, self._units(by, self.values_of(by)), over)
             resample([pairs], seed=self.test.seed, progress=self.test.progress)
             return pairs.result
@@ -721,7 +784,9 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
 
     def _pairs(self, by: str, values: list[Floats], over: str) -> PairDeviations:
         """Return the object that finds the deviations from resamples."""
-        if self.per_task:  # the collections are what is resampled, as queries are of one
+        if (
+            self.per_task
+        ):  # the collections are what is resampled, as queries are of one
             values, over = [np.concatenate(values, axis=1)], "queries"
         return PairDeviations(
             [self.criterion(by).sign * x for x in values], over, self.test.n_resamples
@@ -745,7 +810,11 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         name = self.criterion(by).name
         over = self.sample(over)
         self.check_common()
-        alpha = self.test.alpha if alpha is None else check_number("alpha", alpha, above=0, below=1)
+        alpha = (
+            self.test.alpha
+            if alpha is None
+            else check_number("alpha", alpha, above=0, below=1)
+        )
         seeds = self._seeds(name)
         if seeds is None:
             p = best_set(self._deviations(name, over))
@@ -808,12 +877,18 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         table = self.table(self.criterion(by).name)
         is_shared = table["run_a"].isin(self.runs) & (table["run_b"] == self.baseline)
         table = table[is_shared].reset_index(drop=True)
-        adjusted, reject = corrected(table["p"].to_numpy(), self.test.correction, self.test.alpha)
+        adjusted, reject = corrected(
+            table["p"].to_numpy(), self.test.correction, self.test.alpha
+        )
         gain = self.criterion(by).sign * table["estimate"].to_numpy()
-        return self._frame(table.assign(p_corrected=adjusted, verdict=two_sided(reject, gain)))
+        return self._frame(
+            table.assign(p_corrected=adjusted, verdict=two_sided(reject, gain))
+        )
 
     @entry
-    def replicated(self, by: str | None = None, *, dependent: bool = False) -> pd.DataFrame:
+    def replicated(
+        self, by: str | None = None, *, dependent: bool = False
+    ) -> pd.DataFrame:
         """Return on how many collections each run is better than the baseline, at least.
 
         The one-sided p of the collections are combined (partial conjunction): by Fisher where no
@@ -853,13 +928,18 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         combination = "fisher" if is_fisher else "simes"
         p_u = inference.partial_conjunction(self._p_better(name), combination)
         p_u = np.stack(
-            [corrected(column, self.test.correction, self.test.alpha)[0] for column in p_u.T],
+            [
+                corrected(column, self.test.correction, self.test.alpha)[0]
+                for column in p_u.T
+            ],
             axis=1,
         )
         columns = {f"p_{u}": p_u[:, u - 1] for u in range(1, len(self) + 1)}
         # As p_u rises with u, one run needs no further correction.
         least = np.count_nonzero(p_u <= self.test.alpha, axis=1)
-        table = self._frame({"run": self.rivals, "better_on_at_least": least, **columns})
+        table = self._frame(
+            {"run": self.rivals, "better_on_at_least": least, **columns}
+        )
         table.attrs["combination"] = "Fisher" if is_fisher else "Simes"
         return table
 
@@ -869,7 +949,9 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         for d, result in enumerate(self.results.values()):
             compared = result.with_baseline(self.baseline)
             (tested,) = compared.tests.one_sided(by, 0.0)
-            better = dict(zip((run for run, _ in compared.pairs), tested.better, strict=True))
+            better = dict(
+                zip((run for run, _ in compared.pairs), tested.better, strict=True)
+            )
             p[:, d] = [better[run] for run in self.rivals]
         return p
 
@@ -899,15 +981,21 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         self.check_common()
         if self._seeds(criterion.name) is not None:
             raise ValueError("it does not allow for seeds; overall() does")
-        means = np.stack([x.mean(axis=1) for x in self.values_of(criterion.name)], axis=1)
+        means = np.stack(
+            [x.mean(axis=1) for x in self.values_of(criterion.name)], axis=1
+        )
         is_complete = ~np.isnan(means).any(axis=1)
         if not is_complete.any():
-            raise ValueError(f"{_NO_COMMON_RUN}; leave out the tasks or runs that lack most")
+            raise ValueError(
+                f"{_NO_COMMON_RUN}; leave out the tasks or runs that lack most"
+            )
         names = [run for run in self.runs if run not in self.lacking]
         means = criterion.sign * levelled(means[is_complete], SUM).T
         chi2, p = inference.friedman(means)
         difference, pairs = inference.nemenyi(means, self.test.alpha)
-        mean_rank = pd.Series(inference.ranks(means.T).mean(axis=1), names, name="mean_rank")
+        mean_rank = pd.Series(
+            inference.ranks(means.T).mean(axis=1), names, name="mean_rank"
+        )
         return {
             "criterion": criterion.name,
             "chi2": chi2,
@@ -951,7 +1039,9 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         self, over: str | None = None, places: int = 4, *, columns: str | None = None
     ) -> str:
         """Return ``overall`` in Markdown; arguments as in ``to_latex``, by default every number."""
-        return str(present.benchmark_table(self, over, places, columns=columns).markdown())
+        return str(
+            present.benchmark_table(self, over, places, columns=columns).markdown()
+        )
 
     @entry
     def to_latex(
@@ -973,7 +1063,9 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
                 ``"differences"``: difference with its interval, and p.
             caption: the first sentence of the caption; by default what was evaluated.
         """
-        table = present.benchmark_table(self, over, places, columns=columns, caption=caption)
+        table = present.benchmark_table(
+            self, over, places, columns=columns, caption=caption
+        )
         return str(table.latex(label=label))
 
     def _repr_html_(self) -> str:

@@ -18,7 +18,9 @@ from ir_lexirecall.io.relevant_documents import lists_ids
 from ir_lexirecall.io.run_folders import all_runs, run_files
 from ir_lexirecall.significance import SignificanceTest
 
-CollectionsLike: TypeAlias = "QrelsLike | Sequence[str | Collection] | Mapping[str, QrelsLike]"
+CollectionsLike: TypeAlias = (
+    "QrelsLike | Sequence[str | Collection] | Mapping[str, QrelsLike]"
+)
 """One collection (an id, a ``Collection``, qrels in any form), or many.
 
 Many are a list of ids, or a mapping of names to any of these.
@@ -77,21 +79,30 @@ def _several_collections(collections: CollectionsLike) -> list[tuple[str, Any]]:
         return []
     if not all(isinstance(item, (str, Collection)) for item in collections):
         return []
-    return [(item if isinstance(item, str) else item.dataset_id, item) for item in collections]
+    return [
+        (item if isinstance(item, str) else item.dataset_id, item)
+        for item in collections
+    ]
 
 
 def _name_of_collection(qrels: Any) -> str:
     """Return the name of a single collection: its id, its file's name, or `collection`."""
     if isinstance(qrels, (str, os.PathLike)):
         return str(os.path.basename(qrels) if named_files(qrels) else qrels)
-    return str(getattr(qrels, "dataset_id", "") or getattr(qrels, "source", "") or "collection")
+    return str(
+        getattr(qrels, "dataset_id", "") or getattr(qrels, "source", "") or "collection"
+    )
 
 
 def _is_collection(value: Any) -> bool:
     """Return whether a value of a mapping is a collection, not the documents of a query."""
     if isinstance(value, Mapping):
-        return any(isinstance(docs, Mapping) or lists_ids(docs) for docs in value.values())
-    return not (lists_ids(value) and all(isinstance(item, (str, int)) for item in value))
+        return any(
+            isinstance(docs, Mapping) or lists_ids(docs) for docs in value.values()
+        )
+    return not (
+        lists_ids(value) and all(isinstance(item, (str, int)) for item in value)
+    )
 
 
 def runs_by_collection(
@@ -119,8 +130,12 @@ def runs_by_collection(
             "to runs, a folder, or a function of a collection's name"
         )
     for name, of_collection in _by_name("runs", runs, collections).items():
-        if not isinstance(of_collection, Mapping) or any(map(is_number, of_collection.values())):
-            raise ValueError(f"collection {name!r}: give its runs as a mapping of names to runs")
+        if not isinstance(of_collection, Mapping) or any(
+            map(is_number, of_collection.values())
+        ):
+            raise ValueError(
+                f"collection {name!r}: give its runs as a mapping of names to runs"
+            )
         yield name, of_collection
 
 
@@ -139,14 +154,18 @@ def runs_in_folder(
     """
     path = Path(folder)
     if not path.is_dir():
-        problem = "is a file, not a folder" if path.exists() else "there is no such folder"
+        problem = (
+            "is a file, not a folder" if path.exists() else "there is no such folder"
+        )
         raise ValueError(f"{path}{' ' if path.exists() else ': '}{problem}")
     runs = {}
     for name in collections:
         below = _folder_of_collection(path, name)
         runs[name] = run_files(below)
         if not runs[name]:
-            raise ValueError(f"{below} has no runs, such as bm25.res.gz or bm25/run.txt.gz")
+            raise ValueError(
+                f"{below} has no runs, such as bm25.res.gz or bm25/run.txt.gz"
+            )
     return runs
 
 
@@ -183,12 +202,16 @@ def groups_by_collection(groups: Any, collections: Sequence[str]) -> dict[str, A
     return dict.fromkeys(collections, groups)
 
 
-def predicted_by_collection(predicted: Any, collections: Sequence[str]) -> dict[str, Any]:
+def predicted_by_collection(
+    predicted: Any, collections: Sequence[str]
+) -> dict[str, Any]:
     """Predicted judgments of the collections that have them; of a single one also by themselves."""
     if predicted is None:
         return {}
     are_known = (
-        [str(name) in collections for name in predicted] if isinstance(predicted, Mapping) else []
+        [str(name) in collections for name in predicted]
+        if isinstance(predicted, Mapping)
+        else []
     )
     if len(collections) == 1 and not (are_known and all(are_known)):
         return {collections[0]: predicted}
@@ -200,7 +223,10 @@ def predicted_by_collection(predicted: Any, collections: Sequence[str]) -> dict[
 
 
 def _by_name(
-    what: str, given: Mapping[Any, Any], collections: Sequence[str], complete: bool = True
+    what: str,
+    given: Mapping[Any, Any],
+    collections: Sequence[str],
+    complete: bool = True,
 ) -> dict[str, Any]:
     """Return the part of a mapping for each collection, in the order of the collections.
 
@@ -217,10 +243,14 @@ def _by_name(
     return {name: part_of[name] for name in collections if name in part_of}
 
 
-def _check_none_is_empty(what: str, part_of: Mapping[str, Any], collections: Sequence[str]) -> None:
+def _check_none_is_empty(
+    what: str, part_of: Mapping[str, Any], collections: Sequence[str]
+) -> None:
     """Raise if a collection has no part of a mapping, or an empty one."""
     parts = {name: part_of.get(name, {}) for name in collections}
-    missing = [name for name, part in parts.items() if isinstance(part, Mapping) and not part]
+    missing = [
+        name for name, part in parts.items() if isinstance(part, Mapping) and not part
+    ]
     if not missing:
         return
     others = f", nor for {', '.join(map(repr, missing[1:]))}" if missing[1:] else ""
@@ -243,7 +273,8 @@ _KEYS: dict[str, tuple[str, tuple[type, ...]]] = {
     **dict.fromkeys(("n_resamples", "seed", "trec_eval"), ("an integer", (int,))),
 }
 _OF_TEST = {"test": "name"} | {
-    name: name for name in ("correction", "alpha", "n_resamples", "seed", "cluster", "family")
+    name: name
+    for name in ("correction", "alpha", "n_resamples", "seed", "cluster", "family")
 }
 
 _OF_READING = ("rules", "trec_eval")  # keys of a TOML file that say how qrels are read
@@ -269,12 +300,18 @@ class Source:
         reading = {key: self.options[key] for key in _OF_READING if key in self.options}
         if not reading:
             return dict(self.collections)
-        return {name: load(source, **reading) for name, source in self.collections.items()}
+        return {
+            name: load(source, **reading) for name, source in self.collections.items()
+        }
 
     @property
     def arguments(self) -> dict[str, Any]:
         """The options that ``benchmark`` takes, without ``over``, which its tables take."""
-        tested = {name: self.options[key] for key, name in _OF_TEST.items() if key in self.options}
+        tested = {
+            name: self.options[key]
+            for key, name in _OF_TEST.items()
+            if key in self.options
+        }
         if tested.get("correction") == "none":
             tested["correction"] = None
         others = {
@@ -308,7 +345,9 @@ def is_source(collections: Any) -> TypeGuard[str | os.PathLike[str]]:
     if os.path.isdir(path) or path.lower().endswith(".toml"):
         return True
     written_as_path = (
-        isinstance(collections, os.PathLike) or path.startswith((".", "/")) or path.endswith("/")
+        isinstance(collections, os.PathLike)
+        or path.startswith((".", "/"))
+        or path.endswith("/")
     )
     return written_as_path and not os.path.exists(path)
 
@@ -329,7 +368,9 @@ def read_source(path: str | os.PathLike[str]) -> Source:
         return _from_folder(source)
     is_toml = source.suffix.lower() == ".toml"
     if not source.exists():
-        raise ValueError(f"{path}: there is no such {'file' if is_toml else 'folder or file'}")
+        raise ValueError(
+            f"{path}: there is no such {'file' if is_toml else 'folder or file'}"
+        )
     if not is_toml:
         raise ValueError(f"{path}: expected a folder or a .toml file")
     return _from_toml(source)
@@ -352,17 +393,21 @@ def _from_toml(path: Path) -> Source:
         options["groups"] = str(path.parent / options["groups"])
     collections, runs = options.pop("collections"), options.pop("runs")
     collections = {
-        name: _beside(path, source, f"collections.{name}") for name, source in collections.items()
+        name: _beside(path, source, f"collections.{name}")
+        for name, source in collections.items()
     }
     if isinstance(runs, str):
-        return Source(collections, runs_in_folder(path.parent / runs, list(collections)), options)
+        return Source(
+            collections, runs_in_folder(path.parent / runs, list(collections)), options
+        )
     for name, of_collection in runs.items():
         if not isinstance(of_collection, dict):
             raise ValueError(
                 f"{path}: runs.{name} must be a table of names to files, not {of_collection!r}"
             )
         runs[name] = {
-            run: _beside(path, file, f"runs.{name}.{run}") for run, file in of_collection.items()
+            run: _beside(path, file, f"runs.{name}.{run}")
+            for run, file in of_collection.items()
         }
     return Source(collections, runs, options)
 
@@ -372,7 +417,9 @@ def _check_keys(path: Path, options: Mapping[str, Any]) -> None:
     for key, value in options.items():
         if key not in _KEYS:
             hint = did_you_mean(key, _KEYS)
-            raise ValueError(f"{path}: unknown key {key!r}; choose from {', '.join(_KEYS)}{hint}")
+            raise ValueError(
+                f"{path}: unknown key {key!r}; choose from {', '.join(_KEYS)}{hint}"
+            )
         kind, types = _KEYS[key]
         if type(value) not in types:
             raise ValueError(f"{path}: {key} must be {kind}, not {value!r}")
@@ -387,7 +434,11 @@ def _from_folder(folder: Path) -> Source:
     Raises:
         ValueError: there is no collection in it, or one without runs.
     """
-    below = [item for item in folder.iterdir() if item.is_dir() and not item.name.startswith(".")]
+    below = [
+        item
+        for item in folder.iterdir()
+        if item.is_dir() and not item.name.startswith(".")
+    ]
     is_collection = bool(_qrels_in(folder) and _runs_in(folder))
     collections, runs = {}, {}
     for path in [folder] if is_collection else sorted(below):
@@ -437,7 +488,9 @@ def _qrels_in(folder: Path) -> list[Path]:
     return [
         file
         for file in sorted(folder.iterdir())
-        if file.is_file() and not file.name.startswith(".") and _names_qrels(file.name.lower())
+        if file.is_file()
+        and not file.name.startswith(".")
+        and _names_qrels(file.name.lower())
     ]
 
 
@@ -464,7 +517,9 @@ def _runs_in(folder: Path, *, warned: bool = False) -> dict[str, str]:
     more = all_runs(below) if warned else run_files(below)
     twice = repeated([*runs, *more])
     if twice is not None:
-        raise ValueError(f"{folder}: the run {twice} is both in it and in runs; keep one")
+        raise ValueError(
+            f"{folder}: the run {twice} is both in it and in runs; keep one"
+        )
     return runs | more
 
 

@@ -17,7 +17,9 @@ from ir_lexirecall import __version__
 from ir_lexirecall._util.errors import PLEASE_REPORT, called
 from ir_lexirecall._util.lazy import LazyModule
 
-output: Any = LazyModule("ir_lexirecall.cli.output")  # found late: an error needs little
+output: Any = LazyModule(
+    "ir_lexirecall.cli.output"
+)  # found late: an error needs little
 text: Any = LazyModule("ir_lexirecall.present.text")
 _EXPECTED = (ValueError, OSError, ModuleNotFoundError, CalledProcessError, RuntimeError)
 _OPTIONS = {
@@ -125,7 +127,9 @@ def _parsed(words: list[str]) -> Any:
             "TSE, lexicographic recall, C/W/L ERR, RBU, TOMA and more.",
             codes={3: "gate: the candidate is worse", 4: "gate --strict: undecided"},
         )
-        parser.add_argument("--version", action="version", version=f"ir-lexirecall {__version__}")
+        parser.add_argument(
+            "--version", action="version", version=f"ir-lexirecall {__version__}"
+        )
         commands = parser.add_subparsers(required=True, metavar="COMMAND", dest="name")
         for name in words[:1] if words[:1] and words[0] in _COMMANDS else _COMMANDS:
             module, key = (

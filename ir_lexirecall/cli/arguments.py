@@ -38,7 +38,18 @@ merging: Any = LazyModule("ir_lexirecall.judging.files")
 naming: Any = LazyModule("ir_lexirecall.preferences.naming")
 preference_functions: Any = LazyModule("ir_lexirecall.preferences.functions")
 
-_ENDINGS = (".gz", ".bz2", ".xz", ".zst", ".run", ".txt", ".res", ".tsv", ".csv", ".parquet")
+_ENDINGS = (
+    ".gz",
+    ".bz2",
+    ".xz",
+    ".zst",
+    ".run",
+    ".txt",
+    ".res",
+    ".tsv",
+    ".csv",
+    ".parquet",
+)
 _CODES = {0: "done", 1: "bad input or a failure", 2: "bad usage", 130: "interrupted"}
 
 
@@ -48,7 +59,8 @@ class _Help(argparse.HelpFormatter):
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         fill, lines = super()._fill_text, text.splitlines()
         return "\n".join(
-            line if line.startswith("example:") else fill(line, width, indent) for line in lines
+            line if line.startswith("example:") else fill(line, width, indent)
+            for line in lines
         )
 
 
@@ -56,13 +68,25 @@ class Parser(argparse.ArgumentParser):
     """A parser with one spelling of each option, and errors that a terminal can show."""
 
     def __init__(
-        self, *, example: str | None = None, codes: Mapping[int, str] | None = None, **options: Any
+        self,
+        *,
+        example: str | None = None,
+        codes: Mapping[int, str] | None = None,
+        **options: Any,
     ) -> None:
         exit_codes = sorted((_CODES | dict(codes or {})).items())
         epilog = f"exit codes: {', '.join(f'{code} {meaning}' for code, meaning in exit_codes)}"
-        epilog = epilog if example is None else f"example: ir-lexirecall {example}\n\n{epilog}"
-        super().__init__(allow_abbrev=False, formatter_class=_Help, epilog=epilog, **options)
-        self.set_defaults(parser=self)  # that of the command overrides those of the program
+        epilog = (
+            epilog
+            if example is None
+            else f"example: ir-lexirecall {example}\n\n{epilog}"
+        )
+        super().__init__(
+            allow_abbrev=False, formatter_class=_Help, epilog=epilog, **options
+        )
+        self.set_defaults(
+            parser=self
+        )  # that of the command overrides those of the program
 
     def parse_args(self, words: Any = None, namespace: Any = None) -> Any:
         """Parse a command line; the command, not the program, reports words that are too many."""
@@ -70,14 +94,17 @@ class Parser(argparse.ArgumentParser):
         if unknown:
             parser: Parser = options.parser
             hint = did_you_mean(
-                unknown[0].partition("=")[0], re.findall(r"--[a-z-]+", parser.format_help())
+                unknown[0].partition("=")[0],
+                re.findall(r"--[a-z-]+", parser.format_help()),
             )
             parser.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
         return options
 
     def error(self, message: str) -> NoReturn:
         """Print the usage of the command and what was wrong; leave with exit code 2."""
-        if choice := re.search(r"invalid choice: '(.*?)' \(choose from (.*)\)$", message):
+        if choice := re.search(
+            r"invalid choice: '(.*?)' \(choose from (.*)\)$", message
+        ):
             message += did_you_mean(choice[1], re.findall(r"[\w-]+", choice[2]))
         if "are required: QRELS" in message:  # maybe the last option took them
             message += "; name files before -m and -p"
@@ -99,7 +126,9 @@ class Parser(argparse.ArgumentParser):
             "TREC's format (also .gz, .bz2, .xz, .zst), a table (.csv, .tsv, .parquet), "
             'or - (standard input); "runs/*.run" takes each file'
         )
-        self.add("runs", nargs="*" if values else "+", help=f"run files{several}: {formats}")
+        self.add(
+            "runs", nargs="*" if values else "+", help=f"run files{several}: {formats}"
+        )
         if values:
             self.add("values", *OF_VALUES)
 
@@ -121,11 +150,14 @@ def files_first(words: Sequence[str]) -> list[str]:
         if option in _FLAGS["measures"] + _FLAGS["preference"]:
             first = min(first, i)
             end = next(
-                (j for j in range(i + 1, len(ordered)) if re.match("-.", ordered[j])), len(ordered)
+                (j for j in range(i + 1, len(ordered)) if re.match("-.", ordered[j])),
+                len(ordered),
             )
             for j in range(i + 2, end):
                 word = ordered[j]
-                if re.match("[^({]*/", word) or (named_files(word) and not is_measures(word)):
+                if re.match("[^({]*/", word) or (
+                    named_files(word) and not is_measures(word)
+                ):
                     ordered[first:end] = ordered[j:end] + ordered[first:j]
                     break
     return ordered
@@ -147,10 +179,16 @@ class _Files(argparse.Action):
     """Several files; a pattern that the shell did not expand means each file that matches."""
 
     def __call__(
-        self, parser: Any, namespace: argparse.Namespace, values: Any, option_string: Any = None
+        self,
+        parser: Any,
+        namespace: argparse.Namespace,
+        values: Any,
+        option_string: Any = None,
     ) -> None:
         setattr(
-            namespace, self.dest, [file for value in values for file in matching(value) or [value]]
+            namespace,
+            self.dest,
+            [file for value in values for file in matching(value) or [value]],
         )
 
 
@@ -163,7 +201,9 @@ def _depth(text: str) -> DepthLike:
     try:
         return int(text)
     except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is neither a rank nor 'all'") from None
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is neither a rank nor 'all'"
+        ) from None
 
 
 DEFAULT_MEASURES = ("nDCG@10", "AP", "LR")
@@ -276,8 +316,11 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "preference": LIST | {"metavar": "P"},
     "baseline": {"metavar": "RUN"},
     "rel": _FLOAT
-    | {"help": "smallest grade that counts as relevant (default: the collection's own, else 1)"},
-    "cutoff": _N | {"help": "for preferences: treat documents below this rank as not retrieved"},
+    | {
+        "help": "smallest grade that counts as relevant (default: the collection's own, else 1)"
+    },
+    "cutoff": _N
+    | {"help": "for preferences: treat documents below this rank as not retrieved"},
     "allow_empty": _SWITCH
     | {"help": "accept runs that share no query, or no document, with the qrels"},
     "groups": {
@@ -316,8 +359,15 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "alpha": _FLOAT
     | {"default": _DEFAULT.alpha, "help": "significance level (default: %(default)s)"},
     "n_resamples": _N
-    | {"default": _DEFAULT.n_resamples, "help": "number of resamples (default: %(default)s)"},
-    "seed": {"type": int, "default": _DEFAULT.seed, "help": "random seed (default: %(default)s)"},
+    | {
+        "default": _DEFAULT.n_resamples,
+        "help": "number of resamples (default: %(default)s)",
+    },
+    "seed": {
+        "type": int,
+        "default": _DEFAULT.seed,
+        "help": "random seed (default: %(default)s)",
+    },
     "bounds": _SWITCH
     | {
         "help": "print instead the lowest and highest value that grades of the retrieved unjudged "
@@ -343,7 +393,10 @@ OPTIONS: dict[str, dict[str, Any]] = {
 }
 """The options that several commands have, by the names of their values."""
 _REPEATS = ("repeats", "repeats_are", "deterministic")
-OF_VALUES = (*("missing", "smaller_is_better", "query_column", "run_column", "where"), *_REPEATS)
+OF_VALUES = (
+    *("missing", "smaller_is_better", "query_column", "run_column", "where"),
+    *_REPEATS,
+)
 JUDGMENTS = ("qrels", "aspect", "judged", "trec_eval", "levels")
 TEST = ("test", "correction", "alpha", "n_resamples", "seed", "family")
 ONE_CRITERION_TEST = TEST[:-1]  # where families of criteria have no part
@@ -393,9 +446,13 @@ def _parts_outside_brackets(text: str) -> list[str]:
         current += token
         depth += (token in "({[") - (token in ")}]")
         if depth < 0:
-            raise ValueError(f"measures: {token!r} has no opening bracket in {current!r}")
+            raise ValueError(
+                f"measures: {token!r} has no opening bracket in {current!r}"
+            )
     if current.strip():
-        raise ValueError(f"measures: a bracket or quote is not closed in {current.strip()!r}")
+        raise ValueError(
+            f"measures: a bracket or quote is not closed in {current.strip()!r}"
+        )
     return [part for part in parts if part]
 
 
@@ -456,16 +513,22 @@ def parse_margin(text: str | None) -> MarginLike | None:
 class Options(argparse.Namespace):
     """Values of the options of a command line, and objects that are made of them."""
 
-    def criteria(self, measures: Sequence[Any] = (), preferences: Sequence[str] = ()) -> list[Any]:
+    def criteria(
+        self, measures: Sequence[Any] = (), preferences: Sequence[str] = ()
+    ) -> list[Any]:
         """Return the measures of ``-m`` and the preferences of ``-p``; by default these.
 
         ``--rel`` and ``--cutoff`` become parameters of preferences, ``--rel`` also of measures.
         """
         preferred = split_measures(self.preference)
         for name in preferred:
-            if naming.parse_preference(name) is None and not is_measures(re.split("[(@]", name)[0]):
+            if naming.parse_preference(name) is None and not is_measures(
+                re.split("[(@]", name)[0]
+            ):
                 preference_names = preference_functions.NAMES
-                hint = did_you_mean(name, preference_names, 0.7) or "; or name a measure"
+                hint = (
+                    did_you_mean(name, preference_names, 0.7) or "; or name a measure"
+                )
                 raise ValueError(
                     f"unknown preference {name!r}; choose from {', '.join(preference_names)}{hint}"
                 )
@@ -473,7 +536,9 @@ class Options(argparse.Namespace):
         if self.measures is None and self.preference is None:
             named = [*measures, *preferences]
         rel = getattr(self, "rel", None)
-        criteria = naming.with_parameters(named, rel=rel, cutoff=getattr(self, "cutoff", None))
+        criteria = naming.with_parameters(
+            named, rel=rel, cutoff=getattr(self, "cutoff", None)
+        )
         if rel is None:
             return [*criteria]
         return [with_rel(criterion, rel) for criterion in criteria]
@@ -510,7 +575,9 @@ class Options(argparse.Namespace):
             self.check_only_values()
             return None
         if not self.runs:
-            self.parser.error("the following arguments are required: QRELS, RUN (or --values FILE)")
+            self.parser.error(
+                "the following arguments are required: QRELS, RUN (or --values FILE)"
+            )
         self.check_no_values()
         return Inputs(self)
 
@@ -537,7 +604,9 @@ class Options(argparse.Namespace):
         for name in ("query_column", "run_column", "where", *_REPEATS):
             if getattr(self, name) is not None:
                 option = name.replace("_", "-")
-                raise ValueError(f"--{option} says how to read --values; give --values, too")
+                raise ValueError(
+                    f"--{option} says how to read --values; give --values, too"
+                )
 
     def repeats_of_values(self) -> tuple[str, str] | str | None:
         """Return the column of repeats and their kind, or the kind alone.
@@ -577,7 +646,12 @@ class Inputs:
 
     def __init__(self, options: Options) -> None:
         aspects = _parse_aspects(options.aspect)
-        files = [options.qrels, *options.runs, *options.judged, *(path for _, path in aspects)]
+        files = [
+            options.qrels,
+            *options.runs,
+            *options.judged,
+            *(path for _, path in aspects),
+        ]
         if files.count(STDIN) > 1:
             raise ValueError(
                 "-: standard input can be read only once, for the qrels or for one run"
@@ -589,7 +663,9 @@ class Inputs:
             signal.siginterrupt(signal.SIGINT, True)
         check_patterns(options.runs)
         sources = [what_is(path, RUN) for path in options.runs]
-        self.runs: dict[str, Source] = dict(zip(run_names(options.runs), sources, strict=True))
+        self.runs: dict[str, Source] = dict(
+            zip(run_names(options.runs), sources, strict=True)
+        )
         self.options: Options = options
         self.collection: Collection | None = None
         self._source: str | pl.DataFrame | Collection = options.qrels
@@ -597,7 +673,9 @@ class Inputs:
             self._source = _with_aspects([("relevance", options.qrels), *aspects])
         elif not named_files(options.qrels):
             self._source = load_collection(options.qrels)
-            self.collection = self._source if isinstance(self._source, Collection) else None
+            self.collection = (
+                self._source if isinstance(self._source, Collection) else None
+            )
 
     @cached_property
     def judgments(self) -> Judgments:
@@ -679,7 +757,9 @@ def run_names(paths: Sequence[str]) -> list[str]:
     names = []
     for path in paths:
         name = "stdin" if path == STDIN else Path(path).name
-        name = name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+        name = name.encode("utf-8", "surrogateescape").decode(
+            "utf-8", "backslashreplace"
+        )
         for ending in _ENDINGS:
             name = name.removesuffix(ending) or name
         names.append(name)

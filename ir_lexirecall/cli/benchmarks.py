@@ -51,7 +51,9 @@ def add_benchmark(commands: Any) -> None:
     words = "resample queries only (default), or collections as well"
     parser.add_argument("--over", choices=OVER, help=words)
     where = "a collection lacks runs (with --values, also if a query lacks values)"
-    parser.add("missing", help=f"if {where}: stop with an error, or skip (default: error)")
+    parser.add(
+        "missing", help=f"if {where}: stop with an error, or skip (default: error)"
+    )
     parser.add_argument(
         "--values",
         action="store_true",
@@ -71,17 +73,22 @@ def add_benchmark(commands: Any) -> None:
         "random sample of at least 10 queries; with --values: FILE has the program's values of "
         "all collections",
     )
-    parser.add("smaller_is_better", "query_column", "allow_empty", "trec_eval", "levels")
+    parser.add(
+        "smaller_is_better", "query_column", "allow_empty", "trec_eval", "levels"
+    )
     parser.add("repeats", "repeats_are", "deterministic")
     parser.add(
-        "groups", more="; if collections share ids of queries, a column collection tells them apart"
+        "groups",
+        more="; if collections share ids of queries, a column collection tells them apart",
     )
     parser.add("cluster")
     parser.add_argument("--report", metavar="FILE", help="write an HTML report as well")
     over = "over collections, differences are tested by t (random effects)"
     tests = f"{', '.join(TESTS)} (default: t for measures, sign for preferences)"
     parser.add("margin")
-    parser.add("test", help=f"significance test within each collection: {tests}; {over}")
+    parser.add(
+        "test", help=f"significance test within each collection: {tests}; {over}"
+    )
     parser.add(*TEST[1:])
     parser.add_argument(
         "--pairs",
@@ -134,11 +141,19 @@ def _qrels_with(
     return {name: reading_of(options, of_one) for name, of_one in qrels.items()}
 
 
-def _arguments(options: Options, source: Source, predicted: Mapping[str, str]) -> dict[str, Any]:
+def _arguments(
+    options: Options, source: Source, predicted: Mapping[str, str]
+) -> dict[str, Any]:
     """Return the arguments of ``benchmark``; the command line overrides the file."""
     named = {
         name: getattr(options, name)
-        for name in ("baseline", "smaller_is_better", "groups", "missing", "deterministic")
+        for name in (
+            "baseline",
+            "smaller_is_better",
+            "groups",
+            "missing",
+            "deterministic",
+        )
     }
     named["by"] = options.criteria() or None
     named["margin"] = parse_margin(options.margin)
@@ -179,7 +194,9 @@ def _show_to_people(page: Page, result: Benchmark, over: str | None) -> None:
     if not options.pairs:
         return
     for name in result.quantities:
-        criterion, *columns = present.benchmark_table(result, over, page.places, name).columns
+        criterion, *columns = present.benchmark_table(
+            result, over, page.places, name
+        ).columns
         page.add_sentences("", f"{criterion.cells[0]}:")
         page.add_shown(Shown(columns))
     if result.grouped:
@@ -188,7 +205,10 @@ def _show_to_people(page: Page, result: Benchmark, over: str | None) -> None:
 
 
 def _inputs_of_report(
-    options: Options, source: Source, judged: Mapping[str, list[str]], predicted: Mapping[str, str]
+    options: Options,
+    source: Source,
+    judged: Mapping[str, list[str]],
+    predicted: Mapping[str, str],
 ) -> dict[str, str]:
     """Return the files that the report lists, by what they are."""
     inputs = {"values": options.source} if options.values else {}
@@ -201,7 +221,9 @@ def _inputs_of_report(
     return inputs
 
 
-def _by_collection(option: str, words: list[str], source: Source) -> list[tuple[str, str]]:
+def _by_collection(
+    option: str, words: list[str], source: Source
+) -> list[tuple[str, str]]:
     """Return pairs of a collection and a file from words ``COLLECTION=FILE``."""
     pairs = []
     for word in words:

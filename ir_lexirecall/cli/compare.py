@@ -69,7 +69,9 @@ def add_compare(commands: Any) -> None:
     parser.add_runs(least=2, values=True)
     parser.add("measures", help="measures, one or several (default of --values: all)")
     parser.add_preference("lexirecall, if no measure is named")
-    parser.add("baseline", help="compare all others with this run (its name in the table)")
+    parser.add(
+        "baseline", help="compare all others with this run (its name in the table)"
+    )
     parser.add("allow_empty", "rel", "cutoff")
     parser.add("predicted", more=_PREDICTED_VALUES)
     parser.add("groups", "cluster", "margin", *TEST)
@@ -86,7 +88,9 @@ def add_compare(commands: Any) -> None:
         help="print instead the queries on which criteria X and Y disagree about runs A and B",
     )
     parser.add_argument(
-        "--pairs", action="store_true", help="add a table of all pairs (--wide: with every column)"
+        "--pairs",
+        action="store_true",
+        help="add a table of all pairs (--wide: with every column)",
     )
     add_glance(parser)
     parser.add(*BOUNDS)
@@ -98,7 +102,9 @@ def add_compare(commands: Any) -> None:
         "LaTeX and Markdown",
     )
     kinds = list(KINDS[Comparison])
-    parser.add_argument("--plot", metavar="FILE", help="draw a picture into FILE (see --kind)")
+    parser.add_argument(
+        "--plot", metavar="FILE", help="draw a picture into FILE (see --kind)"
+    )
     parser.add_argument(
         "--kind",
         choices=kinds,
@@ -112,7 +118,9 @@ def add_compare(commands: Any) -> None:
         default="means",
         help="contents of a table in LaTeX or Markdown (default: means)",
     )
-    parser.add_argument("--caption", metavar="TEXT", help="first sentence of a caption in LaTeX")
+    parser.add_argument(
+        "--caption", metavar="TEXT", help="first sentence of a caption in LaTeX"
+    )
     add_output(parser)
 
 
@@ -128,7 +136,9 @@ def add_report(commands: Any) -> None:
     parser.add_runs(values=True)
     parser.add("measures", help="measures, as in `eval` (default of --values: all)")
     parser.add_preference()
-    parser.add("baseline", help="compare all others with this run (its name in the table)")
+    parser.add(
+        "baseline", help="compare all others with this run (its name in the table)"
+    )
     parser.add("predicted", more=_PREDICTED_VALUES)
     parser.add("allow_empty", "groups", "cluster", "margin", *TEST)
     parser.add_argument("--title", help="title of the page")
@@ -137,7 +147,9 @@ def add_report(commands: Any) -> None:
         metavar="FILE",
         help="texts of the queries (TSV, CSV, JSON lines, TREC topics), or an id of ir_datasets",
     )
-    parser.add_argument("-o", "--output", required=True, metavar="FILE", help="HTML file to write")
+    parser.add_argument(
+        "-o", "--output", required=True, metavar="FILE", help="HTML file to write"
+    )
 
 
 _PAIR = (
@@ -226,7 +238,9 @@ def _add_bounds(page: Page, result: Comparison, bounds: dict[str, Any]) -> None:
 def _check_compare(options: Options, inputs: Inputs | None) -> None:
     """Raise if options contradict each other, or name a run that is not there."""
     if options.disagree:
-        _refuse_beside("--disagree shows a table of its own", options, "explain", "bounds", "plot")
+        _refuse_beside(
+            "--disagree shows a table of its own", options, "explain", "bounds", "plot"
+        )
     if options.bounds:
         _refuse_beside("--bounds shows a table only", options, "explain", "plot")
     if options.kind and not options.plot:
@@ -259,7 +273,9 @@ def _explain(page: Page, result: Comparison, a: str, b: str) -> None:
     _add_legend(page, table)
 
 
-def _disagree(page: Page, result: Comparison, by_a: str, by_b: str, a: str, b: str) -> None:
+def _disagree(
+    page: Page, result: Comparison, by_a: str, by_b: str, a: str, b: str
+) -> None:
     """Add the queries on which two criteria prefer different runs, and how many these are."""
     table = result.disagreements(by_a, by_b, a, b)
     if len(table) or not page.for_people:
@@ -340,7 +356,9 @@ def _about_bounds(table: pd.DataFrame) -> str:
     return f"Bounds hold whatever grades the unjudged documents of {tops} would get."
 
 
-def compared(options: Options, by: list[Any], inputs: Inputs | None, least: int = 2) -> Comparison:
+def compared(
+    options: Options, by: list[Any], inputs: Inputs | None, least: int = 2
+) -> Comparison:
     """Return the comparison of runs, or of values that another program computed."""
     design = Design(
         options.baseline,
@@ -358,7 +376,9 @@ def compared(options: Options, by: list[Any], inputs: Inputs | None, least: int 
         reading_options["repeats"] = Repeats.from_argument(
             reading_options["repeats"], reading_options.pop("deterministic")
         )
-        return compare_values(values, wanted_values(by or None, costs, **reading_options), design)
+        return compare_values(
+            values, wanted_values(by or None, costs, **reading_options), design
+        )
     return compare_runs(inputs.judgments, inputs.runs, parse_criteria(by), design)
 
 
@@ -388,7 +408,10 @@ def run_report(options: Options) -> int:
     """Run the command ``report``."""
     inputs, runs = options.inputs(), {}
     if inputs is None:
-        by, sources = (options.criteria(), {run_name(path): path for path in options.values})
+        by, sources = (
+            options.criteria(),
+            {run_name(path): path for path in options.values},
+        )
     else:
         is_named = options.measures is not None or options.preference is not None
         by = options.criteria([] if is_named else inputs.measures, ["lexirecall"])
@@ -441,7 +464,8 @@ def add_gate(commands: Any) -> None:
     words = "run file that must not be worse"
     parser.add_argument("candidate", metavar="CANDIDATE", nargs="?", help=words)
     parser.add(
-        "values", help="instead of QRELS, BASELINE and CANDIDATE: values per query, as in `compare`"
+        "values",
+        help="instead of QRELS, BASELINE and CANDIDATE: values per query, as in `compare`",
     )
     parser.add(*OF_VALUES)
     for name in ("baseline", "candidate"):
@@ -449,7 +473,8 @@ def add_gate(commands: Any) -> None:
         words = f"name of the {name} in --values (default: the {default} of two runs)"
         parser.add_argument(f"--{name}", metavar="RUN", dest=f"{name}_run", help=words)
     words = (
-        "measures, one or several (default: those that a collection recommends; of --values: all)"
+        "measures, one or several (default: those that a collection recommends; of "
+        "--values: all)"
     )
     parser.add("measures", help=words)
     parser.add_preference("none")
@@ -468,13 +493,17 @@ def add_gate(commands: Any) -> None:
         "call a loss undecided if grades of unjudged documents could undo it (default); "
         "--no-bounds: count unjudged documents as not relevant"
     )
-    parser.add_argument("--bounds", action=BooleanOptionalAction, default=True, help=words)
+    parser.add_argument(
+        "--bounds", action=BooleanOptionalAction, default=True, help=words
+    )
     words = "append each look to this file (JSON lines), and keep alpha over all looks"
     parser.add_argument("--ledger", metavar="FILE", help=words)
     words = "number of looks, which then share alpha equally (default: no limit)"
     parser.add_argument("--horizon", type=int, metavar="N", help=words)
     parser.add_argument(
-        "--release", metavar="RUN", help="run file of the last release, a second baseline"
+        "--release",
+        metavar="RUN",
+        help="run file of the last release, a second baseline",
     )
     parser.add_argument(
         "--queries",
@@ -483,7 +512,9 @@ def add_gate(commands: Any) -> None:
         metavar="N",
         help="number of lost queries to list (default: 10)",
     )
-    parser.add("rel", "allow_empty", "predicted", "groups", "cluster", *ONE_CRITERION_TEST)
+    parser.add(
+        "rel", "allow_empty", "predicted", "groups", "cluster", *ONE_CRITERION_TEST
+    )
     parser.add_argument(
         "--format",
         choices=["text", "markdown", "json"],
@@ -510,7 +541,9 @@ def run_gate(options: Options) -> int:
         "groups": options.groups,
     }
     disagreements = (
-        gate_of_runs(options, asked) if options.values is None else gate_of_values(options, asked)
+        gate_of_runs(options, asked)
+        if options.values is None
+        else gate_of_values(options, asked)
     )
     if options.format == "json":
         shown = present.gate_json(disagreements, options.queries)
@@ -543,20 +576,28 @@ def rule_of_gate(options: Options) -> str:
 def gate_of_runs(options: Options, asked: Mapping[str, Any]) -> Gate:
     """Return the gate of two run files."""
     if options.candidate is None:
-        options.parser.error("the following arguments are required: QRELS, BASELINE, CANDIDATE")
+        options.parser.error(
+            "the following arguments are required: QRELS, BASELINE, CANDIDATE"
+        )
     options.check_no_values()
     for name in ("baseline", "candidate"):
         if getattr(options, f"{name}_run") is not None:
-            raise ValueError(f"--{name} names a run of --values; a run file is called by its name")
+            raise ValueError(
+                f"--{name} names a run of --values; a run file is called by its name"
+            )
     is_one_file = options.baseline == options.candidate != STDIN
-    options.runs = [options.baseline] if is_one_file else [options.baseline, options.candidate]
+    options.runs = (
+        [options.baseline] if is_one_file else [options.baseline, options.candidate]
+    )
     inputs = Inputs(options)
     (baseline, first), *other = inputs.runs.items()
     # The same file twice is an unchanged run, which passes.
     candidate, second = other[0] if other else (f"{baseline} (candidate)", first)
     measures = () if options.measures or options.preference else inputs.measures
     by = options.criteria(measures)
-    return gate(inputs.judgments, first, second, by, names=(baseline, candidate), **asked)
+    return gate(
+        inputs.judgments, first, second, by, names=(baseline, candidate), **asked
+    )
 
 
 def gate_of_values(options: Options, asked: Mapping[str, Any]) -> Gate:
@@ -565,7 +606,10 @@ def gate_of_values(options: Options, asked: Mapping[str, Any]) -> Gate:
     files = list(options.values)
     values: Any = files[0] if len(files) == 1 else files
     if len(files) == 2 and files[0] == files[1]:
-        values = {run_name(files[0]): files[0], f"{run_name(files[0])} (candidate)": files[0]}
+        values = {
+            run_name(files[0]): files[0],
+            f"{run_name(files[0])} (candidate)": files[0],
+        }
     return gate(
         None,
         options.baseline_run,
@@ -583,4 +627,6 @@ def _gate_for_people(found: Gate, options: Options) -> str:
     if options.format == "markdown" or (options.format is None and width is None):
         return str(present.gate_text(found, options.queries))
     glance = present.gate_glance(found, options.queries)
-    return str(present.glance_text(glance, width or WIDTH, all_notes=True, options=True))
+    return str(
+        present.glance_text(glance, width or WIDTH, all_notes=True, options=True)
+    )

@@ -31,7 +31,11 @@ from ir_lexirecall.cli.output import (
 from ir_lexirecall.data import demo
 from ir_lexirecall.data.collection import DEMO, find_collection
 from ir_lexirecall.evaluation.scored_runs import ScoredRuns
-from ir_lexirecall.io.measure_names import from_trec_eval, trec_eval_lines, trec_eval_name
+from ir_lexirecall.io.measure_names import (
+    from_trec_eval,
+    trec_eval_lines,
+    trec_eval_name,
+)
 from ir_lexirecall.io.source import Source
 from ir_lexirecall.measures.declaration import REGISTRY
 from ir_lexirecall.measures.parsing import is_measures, parse_measures, with_rel
@@ -50,8 +54,18 @@ present: Any = LazyModule("ir_lexirecall.present")
 _READABLE = 100  # columns of a text
 _LEAST_AP = 1e-5  # of trec_eval's geometric mean
 TREC = "trec"  # a format: trec_eval's lines
-_TESTED = ("difference", "ci_low", "ci_high", "p", "p_corrected", "effect_size", "verdict")
-_COUNTS = frozenset(("NumQ", "NumRel", "NumRet", "Judged"))  # of which more is not better
+_TESTED = (
+    "difference",
+    "ci_low",
+    "ci_high",
+    "p",
+    "p_corrected",
+    "effect_size",
+    "verdict",
+)
+_COUNTS = frozenset(
+    ("NumQ", "NumRel", "NumRet", "Judged")
+)  # of which more is not better
 
 
 def add_eval(commands: Any) -> None:
@@ -65,9 +79,12 @@ def add_eval(commands: Any) -> None:
     )
     parser.add_runs()
     parser.add(
-        "measures", help="measures, one or several (default: those that a collection recommends)"
+        "measures",
+        help="measures, one or several (default: those that a collection recommends)",
     )
-    parser.add_argument("--by-query", action="store_true", help="print a row per run and query")
+    parser.add_argument(
+        "--by-query", action="store_true", help="print a row per run and query"
+    )
     words = "run (its name in the table) to test all others against: + is better, - is worse"
     parser.add("baseline", help=words)
     parser.add("allow_empty", "rel", *BOUNDS, "margin", *TEST)
@@ -80,7 +97,9 @@ def run_eval(options: Options) -> None:
     if options.format == TREC:
         _take_version_10(options)
     inputs = Inputs(options)
-    trec_names = ["official"] if options.measures is None else split_measures(options.measures)
+    trec_names = (
+        ["official"] if options.measures is None else split_measures(options.measures)
+    )
     named = _named_measures(options, inputs, trec_names)
     _check_no_preferences(named)
     measures = parse_measures(named)
@@ -92,7 +111,10 @@ def run_eval(options: Options) -> None:
     )
     if options.format == TREC:
         geometric = not {"official", "gm_map"}.isdisjoint(trec_names)
-        emit(_trec_lines(scored, inputs.runs, options, geometric=geometric), options.output)
+        emit(
+            _trec_lines(scored, inputs.runs, options, geometric=geometric),
+            options.output,
+        )
         return
 
     page = Page(options)
@@ -100,7 +122,9 @@ def run_eval(options: Options) -> None:
     if options.bounds:
         _add_bounds(page, scored, algorithms.Judgings(**bounds))
     elif options.by_query:
-        columns = {name: array.ravel().tolist() for name, array in scored.values.items()}
+        columns = {
+            name: array.ravel().tolist() for name, array in scored.values.items()
+        }
         page.add_table(_rows_by_query(scored) | columns)
     elif is_tested:
         _add_tests(page, scored, options)
@@ -134,7 +158,9 @@ def _check_no_preferences(named: Any) -> None:
         if not isinstance(name, str) or is_measures(name):
             continue
         if naming.parse_preference(name) is not None:
-            raise ValueError(f"{name} is a preference between two runs: `compare` takes it")
+            raise ValueError(
+                f"{name} is a preference between two runs: `compare` takes it"
+            )
 
 
 def _check_eval(options: Options, inputs: Inputs) -> None:
@@ -151,7 +177,9 @@ def _check_eval(options: Options, inputs: Inputs) -> None:
         )
     if options.baseline is not None:
         if options.by_query:
-            raise ValueError("--baseline cannot be combined with --by-query: it tests means")
+            raise ValueError(
+                "--baseline cannot be combined with --by-query: it tests means"
+            )
         check_choice("baseline", options.baseline, inputs.runs)
 
 
@@ -168,8 +196,12 @@ def _add_bounds(page: Page, scored: ScoredRuns, judgings: Any) -> None:
     """Add values with their bounds under any judging, of runs or of each query."""
     by_query = page.options.by_query
     depth = judgings.pool_depth(scored.measures.values())
-    ends = judging.bounds_by_measure(scored.pool(depth), scored.measures, scored.values, judgings)
-    columns: dict[str, list[Any]] = _rows_by_query(scored) if by_query else {"run": scored.names}
+    ends = judging.bounds_by_measure(
+        scored.pool(depth), scored.measures, scored.values, judgings
+    )
+    columns: dict[str, list[Any]] = (
+        _rows_by_query(scored) if by_query else {"run": scored.names}
+    )
     for name, measure in scored.measures.items():
         arrays = {name: scored.values[name]}
         if name in ends:
@@ -197,7 +229,8 @@ def _add_tests(page: Page, scored: ScoredRuns, options: Options) -> None:
     if page.for_people:
         decimals = 3 if options.places is None else options.places
         page.add_glance(
-            present.comparison_glance(result, decimals), provenance_line(result.provenance)
+            present.comparison_glance(result, decimals),
+            provenance_line(result.provenance),
         )
         return
     columns: dict[str, list[Any]] = {"run": result.runs}
@@ -235,7 +268,9 @@ def _trec_measures(names: Sequence[str]) -> dict[str, str]:
         except ValueError:
             if name != "gm_map" and not is_measures(name):
                 raise
-            measures |= {"map": "AP"} if name == "gm_map" else {trec_eval_name(name): name}
+            measures |= (
+                {"map": "AP"} if name == "gm_map" else {trec_eval_name(name): name}
+            )
     return measures
 
 
@@ -255,13 +290,19 @@ def _trec_lines(
         }
         means: dict[str, float] = {}
         for name, row in values.items():
-            means[name] = len(row) if name == "num_q" else aggregate(scored.measures[name], row)
+            means[name] = (
+                len(row) if name == "num_q" else aggregate(scored.measures[name], row)
+            )
             if name == "map" and geometric:
-                means["gm_map"] = float(np.exp(np.log(np.maximum(row, _LEAST_AP)).mean()))
+                means["gm_map"] = float(
+                    np.exp(np.log(np.maximum(row, _LEAST_AP)).mean())
+                )
         per_query = (scored.judgments.query_ids, values) if options.by_query else None
         # A run has the tag that it has in TREC's format; its name where it is in another one.
         fields = source.data[0].first_line.split()
-        tag = fields[5] if len(fields) >= 6 else run  # trec_eval ignores what follows it
+        tag = (
+            fields[5] if len(fields) >= 6 else run
+        )  # trec_eval ignores what follows it
         text += trec_eval_lines(means, per_query, run=tag, places=options.places) + "\n"
     return text
 
@@ -273,7 +314,9 @@ def add_means(page: Page, scored: ScoredRuns, *, legend: bool = True) -> None:
     for name, measure in scored.measures.items():
         columns[name] = [aggregate(measure, row) for row in scored.values[name]]
         if measure.NAME not in _COUNTS:
-            marks[name] = best_marks(columns[name], smaller_is_better=smaller_is_better(measure))
+            marks[name] = best_marks(
+                columns[name], smaller_is_better=smaller_is_better(measure)
+            )
     where = f" of {scored.judgments.source}" if scored.judgments.source else ""
     best = any(map(any, marks.values()))
     notes = [
@@ -314,7 +357,9 @@ def add_demo(commands: Any) -> None:
 
 def add_measures(commands: Any) -> None:
     """Declare the command ``measures``."""
-    add_page(commands.add_parser("measures", help="list the measures with their parameters"))
+    add_page(
+        commands.add_parser("measures", help="list the measures with their parameters")
+    )
 
 
 def add_explain_measure(commands: Any) -> None:
@@ -328,7 +373,9 @@ def add_explain_measure(commands: Any) -> None:
         example="explain-measure 'RBU(p=0.9)@20'",
     )
     parser.add_argument(
-        "measure", metavar="M", help="any measure that ir_measures knows, such as LR or nDCG@10"
+        "measure",
+        metavar="M",
+        help="any measure that ir_measures knows, such as LR or nDCG@10",
     )
     add_page(parser)
 
@@ -338,11 +385,14 @@ def run_demo(options: Options) -> None:
     if options.write is not None:
         emit("".join(f"{path}\n" for path in demo.write(options.write)), options.output)
         return
-    measures = {str(measure): measure for measure in find_collection(DEMO).recommended()}
+    measures = {
+        str(measure): measure for measure in find_collection(DEMO).recommended()
+    }
     scored = ScoredRuns.from_runs(parse_measures(measures), demo.qrels(), demo.runs())
     page = Page(options)
     sizes = (
-        f"{len(demo.docs())} passages, {len(scored.judgments)} queries, {len(scored.names)} runs"
+        f"{len(demo.docs())} passages, {len(scored.judgments)} queries, "
+        f"{len(scored.names)} runs"
     )
     page.add_sentences(f"{sizes}. Means, the best of each column marked *:", "")
     add_means(page, scored, legend=False)  # the first sentence says it
@@ -359,12 +409,17 @@ def run_demo(options: Options) -> None:
         "",
     )
     page.add_items(
-        *(f"{page.shown_name(name)}: {measure.SHORT_DESC}" for name, measure in measures.items())
+        *(
+            f"{page.shown_name(name)}: {measure.SHORT_DESC}"
+            for name, measure in measures.items()
+        )
     )
     page.add_short_names()
     files = f"{shlex.quote(str(demo.FOLDER / 'runs'))}/*.run"
     page.add_sentences("", "The same table, and a comparison:")
-    page.add_lines(f"ir-lexirecall eval {DEMO} {files}", f"ir-lexirecall compare {DEMO} {files}")
+    page.add_lines(
+        f"ir-lexirecall eval {DEMO} {files}", f"ir-lexirecall compare {DEMO} {files}"
+    )
     page.add_sentences("In Python:")
     code = "import ir_lexirecall as irl; from ir_lexirecall import demo"
     page.add_lines(code, f'print(irl.benchmark("{DEMO}", demo.runs()))')
@@ -376,14 +431,25 @@ def run_explain_measure(options: Options) -> None:
     try:
         page = descriptions.describe(options.measure)
     except ValueError as error:
-        raise ValueError(f"{error}; `ir-lexirecall measures` lists those of this library") from None
-    emit(f"{page.page(min(terminal_width(options) or _READABLE, _READABLE))}\n", options.output)
+        raise ValueError(
+            f"{error}; `ir-lexirecall measures` lists those of this library"
+        ) from None
+    emit(
+        f"{page.page(min(terminal_width(options) or _READABLE, _READABLE))}\n",
+        options.output,
+    )
 
 
 def run_measures(options: Options) -> None:
     """List the measures of this library, then the standard ones, with their parameters."""
-    names = list(dict.fromkeys(measure.NAME for measure in REGISTRY.values() if measure.PAGE))
-    added = [name for name in dict.fromkeys(m.NAME for m in REGISTRY.values()) if name not in names]
+    names = list(
+        dict.fromkeys(measure.NAME for measure in REGISTRY.values() if measure.PAGE)
+    )
+    added = [
+        name
+        for name in dict.fromkeys(m.NAME for m in REGISTRY.values())
+        if name not in names
+    ]
     lines = ["Measures of this library", ""]
     for name in [*names, *added]:
         lines += [*_lines_on_measure(name, options), ""]
@@ -410,7 +476,9 @@ def _lines_on_measure(name: str, options: Options) -> list[str]:
         lines.append(filled(f"    {about.plain}", options, " " * 6))
     for parameter in about.parameters:
         how = (
-            parameter.default if parameter.default == "required" else f"default {parameter.default}"
+            parameter.default
+            if parameter.default == "required"
+            else f"default {parameter.default}"
         )
         text = f"    {parameter.name:<11} {how:<21} {parameter.meaning}"
         lines.append(filled(text, options, " " * 16))

@@ -16,7 +16,12 @@ from ir_lexirecall.comparison.comparing import compare_runs, parse_criteria
 from ir_lexirecall.io.files import written_whole
 from ir_lexirecall.io.spreadsheets import escaped_table
 from ir_lexirecall.judging.algorithms import Judgings
-from ir_lexirecall.judging.files import MOST_GRADES, merged_judges, write_pool_csv, write_pool_page
+from ir_lexirecall.judging.files import (
+    MOST_GRADES,
+    merged_judges,
+    write_pool_csv,
+    write_pool_page,
+)
 
 
 def add_to_judge(commands: Any) -> None:
@@ -33,12 +38,18 @@ def add_to_judge(commands: Any) -> None:
     )
     parser.add_runs(least=2)
     parser.add_argument(
-        "-n", type=int, default=100, metavar="N", help="list at most N documents (default: 100)"
+        "-n",
+        type=int,
+        default=100,
+        metavar="N",
+        help="list at most N documents (default: 100)",
     )
     parser.add("measures", help="the measure that compares the runs")
     parser.add_preference()
     parser.add("rel", "cutoff")
-    parser.add("baseline", help="list only documents that decide between this run and others")
+    parser.add(
+        "baseline", help="list only documents that decide between this run and others"
+    )
     parser.add("allow_empty", "depth", "max_rel")
     default = " (default: those of the collection, if this machine has them)"
     _add_texts(parser, "-o pool.csv and pool.html", default)
@@ -49,7 +60,9 @@ def run_to_judge(options: Options) -> None:
     """Run the command `to-judge`."""
     by = parse_criteria(options.criteria(preferences=["lexirecall"]))
     if len(by) > 1:
-        raise ValueError(f"one criterion orders the documents; choose one of {', '.join(by)}")
+        raise ValueError(
+            f"one criterion orders the documents; choose one of {', '.join(by)}"
+        )
     inputs = Inputs(options)
     design = Design(options.baseline, allow_empty=options.allow_empty)
     result = compare_runs(inputs.judgments, inputs.runs, by, design)
@@ -59,7 +72,9 @@ def run_to_judge(options: Options) -> None:
 
     kind = _ending(options.output)
     if kind not in ("html", "csv") and (options.texts or options.queries):
-        raise ValueError("texts are written with -o pool.csv or -o pool.html; name one of these")
+        raise ValueError(
+            "texts are written with -o pool.csv or -o pool.html; name one of these"
+        )
     if options.labels and kind != "html":
         raise ValueError("--labels are of the page; name it with -o pool.html")
     if kind in ("html", "csv"):
@@ -72,7 +87,9 @@ def run_to_judge(options: Options) -> None:
     page.finish()
 
 
-def _write_pool(table: pd.DataFrame, kind: str, options: Options, inputs: Inputs) -> Path:
+def _write_pool(
+    table: pd.DataFrame, kind: str, options: Options, inputs: Inputs
+) -> Path:
     """Write documents to judge, with their texts, as a page or as a table."""
     collection = inputs.collection
     if collection is not None and not collection.has_texts:
@@ -98,7 +115,8 @@ def _ending(path: str | None) -> str:
 def _add_texts(parser: Parser, where: str, default: str) -> None:
     """Add the options for what a page shows besides ids."""
     help_text = (
-        f"texts of documents for {where}: TSV, CSV, JSON lines, or an id of ir_datasets{default}"
+        f"texts of documents for {where}: TSV, CSV, JSON lines, or an id of "
+        f"ir_datasets{default}"
     )
     parser.add_argument("--texts", metavar="FILE", help=help_text)
     parser.add_argument(
@@ -130,11 +148,14 @@ def add_merge_judged(commands: Any) -> None:
         example="merge-judged judged-ada.qrels judged-ben.qrels -o agreed.qrels --disagreements "
         "again.html",
     )
-    parser.add_argument("judged", nargs=2, metavar="JUDGED", help="the file of each judge")
+    parser.add_argument(
+        "judged", nargs=2, metavar="JUDGED", help="the file of each judge"
+    )
     words = "write the merged judgments: TREC qrels, or a table (.csv)"
     parser.add_argument("-o", "--output", required=True, metavar="FILE", help=words)
     words = (
-        "write the documents with two grades: a table (.csv), or a page to judge them again (.html)"
+        "write the documents with two grades: a table (.csv), or a page to judge them "
+        "again (.html)"
     )
     parser.add_argument("--disagreements", metavar="FILE", help=words)
     _add_texts(parser, "--disagreements FILE.html", "")
@@ -151,7 +172,9 @@ def run_merge_judged(options: Options) -> None:
             f"{options.output}: an id has a blank in it, which qrels of TREC cannot hold; "
             "name a .csv file"
         )
-    top = _top_grade(options.labels, agreed["relevance"], differ["grade_a"], differ["grade_b"])
+    top = _top_grade(
+        options.labels, agreed["relevance"], differ["grade_a"], differ["grade_b"]
+    )
     if kind == "html" and top >= MOST_GRADES:
         raise ValueError(
             f"--disagreements {options.disagreements}: the page has keys for grades up to "
@@ -205,5 +228,10 @@ def _write_qrels(judged: pd.DataFrame, path: Path) -> None:
     """Write judgments in the format of TREC."""
     columns = ["query_id", "iteration", "doc_id", "relevance"]
     judged.assign(iteration=0)[columns].to_csv(
-        path, sep=" ", header=False, index=False, quoting=csv.QUOTE_NONE, lineterminator="\n"
+        path,
+        sep=" ",
+        header=False,
+        index=False,
+        quoting=csv.QUOTE_NONE,
+        lineterminator="\n",
     )

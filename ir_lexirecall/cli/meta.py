@@ -11,8 +11,20 @@ from typing import Any
 
 from ir_lexirecall import meta
 from ir_lexirecall._util.lazy import pandas as pd
-from ir_lexirecall.cli.arguments import ONE_CRITERION_TEST, Inputs, Options, Parser, split_measures
-from ir_lexirecall.cli.output import EXACT, Page, add_output, save_picture, terminal_width
+from ir_lexirecall.cli.arguments import (
+    ONE_CRITERION_TEST,
+    Inputs,
+    Options,
+    Parser,
+    split_measures,
+)
+from ir_lexirecall.cli.output import (
+    EXACT,
+    Page,
+    add_output,
+    save_picture,
+    terminal_width,
+)
 from ir_lexirecall.meta.records import RECORDS, Option, Record
 from ir_lexirecall.preferences import functions as preferences
 from ir_lexirecall.preferences.naming import with_parameters
@@ -20,7 +32,9 @@ from ir_lexirecall.present.text import format_number
 from ir_lexirecall.significance import TESTS, SignificanceTest
 
 STUDIES = {
-    record.name.replace("_", "-"): record for _, record in sorted(RECORDS.items()) if record.example
+    record.name.replace("_", "-"): record
+    for _, record in sorted(RECORDS.items())
+    if record.example
 }
 
 
@@ -112,7 +126,11 @@ def run_meta(options: Options) -> None:
     table = getattr(study, record.name)(**arguments)
 
     page = Page(options)
-    if options.name == "axioms" and page.for_people and terminal_width(options) is not None:
+    if (
+        options.name == "axioms"
+        and page.for_people
+        and terminal_width(options) is not None
+    ):
         _add_axioms(page, table)
     else:
         page.add_table(_shown(table, options))
@@ -129,10 +147,14 @@ def _arguments(options: Options, record: Record) -> dict[str, Any]:
     Raises:
         ValueError: a run is in two groups, or a measure is unknown.
     """
-    arguments = {name: getattr(options, name) for name in record.options if name in options}
+    arguments = {
+        name: getattr(options, name) for name in record.options if name in options
+    }
     if record.measures:
         cutoff = getattr(options, "cutoff", None)
-        arguments["measures"] = with_parameters(split_measures(options.measures), cutoff=cutoff)
+        arguments["measures"] = with_parameters(
+            split_measures(options.measures), cutoff=cutoff
+        )
     if arguments.get("groups"):
         arguments["groups"] = _group_of_each_run(arguments["groups"])
     if record.test is not None:
@@ -154,19 +176,27 @@ def _group_of_each_run(groups: Sequence[tuple[str, str]]) -> dict[str, str]:
 def _significance_test(options: Options, record: Record, test: SignificanceTest) -> Any:
     """Return the significance test of a study."""
     settings = {"n_resamples": test.n_resamples, "seed": test.seed, **vars(options)}
-    if "n_resamples" in record.options:  # then it is an argument of the study, not of the test
+    if (
+        "n_resamples" in record.options
+    ):  # then it is an argument of the study, not of the test
         settings["n_resamples"] = test.n_resamples
     return Options(**settings).significance_test()
 
 
-def _study_of_runs(options: Options, record: Record, measures: Sequence[Any]) -> meta.Study:
+def _study_of_runs(
+    options: Options, record: Record, measures: Sequence[Any]
+) -> meta.Study:
     """Read the judgments and runs of a study."""
     inputs = Inputs(options)
     rel = options.rel if "rel" in record.runs else 1
     if rel is None:
         rel = 1 if inputs.collection is None else inputs.collection.rel
     return meta.Study(
-        measures, inputs.judgments, inputs.runs, rel=rel, allow_empty=options.allow_empty
+        measures,
+        inputs.judgments,
+        inputs.runs,
+        rel=rel,
+        allow_empty=options.allow_empty,
     )
 
 
@@ -179,7 +209,14 @@ def _shown(table: pd.DataFrame, options: Options) -> pd.DataFrame:
     if options.format in EXACT:
         return shown
     if "counterexample" in shown:
-        columns = ["measure", "property", "result", "counterexample", "source", "search"]
+        columns = [
+            "measure",
+            "property",
+            "result",
+            "counterexample",
+            "source",
+            "search",
+        ]
         shown = shown[columns]
     exact = [name for name in shown.columns if _has_fractions(shown[name])]
     return shown.drop(columns=exact)
@@ -199,15 +236,27 @@ def _add_confusion(page: Page, table: pd.DataFrame) -> None:
     by_grade, kappa, alpha = (table.attrs[name] for name in measured)
     about = "Documents by the grades of QRELS (rows) and of --qrels-b"
     if not isinstance(kappa, Mapping):
-        numbers = f"kappa {format_number(kappa, 3)}, ordinal alpha {format_number(alpha, 3)}"
+        numbers = (
+            f"kappa {format_number(kappa, 3)}, ordinal alpha {format_number(alpha, 3)}"
+        )
         page.add_sentences("", f"{about}: weighted {numbers}")
-        columns = {f"{grade:g}": [row[grade] for row in by_grade.values()] for grade in by_grade}
+        columns = {
+            f"{grade:g}": [row[grade] for row in by_grade.values()]
+            for grade in by_grade
+        }
         page.add_table({"grade": list(columns), **columns})
         return
-    page.add_sentences("", f"{about}, with weighted kappa and ordinal alpha of each judge")
+    page.add_sentences(
+        "", f"{about}, with weighted kappa and ordinal alpha of each judge"
+    )
     grades = sorted({grade for matrix in by_grade.values() for grade in matrix})
     rows = [
-        {"judge": judge, "kappa": kappa[judge], "alpha": alpha[judge], "grade": f"{grade:g}"}
+        {
+            "judge": judge,
+            "kappa": kappa[judge],
+            "alpha": alpha[judge],
+            "grade": f"{grade:g}",
+        }
         | {f"{other:g}": numbers.get(other, 0) for other in grades}
         for judge, matrix in by_grade.items()
         for grade, numbers in matrix.items()
@@ -223,7 +272,9 @@ def _add_axioms(page: Page, table: pd.DataFrame) -> None:
     matrix = results.pivot(index="property", columns="measure", values="result")
     page.add_table(matrix.loc[properties, measures].reset_index())
     page.add_sentences("(--wide shows sources and how the search went)")
-    for measure, rows in table[table["result"] == "fails"].groupby("measure", sort=False):
+    for measure, rows in table[table["result"] == "fails"].groupby(
+        "measure", sort=False
+    ):
         page.add_lines("", f"{page.shown_name(str(measure))} fails:")
         counterexamples = zip(rows["property"], rows["counterexample"], strict=True)
         page.add_items(*(f"{name}: {example}" for name, example in counterexamples))

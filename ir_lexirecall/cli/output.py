@@ -18,13 +18,27 @@ from typing import Any
 from ir_lexirecall.io.files import written_whole
 from ir_lexirecall.present import text as texts
 from ir_lexirecall.present.glance import WIDTH, Glance, glance_text
-from ir_lexirecall.present.tables import PLACES, Marks, Shown, Table, columns_of, is_p, plain
+from ir_lexirecall.present.tables import (
+    PLACES,
+    Marks,
+    Shown,
+    Table,
+    columns_of,
+    is_p,
+    plain,
+)
 from ir_lexirecall.present.text import confidence_words
 
 FORMATS = ("table", "tsv", "csv", "json", "latex", "markdown")
 # For programs: all digits unless --places asks for fewer, and no marks.
 EXACT = ("tsv", "csv", "json")
-_OF_MEASURES = ("criterion", "measure", "measure_a", "measure_b", "target")  # columns of names
+_OF_MEASURES = (
+    "criterion",
+    "measure",
+    "measure_a",
+    "measure_b",
+    "target",
+)  # columns of names
 
 
 def add_output(parser: argparse.ArgumentParser, *more: str) -> None:
@@ -36,9 +50,13 @@ def add_output(parser: argparse.ArgumentParser, *more: str) -> None:
     """
     formats = [*FORMATS, *more]
     words = f"output format: {', '.join(formats)} (default: table)"
-    parser.add_argument("--format", choices=formats, default="table", metavar="FORMAT", help=words)
     parser.add_argument(
-        "--places", type=_places, help="decimal places (default: 4; all in tsv, csv and json)"
+        "--format", choices=formats, default="table", metavar="FORMAT", help=words
+    )
+    parser.add_argument(
+        "--places",
+        type=_places,
+        help="decimal places (default: 4; all in tsv, csv and json)",
     )
     add_page(parser)
 
@@ -60,24 +78,37 @@ def add_page(parser: argparse.ArgumentParser) -> None:
 
 def add_glance(parser: argparse.ArgumentParser) -> None:
     """Add the arguments that show more of a result at a glance."""
-    parser.add_argument("--all", action="store_true", help="show every run, not only the best ten")
     parser.add_argument(
-        "--caveats", action="store_true", help="show every caveat (default: the three most serious)"
+        "--all", action="store_true", help="show every run, not only the best ten"
     )
     parser.add_argument(
-        "--verbose", action="store_true", help="add a line with settings, seed and versions"
+        "--caveats",
+        action="store_true",
+        help="show every caveat (default: the three most serious)",
+    )
+    parser.add_argument(
+        "--verbose",
+        action="store_true",
+        help="add a line with settings, seed and versions",
     )
 
 
 def _places(text: str) -> int:
     if not (text.isdecimal() and text.isascii() and int(text) <= 100):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0 to 100")
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not a whole number from 0 to 100"
+        )
     return int(text)
 
 
 def terminal_width(options: argparse.Namespace) -> int | None:
     """Return the columns of the terminal; None if the output goes elsewhere, or is ``--wide``."""
-    if options.wide or options.output is not None or sys.stdout is None or not sys.stdout.isatty():
+    if (
+        options.wide
+        or options.output is not None
+        or sys.stdout is None
+        or not sys.stdout.isatty()
+    ):
         return None
     columns = os.environ.get("COLUMNS", "")
     if columns.isdecimal() and int(columns) > 0:
@@ -93,7 +124,9 @@ def filled(text: str, options: argparse.Namespace, further: str = "") -> str:
     shown, width = texts.printable(text), terminal_width(options)
     if not width:
         return shown
-    return textwrap.fill(shown, width, subsequent_indent=further, break_on_hyphens=False)
+    return textwrap.fill(
+        shown, width, subsequent_indent=further, break_on_hyphens=False
+    )
 
 
 class Page:
@@ -112,7 +145,11 @@ class Page:
         self._short: dict[str, str] = {}  # names of measures shown in short so far
 
     def add_table(
-        self, table: Table, marks: Marks | None = None, title: str = "", notes: Sequence[str] = ()
+        self,
+        table: Table,
+        marks: Marks | None = None,
+        title: str = "",
+        notes: Sequence[str] = (),
     ) -> None:
         """Add a frame, or columns by name, with marks beside the numbers of some columns.
 
@@ -120,7 +157,9 @@ class Page:
         below in Markdown, too.
         """
         if self.options.format in EXACT:
-            self.parts.append(for_programs(table, self.options.format, self.options.places))
+            self.parts.append(
+                for_programs(table, self.options.format, self.options.places)
+            )
             return
         confidence = confidence_words(getattr(table, "attrs", {}))
         if self._shortens:
@@ -138,15 +177,21 @@ class Page:
         short = texts.short_names(names)
         if short:
             for column in columns_of_names:
-                columns[column] = [short.get(str(value), value) for value in columns[column]]
+                columns[column] = [
+                    short.get(str(value), value) for value in columns[column]
+                ]
         self._short |= short
         shortened = {short.get(name, name): values for name, values in columns.items()}
-        return shortened, {short.get(name, name): column for name, column in marks.items()}
+        return shortened, {
+            short.get(name, name): column for name, column in marks.items()
+        }
 
     def add_shown(self, shown: Shown) -> None:
         """Add a table in the format that was asked for."""
         if self.options.format == "latex":
-            self.parts.append(shown.latex(f"tab:{self.options.name}" if shown.title else None))
+            self.parts.append(
+                shown.latex(f"tab:{self.options.name}" if shown.title else None)
+            )
         elif self.options.format == "markdown":
             self.parts.append(shown.markdown())
         else:
@@ -194,7 +239,10 @@ class Page:
         """Explain short names of measures, a line each; ``finish`` explains those that remain."""
         names, self._short = self._short, {}
         self.add_sentences(
-            *(f"({texts.explained_names({name: short})})" for name, short in names.items())
+            *(
+                f"({texts.explained_names({name: short})})"
+                for name, short in names.items()
+            )
         )
 
     def finish(self) -> None:
@@ -243,7 +291,9 @@ def for_programs(table: Table, form: str, places: int | None = None) -> str:
     run,AP,p
     bm25,0.2,1e-07
     """
-    columns = {name: list(map(plain, values)) for name, values in columns_of(table).items()}
+    columns = {
+        name: list(map(plain, values)) for name, values in columns_of(table).items()
+    }
     if places is not None:
         for name, values in columns.items():
             if not is_p(name):
@@ -252,7 +302,10 @@ def for_programs(table: Table, form: str, places: int | None = None) -> str:
         rows = zip(*columns.values(), strict=True)
         entries = [dict(zip(columns, map(_strict, row), strict=True)) for row in rows]
         return json.dumps(entries, indent=1)
-    cells = [[texts.escape_csv(name), *map(_exact, values)] for name, values in columns.items()]
+    cells = [
+        [texts.escape_csv(name), *map(_exact, values)]
+        for name, values in columns.items()
+    ]
     lines = zip(*cells, strict=True)
     if form == "tsv":
         return "\n".join("\t".join(line) for line in lines)

@@ -71,7 +71,9 @@ class Design:
         if self.baseline is not None:
             check_choice("baseline", self.baseline, [str(name) for name in runs])
 
-    def groups_of(self, query_ids: Sequence[str], table: Any = None) -> QueryGroups | None:
+    def groups_of(
+        self, query_ids: Sequence[str], table: Any = None
+    ) -> QueryGroups | None:
         """Return the groups of the queries, or None.
 
         A name that is not a file is that of a column of ``table``, if that is a table.
@@ -84,7 +86,10 @@ class Design:
             and table_of_frame(table) is not None
         )
         return read_groups(
-            self.groups, query_ids, table=table if named else None, collection=self.collection
+            self.groups,
+            query_ids,
+            table=table if named else None,
+            collection=self.collection,
         )
 
     def margins(
@@ -200,7 +205,10 @@ class ComparedRuns(Memoised):
             raise ValueError(
                 f"repeats='seeds' needs the t-test, not {self.test.name!r}; leave test out"
             )
-        for name, is_used in (("cluster=True", self.test.cluster), ("predicted", self.predicted)):
+        for name, is_used in (
+            ("cluster=True", self.test.cluster),
+            ("predicted", self.predicted),
+        ):
             if is_used:
                 raise ValueError(f"repeats='seeds' cannot be combined with {name}")
 
@@ -224,7 +232,9 @@ class ComparedRuns(Memoised):
                     f"fewer in {shown_names(few)}: merge groups, or leave groups out"
                 )
         if self.test.name not in (None, "t"):
-            raise ValueError(f"predicted needs the t-test, not {self.test.name!r}; leave test out")
+            raise ValueError(
+                f"predicted needs the t-test, not {self.test.name!r}; leave test out"
+            )
 
     # -- criteria --------------------------------------------------------------------------------
 
@@ -241,7 +251,9 @@ class ComparedRuns(Memoised):
     @property
     def defined_criteria(self) -> list[str]:
         """Names of the criteria by which all runs have finite values on all queries that count."""
-        return [name for name, one in self.by.items() if np.isfinite(one.standings).all()]
+        return [
+            name for name, one in self.by.items() if np.isfinite(one.standings).all()
+        ]
 
     def criterion(self, by: str | None = None) -> Criterion:
         """Return a criterion by its name; the first one by default.
@@ -264,7 +276,9 @@ class ComparedRuns(Memoised):
         seeds, and with groups as units, t for both, as these are about means.
         """
         criterion, test = self.criterion(by), self.test
-        is_of_means = criterion.is_measure or self.predicted is not None or self.has_seeds
+        is_of_means = (
+            criterion.is_measure or self.predicted is not None or self.has_seeds
+        )
         if self.groups is not None and test.cluster:
             test = replace(test, groups=self.labels_of(criterion))
         return test.named(measure=is_of_means)
@@ -288,7 +302,9 @@ class ComparedRuns(Memoised):
     def labels_of(self, criterion: Criterion) -> tuple[str, ...]:
         """Return the group of each query that counts."""
         assert self.groups is not None
-        group = dict(zip(self.groups.query_ids, self.groups.labels.tolist(), strict=True))
+        group = dict(
+            zip(self.groups.query_ids, self.groups.labels.tolist(), strict=True)
+        )
         return tuple(group[query_id] for query_id in criterion.query_ids)
 
     @cached_property
@@ -313,7 +329,10 @@ class ComparedRuns(Memoised):
         for group, queries in self.groups:
             parts[group] = replace(
                 self,
-                by={name: self._in_group(c, group, queries) for name, c in self.by.items()},
+                by={
+                    name: self._in_group(c, group, queries)
+                    for name, c in self.by.items()
+                },
                 groups=None,
                 predicted=predicted.get(group),
                 members=[self.groups.query_ids[q] for q in queries],
@@ -335,13 +354,17 @@ class ComparedRuns(Memoised):
         labels = np.array(self.labels_of(criterion), dtype=object)
         counted = np.flatnonzero(labels == group)
         values = np.ascontiguousarray(criterion.values[:, counted])
-        measure = None if self.scored is None else self.scored.measures.get(criterion.name)
+        measure = (
+            None if self.scored is None else self.scored.measures.get(criterion.name)
+        )
         if measure is None:
             means = values.mean(axis=1)
         else:
             means = np.array([mean(measure, row) for row in values])
         query_ids = [criterion.query_ids[q] for q in counted]
-        order = None if criterion.order is None else criterion.order.on_queries(query_ids)
+        order = (
+            None if criterion.order is None else criterion.order.on_queries(query_ids)
+        )
         repeated = criterion.repeated and criterion.repeated.only(counted)
         changed = {"values": values, "query_ids": query_ids, "means": means}
         return replace(criterion, **changed, repeated=repeated, order=order)
@@ -361,9 +384,17 @@ class ComparedRuns(Memoised):
 
         Groups, predicted judgments and tests of all runs at once need values of all runs.
         """
-        if self.given is None or self.given.shared is None or self.selected_pairs is not None:
+        if (
+            self.given is None
+            or self.given.shared is None
+            or self.selected_pairs is not None
+        ):
             return False
-        if self.groups is not None or self.predicted is not None or self.members is not None:
+        if (
+            self.groups is not None
+            or self.predicted is not None
+            or self.members is not None
+        ):
             return False
         return not any(self.test_of(name).procedure.at_once for name in self.criteria)
 
@@ -384,7 +415,10 @@ class ComparedRuns(Memoised):
         if not self.has_uneven_pairs:
             return [(np.arange(len(self.pairs)), self)]
         return [
-            (np.array(indices), self._with_pairs([self.pairs[i] for i in indices], table))
+            (
+                np.array(indices),
+                self._with_pairs([self.pairs[i] for i in indices], table),
+            )
             for indices, table in self._shared_values.tables(self.pairs)
         ]
 
@@ -399,7 +433,9 @@ class ComparedRuns(Memoised):
         ((_, table),) = self._shared_values.tables([(a, b)])
         return self._with_pairs([(a, b)], table)
 
-    def _with_pairs(self, pairs: Sequence[tuple[str, str]], table: ValueTable) -> ComparedRuns:
+    def _with_pairs(
+        self, pairs: Sequence[tuple[str, str]], table: ValueTable
+    ) -> ComparedRuns:
         """Return a part with some of the pairs.
 
         Args:
@@ -411,7 +447,9 @@ class ComparedRuns(Memoised):
             assert isinstance(criterion, MeasureCriterion)
             values = table.values[name]
             means = values.mean(axis=1)
-            by[name] = replace(criterion, values=values, query_ids=table.query_ids, means=means)
+            by[name] = replace(
+                criterion, values=values, query_ids=table.query_ids, means=means
+            )
         baseline = self.baseline if self.baseline in table.runs else None
         return replace(
             self,
@@ -430,13 +468,18 @@ class ComparedRuns(Memoised):
     def pair_counts(self, by: str) -> tuple[Ints, Ints, Ints, Ints]:
         """Count the queries of each pair: all, won, lost, and those that cannot be compared."""
         counts = [part.by[by].counts(*part.pair_indices) for _, part in self.pair_parts]
-        wins, losses, incomparable = (self.joined(arrays) for arrays in zip(*counts, strict=True))
+        wins, losses, incomparable = (
+            self.joined(arrays) for arrays in zip(*counts, strict=True)
+        )
         return self.n_queries_of_pairs(by), wins, losses, incomparable
 
     def n_queries_of_pairs(self, by: str) -> Ints:
         """Return on how many queries each pair is compared."""
         return self.joined(
-            [np.full(len(indices), len(part.by[by].query_ids)) for indices, part in self.pair_parts]
+            [
+                np.full(len(indices), len(part.by[by].query_ids))
+                for indices, part in self.pair_parts
+            ]
         )
 
     def n_shared_cells(self, by: str) -> Ints | None:
@@ -446,7 +489,10 @@ class ComparedRuns(Memoised):
     def pair_differences(self, by: str) -> Floats:
         """Return the mean difference of each pair."""
         return self.joined(
-            [part.by[by].mean_differences(*part.pair_indices) for _, part in self.pair_parts]
+            [
+                part.by[by].mean_differences(*part.pair_indices)
+                for _, part in self.pair_parts
+            ]
         )
 
     @cached_property
@@ -460,7 +506,10 @@ class ComparedRuns(Memoised):
     @property
     def pair_columns(self) -> dict[str, Any]:
         """The columns ``run_a`` and ``run_b`` of tables with a row per pair."""
-        return {"run_a": [a for a, _ in self.pairs], "run_b": [b for _, b in self.pairs]}
+        return {
+            "run_a": [a for a, _ in self.pairs],
+            "run_b": [b for _, b in self.pairs],
+        }
 
     def differences_of(self, by: str, pairs: PairIndices) -> Floats:
         """Return differences of pairs on all queries, shape ``(P, Q)``.
@@ -479,7 +528,9 @@ class ComparedRuns(Memoised):
     @cached_property
     def poorly_shared(self) -> list[SharedQueries]:
         """Pairs of runs that share less than half of the queries that either has results for."""
-        return [] if self.scored is None else list(poorly_shared(self.scored, self.pairs))
+        return (
+            [] if self.scored is None else list(poorly_shared(self.scored, self.pairs))
+        )
 
     # -- names and provenance --------------------------------------------------------------------
 
@@ -500,7 +551,10 @@ class ComparedRuns(Memoised):
             {
                 "criteria": self.criteria,
                 "baseline": self.baseline,
-                "queries": {name: len(criterion.query_ids) for name, criterion in self.by.items()},
+                "queries": {
+                    name: len(criterion.query_ids)
+                    for name, criterion in self.by.items()
+                },
                 **self._source_provenance(),
                 **self._test_provenance(),
                 "versions": versions(),
@@ -541,7 +595,9 @@ class ComparedRuns(Memoised):
         test = self.test
         test_of = {name: self.test_of(name) for name in self.criteria}
         # Intervals of the means of measures are drawn at random, whatever the test.
-        is_random = bool(self.measures) or any(one.resampled for one in test_of.values())
+        is_random = bool(self.measures) or any(
+            one.resampled for one in test_of.values()
+        )
         provenance: dict[str, Any] = {
             "test": {name: of_criterion.name for name, of_criterion in test_of.items()},
             "correction": test.counted_correction,

@@ -56,7 +56,9 @@ from ir_lexirecall.preferences.functions import NAMES
 from ir_lexirecall.preferences.naming import Preference, parse_preference
 from ir_lexirecall.significance import RepeatedValues, SignificanceTest
 
-CriteriaLike: TypeAlias = MeasureLike | Iterable[MeasureLike] | Mapping[str, MeasureLike]
+CriteriaLike: TypeAlias = (
+    MeasureLike | Iterable[MeasureLike] | Mapping[str, MeasureLike]
+)
 """One or several measures and names of preferences, such as ``'rpp'``, or a mapping of labels."""
 Criteria: TypeAlias = Mapping[str, Preference | IRMeasure]
 
@@ -180,13 +182,20 @@ def compare(
     0        AP     1       0       0.085
     """
     design = Design(
-        run_name(baseline), margin, SignificanceTest.by_name(test), predicted, groups, allow_empty
+        run_name(baseline),
+        margin,
+        SignificanceTest.by_name(test),
+        predicted,
+        groups,
+        allow_empty,
     )
     repeated = Repeats.from_argument(repeats, deterministic)
     if values is not None:
         if qrels is not None or runs is not None:
             raise ValueError("give qrels and runs, or values, not both")
-        wanted = wanted_values(by, smaller_is_better, missing, query, run, where, repeated)
+        wanted = wanted_values(
+            by, smaller_is_better, missing, query, run, where, repeated
+        )
         return compare_values(values, wanted, design)
     if qrels is None or runs is None:
         raise ValueError("give qrels and runs, or values=")
@@ -221,8 +230,12 @@ def _are_runs(source: Any) -> bool:
     if not isinstance(source, Mapping) or not source:
         return False
     for run in source.values():
-        is_ranking = isinstance(run, Mapping) and any(isinstance(x, Mapping) for x in run.values())
-        if not (is_ranking or hasattr(run, "columns") or isinstance(run, (str, os.PathLike))):
+        is_ranking = isinstance(run, Mapping) and any(
+            isinstance(x, Mapping) for x in run.values()
+        )
+        if not (
+            is_ranking or hasattr(run, "columns") or isinstance(run, (str, os.PathLike))
+        ):
             return False
     return True
 
@@ -316,7 +329,9 @@ def _scored(
 
 def _measures_in(by: Criteria) -> dict[str, IRMeasure]:
     """Return the measures among criteria."""
-    return {name: measure for name, measure in by.items() if isinstance(measure, IRMeasure)}
+    return {
+        name: measure for name, measure in by.items() if isinstance(measure, IRMeasure)
+    }
 
 
 def _resolved_preferences(result: Comparison) -> dict[str, Preference]:
@@ -329,7 +344,11 @@ def _resolved_preferences(result: Comparison) -> dict[str, Preference]:
 
 
 def compare_repeated(
-    qrels: QrelsLike, runs: Mapping[str, Any], by: Criteria, design: Design, repeats: Repeats
+    qrels: QrelsLike,
+    runs: Mapping[str, Any],
+    by: Criteria,
+    design: Design,
+    repeats: Repeats,
 ) -> Comparison:
     """Compare systems with several runs each, averaged over the runs of a system.
 
@@ -344,13 +363,17 @@ def compare_repeated(
         )
     design.check_runs(runs)
     labels, run_of_label = _labelled_repeats(runs)
-    numbers = {name: len(of_system) for name, of_system in labels.labels_of_runs.items()}
+    numbers = {
+        name: len(of_system) for name, of_system in labels.labels_of_runs.items()
+    }
     repeats.check_numbers(numbers)
     judgments = Judgments.from_qrels(qrels)
     scored = _scored(by, judgments, run_of_label, design)
     scored.check_defined()
     groups = design.groups_of(judgments.query_ids, qrels)
-    return comparison_of_repeats(scored, by, replace(design, groups=groups), labels, repeats)
+    return comparison_of_repeats(
+        scored, by, replace(design, groups=groups), labels, repeats
+    )
 
 
 def check_can_be_repeated(by: Criteria, design: Design) -> None:
@@ -361,12 +384,20 @@ def check_can_be_repeated(by: Criteria, design: Design) -> None:
                 f"{name!r} is a partial order, which repeats cannot be averaged by; name another "
                 "preference, such as 'lexirecall'"
             )
-    if design.predicted is not None or (design.groups is not None and design.test.cluster):
-        raise ValueError("repeats of runs cannot be combined with predicted or cluster=True")
+    if design.predicted is not None or (
+        design.groups is not None and design.test.cluster
+    ):
+        raise ValueError(
+            "repeats of runs cannot be combined with predicted or cluster=True"
+        )
 
 
 def comparison_of_repeats(
-    scored: ScoredRuns, by: Criteria, design: Design, labels: RepeatLabels, repeats: Repeats
+    scored: ScoredRuns,
+    by: Criteria,
+    design: Design,
+    labels: RepeatLabels,
+    repeats: Repeats,
 ) -> Comparison:
     """Compare systems of which each has several runs that are aligned and scored.
 
@@ -379,13 +410,19 @@ def comparison_of_repeats(
     """
     query_ids = list(scored.judgments.query_ids)
     source = scored.judgments.source or "qrels"
-    costs = frozenset(name for name, measure in scored.measures.items() if is_cost(measure))
-    every = ValueTable(scored.names, query_ids, scored.values, source=source, costs=costs)
+    costs = frozenset(
+        name for name, measure in scored.measures.items() if is_cost(measure)
+    )
+    every = ValueTable(
+        scored.names, query_ids, scored.values, source=source, costs=costs
+    )
     table = every.averaged(labels, repeats)
     criteria: dict[str, Criterion] = {}
     for name, criterion in by.items():
         if isinstance(criterion, Preference):
-            criteria[name] = _repeated_preference(name, criterion, scored, labels, repeats)
+            criteria[name] = _repeated_preference(
+                name, criterion, scored, labels, repeats
+            )
             continue
         criteria[name] = MeasureCriterion(
             name,
@@ -394,7 +431,9 @@ def comparison_of_repeats(
             np.array([mean(criterion, of_run) for of_run in table.values[name]]),
             is_cost(criterion),
             range=known_of(criterion)[:2],
-            repeated=RepeatedValues(repeats.kind, table.repeats[name], table.repeat_labels),
+            repeated=RepeatedValues(
+                repeats.kind, table.repeats[name], table.repeat_labels
+            ),
         )
     return _comparison(table.runs, criteria, design, given=table)
 
@@ -410,7 +449,9 @@ def _labelled_repeats(runs: Mapping[str, Any]) -> tuple[RepeatLabels, dict[str, 
     system_of_label, run_of_label = {}, {}
     for name, source in runs.items():
         if isinstance(source, (list, tuple)) and not source:
-            raise ValueError(f"run {str(name)!r} is an empty list; give its runs, or leave it out")
+            raise ValueError(
+                f"run {str(name)!r} is an empty list; give its runs, or leave it out"
+            )
         rankings = several_rankings(source)
         if rankings is None:
             system_of_label[str(name)], run_of_label[str(name)] = str(name), source
@@ -422,7 +463,11 @@ def _labelled_repeats(runs: Mapping[str, Any]) -> tuple[RepeatLabels, dict[str, 
 
 
 def _repeated_preference(
-    name: str, preference: Preference, scored: ScoredRuns, labels: RepeatLabels, repeats: Repeats
+    name: str,
+    preference: Preference,
+    scored: ScoredRuns,
+    labels: RepeatLabels,
+    repeats: Repeats,
 ) -> PreferenceCriterion:
     """Return a preference between systems, averaged over their runs."""
     counts = PreferenceCounts(
@@ -449,13 +494,17 @@ def _is_run(source: Any) -> bool:
     """Return whether an object is a run: a file, a mapping, a frame, or a list of documents."""
     if isinstance(source, (list, tuple)):
         return bool(source) and all(
-            isinstance(document, tuple) and hasattr(document, "query_id") for document in source
+            isinstance(document, tuple) and hasattr(document, "query_id")
+            for document in source
         )
     return isinstance(source, (str, os.PathLike, Mapping)) or hasattr(source, "columns")
 
 
 def comparison_of(
-    scored: ScoredRuns, by: Criteria, design: Design | None = None, queries: Ints | None = None
+    scored: ScoredRuns,
+    by: Criteria,
+    design: Design | None = None,
+    queries: Ints | None = None,
 ) -> Comparison:
     """Compare runs that are aligned already, and scored with the measures among the criteria.
 
@@ -478,7 +527,9 @@ def comparison_of(
             shared = counts.of(criterion.rel_in(scored.judgments), criterion["cutoff"])
             criteria[name] = PreferenceCriterion(name, criterion, shared)
         else:
-            criteria[name] = _measure_criterion(name, criterion, scored, counted, counts)
+            criteria[name] = _measure_criterion(
+                name, criterion, scored, counted, counts
+            )
     return _comparison(scored.names, criteria, design, scored=scored)
 
 
@@ -673,7 +724,9 @@ def with_predictions(result: Comparison, every: Comparison) -> Comparison:
         )
     order = [every.runs.index(run) for run in result.runs]
     sorted_by = {
-        name: replace(criterion, values=criterion.values[order], means=criterion.means[order])
+        name: replace(
+            criterion, values=criterion.values[order], means=criterion.means[order]
+        )
         for name, criterion in every.compared.by.items()
         if isinstance(criterion, MeasureCriterion)
     }
@@ -692,10 +745,14 @@ def refuse_costs(smaller_is_better: object) -> None:
 def refuse_reading_of_values(missing: str = "error", **options: object) -> None:
     """Raise if an option that says how to read values is given for a comparison of runs."""
     if missing != "error":
-        raise ValueError("missing is about values=; a query that a run lacks is an empty ranking")
+        raise ValueError(
+            "missing is about values=; a query that a run lacks is an empty ranking"
+        )
     for name, value in options.items():
         if value is not None:
-            raise ValueError(f"{name} says how to read values=; runs have columns of their own")
+            raise ValueError(
+                f"{name} says how to read values=; runs have columns of their own"
+            )
 
 
 def comparison_of_values(
@@ -712,7 +769,9 @@ def comparison_of_values(
             f"{table.source}: no task has a value of every run; leave out the runs that lack most, "
             "or give them to benchmark, which compares two runs on the tasks that both have"
         )
-    groups = design.groups_of(table.query_ids, _with_query_id(source, table.query_column))
+    groups = design.groups_of(
+        table.query_ids, _with_query_id(source, table.query_column)
+    )
     if isinstance(design.groups, str):
         table = _without_measure(table, design.groups)
     design.check_runs(dict.fromkeys(table.runs))
@@ -726,12 +785,16 @@ def comparison_of_values(
         shared=table.shared and table.shared.renamed(named),
         cells=table.cells and table.cells.renamed(named),
     )
-    return _comparison(table.runs, criteria, replace(design, groups=groups), given=table)
+    return _comparison(
+        table.runs, criteria, replace(design, groups=groups), given=table
+    )
 
 
 def _without_measure(table: ValueTable, name: str) -> ValueTable:
     """Return a table without the column of a measure, if it has that."""
-    values = {measure: array for measure, array in table.values.items() if measure != name}
+    values = {
+        measure: array for measure, array in table.values.items() if measure != name
+    }
     return replace(table, values=values, costs=table.costs & values.keys())
 
 
@@ -750,7 +813,9 @@ def _criterion_of_values(table: ValueTable, name: str, label: str) -> MeasureCri
     values, costs, about = table.values[name], table.is_cost(name), known(name)
     repeated = None
     if table.repeat_kind is not None:
-        repeated = RepeatedValues(table.repeat_kind, table.repeats[name], table.repeat_labels)
+        repeated = RepeatedValues(
+            table.repeat_kind, table.repeats[name], table.repeat_labels
+        )
     return MeasureCriterion(
         label,
         values,
@@ -766,7 +831,11 @@ def _criterion_of_values(table: ValueTable, name: str, label: str) -> MeasureCri
 def _with_query_id(source: Any, query_column: str | None) -> Any:
     """Return a frame where the column that names the queries is called ``query_id``."""
     frame = None if query_column in (None, "query_id") else table_of_frame(source)
-    if frame is None or query_column not in frame.columns or "query_id" in frame.columns:
+    if (
+        frame is None
+        or query_column not in frame.columns
+        or "query_id" in frame.columns
+    ):
         return source
     return frame.renamed(str(query_column), "query_id")
 
@@ -785,7 +854,9 @@ def parse_criteria(by: CriteriaLike) -> dict[str, Preference | IRMeasure]:
     """
     named = _criteria_by_label(by)
     if not named:
-        raise ValueError(f"no criterion is named; choose from {', '.join(NAMES)} and all measures")
+        raise ValueError(
+            f"no criterion is named; choose from {', '.join(NAMES)} and all measures"
+        )
     preferences = {}
     for name, item in named.items():
         preference = parse_preference(item)
@@ -811,14 +882,18 @@ def _criteria_by_label(by: CriteriaLike) -> dict[Any, Any]:
         for label, item in by.items():
             other = _meant_by(label, item)
             if other:
-                raise ValueError(f"{label!r} is the name of {other}; give {item} another name")
+                raise ValueError(
+                    f"{label!r} is the name of {other}; give {item} another name"
+                )
         return dict(by)
     items = [by] if isinstance(by, (str, type)) or not isinstance(by, Iterable) else by
     named = {}
     for item in items:
         try:
             named[str(item)] = item
-        except KeyError as error:  # ir_measures cannot print a parameter that a measure lacks
+        except (
+            KeyError
+        ) as error:  # ir_measures cannot print a parameter that a measure lacks
             raise ValueError(
                 f"the measure {getattr(item, 'NAME', item)} has no parameter {error}"
             ) from None
@@ -832,7 +907,11 @@ def _with_preferences_named(error: ValueError, named: Mapping[Any, Any]) -> Valu
         name = re.split("[@(]", item)[0].lower() if isinstance(item, str) else ""
         close = difflib.get_close_matches(name, NAMES, 1, 0.66)
         if close:
-            before = f"{message[:-1]}, or" if message.endswith("?") else f"{message}; did you mean"
+            before = (
+                f"{message[:-1]}, or"
+                if message.endswith("?")
+                else f"{message}; did you mean"
+            )
             return ValueError(f"{before} the preference {close[0]!r}?")
     if message.endswith("?"):
         return error

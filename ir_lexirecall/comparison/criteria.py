@@ -37,7 +37,9 @@ class ExactOrder:
     def standing(self) -> Ints:
         """Return the number of better runs, shape ``(S, Q)``; 0 without relevant documents."""
         counted = {query_id: q for q, query_id in enumerate(self.preferences.query_ids)}
-        standing = np.zeros((len(self.preferences.runs), len(self.query_ids)), dtype=np.int64)
+        standing = np.zeros(
+            (len(self.preferences.runs), len(self.query_ids)), dtype=np.int64
+        )
         of_counted = self.preferences.standing("lexirecall")
         for column, query_id in enumerate(self.query_ids):
             if query_id in counted:
@@ -125,14 +127,22 @@ class MeasureCriterion:
 
     def variance_with_seeds(self, pairs: PairIndices) -> DifferenceVariance | None:
         """Return the variance of mean differences of pairs of runs that have seeds, else None."""
-        if self.repeated is None or not self.repeated.is_of_seeds or len(self.query_ids) < 2:
+        if (
+            self.repeated is None
+            or not self.repeated.is_of_seeds
+            or len(self.query_ids) < 2
+        ):
             return None
         x = self.all_differences(pairs)
         return difference_variance(x, self.repeated.variance, pairs)
 
     def variance_of_means(self) -> DifferenceVariance | None:
         """Return the variance of the means of runs that have seeds, else None."""
-        if self.repeated is None or not self.repeated.is_of_seeds or len(self.query_ids) < 2:
+        if (
+            self.repeated is None
+            or not self.repeated.is_of_seeds
+            or len(self.query_ids) < 2
+        ):
             return None
         runs = np.arange(len(self.values))
         return difference_variance(self.values, self.repeated.variance, [runs])
@@ -144,19 +154,25 @@ class MeasureCriterion:
 
     def all_differences(self, pairs: PairIndices) -> Floats:
         """Return the differences of pairs of runs on all queries, shape ``(P, Q)``."""
-        return np.concatenate([np.zeros((0, len(self.query_ids))), *self.differences(*pairs)])
+        return np.concatenate(
+            [np.zeros((0, len(self.query_ids))), *self.differences(*pairs)]
+        )
 
     @property
     def standings(self) -> Floats:
         """Values in which the larger is better, shape ``(S, Q)``."""
         return self.sign * self.levelled
 
-    def differences(self, a: Sequence[int] | Ints, b: Sequence[int] | Ints) -> Iterator[Floats]:
+    def differences(
+        self, a: Sequence[int] | Ints, b: Sequence[int] | Ints
+    ) -> Iterator[Floats]:
         """Yield value_a - value_b of pairs of runs by their indices, a block of pairs at a time."""
         for block in row_blocks(len(a), len(self.query_ids), BLOCK):
             yield self.levelled[a[block]] - self.levelled[b[block]]
 
-    def signs(self, a: Sequence[int] | Ints, b: Sequence[int] | Ints) -> Iterator[Floats]:
+    def signs(
+        self, a: Sequence[int] | Ints, b: Sequence[int] | Ints
+    ) -> Iterator[Floats]:
         """Yield 1 where value_a is larger, -1 where it is smaller, else 0, in blocks of pairs."""
         if self.order is None:
             yield from map(np.sign, self.differences(a, b))
@@ -164,15 +180,23 @@ class MeasureCriterion:
         for block in row_blocks(len(a), len(self.query_ids), BLOCK):
             yield self.order.signs(np.asarray(a)[block], np.asarray(b)[block])
 
-    def counts(self, a: Sequence[int] | Ints, b: Sequence[int] | Ints) -> tuple[Ints, Ints, Ints]:
+    def counts(
+        self, a: Sequence[int] | Ints, b: Sequence[int] | Ints
+    ) -> tuple[Ints, Ints, Ints]:
         """Count the queries on which the first run is better, worse, and not comparable."""
         signs = [self.sign * of_pairs for of_pairs in self.signs(a, b)]
         nothing = np.zeros(0, dtype=np.int64)
-        wins = np.concatenate([nothing, *(np.count_nonzero(x > 0, axis=1) for x in signs)])
-        losses = np.concatenate([nothing, *(np.count_nonzero(x < 0, axis=1) for x in signs)])
+        wins = np.concatenate(
+            [nothing, *(np.count_nonzero(x > 0, axis=1) for x in signs)]
+        )
+        losses = np.concatenate(
+            [nothing, *(np.count_nonzero(x < 0, axis=1) for x in signs)]
+        )
         return wins, losses, np.zeros_like(wins)
 
-    def mean_differences(self, a: Sequence[int] | Ints, b: Sequence[int] | Ints) -> Floats:
+    def mean_differences(
+        self, a: Sequence[int] | Ints, b: Sequence[int] | Ints
+    ) -> Floats:
         """Return mean_a - mean_b of each pair."""
         return self.means[a] - self.means[b]
 
@@ -241,18 +265,28 @@ class PreferenceCriterion:
     def means(self) -> Floats:
         """Mean preference of each run over all others, shape ``(S,)``; NaN without queries."""
         return (
-            self.standings.mean(axis=1) if self.query_ids else np.full(len(self.standings), np.nan)
+            self.standings.mean(axis=1)
+            if self.query_ids
+            else np.full(len(self.standings), np.nan)
         )
 
     def variance_with_seeds(self, pairs: PairIndices) -> DifferenceVariance | None:
         """Return the variance of mean preferences of pairs of runs that have seeds, else None."""
-        if self.repeated is None or not self.repeated.is_of_seeds or len(self.query_ids) < 2:
+        if (
+            self.repeated is None
+            or not self.repeated.is_of_seeds
+            or len(self.query_ids) < 2
+        ):
             return None
         return self.repeated.variance(pairs)
 
     def variance_of_means(self) -> DifferenceVariance | None:
         """Return the variance of the mean preferences of runs that have seeds, else None."""
-        if self.repeated is None or not self.repeated.is_of_seeds or len(self.query_ids) < 2:
+        if (
+            self.repeated is None
+            or not self.repeated.is_of_seeds
+            or len(self.query_ids) < 2
+        ):
             return None
         return self.repeated.variance_of_means()
 
@@ -261,7 +295,9 @@ class PreferenceCriterion:
         assert self.repeated is not None
         return self.repeated.components(pairs)
 
-    def differences(self, a: Sequence[int] | Ints, b: Sequence[int] | Ints) -> Iterator[Floats]:
+    def differences(
+        self, a: Sequence[int] | Ints, b: Sequence[int] | Ints
+    ) -> Iterator[Floats]:
         """Yield preferences of the first over the second run, a block of pairs at a time.
 
         They are 0 on queries on which the runs cannot be compared.
@@ -272,11 +308,15 @@ class PreferenceCriterion:
         for first, second in zip(a, b, strict=True):
             yield self.repeated.average(int(first), int(second))[None]
 
-    def signs(self, a: Sequence[int] | Ints, b: Sequence[int] | Ints) -> Iterator[Floats]:
+    def signs(
+        self, a: Sequence[int] | Ints, b: Sequence[int] | Ints
+    ) -> Iterator[Floats]:
         """Yield 1 where the first run is preferred, -1 where the second is, else 0, in blocks."""
         yield from map(np.sign, self.differences(a, b))
 
-    def counts(self, a: Sequence[int] | Ints, b: Sequence[int] | Ints) -> tuple[Ints, Ints, Ints]:
+    def counts(
+        self, a: Sequence[int] | Ints, b: Sequence[int] | Ints
+    ) -> tuple[Ints, Ints, Ints]:
         """Count the queries on which the first run is better, worse, and not comparable."""
         return (
             self._counted.wins[a, b],
@@ -284,13 +324,17 @@ class PreferenceCriterion:
             self._counted.incomparable[a, b],
         )
 
-    def mean_differences(self, a: Sequence[int] | Ints, b: Sequence[int] | Ints) -> Floats:
+    def mean_differences(
+        self, a: Sequence[int] | Ints, b: Sequence[int] | Ints
+    ) -> Floats:
         """Return the mean preference of each pair."""
         return self._counted.mean[a, b]
 
     def explained(self, a: int, b: int) -> tuple[Floats, dict[str, Any]]:
         """Return the preference per query, and what decided it; see ``Comparison.explain``."""
-        if self.repeated is not None:  # many pairs of rankings, which differ in what decided
+        if (
+            self.repeated is not None
+        ):  # many pairs of rankings, which differ in what decided
             return self.repeated.average(a, b), {}
         ways = self.preferences.of_pair(self.preference.NAME, a, b)
         return ways, explain(self.preference.NAME, self.preferences, (a, b), ways)

@@ -18,7 +18,9 @@ LEGEND = {
 """What columns of `explained` mean that need to be explained to a reader."""
 
 
-def explained(compared: ComparedRuns, a: str, b: str, by: str | None = None) -> pd.DataFrame:
+def explained(
+    compared: ComparedRuns, a: str, b: str, by: str | None = None
+) -> pd.DataFrame:
     """Return what decided between two runs by one criterion; see `Comparison.explain`."""
     name = compared.criterion(by).name
     for run in (a, b):
@@ -49,9 +51,13 @@ def explained_together(
     if a in compared.runs and b in compared.runs:
         query_ids = compared.part_of_pair(a, b).query_ids
     for name in names:
-        part = explained(compared, a, b, name).set_index("query_id").add_prefix(f"{name} ")
+        part = (
+            explained(compared, a, b, name).set_index("query_id").add_prefix(f"{name} ")
+        )
         integers = part.select_dtypes("int64").columns
-        parts.append(part.astype(dict.fromkeys(integers, "Int64")))  # which may be missing
+        parts.append(
+            part.astype(dict.fromkeys(integers, "Int64"))
+        )  # which may be missing
     counted = [q for q in query_ids if any(q in part.index for part in parts)]
     index = pd.Index(counted, name="query_id")
     joined = pd.concat([part.reindex(index) for part in parts], axis=1).reset_index()
@@ -59,7 +65,9 @@ def explained_together(
     return compared.frame(joined)
 
 
-def disagreements(compared: ComparedRuns, by_a: str, by_b: str, a: str, b: str) -> pd.DataFrame:
+def disagreements(
+    compared: ComparedRuns, by_a: str, by_b: str, a: str, b: str
+) -> pd.DataFrame:
     """Return the queries on which two criteria prefer different runs; see `Comparison`.
 
     Raises:

@@ -11,7 +11,13 @@ from typing import Any
 import numpy as np
 
 from ir_lexirecall._util.arrays import Bools
-from ir_lexirecall._util.errors import check_choice, check_integer, entry, shown, shown_names
+from ir_lexirecall._util.errors import (
+    check_choice,
+    check_integer,
+    entry,
+    shown,
+    shown_names,
+)
 from ir_lexirecall._util.lazy import LazyModule, cached_property
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.rounding import same
@@ -107,7 +113,9 @@ class Gate:
         has_fallen = (loss > margin) & ~is_rounding
         reject = (table["p_corrected"] <= self.comparison.test.alpha).to_numpy()
         verdicts = two_sided(reject, signs * table["estimate"].to_numpy())
-        drops: Bools = np.where([c.is_measure for c in by], has_fallen, np.array(verdicts) == WORSE)
+        drops: Bools = np.where(
+            [c.is_measure for c in by], has_fallen, np.array(verdicts) == WORSE
+        )
         return drops
 
     @cached_property
@@ -134,14 +142,18 @@ class Gate:
         if self.unchanged:
             return []
         table = self.table
-        return table["criterion"][(table["verdict"] == UNDECIDED) & ~table["fails"]].tolist()
+        return table["criterion"][
+            (table["verdict"] == UNDECIDED) & ~table["fails"]
+        ].tolist()
 
     @property
     def outcome(self) -> str:
         """``'worse'``, ``'undecided'`` (only where that does not pass), or ``'passed'``."""
         if self.failed or (self.release is not None and self.release.failed):
             return WORSE
-        undecided = self.undecided or (self.release is not None and self.release.undecided)
+        undecided = self.undecided or (
+            self.release is not None and self.release.undecided
+        )
         return UNDECIDED if self.rule == "strict" and undecided else "passed"
 
     @property
@@ -278,21 +290,34 @@ def gate(
     _check_options(names, margin, rule, tests_once=ledger is None and release is None)
     _check_horizon(horizon, has_ledger=ledger is not None)
     design = Design(
-        None, margin, SignificanceTest.by_name(test), predicted, groups, allow_empty=allow_empty
+        None,
+        margin,
+        SignificanceTest.by_name(test),
+        predicted,
+        groups,
+        allow_empty=allow_empty,
     )
     repeated = Repeats.from_argument(repeats, deterministic)
     if values is None:
         refuse_costs(smaller_is_better)
         refuse_reading_of_values(missing, query=query, run=run, where=where)
-        runs = _named_runs(qrels, baseline, candidate, release, names or ("baseline", "candidate"))
+        runs = _named_runs(
+            qrels, baseline, candidate, release, names or ("baseline", "candidate")
+        )
         results = _compare_rankings(qrels, runs, by, design, repeated)
     else:
         if qrels is not None:
             raise ValueError("give qrels and two runs, or values, not both")
         if names is not None:
-            raise ValueError("names are those of runs; values name theirs, or give {name: values}")
-        wanted = wanted_values(by, smaller_is_better, missing, query, run, where, repeated)
-        results = _compare_values(values, [baseline, candidate, release], wanted, design)
+            raise ValueError(
+                "names are those of runs; values name theirs, or give {name: values}"
+            )
+        wanted = wanted_values(
+            by, smaller_is_better, missing, query, run, where, repeated
+        )
+        results = _compare_values(
+            values, [baseline, candidate, release], wanted, design
+        )
     if ledger is None:
         return _gate_of(results, rule, design.test.alpha)
     look = Look.claim(ledger, _looked_at(results), design.test.alpha, horizon)
@@ -344,12 +369,18 @@ def _compare_rankings(
             for name in (baseline, *release)
         ]
     pair = {baseline: runs[baseline], candidate: runs[candidate]}
-    results = [compare_runs(judgments, pair, criteria, replace(design, baseline=baseline))]
+    results = [
+        compare_runs(judgments, pair, criteria, replace(design, baseline=baseline))
+    ]
     for name in release:
-        scored = results[0].compared.scored  # has the candidate, which may be readable only once
+        scored = results[
+            0
+        ].compared.scored  # has the candidate, which may be readable only once
         read = runs[candidate] if scored is None else scored.sources[candidate]
         pair = {name: runs[name], candidate: read}
-        results.append(compare_runs(judgments, pair, criteria, replace(design, baseline=name)))
+        results.append(
+            compare_runs(judgments, pair, criteria, replace(design, baseline=name))
+        )
     return results
 
 
@@ -372,7 +403,9 @@ def _compare_values(
             of_pair = measures, {**options, "runs": [name, candidate]}
             if (repeats := options.get("repeats")) is not None:
                 of_pair[1]["repeats"] = repeats.of_runs([name, candidate])
-            results.append(compare_values(values, of_pair, replace(design, baseline=name)))
+            results.append(
+                compare_values(values, of_pair, replace(design, baseline=name))
+            )
     return results
 
 
@@ -386,7 +419,9 @@ def _names_in_values(
     """
     for argument, name in zip(("baseline", "candidate", "release"), names, strict=True):
         if not isinstance(name, str | None):
-            raise ValueError(f"{argument} must be the name of a run in values, not {shown(name)}")
+            raise ValueError(
+                f"{argument} must be the name of a run in values, not {shown(name)}"
+            )
     baseline, candidate, release = names
     if baseline is None or candidate is None:
         runs = read_values(values, **{**options, "missing": "skip"}).runs
@@ -398,7 +433,9 @@ def _names_in_values(
         baseline = others[0] if baseline is None else baseline
         candidate = others[-1] if candidate is None else candidate
     if candidate in (baseline, release):
-        raise ValueError(f"the candidate and its baseline are one run, {candidate!r}; name two")
+        raise ValueError(
+            f"the candidate and its baseline are one run, {candidate!r}; name two"
+        )
     return baseline, candidate, release
 
 
@@ -415,7 +452,9 @@ def _check_options(names: Any, margin: Any, rule: Any, *, tests_once: bool) -> N
             "0 allows no loss"
         )
     if rule == "drop" and not tests_once:
-        raise ValueError("ledger and release need the rule 'evidence': they are about tests")
+        raise ValueError(
+            "ledger and release need the rule 'evidence': they are about tests"
+        )
 
 
 def _check_horizon(horizon: Any, *, has_ledger: bool) -> None:
@@ -424,7 +463,9 @@ def _check_horizon(horizon: Any, *, has_ledger: bool) -> None:
         return
     check_integer("horizon", horizon, least=1)
     if not has_ledger:
-        raise ValueError("horizon is the number of looks of a ledger; name one: ledger=FILE")
+        raise ValueError(
+            "horizon is the number of looks of a ledger; name one: ledger=FILE"
+        )
 
 
 def _check_relevant(judgments: Judgments, criteria: Sequence[Any]) -> None:
@@ -432,7 +473,9 @@ def _check_relevant(judgments: Judgments, criteria: Sequence[Any]) -> None:
     thresholds = {judgments.threshold}
     thresholds |= {c.rel_in(judgments) for c in criteria if isinstance(c, Preference)}
     if not all(judgments.m(rel).any() for rel in thresholds):
-        raise ValueError("no query of the qrels has a relevant document: nothing can be compared")
+        raise ValueError(
+            "no query of the qrels has a relevant document: nothing can be compared"
+        )
 
 
 def _gate_of(
@@ -444,7 +487,8 @@ def _gate_of(
     """
     test = replace(results[0].test, alpha=alpha / len(results))
     first, *others = (
-        Gate(Comparison(replace(result.compared, test=test)), rule) for result in results
+        Gate(Comparison(replace(result.compared, test=test)), rule)
+        for result in results
     )
     return replace(first, release=others[0] if others else None, look=look)
 
@@ -454,11 +498,15 @@ def _looked_at(results: Sequence[Comparison]) -> dict[str, Any]:
     digests = {}
     for result in results:
         judges = [
-            judge for judge in (result.compared, result.compared.predicted) if judge is not None
+            judge
+            for judge in (result.compared, result.compared.predicted)
+            if judge is not None
         ]
         criteria: list[Criterion] = [c for judge in judges for c in judge.by.values()]
         for row, run in enumerate(result.runs):
-            standings = b"".join(criterion.standings[row].tobytes() for criterion in criteria)
+            standings = b"".join(
+                criterion.standings[row].tobytes() for criterion in criteria
+            )
             digests[run] = hashlib.sha256(standings).hexdigest()[:16]
     test = results[0].test
     return {

@@ -91,7 +91,9 @@ class Spending:
 
     def __str__(self) -> str:
         """Return alpha and the horizon in words."""
-        horizon = "no horizon" if self.horizon is None else f"a horizon of {self.horizon}"
+        horizon = (
+            "no horizon" if self.horizon is None else f"a horizon of {self.horizon}"
+        )
         return f"alpha {self.alpha:g} and {horizon}"
 
 
@@ -156,7 +158,12 @@ class Look:
                     f"the ledger {shown(name)} has had the {horizon} looks of its horizon; "
                     "begin a new ledger"
                 )
-            claim = {"look": look.number, "data": data, "alpha": alpha, "spent": look.spent}
+            claim = {
+                "look": look.number,
+                "data": data,
+                "alpha": alpha,
+                "spent": look.spent,
+            }
             if horizon is not None:
                 claim["horizon"] = horizon
             _append(file, claim)
@@ -174,8 +181,14 @@ class Look:
         used = f"{self.spent_in_all:.2g} of {self.alpha:g} used"
         if self.spent_in_all > self.alpha * (1 + _ROUNDING):
             used += ", more than all looks may use together: begin a new ledger"
-        number = f"{self.number}" if self.horizon is None else f"{self.number} of {self.horizon}"
-        return f"Look {number} of {self.ledger}{repeated}: level {self.spent:.2g}; {used}."
+        number = (
+            f"{self.number}"
+            if self.horizon is None
+            else f"{self.number} of {self.horizon}"
+        )
+        return (
+            f"Look {number} of {self.ledger}{repeated}: level {self.spent:.2g}; {used}."
+        )
 
 
 @dataclass(frozen=True)
@@ -285,7 +298,10 @@ def _entry(text: str, number: int, name: str) -> dict[str, Any] | None:
         if text.startswith(_FIRST_WORDS) or _FIRST_WORDS.startswith(text):
             return None
         entry = None
-    except (RecursionError, ValueError):  # nested too deeply, or a number with too many digits
+    except (
+        RecursionError,
+        ValueError,
+    ):  # nested too deeply, or a number with too many digits
         entry = None
     if text.startswith(_MERGE_MARKS):
         raise ValueError(

@@ -9,7 +9,12 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ir_lexirecall._util.arrays import Bools, Floats
-from ir_lexirecall.significance import MarginTest, SignificanceTest, corrected, margin_verdicts
+from ir_lexirecall.significance import (
+    MarginTest,
+    SignificanceTest,
+    corrected,
+    margin_verdicts,
+)
 
 Corrected: TypeAlias = tuple[list[Floats], list[Bools]]
 """Corrected p of several sets of pairs, and which are rejected."""
@@ -48,10 +53,15 @@ def margin_columns(
         columns[name] = []
         for of_margin, of_loss in zip(within, not_worse, strict=True):
             adjusted = MarginTest(next(better), next(worse), of_loss, of_margin)
-            p = {f"{field.name}_p": getattr(adjusted, field.name) for field in fields(adjusted)}
+            p = {
+                f"{field.name}_p": getattr(adjusted, field.name)
+                for field in fields(adjusted)
+            }
             order = ("worse_p", "better_p", "within_p", "not_worse_p")
             verdicts = margin_verdicts(adjusted, test.alpha).tolist()
-            columns[name].append({name: p[name] for name in order} | {"verdict": verdicts})
+            columns[name].append(
+                {name: p[name] for name in order} | {"verdict": verdicts}
+            )
     return columns
 
 

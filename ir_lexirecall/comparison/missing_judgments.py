@@ -20,16 +20,28 @@ from ir_lexirecall.comparison.pair_tests import Interval, PairTests
 from ir_lexirecall.comparison.verdicts import ANY_JUDGING, NOT_BOUNDED, UNDONE
 from ir_lexirecall.data.pools import Pool
 from ir_lexirecall.judging.algorithms import DEFAULT_DEPTH, DepthLike, Judgings
-from ir_lexirecall.judging.bounds import ValueBounds, refuse_or_warn_of, shares_documents
-from ir_lexirecall.judging.unjudged import OpenPairs, PooledDocuments, RetrievedDocuments
+from ir_lexirecall.judging.bounds import (
+    ValueBounds,
+    refuse_or_warn_of,
+    shares_documents,
+)
+from ir_lexirecall.judging.unjudged import (
+    OpenPairs,
+    PooledDocuments,
+    RetrievedDocuments,
+)
 from ir_lexirecall.judging.winners import WEIGHTS
 from ir_lexirecall.preferences.functions import PAIRWISE
 from ir_lexirecall.preferences.naming import Preference
 from ir_lexirecall.significance.closed_form import sign_test
 
 # More than so many documents of pairs are looked at only if somebody asks: they take a few seconds.
-_MOST_SHARED = 1_000_000_000  # documents of the pool x pairs, if all pairs share their documents
-_MOST_APART = 20_000_000  # documents of the two rankings of each pair, added up, if they do not
+_MOST_SHARED = (
+    1_000_000_000  # documents of the pool x pairs, if all pairs share their documents
+)
+_MOST_APART = (
+    20_000_000  # documents of the two rankings of each pair, added up, if they do not
+)
 
 _COUNTS = ("certain_wins", "certain_losses", "open", "certain_ties")
 _ENDS = ("low", "high", "ci_low", "ci_high")
@@ -93,7 +105,9 @@ class _Ends:
     high: Floats  # under the best judging, shape `(P, Q)`
     mean_low: Floats  # of the mean over the queries, shape `(P,)`
     mean_high: Floats
-    outer: Interval | None  # ends that hold the sampling of queries, too, shape `(P,)` each
+    outer: (
+        Interval | None
+    )  # ends that hold the sampling of queries, too, shape `(P,)` each
     is_open: Bools  # whether either run can win, shape `(P, Q)`
     exact: Bools  # whether some judging does it, shape `(P, Q)`
     reached: Bools  # whether some judging reaches the ends, shape `(P, Q)`
@@ -140,12 +154,19 @@ class MissingJudgments(Memoised):
         criterion = self._measured(name)
         if isinstance(criterion, Preference):
             wins = pool.wins(criterion, self.compared.pair_indices, judgings)
-            return {} if wins is None else {**wins.counts(), "exact": wins.exact.all(axis=1)}
+            return (
+                {}
+                if wins is None
+                else {**wins.counts(), "exact": wins.exact.all(axis=1)}
+            )
         of_measure = self._bounds_of(name, pool, judgings)
         if of_measure is None:
             return {}
         bounds, size = of_measure
-        ends = [settled(end, size.mean(axis=1)) for end in bounds.mean(self.compared.test.alpha)]
+        ends = [
+            settled(end, size.mean(axis=1))
+            for end in bounds.mean(self.compared.test.alpha)
+        ]
         least, most = self.tests.interval(name, of_mean=True)
         return {
             "low": ends[0],
@@ -155,12 +176,16 @@ class MissingJudgments(Memoised):
             "ci_high": np.maximum(ends[3], most),
         }
 
-    def _bounds_table(self, columns: dict[str, dict[str, Any]], judgings: Judgings) -> pd.DataFrame:
+    def _bounds_table(
+        self, columns: dict[str, dict[str, Any]], judgings: Judgings
+    ) -> pd.DataFrame:
         """Return the rows of ``bounds`` from the columns of each criterion."""
         parts = []
         for name, of_criterion in columns.items():
             depth = [judgings.depth_of(self._measured(name))] * len(self.compared.pairs)
-            part = pd.DataFrame({"criterion": name, **self.compared.pair_columns, **of_criterion})
+            part = pd.DataFrame(
+                {"criterion": name, **self.compared.pair_columns, **of_criterion}
+            )
             parts.append(part.assign(depth=pd.array(depth, dtype="Int64")))
         table = pd.concat(parts, ignore_index=True)
         types = {name: "Int64" for name in _COUNTS if name in table}
@@ -176,7 +201,9 @@ class MissingJudgments(Memoised):
         """Return a note on runs that retrieve fewer documents than the bounds look at, if any."""
         deepest = int(pool.deepest.max(initial=0))
         wanted = judgings.pool_depth(self._measured(name) for name in names) or deepest
-        if judgings.depth == "default":  # nobody asked for more than the deepest run has
+        if (
+            judgings.depth == "default"
+        ):  # nobody asked for more than the deepest run has
             wanted = min(wanted, deepest)
         n_retrieved = zip(pool.names, pool.deepest.tolist(), strict=True)
         shallow = [name for name, n in n_retrieved if n < wanted]
@@ -184,7 +211,9 @@ class MissingJudgments(Memoised):
             return []
         retrieve = "retrieves" if len(shallow) == 1 else "retrieve"
         fewer = f"{retrieve} fewer than {wanted} documents for every query"
-        return [f"{shown_names(shallow)} {fewer}: bounds are narrower for that reason, too"]
+        return [
+            f"{shown_names(shallow)} {fewer}: bounds are narrower for that reason, too"
+        ]
 
     def to_judge(
         self,
@@ -197,9 +226,15 @@ class MissingJudgments(Memoised):
         """Return the n documents to judge next; see ``Comparison.to_judge``."""
         check_integer("n", n)
         name, judgings = self.compared.criterion(by).name, Judgings(depth, max_rel)
-        values = None if self.compared.scored is None else self.compared.scored.values.get(name)
+        values = (
+            None
+            if self.compared.scored is None
+            else self.compared.scored.values.get(name)
+        )
         pool = self._pool(judgings, [name])
-        pairs = OpenPairs(self._measured(name), self.compared.pair_indices, judgings, values)
+        pairs = OpenPairs(
+            self._measured(name), self.compared.pair_indices, judgings, values
+        )
         table = self.compared.frame(pool.to_judge(pairs, n))
         table.attrs["texts"] = self.compared.texts
         return table
@@ -229,7 +264,9 @@ class MissingJudgments(Memoised):
         low, high, outer = self._ends_of_estimate(name, ends)
         return Undecided(
             depth=depth,
-            query_ids=criterion.query_ids if criterion.is_measure else pool.judgments.query_ids,
+            query_ids=criterion.query_ids
+            if criterion.is_measure
+            else pool.judgments.query_ids,
             is_open=ends.is_open,
             low=low,
             high=high,
@@ -240,7 +277,9 @@ class MissingJudgments(Memoised):
             is_shared=pool.depends_on_others(measured),
         )
 
-    def _ends_by_preference(self, preference: Preference, pool: RetrievedDocuments) -> _Ends | None:
+    def _ends_by_preference(
+        self, preference: Preference, pool: RetrievedDocuments
+    ) -> _Ends | None:
         """Return what any judging can make of the pairs by a preference."""
         wins = pool.wins(preference, self.compared.pair_indices, Judgings())
         if wins is None:
@@ -250,12 +289,18 @@ class MissingJudgments(Memoised):
         if preference.NAME in WEIGHTS:  # it is not certain that a tie can be reached
             today = pool.wins(preference, self.compared.pair_indices, None)
             assert today is not None
-            reached = reached & ((low != 0) | (today.low == 0)) & ((high != 0) | (today.high == 0))
+            reached = (
+                reached
+                & ((low != 0) | (today.low == 0))
+                & ((high != 0) | (today.high == 0))
+            )
         # A query without a known relevant document takes no part, until an unjudged one turns out
         # to be relevant.
         mean_low = np.mean(low, axis=1, where=~wins.unknown | (low < 0))
         mean_high = np.mean(high, axis=1, where=~wins.unknown | (high > 0))
-        return _Ends(low, high, mean_low, mean_high, None, wins.is_open, wins.exact, reached)
+        return _Ends(
+            low, high, mean_low, mean_high, None, wins.is_open, wins.exact, reached
+        )
 
     def _ends_by_measure(self, name: str, pool: RetrievedDocuments) -> _Ends | None:
         """Return what any judging can make of the pairs by a measure."""
@@ -264,11 +309,22 @@ class MissingJudgments(Memoised):
             return None
         bounds, size = of_measure
         mean_low, mean_high, *outer = bounds.mean(self.compared.test_of(name).alpha)
-        mean_low, mean_high = (settled(end, size.mean(axis=1)) for end in (mean_low, mean_high))
+        mean_low, mean_high = (
+            settled(end, size.mean(axis=1)) for end in (mean_low, mean_high)
+        )
         low, high = settled(bounds.low, size), settled(bounds.high, size)
         is_open = (low < 0) & (high > 0)
         interval = outer[0], outer[1]
-        return _Ends(low, high, mean_low, mean_high, interval, is_open, bounds.exact, bounds.exact)
+        return _Ends(
+            low,
+            high,
+            mean_low,
+            mean_high,
+            interval,
+            is_open,
+            bounds.exact,
+            bounds.exact,
+        )
 
     def _is_bounded(self, name: str) -> bool:
         """Return whether the sign of what the test estimates is bounded by judgings.
@@ -290,7 +346,9 @@ class MissingJudgments(Memoised):
         measured = self._measured(name)
         return isinstance(measured, Preference) and measured.NAME in PAIRWISE
 
-    def _ends_of_estimate(self, name: str, ends: _Ends) -> tuple[Floats, Floats, Interval | None]:
+    def _ends_of_estimate(
+        self, name: str, ends: _Ends
+    ) -> tuple[Floats, Floats, Interval | None]:
         """Return ends of what the test estimates, and of the interval that holds sampling, too."""
         test, (low, high), outer = (
             self.compared.test_of(name),
@@ -307,7 +365,11 @@ class MissingJudgments(Memoised):
         if outer is None or test.procedure.at_once or not self._is_bounded(name):
             return low, high, None
         tested = self.tests.interval(name, of_mean=False)
-        return low, high, (np.minimum(outer[0], tested[0]), np.maximum(outer[1], tested[1]))
+        return (
+            low,
+            high,
+            (np.minimum(outer[0], tested[0]), np.maximum(outer[1], tested[1])),
+        )
 
     @memoised
     def too_many(self, name: str) -> bool:
@@ -325,7 +387,9 @@ class MissingJudgments(Memoised):
         n_together, n_documents = pool.documents(depth)
         if shares_documents(self._measured(name), len(pool.names), n_pairs):
             return n_together * n_pairs > _MOST_SHARED
-        n_apart = sum(int(n_documents[runs].sum()) for runs in self.compared.pair_indices)
+        n_apart = sum(
+            int(n_documents[runs].sum()) for runs in self.compared.pair_indices
+        )
         return n_apart > _MOST_APART
 
     def holds(self, name: str) -> tuple[int | None, list[str]]:
@@ -365,7 +429,10 @@ class MissingJudgments(Memoised):
             return True
         try:
             pool = self.compared.scored.pool(None)
-        except (OSError, ValueError):  # a run was given aligned, or cannot be read again
+        except (
+            OSError,
+            ValueError,
+        ):  # a run was given aligned, or cannot be read again
             return False
         rank = pool.rank[[pool.names.index(a), pool.names.index(b)]]
         return bool((rank[0] == rank[1]).all())
@@ -400,7 +467,9 @@ class MissingJudgments(Memoised):
 
     def _pool(self, judgings: Judgings, names: Sequence[str]) -> RetrievedDocuments:
         """Return what the runs retrieved, as deep as these judgings look for these criteria."""
-        measured = [self._measured(name) for name in names]  # raises if there are values only
+        measured = [
+            self._measured(name) for name in names
+        ]  # raises if there are values only
         assert self.compared.scored is not None
         depth = judgings.pool_depth(measured)
         if judgings.depth == "default" and depth is not None:
@@ -419,11 +488,17 @@ class MissingJudgments(Memoised):
         assert self.compared.scored is not None
         values = self.compared.scored.values[name]
         bounds = pool.differences(
-            self.compared.scored.measures[name], values, self.compared.pair_indices, judgings
+            self.compared.scored.measures[name],
+            values,
+            self.compared.pair_indices,
+            judgings,
         )
         if bounds is None:
             return None
-        counted = [pool.judgments.place[query_id] for query_id in self.compared.by[name].query_ids]
+        counted = [
+            pool.judgments.place[query_id]
+            for query_id in self.compared.by[name].query_ids
+        ]
         bounds = ValueBounds(
             bounds.low[:, counted], bounds.high[:, counted], bounds.exact[:, counted]
         )

@@ -74,13 +74,22 @@ class PairTests(Memoised):
             values = criterion.standings
             if isinstance(criterion, MeasureCriterion):
                 values = criterion.values
-            low, high = self._mean_interval(criterion, values, self.compared.test_of(by))
+            low, high = self._mean_interval(
+                criterion, values, self.compared.test_of(by)
+            )
             low, high = self._with_seeds(criterion, low, high)
             low, high = cut_at_range(low, high, criterion.range, [values])
-        return {"run": self.compared.runs, "mean": criterion.means, "ci_low": low, "ci_high": high}
+        return {
+            "run": self.compared.runs,
+            "mean": criterion.means,
+            "ci_low": low,
+            "ci_high": high,
+        }
 
     @staticmethod
-    def _mean_interval(criterion: Criterion, values: Floats, test: SignificanceTest) -> Interval:
+    def _mean_interval(
+        criterion: Criterion, values: Floats, test: SignificanceTest
+    ) -> Interval:
         """Return intervals of the means of runs; groups are the units if the test has groups."""
         if test.groups is not None:
             randomisation = replace(test, name="randomisation")
@@ -90,7 +99,9 @@ class PairTests(Memoised):
             return preference_interval(values, test.alpha)
         draws = Resampled(test.n_resamples, test.seed)
         few_values = holds_few_values(criterion.name)
-        return mean_interval(values, test.alpha, draws, criterion.range, few_values=few_values)
+        return mean_interval(
+            values, test.alpha, draws, criterion.range, few_values=few_values
+        )
 
     def _with_seeds(self, criterion: Criterion, low: Floats, high: Floats) -> Interval:
         """Return intervals of means that also allow for the seeds, if there are any."""
@@ -120,9 +131,13 @@ class PairTests(Memoised):
             part["p_corrected"] = adjusted[k]
             if of_all is not None:
                 part["p_corrected_all"] = of_all[0][k]
-            part["verdict"] = two_sided(reject[k], self.compared.by[by].sign * part["estimate"])
+            part["verdict"] = two_sided(
+                reject[k], self.compared.by[by].sign * part["estimate"]
+            )
         if self.compared.margins is not None:
-            for part, with_margin in zip(columns, self._with_margins(in_groups)[by], strict=True):
+            for part, with_margin in zip(
+                columns, self._with_margins(in_groups)[by], strict=True
+            ):
                 del part["verdict"]
                 part |= with_margin
         return columns
@@ -165,7 +180,11 @@ class PairTests(Memoised):
         unknown = np.full(len(a), np.nan)
         n_queries = len(criterion.query_ids)
         wins, losses, incomparable = criterion.counts(a, b)
-        means = criterion.means if criterion.is_measure else np.full(len(compared.runs), np.nan)
+        means = (
+            criterion.means
+            if criterion.is_measure
+            else np.full(len(compared.runs), np.nan)
+        )
         effect_low, effect_high = unknown, unknown
         extra: Columns = {}
         if compared.predicted is None:
@@ -175,7 +194,9 @@ class PairTests(Memoised):
                 effect_low, effect_high = self._effect_interval(tested, test, n_queries)
         else:
             powered = self.powered(by)
-            tested = TestResult(powered.estimate, powered.low, powered.high, powered.p, unknown)
+            tested = TestResult(
+                powered.estimate, powered.low, powered.high, powered.p, unknown
+            )
             difference = powered.estimate
             extra = {"rho": powered.rho, "n_effective": powered.n_effective}
         return {
@@ -218,20 +239,29 @@ class PairTests(Memoised):
         }
         n_cells = compared.n_shared_cells(by)
         cells = {} if n_cells is None else {"cells": n_cells}
-        return {**compared.pair_columns, "queries": joined.pop("queries"), **cells, **joined}
+        return {
+            **compared.pair_columns,
+            "queries": joined.pop("queries"),
+            **cells,
+            **joined,
+        }
 
     def _tested(self, criterion: Criterion, test: SignificanceTest) -> TestResult:
         """Return the test of every pair's differences by a criterion."""
         a, b = self.compared.pair_indices
         if not test.procedure.at_once:
             of_signs = test.procedure.of == "signs"
-            compared = criterion.signs(a, b) if of_signs else criterion.differences(a, b)
+            compared = (
+                criterion.signs(a, b) if of_signs else criterion.differences(a, b)
+            )
             blocks = [test.of_pairs(x, bounds=criterion.bounds) for x in compared]
             tested = TestResult.concatenate(blocks)
             seeds = criterion.variance_with_seeds((a, b))
             return tested if seeds is None else seeds.widened(tested, test.alpha)
         has_bounds = bool(criterion.bounds and criterion.query_ids)
-        bounds = (-2.0, 2.0) if has_bounds else None  # of differences of mean preferences
+        bounds = (
+            (-2.0, 2.0) if has_bounds else None
+        )  # of differences of mean preferences
         tested = test.of_all(criterion.standings.T, bounds=bounds)[a, b]
         if criterion.sign > 0:
             return tested
@@ -239,7 +269,9 @@ class PairTests(Memoised):
         return TestResult(*ends, tested.p, -tested.effect_size)
 
     @staticmethod
-    def _effect_interval(tested: TestResult, test: SignificanceTest, n_queries: int) -> Interval:
+    def _effect_interval(
+        tested: TestResult, test: SignificanceTest, n_queries: int
+    ) -> Interval:
         """Return the interval of the effect size: d_z for tests of means; NaN if there is none."""
         if test.procedure.of == "signs":
             return tested.low, tested.high
@@ -281,7 +313,9 @@ class PairTests(Memoised):
         """
         by_people, by_program = self.compared, self.compared.predicted
         if by_program is None:
-            raise ValueError("there are no predicted judgments; pass predicted= to compare")
+            raise ValueError(
+                "there are no predicted judgments; pass predicted= to compare"
+            )
         test, bounds = by_people.test_of(by), by_people.by[by].bounds
         d = by_people.differences_of(by, by_people.pair_indices)
         f = by_program.differences_of(by, by_people.pair_indices)
@@ -308,7 +342,9 @@ class PairTests(Memoised):
             gains = [criterion.sign * columns["estimate"] for columns in both_sided]
             tested[name] = [
                 replace(test, better=np.where(gain > 0, columns["p"], 1.0))
-                for test, columns, gain in zip(one_sided, both_sided, gains, strict=True)
+                for test, columns, gain in zip(
+                    one_sided, both_sided, gains, strict=True
+                )
             ]
             bounds[name] = [
                 part.one_sided_bounds(name, self.compared.test_of(name), test, columns)
@@ -356,13 +392,21 @@ class PairTests(Memoised):
         """Return one-sided bounds, each pair on the values that both runs have."""
         bounds = []
         for indices, part in self.compared.pair_parts:
-            columns_of_part = {name: np.asarray(x)[indices] for name, x in columns.items()}
+            columns_of_part = {
+                name: np.asarray(x)[indices] for name, x in columns.items()
+            }
             tests = PairTests(part)
-            bounds.append(tests.one_sided_bounds(by, test, tested[indices], columns_of_part))
-        low, high = (self.compared.joined(arrays) for arrays in zip(*bounds, strict=True))
+            bounds.append(
+                tests.one_sided_bounds(by, test, tested[indices], columns_of_part)
+            )
+        low, high = (
+            self.compared.joined(arrays) for arrays in zip(*bounds, strict=True)
+        )
         return low, high
 
-    def _bounds_of_differences(self, criterion: Criterion, test: SignificanceTest) -> Interval:
+    def _bounds_of_differences(
+        self, criterion: Criterion, test: SignificanceTest
+    ) -> Interval:
         """Return one-sided bounds of mean differences at 1 - alpha, which allow for seeds."""
         blocks = [
             np.stack(one_sided_bounds(test, x, criterion.bounds))
@@ -375,7 +419,9 @@ class PairTests(Memoised):
         low_of_seeds, high_of_seeds = seeds.interval(2 * test.alpha)
         return np.minimum(low, low_of_seeds), np.maximum(high, high_of_seeds)
 
-    def _least_losses(self, criterion: Criterion, test: SignificanceTest, margin: float) -> Floats:
+    def _least_losses(
+        self, criterion: Criterion, test: SignificanceTest, margin: float
+    ) -> Floats:
         """Return the smallest loss that can be ruled out despite ties, for each pair.
 
         It is 0 for tests of signs, which do not look at the size of differences.
@@ -385,7 +431,9 @@ class PairTests(Memoised):
             return unlimited
         width = criterion.largest_loss(margin)
         blocks = [
-            least_loss_ruled_out(test.units_of(x), np.full(len(x), margin), width, test.alpha)
+            least_loss_ruled_out(
+                test.units_of(x), np.full(len(x), margin), width, test.alpha
+            )
             for x in criterion.differences(*self.compared.pair_indices)
         ]
         return np.concatenate(blocks) if blocks else unlimited
@@ -396,10 +444,14 @@ class PairTests(Memoised):
         if 2 * test.alpha >= 1:
             unknown = np.full(len(self.compared.pairs), np.nan)
             return unknown, unknown
-        wider = self._tested_by(replace(self.compared.test, alpha=2 * test.alpha)).powered(by)
+        wider = self._tested_by(
+            replace(self.compared.test, alpha=2 * test.alpha)
+        ).powered(by)
         return powered_bounds(wider, len(self.compared.query_ids), test.alpha)
 
-    def one_sided(self, by: str, margin: float, in_groups: bool = False) -> list[MarginTest]:
+    def one_sided(
+        self, by: str, margin: float, in_groups: bool = False
+    ) -> list[MarginTest]:
         """Return one-sided tests of every pair's difference, on all queries or in each group.
 
         They are against 0 and against the margin; `better` is one-sided, too.
@@ -408,7 +460,9 @@ class PairTests(Memoised):
         test = self.compared.test_of(by)
         return [part.one_sided_by(by, test, margin) for part in self.parts(in_groups)]
 
-    def one_sided_by(self, by: str, test: SignificanceTest, margin: float) -> MarginTest:
+    def one_sided_by(
+        self, by: str, test: SignificanceTest, margin: float
+    ) -> MarginTest:
         """Return the one-sided tests of every pair's difference by a test that is named."""
         if self.compared.has_uneven_pairs:
             parts = [
@@ -423,7 +477,9 @@ class PairTests(Memoised):
             d = self.compared.differences_of(by, self.compared.pair_indices)
             alone = margin_test(test, sign * d, margin, width)
             both = self.powered(by)
-            return powered_margin_test(both, d, alone, criterion.bounds, sign, margin, width)
+            return powered_margin_test(
+                both, d, alone, criterion.bounds, sign, margin, width
+            )
         if test.procedure.at_once:
             tested = margin_test_of_all(test, criterion.standings.T, margin, width)
             return tested[self.compared.pair_indices]
@@ -460,7 +516,9 @@ class PairTests(Memoised):
         test, standings = self.compared.test_of(by), self.compared.by[by].standings
         if test.groups is not None:
             standings = group_units(standings, test.groups)
-        deviations = studentised_deviations([standings], draws=test.resampling, for_ranks=False)
+        deviations = studentised_deviations(
+            [standings], draws=test.resampling, for_ranks=False
+        )
         return best_set(deviations)
 
     def _not_beaten(self, by: str) -> Floats:

@@ -80,13 +80,19 @@ class RepeatedPreferences(Memoised):
         """Wins, losses, ties and means of all pairs of systems."""
         n_systems, n_queries = len(self.systems), len(self.preferences.query_ids)
         wins, losses = np.zeros((2, n_systems, n_systems), dtype=np.int64)
-        mean, against_others = np.zeros((n_systems, n_systems)), np.zeros((n_queries, n_systems))
+        mean, against_others = (
+            np.zeros((n_systems, n_systems)),
+            np.zeros((n_queries, n_systems)),
+        )
         for a in range(n_systems):
             for b in range(n_systems):
                 if a == b:
                     continue
                 x = self.average(a, b)
-                wins[a, b], losses[a, b] = np.count_nonzero(x > 0), np.count_nonzero(x < 0)
+                wins[a, b], losses[a, b] = (
+                    np.count_nonzero(x > 0),
+                    np.count_nonzero(x < 0),
+                )
                 mean[a, b] = x.sum() / max(1, n_queries)
                 against_others[:, a] += x / (n_systems - 1)
         ties = n_queries - wins - losses
@@ -118,7 +124,9 @@ class RepeatedPreferences(Memoised):
             runs.append(np.mean([self._of_own_rankings(a, b) for b in others], axis=0))
             runs += [-self._of_own_rankings(b, a) / len(others) for b in others]
         sides = np.arange(len(runs)).reshape(n_systems, n_systems).T
-        return difference_variance(self.counts.against_others.T, SeedVariance.of(runs), list(sides))
+        return difference_variance(
+            self.counts.against_others.T, SeedVariance.of(runs), list(sides)
+        )
 
     def _of_own_rankings(self, a: int, b: int) -> Floats:
         """Return the preferences of each ranking of a, averaged over those of b, ``(R_a, Q)``."""
@@ -133,6 +141,9 @@ class RepeatedPreferences(Memoised):
         """Return the variances of both sides of each pair, and their indices."""
         runs: list[Floats] = []
         for a, b in zip(*pairs, strict=True):
-            runs += [self._of_own_rankings(int(a), int(b)), self._of_own_rankings(int(b), int(a))]
+            runs += [
+                self._of_own_rankings(int(a), int(b)),
+                self._of_own_rankings(int(b), int(a)),
+            ]
         first = np.arange(0, len(runs), 2)
         return SeedVariance.of(runs), [first, first + 1]

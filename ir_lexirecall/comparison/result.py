@@ -272,8 +272,12 @@ class Comparison:
         values_given = self.compared.given
         if values_given is not None and values_given.missing_of_run:
             for side in ("b", "a"):
-                shares = [values_given.missing_share(run) for run in table[f"run_{side}"]]
-                table.insert(table.columns.get_loc("mean_b") + 1, f"missing_{side}", shares)
+                shares = [
+                    values_given.missing_share(run) for run in table[f"run_{side}"]
+                ]
+                table.insert(
+                    table.columns.get_loc("mean_b") + 1, f"missing_{side}", shares
+                )
         return table
 
     @entry
@@ -303,7 +307,14 @@ class Comparison:
         >>> result.verdicts()["verdict"].tolist()
         ['undecided', 'undecided', 'undecided', 'worse']
         """
-        columns = ["criterion", "run_a", "run_b", "verdict", "p_corrected", "difference"]
+        columns = [
+            "criterion",
+            "run_a",
+            "run_b",
+            "verdict",
+            "p_corrected",
+            "difference",
+        ]
         table = self.compared.frame(self.table(by)[columns])
         if not holds:
             return table
@@ -319,7 +330,9 @@ class Comparison:
         return table
 
     @entry
-    def best_set(self, by: str | None = None, alpha: float | None = None) -> pd.DataFrame:
+    def best_set(
+        self, by: str | None = None, alpha: float | None = None
+    ) -> pd.DataFrame:
         """Return which runs may be the best one.
 
         With a confidence of 1 - alpha, the best run is among those that may be it. Their
@@ -401,9 +414,13 @@ class Comparison:
         if repeats is None and repeated is not None:
             repeats = max(2, int(repeated.n_repeats.min()))
         assert repeats is not None
-        queries = queries_with_repeats(parts, difference, repeats, power, self.test.alpha)
+        queries = queries_with_repeats(
+            parts, difference, repeats, power, self.test.alpha
+        )
         columns = {"difference": difference, "power": power, "queries": queries}
-        return self.compared.frame({**self.compared.pair_columns, **columns, "repeats": repeats})
+        return self.compared.frame(
+            {**self.compared.pair_columns, **columns, "repeats": repeats}
+        )
 
     @entry
     def repeats_needed(
@@ -443,10 +460,16 @@ class Comparison:
         """
         check_number("difference", difference, above=0)
         parts = self._components(by)
-        queries = len(self.compared.criterion(by).query_ids) if queries is None else queries
-        repeats = repeats_with_queries(parts, difference, queries, power, self.test.alpha)
+        queries = (
+            len(self.compared.criterion(by).query_ids) if queries is None else queries
+        )
+        repeats = repeats_with_queries(
+            parts, difference, queries, power, self.test.alpha
+        )
         columns = {"difference": difference, "power": power, "queries": queries}
-        return self.compared.frame({**self.compared.pair_columns, **columns, "repeats": repeats})
+        return self.compared.frame(
+            {**self.compared.pair_columns, **columns, "repeats": repeats}
+        )
 
     def _components(self, by: str | None) -> Components:
         """Return the components of variance of every pair.
@@ -456,7 +479,9 @@ class Comparison:
         """
         criterion = self.compared.criterion(by)
         if criterion.repeated is None:
-            raise ValueError(f"{criterion.name}: there are no repeats; pass repeats= to compare")
+            raise ValueError(
+                f"{criterion.name}: there are no repeats; pass repeats= to compare"
+            )
         if len(criterion.query_ids) < 2:
             raise ValueError(f"{criterion.name}: the variance needs at least 2 queries")
         return criterion.components(self.compared.pair_indices)
@@ -497,7 +522,9 @@ class Comparison:
         if seeds is not None:
             difference = seeds.detectable(power, self.test.alpha)
             columns = {"power": power, "difference": difference, "ci_low": np.nan}
-            return self.compared.frame({**self.compared.pair_columns, **columns, "ci_high": np.nan})
+            return self.compared.frame(
+                {**self.compared.pair_columns, **columns, "ci_high": np.nan}
+            )
         return self._planned(by, power, detectable_difference, "difference")
 
     def _planned(
@@ -525,9 +552,13 @@ class Comparison:
         planned = []
         for _, part in self.compared.pair_parts:
             blocks = part.by[criterion.name].differences(*part.pair_indices)
-            of_blocks = [plan(x, *named.values(), power, self.test.alpha) for x in blocks]
+            of_blocks = [
+                plan(x, *named.values(), power, self.test.alpha) for x in blocks
+            ]
             planned.append(Planned.concatenate(of_blocks).arrays)
-        arrays = [self.compared.joined(of_parts) for of_parts in zip(*planned, strict=True)]
+        arrays = [
+            self.compared.joined(of_parts) for of_parts in zip(*planned, strict=True)
+        ]
         ends = zip((name, "ci_low", "ci_high"), arrays, strict=True)
         return self.compared.frame(
             {**self.compared.pair_columns, **named, "power": power, **dict(ends)}
@@ -540,7 +571,11 @@ class Comparison:
         The name of a test keeps the level, the correction and the seed. Units (``cluster``) are
         always kept.
         """
-        tested = test if isinstance(test, SignificanceTest) else replace(self.test, name=test)
+        tested = (
+            test
+            if isinstance(test, SignificanceTest)
+            else replace(self.test, name=test)
+        )
         tested = replace(tested, cluster=tested.cluster or self.test.cluster)
         return Comparison(replace(self.compared, test=tested))
 
@@ -589,7 +624,9 @@ class Comparison:
         alpha = self.test.alpha if alpha is None else alpha
         of_pairs = np.concatenate(list(criterion.signs(*self.compared.pair_indices)))
         is_corrected = self.test.correction is not None
-        signs = sequential_signs(criterion.sign * of_pairs, alpha, seed, correct=is_corrected)
+        signs = sequential_signs(
+            criterion.sign * of_pairs, alpha, seed, correct=is_corrected
+        )
         is_decided = signs.decided_after > 0
         columns = {
             "verdict": two_sided(is_decided, signs.sign),
@@ -601,7 +638,9 @@ class Comparison:
         table = self.compared.frame(self.compared.pair_columns | columns)
         table.attrs |= {
             "test": {criterion.name: "sequential sign"},
-            "correction": f"e-Holm over {len(self.pairs)} pairs" if is_corrected else None,
+            "correction": f"e-Holm over {len(self.pairs)} pairs"
+            if is_corrected
+            else None,
             "alpha": alpha,
             "seed": seed,
         }
@@ -646,7 +685,9 @@ class Comparison:
         )
 
     @entry
-    def group_differences(self, by: str | None = None, alpha: float | None = None) -> pd.DataFrame:
+    def group_differences(
+        self, by: str | None = None, alpha: float | None = None
+    ) -> pd.DataFrame:
         """Test whether the difference of a pair is another one in some group.
 
         Ask this of groups, not in which group an interval leaves out 0: if effects are equal in two
@@ -680,12 +721,19 @@ class Comparison:
 
         def tested(name: str) -> list[dict[str, Any]]:
             parts = [
-                np.concatenate([*part.by[name].differences(*self.compared.pair_indices)])
+                np.concatenate(
+                    [*part.by[name].differences(*self.compared.pair_indices)]
+                )
                 for part in self.compared.by_group.values()
             ]
             f, p = heterogeneity(parts, self.test.seed)
             adjusted, _ = corrected(p, self.test.correction, level)
-            columns = {"f": f, "p": p, "p_corrected": adjusted, "differ": adjusted <= level}
+            columns = {
+                "f": f,
+                "p": p,
+                "p_corrected": adjusted,
+                "differ": adjusted <= level,
+            }
             return [self.compared.pair_columns | columns]
 
         return self._stacked(by, tested)
@@ -778,7 +826,9 @@ class Comparison:
         return explained(self.compared, a, b, by)
 
     @entry
-    def disagreements(self, by_a: str, by_b: str, run_a: str, run_b: str) -> pd.DataFrame:
+    def disagreements(
+        self, by_a: str, by_b: str, run_a: str, run_b: str
+    ) -> pd.DataFrame:
         """Return the queries on which two criteria prefer different runs, with what decided each.
 
         A query on which either criterion has a tie, or cannot compare the runs, is not among them.
@@ -820,7 +870,9 @@ class Comparison:
         return str(present.full_text(glance, self.provenance) if full else glance)
 
     @entry
-    def to_markdown(self, places: int = 4, *, holds: bool = False, columns: str = "means") -> str:
+    def to_markdown(
+        self, places: int = 4, *, holds: bool = False, columns: str = "means"
+    ) -> str:
         """Return a table for a paper in Markdown; arguments as in ``to_latex``."""
         table = present.comparison_table(self, places, holds=holds, columns=columns)
         return str(table.markdown())

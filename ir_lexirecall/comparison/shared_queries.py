@@ -51,7 +51,9 @@ def has_results(scored: ScoredRuns) -> Bools:
     return np.stack([np.asarray(run.depth) > 0 for run in scored.runs.values()])
 
 
-def poorly_shared(scored: ScoredRuns, pairs: Sequence[tuple[str, str]]) -> Iterator[SharedQueries]:
+def poorly_shared(
+    scored: ScoredRuns, pairs: Sequence[tuple[str, str]]
+) -> Iterator[SharedQueries]:
     """Yield pairs of runs that share less than half of the queries that either has results for.
 
     A run without any results shares nothing with any other; it is refused, or allowed by name,
@@ -80,7 +82,9 @@ def nothing_shared(scored: ScoredRuns, pairs: Sequence[tuple[str, str]]) -> str:
     sides = []
     for run in (first.run_a, first.run_b):
         queries = np.flatnonzero(results[names.index(run)])
-        first_ids = shown_names([scored.judgments.query_ids[q] for q in queries[:_MOST_NAMED]])
+        first_ids = shown_names(
+            [scored.judgments.query_ids[q] for q in queries[:_MOST_NAMED]]
+        )
         more = ", ..." if len(queries) > _MOST_NAMED else ""
         sides.append(f"{run!r} for {first_ids}{more} ({len(queries):,} in all)")
     others = f" (and {len(apart) - 1:,} more pairs of runs)" if len(apart) > 1 else ""
@@ -98,4 +102,6 @@ def check_shared(scored: ScoredRuns, pairs: Sequence[tuple[str, str]]) -> None:
     """
     message = nothing_shared(scored, pairs)
     if message:
-        raise NothingShared(f"{message}; compare runs of the same queries, or leave one out")
+        raise NothingShared(
+            f"{message}; compare runs of the same queries, or leave one out"
+        )

@@ -95,7 +95,9 @@ class AlignedRun(Memoised):
     rank: Ints
     depth: Ints
     ties: Ties | None = None
-    ranked: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64), repr=False)
+    ranked: Ints = field(
+        default_factory=lambda: np.zeros(0, dtype=np.int64), repr=False
+    )
 
     @property
     def grade(self) -> Floats:
@@ -117,7 +119,9 @@ class AlignedRun(Memoised):
             row = keep.nonzero()[0]
             query = self.query[row]
             r = np.bincount(query, minlength=len(self.judgments))
-            return Relevant(query=query, rank=self.rank[row], m=self.judgments.m(rel), r=r)
+            return Relevant(
+                query=query, rank=self.rank[row], m=self.judgments.m(rel), r=r
+            )
 
         return self.cached(("relevant", rel, cutoff), relevant)
 
@@ -139,7 +143,8 @@ class AlignedRun(Memoised):
         if len(aspects.doc) == len(self.judgments.grade):  # one for each document
             return self.doc, self.rank
         first, end = (
-            np.searchsorted(aspects.doc, self.doc, side=side) for side in ("left", "right")
+            np.searchsorted(aspects.doc, self.doc, side=side)
+            for side in ("left", "right")
         )
         return ranges(first, end), np.repeat(self.rank, end - first)
 
@@ -151,7 +156,11 @@ class AlignedRun(Memoised):
         Pairs are those of ``judgments.aspects``; rows are ordered by query, rank and aspect.
         """
         row, rank = self.aspect_places()
-        return self.judgments.aspects.aspect[row], rank, self.judgments.aspects.grade[row]
+        return (
+            self.judgments.aspects.aspect[row],
+            rank,
+            self.judgments.aspects.grade[row],
+        )
 
     def with_grades(self, grade: Floats) -> AlignedRun:
         """Return the same ranking with another ``grade`` of each judged document."""
@@ -203,9 +212,21 @@ class AlignedRun(Memoised):
             return self
         ties = self.ties
         grade = self.grade[ties.row]
-        order = np.lexsort((-grade if best_first else grade, ties.first, self.query[ties.row]))
-        row, first, size, grade = ties.row[order], ties.first[order], ties.size[order], grade[order]
-        group = np.cumsum(np.r_[True, (np.diff(first) != 0) | (np.diff(self.query[row]) != 0)]) - 1
+        order = np.lexsort(
+            (-grade if best_first else grade, ties.first, self.query[ties.row])
+        )
+        row, first, size, grade = (
+            ties.row[order],
+            ties.first[order],
+            ties.size[order],
+            grade[order],
+        )
+        group = (
+            np.cumsum(
+                np.r_[True, (np.diff(first) != 0) | (np.diff(self.query[row]) != 0)]
+            )
+            - 1
+        )
         position = position_in_segment(group)
         # Unjudged documents stand between those of positive and those of other grades.
         behind = grade <= 0 if best_first else grade > 0
@@ -223,7 +244,9 @@ class AlignedRun(Memoised):
 
         def tied() -> tuple[Ints, AlignedRun, AlignedRun]:
             query = (
-                np.zeros(0, np.int64) if self.ties is None else np.unique(self.query[self.ties.row])
+                np.zeros(0, np.int64)
+                if self.ties is None
+                else np.unique(self.query[self.ties.row])
             )
             part = self.restricted_to(query)
             return (
@@ -241,7 +264,10 @@ class AlignedRun(Memoised):
         ids = self.judgments.query_ids
         wanted = np.zeros(len(self.judgments), dtype=bool)
         wanted[query] = True
-        row, judged = wanted[self.query].nonzero()[0], wanted[self.judgments.query].nonzero()[0]
+        row, judged = (
+            wanted[self.query].nonzero()[0],
+            wanted[self.judgments.query].nonzero()[0],
+        )
         first, size = self.tied()
         return AlignedRun(
             self.judgments.restricted_to([ids[q] for q in query.tolist()]),
@@ -262,7 +288,8 @@ class AlignedRun(Memoised):
         start = np.cumsum(self.depth) - self.depth
         rank = np.arange(len(query)) - start[query] + 1
         names = np.array(
-            [f"{others}{i}" for i in range(1, int(self.depth.max(initial=0)) + 1)], dtype=object
+            [f"{others}{i}" for i in range(1, int(self.depth.max(initial=0)) + 1)],
+            dtype=object,
         )
         doc_id = names[rank - 1]
         doc_id[start[self.query] + self.rank - 1] = self.judgments.ids_of(self.doc)

@@ -71,7 +71,9 @@ def ranks_as_given(judgments: Judgments, run: Source) -> AlignedRun:
     return _joined(judgments, _align_rows(judgments, read_columns(run, RUN)))
 
 
-def _align_nested(judgments: Judgments, run: Mapping[str, Mapping[str, Any]]) -> AlignedRun:
+def _align_nested(
+    judgments: Judgments, run: Mapping[str, Mapping[str, Any]]
+) -> AlignedRun:
     """Align a dict of dicts."""
     if len(run) <= _FEW_QUERIES and not judgments.excluded:
         aligned = _align_few(judgments, run)
@@ -91,7 +93,9 @@ def _joined(judgments: Judgments, parts: Iterable[_Part]) -> AlignedRun:
     query = judgments.query[doc]
     order = np.lexsort((rank, query))
     ties = Ties.among(first[order], size[order])
-    return AlignedRun(judgments, query[order], doc[order], rank[order], depth, ties, ranked)
+    return AlignedRun(
+        judgments, query[order], doc[order], rank[order], depth, ties, ranked
+    )
 
 
 class _Part(NamedTuple):
@@ -146,7 +150,9 @@ def _align_files(judgments: Judgments, run: Source) -> list[_Part]:
     seen: set[str] = set()
     for table in _whole_queries(one_ahead(read_columns(run, RUN))):
         first_rows = pl.Series(changes(table["query_id"]))
-        queries = judgments.place.keys() & table["query_id"].filter(first_rows).to_list()
+        queries = (
+            judgments.place.keys() & table["query_id"].filter(first_rows).to_list()
+        )
         again = queries & seen
         if again:
             warn(
@@ -154,7 +160,9 @@ def _align_files(judgments: Judgments, run: Source) -> list[_Part]:
                 "all of it at once. Sort it by query to save time and memory."
             )
             wanted = pl.col("query_id").is_in(list(judgments.place))
-            table = pl.concat([batch.filter(wanted) for batch in one_ahead(read_columns(run, RUN))])
+            table = pl.concat(
+                [batch.filter(wanted) for batch in one_ahead(read_columns(run, RUN))]
+            )
             with naming(run.name):
                 return _align_table(judgments, table)
         seen |= queries
@@ -202,7 +210,9 @@ def _align_table(judgments: Judgments, table: pl.DataFrame) -> list[_Part]:
     if (query < 0).any():
         table = table.filter(np.repeat(query >= 0, length))
         query, length = query[query >= 0], length[query >= 0]
-    if len(np.unique(query)) < len(query):  # a query in several places: bring its rows together
+    if len(np.unique(query)) < len(
+        query
+    ):  # a query in several places: bring its rows together
         _, first, number = np.unique(query, return_index=True, return_inverse=True)
         appearance = np.argsort(np.argsort(first))[number]
         table = table[np.argsort(np.repeat(appearance, length), kind="stable")]
@@ -225,9 +235,13 @@ def portions(length: Ints) -> Iterator[tuple[slice, slice]]:
             yield slice(first, last), slice(int(start[first]), int(end[last - 1]))
 
 
-def _part_of_table(judgments: Judgments, query: Ints, length: Ints, table: pl.DataFrame) -> _Part:
+def _part_of_table(
+    judgments: Judgments, query: Ints, length: Ints, table: pl.DataFrame
+) -> _Part:
     block = np.repeat(np.arange(len(query)), length)
-    keys = pl.DataFrame({"query": query.astype(np.int32)[block], "doc_id": table["doc_id"]})
+    keys = pl.DataFrame(
+        {"query": query.astype(np.int32)[block], "doc_id": table["doc_id"]}
+    )
     hashes = keys.hash_rows()
     repeated = repetitions(keys, hashes)
     if len(repeated):
@@ -239,7 +253,11 @@ def _part_of_table(judgments: Judgments, query: Ints, length: Ints, table: pl.Da
         kept = np.ones(len(block), dtype=bool)
         kept[row[doc < 0]] = False
         row, doc = (np.cumsum(kept) - 1)[row[doc >= 0]], doc[doc >= 0]
-        block, score, doc_ids = block[kept], score[kept], doc_ids.filter(pl.Series(kept))
+        block, score, doc_ids = (
+            block[kept],
+            score[kept],
+            doc_ids.filter(pl.Series(kept)),
+        )
         length = np.bincount(block, minlength=len(query))
     blocks = Blocks(
         length,
@@ -253,7 +271,9 @@ def _part_of_table(judgments: Judgments, query: Ints, length: Ints, table: pl.Da
     return _Part(doc, *ranks_of(blocks, judgments.ids_of), query, length)
 
 
-def _align_few(judgments: Judgments, run: Mapping[str, Mapping[str, Any]]) -> AlignedRun | None:
+def _align_few(
+    judgments: Judgments, run: Mapping[str, Mapping[str, Any]]
+) -> AlignedRun | None:
     """Align short rankings of few queries one by one; None if this shortcut does not apply.
 
     Ties among documents without a judgment are not looked for.
@@ -299,7 +319,9 @@ def _few_scores(ranking: Mapping[str, Any], order: ScoreOrder) -> Floats | None:
     if scores is None or not 0 < len(scores) <= _SHORT:
         return None
     scores = np.sort(scores)
-    is_finite = scores[0] >= -order.largest and scores[-1] <= order.largest  # NaN comes last
+    is_finite = (
+        scores[0] >= -order.largest and scores[-1] <= order.largest
+    )  # NaN comes last
     return scores.astype(order.dtype) if is_finite else None
 
 
@@ -311,23 +333,33 @@ def _ranks_without_ties(
     None if one of them has the same score as another document.
     """
     retrieved = [
-        (row, ranking[doc_id]) for row, doc_id in judgments.rows_of_query(q) if doc_id in ranking
+        (row, ranking[doc_id])
+        for row, doc_id in judgments.rows_of_query(q)
+        if doc_id in ranking
     ]
     if not retrieved:
         return _NONE, _NONE
     rows, scores = zip(*retrieved, strict=True)
     score = np.array(scores, dtype=np.float64).astype(ascending.dtype)
-    n_up_to = ascending.searchsorted(score, "right")  # documents of this score or a smaller one
+    n_up_to = ascending.searchsorted(
+        score, "right"
+    )  # documents of this score or a smaller one
     if max((n_up_to - ascending.searchsorted(score)).tolist()) > 1:
         return None
     by_rank = n_up_to.argsort()[::-1]
-    return np.array(rows, dtype=np.int64)[by_rank], len(ascending) + 1 - n_up_to[by_rank]
+    return np.array(rows, dtype=np.int64)[by_rank], len(ascending) + 1 - n_up_to[
+        by_rank
+    ]
 
 
-def _align_dict(judgments: Judgments, run: Mapping[str, Mapping[str, Any]]) -> list[_Part]:
+def _align_dict(
+    judgments: Judgments, run: Mapping[str, Mapping[str, Any]]
+) -> list[_Part]:
     """Align a dict of dicts, some queries at a time."""
     counted, removed = _without_excluded(judgments, run)
-    judged = [name for name, ranking in counted.items() if ranking and name in judgments.place]
+    judged = [
+        name for name, ranking in counted.items() if ranking and name in judgments.place
+    ]
     ignored = [name for name in counted if name not in judgments.place]
     query = np.array([judgments.place[name] for name in judged], dtype=np.int64)
     rankings = [counted[name] for name in judged]
@@ -335,10 +367,14 @@ def _align_dict(judgments: Judgments, run: Mapping[str, Mapping[str, Any]]) -> l
     # Scores that do not count must be numbers all the same.
     scores = (list(counted[name].values()) for name in (*judged, *ignored))
     score = packed_numbers(chain(scores, [removed]))
-    if score is None or not np.isfinite(score).all():  # the general way names the offender
+    if (
+        score is None or not np.isfinite(score).all()
+    ):  # the general way names the offender
         return _align_rows(judgments, read_columns(Source(Kind.NESTED, run), RUN))
     return [
-        _part_of_dict(judgments, query[queries], length[queries], rankings[queries], score[rows])
+        _part_of_dict(
+            judgments, query[queries], length[queries], rankings[queries], score[rows]
+        )
         for queries, rows in portions(length)
     ]
 
@@ -356,7 +392,9 @@ def _without_excluded(
         if excluded:
             removed += map(ranking.__getitem__, excluded)
             kept[name] = {
-                doc_id: score for doc_id, score in ranking.items() if doc_id not in excluded
+                doc_id: score
+                for doc_id, score in ranking.items()
+                if doc_id not in excluded
             }
     return kept, removed
 
@@ -369,7 +407,9 @@ def _part_of_dict(
     score: Floats,
 ) -> _Part:
     """Dicts look documents up themselves: only the few judged ones are looked for, one by one."""
-    first, end = (np.searchsorted(judgments.query, query, side=side) for side in ("left", "right"))
+    first, end = (
+        np.searchsorted(judgments.query, query, side=side) for side in ("left", "right")
+    )
     doc_ids = judgments.doc_ids
     judged_scores = [
         value
@@ -391,7 +431,13 @@ def _part_of_dict(
 
     doc, doc_block = doc[is_retrieved], doc_block[is_retrieved]
     blocks = Blocks(
-        length, score, doc_ids_of, doc, doc_block, doc_score[is_retrieved], judgments.order
+        length,
+        score,
+        doc_ids_of,
+        doc,
+        doc_block,
+        doc_score[is_retrieved],
+        judgments.order,
     )
     return _Part(doc, *ranks_of(blocks, judgments.ids_of), query, length)
 
@@ -400,7 +446,9 @@ def _part_of_dict(
 # Keys are tables with the columns query (position in the judgments) and doc_id.
 
 
-def find_judged(judged: pl.DataFrame, keys: pl.DataFrame, hashes: pl.Series) -> tuple[Ints, Ints]:
+def find_judged(
+    judged: pl.DataFrame, keys: pl.DataFrame, hashes: pl.Series
+) -> tuple[Ints, Ints]:
     """Return the rows of ``keys`` that are judged, and the document that each of them is.
 
     ``hashes`` are those of the keys; for ``judged`` see ``hashed_keys``.

@@ -29,7 +29,10 @@ _SELF_MATCHES = re.compile(r"(^|/)(arguana|quora|cqadupstack)(/|$)")
 _EXCLUDED_GRADES = ((re.compile(r"(^|/)bright(/|$)"), (-100.0,)),)
 
 ASPECTS: dict[str, dict[str, str]] = {
-    "EhealthQrel": {"trustworthiness": "trustworthiness", "understandability": "understandability"},
+    "EhealthQrel": {
+        "trustworthiness": "trustworthiness",
+        "understandability": "understandability",
+    },
     "MisinfoQrel": {"effectiveness": "effectiveness", "redibility": "credibility"},
     "ToucheQualityQrel": {"quality": "quality"},
     "ToucheQualityCoherenceQrel": {"quality": "quality", "coherence": "coherence"},
@@ -59,7 +62,9 @@ def aspect_fields(qrel_class: type) -> dict[str, str]:
     """
     name, fields = qrel_class.__name__, getattr(qrel_class, "_fields", ())
     mapping = ASPECTS.get(name, {})
-    unknown = [field for field in fields if field not in mapping and field not in _PLAIN]
+    unknown = [
+        field for field in fields if field not in mapping and field not in _PLAIN
+    ]
     lost = [field for field in mapping if field not in fields]
     if unknown or lost:
         raise ValueError(
@@ -74,7 +79,9 @@ def aspect_fields(qrel_class: type) -> dict[str, str]:
 class Rules:
     """What the makers of a collection take out of rankings and judgments before they evaluate."""
 
-    self_matches: bool = False  # whether a document with the query's own id is taken out
+    self_matches: bool = (
+        False  # whether a document with the query's own id is taken out
+    )
     excluded_grades: tuple[
         float, ...
     ] = ()  # grades that mean *to be excluded*: documents judged so are taken out
@@ -85,7 +92,9 @@ class Rules:
     def __str__(self) -> str:
         grades = ", ".join(f"{grade:g}" for grade in self.excluded_grades)
         words = ["without each query's own document"] if self.self_matches else []
-        return " and ".join(words + ([f"without documents of grade {grades}"] if grades else []))
+        return " and ".join(
+            words + ([f"without documents of grade {grades}"] if grades else [])
+        )
 
 
 def rules_of(dataset_id: str) -> Rules:
@@ -100,7 +109,8 @@ def rules_of(dataset_id: str) -> Rules:
     'without documents of grade -100'
     """
     grades = next(
-        (grades for pattern, grades in _EXCLUDED_GRADES if pattern.search(dataset_id)), ()
+        (grades for pattern, grades in _EXCLUDED_GRADES if pattern.search(dataset_id)),
+        (),
     )
     return Rules(_SELF_MATCHES.search(dataset_id) is not None, grades)
 
@@ -130,7 +140,8 @@ class Collection:
         kind = getattr(self._dataset, f"{part}_cls")()
         with downloading(self.dataset_id):
             return pd.DataFrame(
-                list(getattr(self._dataset, f"{part}_iter")()), columns=list(kind._fields)
+                list(getattr(self._dataset, f"{part}_iter")()),
+                columns=list(kind._fields),
             )
 
     @cached_property
@@ -160,7 +171,9 @@ class Collection:
         ]
         if self.aspect_fields:
             # The iteration tells rounds of judging apart, not subtopics; the latest round counts.
-            table = table.drop_duplicates([c for c in columns if c != "relevance"], keep="last")
+            table = table.drop_duplicates(
+                [c for c in columns if c != "relevance"], keep="last"
+            )
         return table[[*columns, *self.aspect_fields.values()]].reset_index(drop=True)
 
     @property
@@ -179,8 +192,14 @@ class Collection:
     def query_texts(self) -> dict[str, str]:
         """Texts (else titles) of the queries by their ids; empty where there are none."""
         table = self.queries
-        column = next((name for name in ("text", "title", "query") if name in table.columns), None)
-        return {} if column is None else table.astype(str).set_index("query_id")[column].to_dict()
+        column = next(
+            (name for name in ("text", "title", "query") if name in table.columns), None
+        )
+        return (
+            {}
+            if column is None
+            else table.astype(str).set_index("query_id")[column].to_dict()
+        )
 
     def texts(self, doc_ids: list[str]) -> dict[str, str]:
         """Title and text of documents, of those that the data set holds on this machine.
@@ -202,7 +221,10 @@ class Collection:
         store = self._dataset.docs_store() if self._dataset.has_docs() else None
         path = getattr(store, "path", None)
         return (
-            store is not None and path is not None and os.path.exists(path) and bool(store.built())
+            store is not None
+            and path is not None
+            and os.path.exists(path)
+            and bool(store.built())
         )
 
     @cached_property
@@ -215,14 +237,19 @@ class Collection:
         """Top grade of every judged aspect, ``relevance`` first; empty without further aspects."""
         if not self.aspect_fields:
             return {}
-        others = {name: max(1, int(self.qrels[name].max())) for name in self.aspect_fields.values()}
+        others = {
+            name: max(1, int(self.qrels[name].max()))
+            for name in self.aspect_fields.values()
+        }
         return {"relevance": self.max_rel, **others}
 
     @cached_property
     def official_measures(self) -> list[Measure]:
         """The official measures that ir_datasets documents for the collection."""
         documented = (
-            (self._dataset.documentation() or {}) if hasattr(self._dataset, "documentation") else {}
+            (self._dataset.documentation() or {})
+            if hasattr(self._dataset, "documentation")
+            else {}
         )
         return [parse_measure(text) for text in documented.get("official_measures", [])]
 
@@ -230,7 +257,9 @@ class Collection:
     def rel(self) -> int:
         """Smallest relevant grade: the largest threshold of the official measures, else 1."""
         thresholds = [
-            measure.params["rel"] for measure in self.official_measures if "rel" in measure.params
+            measure.params["rel"]
+            for measure in self.official_measures
+            if "rel" in measure.params
         ]
         return max([1, *thresholds])
 
@@ -260,12 +289,19 @@ class Collection:
     @cached_property
     def relevant_by_query(self) -> pd.Series:
         """Number of relevant documents (of at least grade ``rel``) of every judged query."""
-        pairs = self.qrels[["query_id", "doc_id"]].where(self.qrels["relevance"] >= self.rel)
+        pairs = self.qrels[["query_id", "doc_id"]].where(
+            self.qrels["relevance"] >= self.rel
+        )
         counts = pairs.drop_duplicates().groupby("query_id")["doc_id"].count()
-        return counts.reindex(self.qrels["query_id"].unique(), fill_value=0).rename("relevant")
+        return counts.reindex(self.qrels["query_id"].unique(), fill_value=0).rename(
+            "relevant"
+        )
 
     def __reduce__(self) -> tuple[Callable[..., Collection], tuple[Any, ...]]:
-        return find_collection, (self.dataset_id, self.reading)  # it is read where it arrives
+        return find_collection, (
+            self.dataset_id,
+            self.reading,
+        )  # it is read where it arrives
 
     def __repr__(self) -> str:
         return f"<Collection {self.dataset_id!r}; present.collection_finding says what it holds>"
@@ -284,7 +320,9 @@ class _Demo(Collection):
     def texts(self, doc_ids: list[str]) -> dict[str, str]:
         rows = demo.docs().values.tolist()
         return {
-            doc_id: f"{title}\n{text}" for doc_id, title, text in rows if doc_id in set(doc_ids)
+            doc_id: f"{title}\n{text}"
+            for doc_id, title, text in rows
+            if doc_id in set(doc_ids)
         }
 
     @property
@@ -300,7 +338,9 @@ def find_collection(dataset_id: str, reading: tuple[Reading, ...] = ()) -> Colle
     """
     dataset_id = dataset_id.removeprefix(PREFIX)
     if dataset_id == DEMO:
-        data_set = SimpleNamespace(qrels_defs=lambda: demo.GRADES, has_queries=lambda: True)
+        data_set = SimpleNamespace(
+            qrels_defs=lambda: demo.GRADES, has_queries=lambda: True
+        )
         return _Demo(DEMO, ASPECTS["DemoQrel"], True, data_set, reading)
     import ir_datasets
 

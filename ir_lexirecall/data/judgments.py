@@ -145,7 +145,9 @@ class Judgments(Memoised):
             return cls._from_collection(qrels, allow_empty=allow_empty)
         source = what_is(qrels, QRELS, ids=True)
         if source.kind is Kind.ID:
-            return cls._from_collection(load_collection(source.name), allow_empty=allow_empty)
+            return cls._from_collection(
+                load_collection(source.name), allow_empty=allow_empty
+            )
         with naming(source.name or "qrels"):
             judgments = cls(*read_qrels(source), source=os.path.basename(source.name))
             if not len(judgments.grade) and not allow_empty:
@@ -155,11 +157,15 @@ class Judgments(Memoised):
         return judgments
 
     @classmethod
-    def _from_collection(cls, collection: Collection, *, allow_empty: bool) -> Judgments:
+    def _from_collection(
+        cls, collection: Collection, *, allow_empty: bool
+    ) -> Judgments:
         """Return the judgments of a data set, read as it was loaded."""
         with naming(collection.dataset_id):
             judgments = cls.from_qrels(collection.qrels, allow_empty=allow_empty)
-        judgments = replace(judgments, source=collection.dataset_id, threshold=collection.rel)
+        judgments = replace(
+            judgments, source=collection.dataset_id, threshold=collection.rel
+        )
         if all(reading.rules for reading in collection.reading):
             judgments = judgments.with_rules(collection.rules)
         for reading in collection.reading:
@@ -216,15 +222,22 @@ class Judgments(Memoised):
             raise ValueError(f"judgments: unknown query {min(unknown)!r}")
         if len(wanted) == len(self):
             return self
-        queries = np.array(sorted(self.place[query_id] for query_id in wanted), dtype=np.int64)
-        first, end = (np.searchsorted(self.query, queries, side=side) for side in ("left", "right"))
+        queries = np.array(
+            sorted(self.place[query_id] for query_id in wanted), dtype=np.int64
+        )
+        first, end = (
+            np.searchsorted(self.query, queries, side=side)
+            for side in ("left", "right")
+        )
         row = ranges(first, end)
         return replace(
             self.of_documents(row),
             query_ids=[self.query_ids[q] for q in queries],
             query=np.repeat(np.arange(len(queries)), end - first),
             excluded={
-                query_id: ids for query_id, ids in self.excluded.items() if query_id in wanted
+                query_id: ids
+                for query_id, ids in self.excluded.items()
+                if query_id in wanted
             },
             elsewhere=self.elsewhere | self.aspect_names,
         )
@@ -235,13 +248,19 @@ class Judgments(Memoised):
         ``elsewhere`` are the aspects that the rows of the other parts name.
         """
         part = replace(self, elsewhere=frozenset(elsewhere))
-        lacks_relevance = part.relevance_is_named and "relevance" not in part.aspect_names
-        return replace(part, grade=np.zeros(len(self.grade))) if lacks_relevance else part
+        lacks_relevance = (
+            part.relevance_is_named and "relevance" not in part.aspect_names
+        )
+        return (
+            replace(part, grade=np.zeros(len(self.grade))) if lacks_relevance else part
+        )
 
     def knowing(self, *, highest_grade: float, has_fractions: bool) -> Judgments:
         """Return the same judgments, read as a part of larger ones whose grades are known."""
         part = replace(self)
-        object.__setattr__(part, "highest_grade", highest_grade)  # instead of the part's own
+        object.__setattr__(
+            part, "highest_grade", highest_grade
+        )  # instead of the part's own
         object.__setattr__(part, "has_fractions", has_fractions)
         return part
 
@@ -255,9 +274,13 @@ class Judgments(Memoised):
 
     def of_documents(self, row: Ints) -> Judgments:
         """Return the judgments of some documents, given by their rows, in rising order."""
-        docs = self.ids_of(row) if isinstance(self.docs, list) else self.docs.gather(row)
+        docs = (
+            self.ids_of(row) if isinstance(self.docs, list) else self.docs.gather(row)
+        )
         table = None if self.table is None else self.table.of_documents(row)
-        return replace(self, query=self.query[row], docs=docs, grade=self.grade[row], table=table)
+        return replace(
+            self, query=self.query[row], docs=docs, grade=self.grade[row], table=table
+        )
 
     def excluding(self, doc_ids: Mapping[str, Iterable[str]]) -> Judgments:
         """Return the judgments without some documents; runs aligned with them lose these, too.
@@ -274,18 +297,29 @@ class Judgments(Memoised):
             for q, ids in doc_ids.items()
             if q in self.place
         }
-        first, judged = np.searchsorted(self.query, np.arange(len(self) + 1)).tolist(), self.doc_ids
-        rows = {q: range(first[self.place[q]], first[self.place[q] + 1]) for q in taken_out}
-        gone = [row for q, ids in taken_out.items() for row in rows[q] if judged[row] in ids]
+        first, judged = (
+            np.searchsorted(self.query, np.arange(len(self) + 1)).tolist(),
+            self.doc_ids,
+        )
+        rows = {
+            q: range(first[self.place[q]], first[self.place[q] + 1]) for q in taken_out
+        }
+        gone = [
+            row for q, ids in taken_out.items() for row in rows[q] if judged[row] in ids
+        ]
         kept = np.delete(np.arange(len(self.grade)), gone)
         return replace(self.of_documents(kept), excluded={**self.excluded, **taken_out})
 
     @cached_property
     def excluded_keys(self) -> pl.DataFrame:
         """``keys`` of the documents that were taken out; ``doc`` is -1."""
-        query = [self.place[query_id] for query_id, ids in self.excluded.items() for _ in ids]
+        query = [
+            self.place[query_id] for query_id, ids in self.excluded.items() for _ in ids
+        ]
         docs = pl.Series(
-            "doc_id", [doc_id for ids in self.excluded.values() for doc_id in ids], dtype=pl.String
+            "doc_id",
+            [doc_id for ids in self.excluded.values() for doc_id in ids],
+            dtype=pl.String,
         )
         return pl.DataFrame(
             {
@@ -298,7 +332,9 @@ class Judgments(Memoised):
     @cached_property
     def _hashed_keys(self) -> pl.DataFrame:
         keys = (
-            pl.concat([self.keys, self.excluded_keys]).sort("query") if self.excluded else self.keys
+            pl.concat([self.keys, self.excluded_keys]).sort("query")
+            if self.excluded
+            else self.keys
         )
         return keys.with_columns(keys[["query", "doc_id"]].hash_rows().alias("hash"))
 
@@ -329,7 +365,9 @@ class Judgments(Memoised):
             {q: [q] for q in self.query_ids} if rules.self_matches else {}
         )
         for row in np.flatnonzero(np.isin(self.grade, rules.excluded_grades)).tolist():
-            taken_out.setdefault(self.query_ids[self.query[row]], []).append(self.doc_ids[row])
+            taken_out.setdefault(self.query_ids[self.query[row]], []).append(
+                self.doc_ids[row]
+            )
         return replace(self.excluding(taken_out), rules=str(rules))
 
     def with_levels(self, levels: Mapping[float, float]) -> Judgments:
@@ -348,7 +386,9 @@ class Judgments(Memoised):
 
         def mapped(grade: Floats) -> Floats:
             return np.where(
-                is_judged(grade), new[np.searchsorted(thresholds, grade, "right")], grade
+                is_judged(grade),
+                new[np.searchsorted(thresholds, grade, "right")],
+                grade,
             )
 
         table = self.table and replace(self.table, grade=mapped(self.table.grade))
@@ -360,7 +400,9 @@ class Judgments(Memoised):
         ``labels`` has those of every document by the name of the aspect.
         """
         columns = {name: pl.Series(name, values) for name, values in labels.items()}
-        return replace(self, table=replace(replace(self, table=None).aspect_rows, columns=columns))
+        return replace(
+            self, table=replace(replace(self, table=None).aspect_rows, columns=columns)
+        )
 
     # -- what measures ask about them --------------------------------------------------------------
 
@@ -384,7 +426,9 @@ class Judgments(Memoised):
         if isinstance(self.docs, list):
             docs = self.docs
         else:
-            docs = self.docs.filter(self.docs.str.len_bytes() > self.docs.str.len_chars()).to_list()
+            docs = self.docs.filter(
+                self.docs.str.len_bytes() > self.docs.str.len_chars()
+            ).to_list()
         return _accented(self.query_ids), _accented(docs)
 
     @cached_property
@@ -393,7 +437,9 @@ class Judgments(Memoised):
         if self.table is not None:
             return self.table
         row = np.arange(len(self.grade))
-        return AspectRows(row, np.zeros(len(row), dtype=np.int64), self.grade, ["0"], {}, row, row)
+        return AspectRows(
+            row, np.zeros(len(row), dtype=np.int64), self.grade, ["0"], {}, row, row
+        )
 
     def __len__(self) -> int:
         return len(self.query_ids)
@@ -405,7 +451,11 @@ class Judgments(Memoised):
         It names the collection's rules, and an order of documents other than the default.
         """
         is_default = self.order == TREC_EVAL_9
-        order = "" if is_default else f"with documents in trec_eval {self.order.version}'s order"
+        order = (
+            ""
+            if is_default
+            else f"with documents in trec_eval {self.order.version}'s order"
+        )
         return " and ".join(filter(None, [self.rules, order]))
 
     @cached_property
@@ -428,14 +478,18 @@ class Judgments(Memoised):
     def m(self, rel: float = 1) -> Ints:
         """Return each query's number of documents of at least grade ``rel``, shape ``(Q,)``."""
         return self.cached(
-            ("m", rel), lambda: np.bincount(self.query[self.grade >= rel], minlength=len(self))
+            ("m", rel),
+            lambda: np.bincount(self.query[self.grade >= rel], minlength=len(self)),
         )
 
     @cached_property
     def query_numbers(self) -> pl.DataFrame:
         """Query ids and their positions, for joins."""
         return pl.DataFrame(
-            {"query_id": pl.Series(self.query_ids, dtype=pl.String), "query": np.arange(len(self))}
+            {
+                "query_id": pl.Series(self.query_ids, dtype=pl.String),
+                "query": np.arange(len(self)),
+            }
         )
 
     @cached_property
@@ -447,7 +501,10 @@ class Judgments(Memoised):
         """Return the rows and ids of the judged documents of query number ``q``."""
 
         def rows() -> list[tuple[int, str]]:
-            first, end = int(self.query.searchsorted(q)), int(self.query.searchsorted(q, "right"))
+            first, end = (
+                int(self.query.searchsorted(q)),
+                int(self.query.searchsorted(q, "right")),
+            )
             return list(zip(range(first, end), self.doc_ids[first:end], strict=True))
 
         return self.cached(("rows", q), rows)
@@ -460,7 +517,11 @@ class Judgments(Memoised):
     @cached_property
     def judged_keys(self) -> pl.DataFrame:
         """``keys`` of the documents that were judged, not only pooled."""
-        return self.keys if self.is_judged.all() else self.keys.filter(pl.Series(self.is_judged))
+        return (
+            self.keys
+            if self.is_judged.all()
+            else self.keys.filter(pl.Series(self.is_judged))
+        )
 
     @cached_property
     def keys(self) -> pl.DataFrame:
@@ -522,7 +583,9 @@ class Judgments(Memoised):
         """Whether all documents that were judged have a grade above 0."""
         return not (self.is_judged & (self.grade <= 0)).any()
 
-    def check_top_grade(self, max_rel: float, measure: str, *, of_aspects: bool = False) -> None:
+    def check_top_grade(
+        self, max_rel: float, measure: str, *, of_aspects: bool = False
+    ) -> None:
         """Raise if a grade, for any aspect, is above ``max_rel``, the maximum of a measure."""
         if not of_aspects and self.highest_grade <= max_rel:
             return
@@ -546,7 +609,9 @@ class Judgments(Memoised):
             return np.zeros(0, dtype=np.int64)
         in_order = self.table.row[np.argsort(self.table.line, kind="stable")]
         last = self.grade.copy()
-        last[self.table.doc[in_order]] = self.table.grade[in_order]  # later lines take the place
+        last[self.table.doc[in_order]] = self.table.grade[
+            in_order
+        ]  # later lines take the place
         return np.flatnonzero(last < self.grade)
 
     def label_of(self, doc: int) -> str:
@@ -555,7 +620,9 @@ class Judgments(Memoised):
 
     def check_whole_grades(self, measure: str) -> None:
         """Raise if a grade is not a whole number: other providers of ``measure`` cannot read it."""
-        odd = np.flatnonzero((self.grade != np.floor(self.grade)) | (np.abs(self.grade) >= 2**31))
+        odd = np.flatnonzero(
+            (self.grade != np.floor(self.grade)) | (np.abs(self.grade) >= 2**31)
+        )
         if len(odd):
             raise ValueError(
                 f"{measure} needs whole grades of at most 31 bits, "
@@ -583,14 +650,18 @@ class Judgments(Memoised):
             )
         doc, grade = self.table.doc, self.table.grade
         codes = len(self.table.names)
-        pairs, aspect = np.unique(self.query[doc] * codes + self.table.aspect, return_inverse=True)
+        pairs, aspect = np.unique(
+            self.query[doc] * codes + self.table.aspect, return_inverse=True
+        )
         pair_query = pairs // codes
         weight = np.ones(len(pairs))
         if "weight" in self.table.columns:
             values = self._further_column("weight")
             pair = aspect[self.table.row]
             weight[pair] = values
-            bad = np.flatnonzero(~(values >= 0) | (values != weight[pair]) | np.isinf(values))
+            bad = np.flatnonzero(
+                ~(values >= 0) | (values != weight[pair]) | np.isinf(values)
+            )
             if len(bad):
                 query_id, doc_id = self._ids_of_line(int(bad[0]))
                 name = self.table.names[self.table.aspect[self.table.row[bad[0]]]]
@@ -605,13 +676,22 @@ class Judgments(Memoised):
         )
         total = np.bincount(pair_query, weights=weight, minlength=len(self))[pair_query]
         return AspectGrades(
-            doc=doc, aspect=aspect, grade=grade, query=pair_query, weight=ratio(weight, total)
+            doc=doc,
+            aspect=aspect,
+            grade=grade,
+            query=pair_query,
+            weight=ratio(weight, total),
         )
 
     @cached_property
     def has_weight(self) -> Bools:
         """Return whether each query has an aspect with a relevant document and a weight above 0."""
-        return np.bincount(self.aspects.query, weights=self.aspects.weight, minlength=len(self)) > 0
+        return (
+            np.bincount(
+                self.aspects.query, weights=self.aspects.weight, minlength=len(self)
+            )
+            > 0
+        )
 
     def _further_column(self, name: str) -> Floats:
         """Numbers of a further column of the qrels, for each line; NaN where one is missing."""
@@ -623,7 +703,11 @@ class Judgments(Memoised):
         picked = [items[i] for i in line.tolist()]
         numbers = [number_of(value) for value in picked]
         odd = [n for n, number in enumerate(numbers) if number is None]
-        if bad := [n for n in odd if isinstance(picked[n], str) or str(picked[n]) not in _MISSING]:
+        if bad := [
+            n
+            for n in odd
+            if isinstance(picked[n], str) or str(picked[n]) not in _MISSING
+        ]:
             query_id, doc_id = self._ids_of_line(bad[0])
             raise ValueError(
                 f"qrels: the {name} of document {doc_id!r} for query {query_id!r} is "
@@ -659,7 +743,9 @@ class Judgments(Memoised):
             columns = {"relevance", *table.columns} - set(ASPECT_COLUMNS)
             if name not in columns or (name == "relevance" and by_rows):
                 known = sorted(columns | (in_rows if len(in_rows) > 1 else set()))
-                raise ValueError(f"the qrels have no aspect {name!r}; they have {', '.join(known)}")
+                raise ValueError(
+                    f"the qrels have no aspect {name!r}; they have {', '.join(known)}"
+                )
             if name == "relevance":
                 labels[name] = self.grade
                 continue

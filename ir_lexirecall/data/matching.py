@@ -64,7 +64,9 @@ def check_matches(
     if not message:
         return
     if not allow_empty:
-        raise ValueError(f"{message}; allow_empty=True (--allow-empty) takes such a run")
+        raise ValueError(
+            f"{message}; allow_empty=True (--allow-empty) takes such a run"
+        )
     if mismatches is None:
         warn(message)
     else:
@@ -100,7 +102,9 @@ def _no_shared_query(judgments: Judgments, run: Source | None, title: str) -> st
     rows = None if run is None else first_rows(run)
     if rows == []:
         return f"{title} is empty: it has no rows"
-    return nothing_retrieved(title, judgments.query_ids, (query_id for query_id, _ in rows or []))
+    return nothing_retrieved(
+        title, judgments.query_ids, (query_id for query_id, _ in rows or [])
+    )
 
 
 def _warn_of_unicode_forms(judgments: Judgments, run: Source, title: str) -> None:
@@ -146,7 +150,9 @@ def _no_document(judgments: Judgments, rows: list[tuple[str, str]], title: str) 
         rows: rows of the run, for judged queries only.
         title: the run's name in messages.
     """
-    message = f"{title} retrieves nothing that the qrels judge; do their document ids agree?"
+    message = (
+        f"{title} retrieves nothing that the qrels judge; do their document ids agree?"
+    )
     if hint := _meeting(judgments, rows):
         return f"{message} {hint}"
     if not judgments.doc_ids:
@@ -155,7 +161,9 @@ def _no_document(judgments: Judgments, rows: list[tuple[str, str]], title: str) 
     return f"{message} {first} qrels' first is {shown(judgments.doc_ids[0])}"
 
 
-def nothing_retrieved(title: str, judged: Sequence[str], of_run: Iterable[str] = ()) -> str:
+def nothing_retrieved(
+    title: str, judged: Sequence[str], of_run: Iterable[str] = ()
+) -> str:
     """Return that a run retrieves nothing for any query of the qrels.
 
     Args:
@@ -189,7 +197,9 @@ def judged_share(run: AlignedRun) -> float:
     0.5
     """
     retrieved = int(np.minimum(run.depth, FIRST).sum())
-    judged = run.cached("judged first", lambda: int(((run.rank <= FIRST) & run.is_judged).sum()))
+    judged = run.cached(
+        "judged first", lambda: int(((run.rank <= FIRST) & run.is_judged).sum())
+    )
     return judged / retrieved if retrieved else float("nan")
 
 
@@ -206,7 +216,9 @@ def hardly_judged(
     Yields:
         The run's name, its share, the median of the others' shares, and a sentence.
     """
-    share_of = {name: judged_share(run) for name, run in runs.items() if run.depth.any()}
+    share_of = {
+        name: judged_share(run) for name, run in runs.items() if run.depth.any()
+    }
     for name, share in share_of.items():
         remaining = [value for other, value in share_of.items() if other != name]
         median = float(np.median(remaining or [0]))
@@ -223,23 +235,32 @@ def hardly_judged(
         yield name, share, median, f"{sentence} {hint}." if hint else sentence
 
 
-def _unjudged(judgments: Judgments, rows: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+def _unjudged(
+    judgments: Judgments, rows: Iterable[tuple[str, str]]
+) -> list[tuple[str, str]]:
     """Return the rows of judged queries whose documents have no judgment."""
     of_judged_queries = (row for row in rows if row[0] in judgments.place)
-    return [(q, doc_id) for q, doc_id in of_judged_queries if doc_id not in _judged(judgments, q)]
+    return [
+        (q, doc_id)
+        for q, doc_id in of_judged_queries
+        if doc_id not in _judged(judgments, q)
+    ]
 
 
 def first_rows(run: Source) -> list[tuple[str, str]]:
     """Return query and document ids of the first rows of a run."""
     table = head(run, RUN, _SAMPLE)
-    return list(zip(table["query_id"].to_list(), table["doc_id"].to_list(), strict=True))
+    return list(
+        zip(table["query_id"].to_list(), table["doc_id"].to_list(), strict=True)
+    )
 
 
 def _judged(judgments: Judgments, query_id: str) -> dict[str, int]:
     """Return the judged documents of a query, and their rows."""
     q = judgments.place[query_id]
     return judgments.cached(
-        ("judged", q), lambda: {doc_id: row for row, doc_id in judgments.rows_of_query(q)}
+        ("judged", q),
+        lambda: {doc_id: row for row, doc_id in judgments.rows_of_query(q)},
     )
 
 

@@ -39,15 +39,21 @@ class Pool:
     They are all judged ones, and the unjudged ones that a run has among its first ``depth``.
     """
 
-    judgments: Judgments  # what says which documents are judged, and numbers the Q queries
+    judgments: (
+        Judgments  # what says which documents are judged, and numbers the Q queries
+    )
     names: list[str]  # names of the runs
-    depth: int | None  # down to which rank of any run unjudged documents are here; None: all
+    depth: (
+        int | None
+    )  # down to which rank of any run unjudged documents are here; None: all
     query: Ints  # query of each document, rising, shape ``(N,)``
     doc: Ints  # its row in the judgments, -1 if it was not judged, shape ``(N,)``
     doc_id: pl.Series  # its id
     # Its rank in each run, from 1, also below ``depth``; 0: not retrieved; shape ``(S, N)``.
     rank: Ranks
-    retrieved: Ints  # documents that each run retrieved for each query, shape ``(S, Q)``
+    retrieved: (
+        Ints  # documents that each run retrieved for each query, shape ``(S, Q)``
+    )
 
     @classmethod
     def from_runs(
@@ -72,7 +78,8 @@ class Pool:
         """
         ranked = _ranked if engine.computes() else _ranked_in_python
         tables = {
-            str(name): ranked(judgments, _tables_of(run, str(name))) for name, run in runs.items()
+            str(name): ranked(judgments, _tables_of(run, str(name)))
+            for name, run in runs.items()
         }
         pooled = _pooled if engine.computes() else _pooled_in_python
         query, doc, doc_id, rank = pooled(judgments, list(tables.values()), depth)
@@ -80,7 +87,9 @@ class Pool:
             np.bincount(table["query"].to_numpy(), minlength=len(judgments))
             for table in tables.values()
         ]
-        retrieved = np.array(counts, dtype=np.int64).reshape(len(tables), len(judgments))
+        retrieved = np.array(counts, dtype=np.int64).reshape(
+            len(tables), len(judgments)
+        )
         return cls(judgments, list(tables), depth, query, doc, doc_id, rank, retrieved)
 
     @cached_property
@@ -118,9 +127,9 @@ class Pool:
         """
         deepest, last = (_DEEPEST if k is None else k for k in (depth, cutoff))
         is_retrieved = self.rank > 0
-        return np.where(self.rank <= last, self.rank, 0), ~self.is_judged & is_retrieved & (
-            self.rank <= deepest
-        )
+        return np.where(
+            self.rank <= last, self.rank, 0
+        ), ~self.is_judged & is_retrieved & (self.rank <= deepest)
 
     def check_agrees(self, runs: Mapping[str, AlignedRun]) -> None:
         """Require that the judged documents stand where they stood when the runs were aligned.
@@ -141,11 +150,15 @@ class Pool:
                 )
 
 
-_Pooled: TypeAlias = "tuple[Ints, Ints, pl.Series, Ranks]"  # a text, so that Polars is not loaded
+_Pooled: TypeAlias = (
+    "tuple[Ints, Ints, pl.Series, Ranks]"  # a text, so that Polars is not loaded
+)
 """The documents of a pool: query, row in the judgments, id, and rank in each run."""
 
 
-def _pooled(judgments: Judgments, tables: Sequence[pl.DataFrame], depth: Depth) -> _Pooled:
+def _pooled(
+    judgments: Judgments, tables: Sequence[pl.DataFrame], depth: Depth
+) -> _Pooled:
     """Return the documents of ranked runs that are judged or within ``depth`` of any run."""
     judged = judgments.judged_keys.with_columns(pl.col("doc").cast(pl.Int64))
     rows = [
@@ -187,14 +200,20 @@ def _pooled_in_python(
 ) -> _Pooled:
     """Return what ``_pooled`` returns, without Polars' threads."""
     query_and_id = list(zip(judgments.query.tolist(), judgments.doc_ids, strict=True))
-    row_of = {query_and_id[row]: row for row in np.flatnonzero(judgments.is_judged).tolist()}
+    row_of = {
+        query_and_id[row]: row for row in np.flatnonzero(judgments.is_judged).tolist()
+    }
     rankings = [_rank_of_document(table) for table in tables]
     last = depth or _DEEPEST
     pooled: set[tuple[int, str]] = set()
     for rank_of in rankings:
-        pooled.update(key for key, rank in rank_of.items() if rank <= last or key in row_of)
+        pooled.update(
+            key for key, rank in rank_of.items() if rank <= last or key in row_of
+        )
     unjudged = len(row_of) + len(judgments.query)  # after every row
-    in_order = sorted(pooled, key=lambda key: (key[0], row_of.get(key, unjudged), key[1]))
+    in_order = sorted(
+        pooled, key=lambda key: (key[0], row_of.get(key, unjudged), key[1])
+    )
     ranks = [[rank_of.get(key, 0) for key in in_order] for rank_of in rankings]
     return (
         np.array([query for query, _ in in_order], dtype=np.int64),
@@ -227,18 +246,24 @@ def _tables_of(run: RunLike | AlignedRun, name: str) -> Iterator[pl.DataFrame]:
         yield from read_columns(source, RUN)
 
 
-def _ranked_in_python(judgments: Judgments, tables: Iterable[pl.DataFrame]) -> pl.DataFrame:
+def _ranked_in_python(
+    judgments: Judgments, tables: Iterable[pl.DataFrame]
+) -> pl.DataFrame:
     """Return what ``_ranked`` returns, without Polars' threads."""
     query, doc_ids, scores = list[int](), list[str](), list[float]()
     for table in tables:
-        columns = (table[column].to_list() for column in ("query_id", "doc_id", "score"))
+        columns = (
+            table[column].to_list() for column in ("query_id", "doc_id", "score")
+        )
         for query_id, doc_id, score in zip(*columns, strict=True):
             excluded = judgments.excluded.get(query_id, frozenset())
             if query_id in judgments.place and doc_id not in excluded:
                 query.append(judgments.place[query_id])
                 doc_ids.append(doc_id)
                 scores.append(score)
-    [keys] = judgments.order.keys(np.array(query, dtype=np.int64), np.array(scores, dtype=float))
+    [keys] = judgments.order.keys(
+        np.array(query, dtype=np.int64), np.array(scores, dtype=float)
+    )
     order = sorted(range(len(doc_ids)), key=doc_ids.__getitem__, reverse=True)
     order.sort(key=keys.tolist().__getitem__)
     queries = np.array(query, dtype=np.int64)[np.array(order, dtype=np.int64)]
@@ -259,7 +284,10 @@ def _ranked(judgments: Judgments, tables: Iterable[pl.DataFrame]) -> pl.DataFram
     table = pl.concat([_of_queries(judgments, table) for table in tables])
     if judgments.excluded:
         table = table.join(
-            judgments.excluded_keys, on=["query", "doc_id"], how="anti", maintain_order="left"
+            judgments.excluded_keys,
+            on=["query", "doc_id"],
+            how="anti",
+            maintain_order="left",
         )
     [key] = judgments.order.keys(table["query"].to_numpy(), table["score"].to_numpy())
     table = table.drop("score")
@@ -276,4 +304,6 @@ def _ranked(judgments: Judgments, tables: Iterable[pl.DataFrame]) -> pl.DataFram
 def _of_queries(judgments: Judgments, table: pl.DataFrame) -> pl.DataFrame:
     """Return the rows of judged queries, with the query's number instead of its id."""
     query = np.repeat(*numbered_queries(judgments, table)).astype(np.int32)
-    return table.select(pl.Series("query", query), "doc_id", "score").filter(pl.Series(query >= 0))
+    return table.select(pl.Series("query", query), "doc_id", "score").filter(
+        pl.Series(query >= 0)
+    )

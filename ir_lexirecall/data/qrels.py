@@ -70,7 +70,10 @@ class AspectRows:
         gone = removed[self.doc]
         lines = ~gone[self.row]
         return replace(
-            self, grade=np.where(gone, 0.0, self.grade), line=self.line[lines], row=self.row[lines]
+            self,
+            grade=np.where(gone, 0.0, self.grade),
+            line=self.line[lines],
+            row=self.row[lines],
         )
 
 
@@ -168,10 +171,16 @@ def _sorted_rows(columns: Mapping[str, Any]) -> Qrels:
         docs.tolist() if isinstance(docs, np.ndarray) else docs,
         grade[new],
     )
-    further = {name: values for name, values in columns.items() if name not in QREL_COLUMNS}
+    further = {
+        name: values for name, values in columns.items() if name not in QREL_COLUMNS
+    }
     if aspect is None and set(further) <= set(ASPECT_COLUMNS):
         return qrels
-    names, code = _numbered(list(aspects[0])) if aspects else (["0"], np.zeros(len(new), np.int64))
+    names, code = (
+        _numbered(list(aspects[0]))
+        if aspects
+        else (["0"], np.zeros(len(new), np.int64))
+    )
     for name, values in further.items():
         if isinstance(values, list):
             further[name] = pl.Series(name, values, dtype=pl.String)
@@ -183,12 +192,16 @@ def _sorted_rows(columns: Mapping[str, Any]) -> Qrels:
 def _order(keys: Mapping[str, Any], grades: Floats) -> tuple[Ints, list[Any]]:
     """Return the order of rows by their keys, then by grade, and the keys in that order."""
     if not isinstance(keys["doc_id"], list) and engine.computes():
-        ordered = pl.DataFrame({**keys, "relevance": grades, "line": np.arange(len(grades))})
+        ordered = pl.DataFrame(
+            {**keys, "relevance": grades, "line": np.arange(len(grades))}
+        )
         ordered = ordered.sort(*keys, "relevance", multithreaded=len(grades) > _SMALL)
         return ordered["line"].to_numpy(), [ordered[name] for name in keys]
     rows = list(zip(*keys.values(), grades.tolist(), strict=True))
     line = sorted(range(len(grades)), key=rows.__getitem__)
-    in_order = [np.array([rows[i][k] for i in line], dtype=object) for k in range(len(keys))]
+    in_order = [
+        np.array([rows[i][k] for i in line], dtype=object) for k in range(len(keys))
+    ]
     return np.array(line, dtype=np.int64), in_order
 
 
@@ -224,7 +237,9 @@ def _numbered(names: list[str]) -> tuple[list[str], Ints]:
     """Return the different names, sorted, and the index of each of them."""
     different = sorted(set(names))
     index_of = {name: i for i, name in enumerate(different)}
-    return different, np.fromiter(map(index_of.__getitem__, names), np.int64, len(names))
+    return different, np.fromiter(
+        map(index_of.__getitem__, names), np.int64, len(names)
+    )
 
 
 def aspect_column(columns: Mapping[str, Any]) -> pl.Series | list[str] | None:
@@ -240,7 +255,9 @@ def aspect_column(columns: Mapping[str, Any]) -> pl.Series | list[str] | None:
         names = _names_of_aspects(names)
     if len(names) == 0:
         return None
-    says_nothing = set(names) == {"0"} if isinstance(names, list) else bool((names == "0").all())
+    says_nothing = (
+        set(names) == {"0"} if isinstance(names, list) else bool((names == "0").all())
+    )
     return None if says_nothing else names
 
 
@@ -249,7 +266,9 @@ def _names_of_aspects(column: pl.Series) -> pl.Series:
     if column.dtype == pl.Null:
         return pl.Series(["0"] * len(column), dtype=pl.String)
     if column.dtype == pl.Object or column.dtype.is_nested() or column.null_count():
-        return pl.Series([_aspect_name(name) for name in column.to_list()], dtype=pl.String)
+        return pl.Series(
+            [_aspect_name(name) for name in column.to_list()], dtype=pl.String
+        )
     return column if column.dtype == pl.String else column.cast(pl.String)
 
 

@@ -72,7 +72,9 @@ class Reading:
         exclude_self = isinstance(exclude, str) and exclude == SELF
         excluded = {} if exclude is None or exclude_self else _excluded(exclude)
         new_grades = None if levels is None else checked_levels(levels)
-        return cls(excluded, exclude_self, wanted, judged_only, rules, order, new_grades)
+        return cls(
+            excluded, exclude_self, wanted, judged_only, rules, order, new_grades
+        )
 
     def excluded_of(self, query_ids: Iterable[str]) -> Mapping[str, Iterable[str]]:
         """Return the documents that are taken out, by query, of the judged ``query_ids``."""
@@ -81,7 +83,9 @@ class Reading:
         return self.exclude
 
 
-def _queries(queries: str | Iterable[Any] | None) -> frozenset[str] | Literal["relevant"] | None:
+def _queries(
+    queries: str | Iterable[Any] | None,
+) -> frozenset[str] | Literal["relevant"] | None:
     """Return the ids of queries, or what stands for some of them."""
     if queries is None:
         return None
@@ -92,7 +96,9 @@ def _queries(queries: str | Iterable[Any] | None) -> frozenset[str] | Literal["r
             )
         return RELEVANT
     if not isinstance(queries, Iterable):
-        raise ValueError(f"queries must be 'relevant' or ids of queries, not {queries!r}")
+        raise ValueError(
+            f"queries must be 'relevant' or ids of queries, not {queries!r}"
+        )
     wanted = frozenset(map(id_of, queries))
     if not wanted:
         raise ValueError("queries is empty; leave it out to take all queries")
@@ -114,7 +120,9 @@ def _excluded(exclude: ExcludeLike) -> dict[str, frozenset[str]]:
     return {query_id: frozenset(docs) for query_id, docs in docs_of_query.items()}
 
 
-def _excluded_of_mapping(exclude: Mapping[Any, Iterable[Any]]) -> dict[str, frozenset[str]]:
+def _excluded_of_mapping(
+    exclude: Mapping[Any, Iterable[Any]],
+) -> dict[str, frozenset[str]]:
     """Return the documents of a mapping, whose ids may be integers."""
     for query_id, docs in exclude.items():
         if isinstance(docs, str) or not isinstance(docs, Iterable):
@@ -122,7 +130,10 @@ def _excluded_of_mapping(exclude: Mapping[Any, Iterable[Any]]) -> dict[str, froz
                 f"exclude: query {query_id!r} maps to {docs!r}, not to a list of document ids"
             )
     with naming("exclude"):
-        return {id_of(query_id): frozenset(map(id_of, docs)) for query_id, docs in exclude.items()}
+        return {
+            id_of(query_id): frozenset(map(id_of, docs))
+            for query_id, docs in exclude.items()
+        }
 
 
 def checked_levels(levels: LevelsLike) -> dict[float, float]:

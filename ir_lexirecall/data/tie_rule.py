@@ -60,7 +60,9 @@ class ScoreOrder:
             rounded: Floats = score.astype(self.dtype)
         return np.add(rounded, self.dtype(0))
 
-    def keys(self, block: Ints, score: Floats, *more: tuple[Ints, Floats]) -> tuple[Keys, ...]:
+    def keys(
+        self, block: Ints, score: Floats, *more: tuple[Ints, Floats]
+    ) -> tuple[Keys, ...]:
         """Return numbers that sort by block, then by descending score.
 
         Args:
@@ -74,7 +76,9 @@ class ScoreOrder:
             ascending = [_bits_in_order(score) for score in scores]
         else:  # 64 bits leave no room for the block: number the distinct scores instead
             distinct = np.unique(np.concatenate(scores))
-            ascending = [distinct.searchsorted(score).astype(np.uint32) for score in scores]
+            ascending = [
+                distinct.searchsorted(score).astype(np.uint32) for score in scores
+            ]
         keys = []
         for (block, _), number in zip(columns, ascending, strict=True):
             key: Keys = block.astype(np.uint64) << np.uint64(32)
@@ -129,7 +133,9 @@ class Blocks:
     order: ScoreOrder = TREC_EVAL_9
 
 
-def ranks_of(blocks: Blocks, ids_of: Callable[[Ints], Sequence[str]]) -> tuple[Ints, Ints, Ints]:
+def ranks_of(
+    blocks: Blocks, ids_of: Callable[[Ints], Sequence[str]]
+) -> tuple[Ints, Ints, Ints]:
     """Return the rank of each retrieved judged document: one more than the documents before it.
 
     A run that is sorted by score already is recognised, not sorted again.
@@ -143,7 +149,9 @@ def ranks_of(blocks: Blocks, ids_of: Callable[[Ints], Sequence[str]]) -> tuple[I
         how many these are.
     """
     rows_block = np.repeat(np.arange(len(blocks.length)), blocks.length)
-    key, doc_key = blocks.order.keys(rows_block, blocks.score, (blocks.doc_block, blocks.doc_score))
+    key, doc_key = blocks.order.keys(
+        rows_block, blocks.score, (blocks.doc_block, blocks.doc_score)
+    )
     in_order = key if np.all(key[1:] >= key[:-1]) else np.sort(key)
     start = np.cumsum(blocks.length) - blocks.length
     first = np.searchsorted(in_order, doc_key)
@@ -158,11 +166,15 @@ def ranks_of(blocks: Blocks, ids_of: Callable[[Ints], Sequence[str]]) -> tuple[I
     first_rank = rank.copy()
     shared = np.unique(doc_key[tied])
     if in_order is key:
-        rows = ranges(np.searchsorted(key, shared), np.searchsorted(key, shared, side="right"))
+        rows = ranges(
+            np.searchsorted(key, shared), np.searchsorted(key, shared, side="right")
+        )
     else:
         rows = np.flatnonzero(np.isin(key, shared))
     names = ids_of(blocks.doc[tied])
-    rank[tied] += _before(key[rows].tolist(), blocks.doc_ids(rows), doc_key[tied].tolist(), names)
+    rank[tied] += _before(
+        key[rows].tolist(), blocks.doc_ids(rows), doc_key[tied].tolist(), names
+    )
     return rank, first_rank, size
 
 

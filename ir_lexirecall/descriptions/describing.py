@@ -56,7 +56,9 @@ class Parameter:
 
     def __str__(self) -> str:
         """Return the parameter as a line of text."""
-        default = self.default if self.default == "required" else f"default {self.default}"
+        default = (
+            self.default if self.default == "required" else f"default {self.default}"
+        )
         return f"{self.shown} ({default}; {self.allowed}): {self.meaning}"
 
 
@@ -123,7 +125,9 @@ class Description(About):
     def heading(self) -> str:
         """Measure with its other names, and its full name."""
         also = f" (also {', '.join(self.aliases)})" if self.aliases else ""
-        return f"{self.measure}{also}" + (f": {self.title}" if self.title != self.measure else "")
+        return f"{self.measure}{also}" + (
+            f": {self.title}" if self.title != self.measure else ""
+        )
 
     def page(self, width: int = _WIDTH) -> str:
         """Return the page as text.
@@ -134,9 +138,12 @@ class Description(About):
         sections = self.sections()
         room = max((len(heading) for heading, _ in sections), default=0) + 2
         lines = {
-            heading: _filled(f"{heading:<{room}}{text}", width, room) for heading, text in sections
+            heading: _filled(f"{heading:<{room}}{text}", width, room)
+            for heading, text in sections
         }
-        first = [lines.pop(heading) for heading in ("Formula", "Symbols") if heading in lines]
+        first = [
+            lines.pop(heading) for heading in ("Formula", "Symbols") if heading in lines
+        ]
         blocks = [
             _filled(self.heading, width, 0),
             _filled(self.meaning, width, 0),
@@ -161,7 +168,11 @@ class Description(About):
 def _filled(text: str, width: int, indent: int) -> str:
     """Fill ``text`` to ``width`` columns; lines after the first are indented."""
     return textwrap.fill(
-        text, width, subsequent_indent=" " * indent, break_on_hyphens=False, break_long_words=False
+        text,
+        width,
+        subsequent_indent=" " * indent,
+        break_on_hyphens=False,
+        break_long_words=False,
     )
 
 
@@ -178,9 +189,19 @@ _TEXTS = (
     "title",
     "meaning",
 )
-_WHERE = {"article": "journal", "inproceedings": "booktitle", "incollection": "booktitle"}
+_WHERE = {
+    "article": "journal",
+    "inproceedings": "booktitle",
+    "incollection": "booktitle",
+}
 _WHERE |= {"book": "publisher", "phdthesis": "school"}
-_KINDS = {int: "integer", float: "number", bool: "True or False", str: "text", dict: "dict"}
+_KINDS = {
+    int: "integer",
+    float: "number",
+    bool: "True or False",
+    str: "text",
+    dict: "dict",
+}
 
 
 @entry
@@ -243,7 +264,9 @@ def _check_given_parameters(measure: IRMeasure) -> None:
                 raise ValueError(
                     f"{measure.NAME}: {name} must be {expected}, not {value!r}"
                 ) from None
-        required = {name for name, param in measure.SUPPORTED_PARAMS.items() if param.required}
+        required = {
+            name for name, param in measure.SUPPORTED_PARAMS.items() if param.required
+        }
         names_what_is_missing = re.search(r" needs \w+, ", str(error)) is not None
         if required <= measure.params.keys() and not names_what_is_missing:
             raise
@@ -256,7 +279,9 @@ def _about(measure: IRMeasure) -> About:
     is_standard = type(measure).__module__.startswith("ir_measures.")
     if is_standard and measure.NAME in entries("measure"):
         return entries("measure")[measure.NAME]
-    citations = re.findall(r"\.\. cite\.dblp:: *(\S+)", inspect.getdoc(type(measure)) or "")
+    citations = re.findall(
+        r"\.\. cite\.dblp:: *(\S+)", inspect.getdoc(type(measure)) or ""
+    )
     return About(source=", ".join(citations))
 
 
@@ -285,17 +310,23 @@ def _aliases(measure: IRMeasure) -> tuple[str, ...]:
     """Return the other names under which ir_measures knows a measure without parameters."""
     registry = ir_measures.measures.registry.items()
     names = [
-        name for name, other in registry if type(other) is type(measure) and other.params == {}
+        name
+        for name, other in registry
+        if type(other) is type(measure) and other.params == {}
     ]
     return tuple(name for name in names if name != measure.NAME)
 
 
-def _description(described: Any, about: About, aliases: tuple[str, ...] = ()) -> Description:
+def _description(
+    described: Any, about: About, aliases: tuple[str, ...] = ()
+) -> Description:
     """Return the description of a measure, a preference, or a test, by its name."""
     fields = vars(about) | {
         "name": getattr(described, "NAME", described),
         "measure": str(described),
-        "parameters": () if isinstance(described, str) else _parameters(described, about),
+        "parameters": ()
+        if isinstance(described, str)
+        else _parameters(described, about),
         "source": source(about.source),
         "see_also": tuple(about.see_also),
         "aliases": aliases,
@@ -337,7 +368,9 @@ def _allowed(name: str, param: Any) -> str:
             return _KINDS[bool]
         return param.expects.removeprefix("an ").removeprefix("a ")
     allowed = _sections("parameter").get(name, {}).get("allowed")
-    return allowed or _KINDS.get(param.dtype, getattr(param.dtype, "__name__", str(param.dtype)))
+    return allowed or _KINDS.get(
+        param.dtype, getattr(param.dtype, "__name__", str(param.dtype))
+    )
 
 
 # -- descriptions that no class holds: the sections of entries.ini ---------------------------------
@@ -359,7 +392,10 @@ def entries(kind: str) -> dict[str, About]:
 
 def _about_test(test: Any) -> About:
     """Return the description of a significance test, which the test itself has."""
-    texts = {name: getattr(test, name) for name in ("meaning", "plain", "ties", "use", "see_also")}
+    texts = {
+        name: getattr(test, name)
+        for name in ("meaning", "plain", "ties", "use", "see_also")
+    }
     return About(title=test.title[0].upper() + test.title[1:], **texts)
 
 

@@ -45,10 +45,14 @@ class AcceleratedEvaluator(Evaluator):  # type: ignore[misc]
         """Read the qrels, and decide which measures are left to pytrec_eval."""
         listed = list(measures)
         self._ours = [measure for measure in listed if isinstance(measure, Measure)]
-        self._standard = [measure for measure in listed if not isinstance(measure, Measure)]
+        self._standard = [
+            measure for measure in listed if not isinstance(measure, Measure)
+        ]
         self._qrels = _rereadable(qrels)
         self.judgments: Any = None  # where all measures are left to pytrec_eval
-        self._leaves_all = bool(self._standard) and not _reads_alike(self._qrels, "relevance", int)
+        self._leaves_all = bool(self._standard) and not _reads_alike(
+            self._qrels, "relevance", int
+        )
         if self._ours or not self._leaves_all:
             with called(""):
                 self._read_qrels()
@@ -57,7 +61,9 @@ class AcceleratedEvaluator(Evaluator):  # type: ignore[misc]
         judgments = cast(Any, self.judgments)  # read in the meantime
         if self._ours:
             check_judgments(self._ours, judgments)
-        query_ids = self._left_to.qrel_qids if self._leaves_all else set(judgments.query_ids)
+        query_ids = (
+            self._left_to.qrel_qids if self._leaves_all else set(judgments.query_ids)
+        )
         super().__init__(listed, query_ids)
 
     def _read_qrels(self) -> None:
@@ -89,7 +95,9 @@ class AcceleratedEvaluator(Evaluator):  # type: ignore[misc]
     def _left_to(self) -> Evaluator:
         """pytrec_eval's own evaluator, made when it is first needed."""
         _check_texts(self._qrels, "qrels")
-        return ir_measures.providers.registry["pytrec_eval"].evaluator(self._standard, self._qrels)
+        return ir_measures.providers.registry["pytrec_eval"].evaluator(
+            self._standard, self._qrels
+        )
 
     @called("")
     def _leaves(self, run: Any) -> tuple[Any, bool, AlignedRun | ValueError | None]:
@@ -116,7 +124,9 @@ class AcceleratedEvaluator(Evaluator):  # type: ignore[misc]
             aligned = self._with_empty_rankings(aligned, run)
         return run, leaves, aligned
 
-    def _with_empty_rankings(self, aligned: AlignedRun, run: Mapping[str, Any]) -> AlignedRun:
+    def _with_empty_rankings(
+        self, aligned: AlignedRun, run: Mapping[str, Any]
+    ) -> AlignedRun:
         """Return an aligned run in which empty rankings count among those that the run has.
 
         They do so with pytrec_eval; elsewhere they are missing. They are withheld from it: where
@@ -126,7 +136,9 @@ class AcceleratedEvaluator(Evaluator):  # type: ignore[misc]
         ranked = [number[query_id] for query_id in run if query_id in number]
         return replace(aligned, ranked=np.array(ranked, dtype=np.int64))
 
-    def _scored(self, aligned: AlignedRun | ValueError | None, leaves: bool) -> list[Scored]:
+    def _scored(
+        self, aligned: AlignedRun | ValueError | None, leaves: bool
+    ) -> list[Scored]:
         """Return the values of our measures and of the standard ones that are not left.
 
         Ours come last, as where ir_measures asks one provider after the other: PyTerrier takes the
@@ -139,9 +151,15 @@ class AcceleratedEvaluator(Evaluator):  # type: ignore[misc]
             raise aligned
         # pytrec_eval's order: the queries that the run has as they stand there, then the others,
         # sorted; ours are all sorted.
-        order = np.r_[aligned.ranked, np.setdiff1d(np.arange(len(aligned.depth)), aligned.ranked)]
+        order = np.r_[
+            aligned.ranked, np.setdiff1d(np.arange(len(aligned.depth)), aligned.ranked)
+        ]
         return [
-            (measure, score(measure, aligned), None if isinstance(measure, Measure) else order)
+            (
+                measure,
+                score(measure, aligned),
+                None if isinstance(measure, Measure) else order,
+            )
             for measure in measures
         ]
 
@@ -161,7 +179,9 @@ class AcceleratedEvaluator(Evaluator):  # type: ignore[misc]
             column = array.value if isinstance(array, Utility) else array
             column = column if order is None else column[order]
             result[measure] = (
-                aggregate(measure, column) if len(column) else measure.aggregator().result()
+                aggregate(measure, column)
+                if len(column)
+                else measure.aggregator().result()
             )
         return result
 
@@ -214,7 +234,8 @@ def _reads_alike(data: Any, value: str, kinds: type | tuple[type, ...]) -> bool:
     if hasattr(data, "itertuples"):
         names = list(data.columns)
         return all(
-            names.count(name) == 1 and _column_is(data[name], kind) for name, kind in wanted.items()
+            names.count(name) == 1 and _column_is(data[name], kind)
+            for name, kind in wanted.items()
         )
     if not isinstance(data, list) or len(set(map(type, data))) > 1:
         return False
@@ -246,7 +267,11 @@ def _column_is(column: Any, kinds: type | tuple[type, ...]) -> bool:
     """
     if isinstance(column.dtype, np.dtype) and column.dtype.kind != "O":
         return issubclass(type(np.zeros(1, column.dtype).item()), kinds)
-    return bool(pd.api.types.is_string_dtype(column)) if kinds is str else _are(column, kinds)
+    return (
+        bool(pd.api.types.is_string_dtype(column))
+        if kinds is str
+        else _are(column, kinds)
+    )
 
 
 class AcceleratedProvider(LexiRecallProvider):
@@ -259,7 +284,9 @@ class AcceleratedProvider(LexiRecallProvider):
         measure.validate_params()
         return isinstance(measure, Measure) or scoring.identical(measure)
 
-    def _evaluator(self, measures: Iterable[IRMeasure], qrels: Any) -> AcceleratedEvaluator:
+    def _evaluator(
+        self, measures: Iterable[IRMeasure], qrels: Any
+    ) -> AcceleratedEvaluator:
         return AcceleratedEvaluator(list(measures), qrels)
 
 
@@ -301,7 +328,9 @@ class accelerate:
             _switch(_switches[-1]._on if _switches else False)
 
     def __repr__(self) -> str:
-        is_on = any(provider.NAME == NAME for provider in ir_measures.DefaultPipeline.providers)
+        is_on = any(
+            provider.NAME == NAME for provider in ir_measures.DefaultPipeline.providers
+        )
         return f"accelerate: {'on' if is_on else 'off'}"
 
 

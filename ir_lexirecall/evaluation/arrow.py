@@ -82,7 +82,8 @@ def evaluate_arrow(
         if aspects is None:
             check_judgments(named.values(), judgments)
         columns |= {
-            name: values(measure, aligned).astype(np.float64) for name, measure in named.items()
+            name: values(measure, aligned).astype(np.float64)
+            for name, measure in named.items()
         }
     return _arrow(columns, {"query_id": "string", **dict.fromkeys(named, "float64")})
 
@@ -101,7 +102,9 @@ def measures_by_column(measures: MeasuresLike) -> dict[str, IRMeasure]:
     """
     named = parse_measures(measures)
     if "query_id" in named:
-        raise ValueError("no measure can have the column 'query_id': give it another name")
+        raise ValueError(
+            "no measure can have the column 'query_id': give it another name"
+        )
     return named
 
 
@@ -154,10 +157,15 @@ def ranks_to_arrow(run: AlignedRun) -> pa.Table:
     [{'query_id': 'q', 'doc_id': 'a', 'rank': 2, 'first_rank': 2, 'alike': 1, 'depth': 2}]
     """
     _require_engines()
-    documents: dict[str, Any] = {"doc_id": run.judgments.doc_id.gather(run.doc), "rank": run.rank}
+    documents: dict[str, Any] = {
+        "doc_id": run.judgments.doc_id.gather(run.doc),
+        "rank": run.rank,
+    }
     documents["first_rank"], documents["alike"] = run.tied()
     retrieved = pl.DataFrame({"query": run.query, **documents})
-    rows = run.judgments.query_numbers.join(retrieved, on="query", how="left").sort("query", "rank")
+    rows = run.judgments.query_numbers.join(retrieved, on="query", how="left").sort(
+        "query", "rank"
+    )
     columns = {name: rows[name] for name in ("query_id", *documents)}
     return _arrow({**columns, "depth": run.depth[rows["query"].to_numpy()]}, RANK_TYPES)
 
@@ -185,10 +193,15 @@ def ranks_from_arrow(judgments: Judgments, ranks: pa.Table) -> AlignedRun:
     rows = pl.DataFrame(ranks.select(list(RANK_TYPES))).with_columns(
         pl.col("query_id", "doc_id").cast(pl.String)
     )
-    rows = rows.join(judgments.query_numbers.cast({"query": pl.Int32}), on="query_id", how="left")
-    rows = rows.join(judgments.keys, on=["query", "doc_id"], how="left").sort("query", "rank")
+    rows = rows.join(
+        judgments.query_numbers.cast({"query": pl.Int32}), on="query_id", how="left"
+    )
+    rows = rows.join(judgments.keys, on=["query", "doc_id"], how="left").sort(
+        "query", "rank"
+    )
     unknown = rows.filter(
-        pl.col("query").is_null() | (pl.col("doc_id").is_not_null() & pl.col("doc").is_null())
+        pl.col("query").is_null()
+        | (pl.col("doc_id").is_not_null() & pl.col("doc").is_null())
     )
     if len(unknown):
         query_id, doc_id, *_ = unknown.row(0)
@@ -199,7 +212,9 @@ def ranks_from_arrow(judgments: Judgments, ranks: pa.Table) -> AlignedRun:
     depths = rows.select("query_id", "query", "depth").unique(maintain_order=True)
     judged_rows = rows.filter(pl.col("doc").is_not_null())
     again = depths.filter(~pl.col("query").is_first_distinct())["query_id"].to_list()
-    again += judged_rows.filter(~pl.col("doc").is_first_distinct())["query_id"].to_list()
+    again += judged_rows.filter(~pl.col("doc").is_first_distinct())[
+        "query_id"
+    ].to_list()
     if again:
         raise ValueError(
             f"ranks: query {again[0]!r} is in two parts; keep all rows of a query in one"
@@ -216,7 +231,12 @@ def ranks_from_arrow(judgments: Judgments, ranks: pa.Table) -> AlignedRun:
         for name in ("query", "doc", "rank", "first_rank", "alike")
     )
     return AlignedRun(
-        judgments, query=query, doc=doc, rank=rank, depth=depth, ties=Ties.among(first, alike)
+        judgments,
+        query=query,
+        doc=doc,
+        rank=rank,
+        depth=depth,
+        ties=Ties.among(first, alike),
     )
 
 

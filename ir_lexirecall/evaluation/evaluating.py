@@ -116,13 +116,20 @@ def evaluate(
     source = source_of(run)
     aligned = read_run(judgments, source, allow_empty=allow_empty)
 
-    columns = {name: scoring.values(measure, aligned) for name, measure in parsed.items()}
+    columns = {
+        name: scoring.values(measure, aligned) for name, measure in parsed.items()
+    }
     table: pd.DataFrame | pd.Series
     if aggregate:
-        means = {name: scoring.aggregate(parsed[name], column) for name, column in columns.items()}
+        means = {
+            name: scoring.aggregate(parsed[name], column)
+            for name, column in columns.items()
+        }
         table = pd.Series(means, dtype=float)
     else:
-        table = pd.DataFrame(columns, index=pd.Index(judgments.query_ids, name="query_id"))
+        table = pd.DataFrame(
+            columns, index=pd.Index(judgments.query_ids, name="query_id")
+        )
 
     attributes = {
         "rules": judgments.conditions,
@@ -243,12 +250,20 @@ def tie_audit(
     named = runs_by_name(runs)
     check_runs(named, 1)
     scored = ScoredRuns.from_runs(
-        parse_measures(measures), qrels, named, allow_empty=allow_empty, progress=progress
+        parse_measures(measures),
+        qrels,
+        named,
+        allow_empty=allow_empty,
+        progress=progress,
     )
     scored.warn_of_hardly_judged()
     audit = _audit_by_query if by_query else _audit_of_means
-    table = pd.concat([audit(scored, name) for name in scored.measures], ignore_index=True)
-    table.attrs.update(function="tie_audit", queries=len(scored.judgments), versions=versions())
+    table = pd.concat(
+        [audit(scored, name) for name in scored.measures], ignore_index=True
+    )
+    table.attrs.update(
+        function="tie_audit", queries=len(scored.judgments), versions=versions()
+    )
     return table
 
 
@@ -256,7 +271,8 @@ def _audit_of_means(scored: ScoredRuns, name: str) -> pd.DataFrame:
     """Return the means of a measure, a row for each run."""
     ends, measure = _ends(scored, name), scored.measures[name]
     means = {
-        end: [scoring.aggregate(measure, row) for row in values] for end, values in ends.items()
+        end: [scoring.aggregate(measure, row) for row in values]
+        for end, values in ends.items()
     }
     low, high = ends["lowest"], ends["highest"]
     columns = {
@@ -341,7 +357,11 @@ def recall_curves(
     [[0.0, 0.0, 0.0], [1.0, 0.25, 0.5], [3.0, 0.75, 1.0], [4.0, 1.0, 1.0]]
     """
     judgments = Judgments.from_qrels(qrels)
-    sizes = {str(query_id): size for query_id, size in n.items()} if isinstance(n, Mapping) else {}
+    sizes = (
+        {str(query_id): size for query_id, size in n.items()}
+        if isinstance(n, Mapping)
+        else {}
+    )
     frames = []
     for name, run in runs.items():
         aligned = read_run(judgments, run, str(name))
@@ -352,7 +372,11 @@ def recall_curves(
             if isinstance(n, Mapping) and query_id not in sizes:
                 raise ValueError(f"n has no size for query {query_id!r}; add it")
             least = int(aligned.depth[q]) + m - len(ranks)
-            size = least if n is None else int(sizes[query_id] if isinstance(n, Mapping) else n)
+            size = (
+                least
+                if n is None
+                else int(sizes[query_id] if isinstance(n, Mapping) else n)
+            )
             if size < least:
                 raise ValueError(
                     f"n={size} is smaller than the {least} documents of run {name!r} "
@@ -373,5 +397,7 @@ def recall_curves(
                 )
             )
     if not frames:
-        raise ValueError("there is nothing to draw: no run, or no query with relevant documents")
+        raise ValueError(
+            "there is nothing to draw: no run, or no query with relevant documents"
+        )
     return pd.concat(frames, ignore_index=True)

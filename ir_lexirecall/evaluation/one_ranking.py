@@ -26,7 +26,9 @@ from ir_lexirecall.measures.scoring import (
     smaller_is_better,
 )
 
-Relevant: TypeAlias = "Mapping[Any, float] | Mapping[Any, Mapping[Any, float]] | Iterable[Any]"
+Relevant: TypeAlias = (
+    "Mapping[Any, float] | Mapping[Any, Mapping[Any, float]] | Iterable[Any]"
+)
 """What is relevant to a query: ids of documents, their grades, or their grades for subtopics."""
 
 
@@ -41,7 +43,11 @@ class Scorer:
     def __init__(self, measure: MeasureLike, rel: float | None = None) -> None:
         """Prepare a measure; see ``scorer`` for ``measure`` and ``rel``."""
         [parsed] = parse_measures([measure]).values()
-        if rel is not None and "rel" in parsed.SUPPORTED_PARAMS and "rel" not in parsed.params:
+        if (
+            rel is not None
+            and "rel" in parsed.SUPPORTED_PARAMS
+            and "rel" not in parsed.params
+        ):
             [parsed] = parse_measures([parsed(rel=rel)]).values()
         self.measure: Any = parsed
         self.smaller_is_better: bool = smaller_is_better(parsed)
@@ -83,7 +89,9 @@ class Scorer:
         ids = _distinct(ranked_ids)
         if self._of_ranks is not None:
             hits = judged.relevant
-            ranks = [rank for rank, doc in enumerate(ids[: self._top], 1) if doc in hits]
+            ranks = [
+                rank for rank, doc in enumerate(ids[: self._top], 1) if doc in hits
+            ]
             return self._of_ranks(ranks, len(hits), self._cutoff) if ranks else 0.0
         if self._is_ndcg:
             best, gains = judged.ideal_dcg, judged.gains
@@ -91,7 +99,9 @@ class Scorer:
             ranked = [(rank, gains[doc]) for rank, doc in numbered if doc in gains]
             return dcg(ranked, self._cutoff) / best if best else 0.0
         row_of = judged.row_of
-        rows = [(0, row_of[doc], rank) for rank, doc in enumerate(ids, 1) if doc in row_of]
+        rows = [
+            (0, row_of[doc], rank) for rank, doc in enumerate(ids, 1) if doc in row_of
+        ]
         return float(self._values(judged.judgments, rows, [len(ids)])[0])
 
     def _judged(self, relevant: Relevant) -> _Judged:
@@ -124,11 +134,21 @@ class Scorer:
         """
         query, doc, rank = np.array(rows, dtype=np.int64).reshape(-1, 3).T
         value = self._score(
-            AlignedRun(judgments, query, doc, rank, np.array(depth), None, np.arange(len(depth)))
+            AlignedRun(
+                judgments,
+                query,
+                doc,
+                rank,
+                np.array(depth),
+                None,
+                np.arange(len(depth)),
+            )
         )
         return value.value if isinstance(value, Utility) else value
 
-    def batch(self, rankings: Sequence[Sequence[Any]], relevant: Sequence[Relevant]) -> Floats:
+    def batch(
+        self, rankings: Sequence[Sequence[Any]], relevant: Sequence[Relevant]
+    ) -> Floats:
         """Return the values of several rankings, in one computation.
 
         Args:
@@ -157,7 +177,9 @@ class Scorer:
         start = 0
         for q, (ids, part) in enumerate(zip(ranked, parts, strict=True)):
             numbered = [
-                (rank, part.row_of[doc]) for rank, doc in enumerate(ids, 1) if doc in part.row_of
+                (rank, part.row_of[doc])
+                for rank, doc in enumerate(ids, 1)
+                if doc in part.row_of
             ]
             rows += [(q, start + row, rank) for rank, row in numbered]
             start += len(part.row_of)
@@ -174,7 +196,9 @@ def _check_pairs(rankings: Any, relevant: Any) -> None:
                 f"{type(several).__name__}"
             )
     if len(rankings) != len(relevant):
-        raise ValueError(f"{len(rankings)} rankings, but relevant documents for {len(relevant)}")
+        raise ValueError(
+            f"{len(rankings)} rankings, but relevant documents for {len(relevant)}"
+        )
 
 
 class _Judged:
@@ -197,10 +221,13 @@ class _Judged:
         self.grades: dict[str, float]
         if any(isinstance(grade, Mapping) for grade in by_doc.values()):
             self.rows = _rows_of_subtopics(by_doc)
-            self.grades = dict(zip(by_doc, _top_grades(self.rows, len(by_doc)), strict=True))
+            self.grades = dict(
+                zip(by_doc, _top_grades(self.rows, len(by_doc)), strict=True)
+            )
         else:
             self.grades = {
-                doc: _checked_grade(grade, f"document {doc!r}") for doc, grade in by_doc.items()
+                doc: _checked_grade(grade, f"document {doc!r}")
+                for doc, grade in by_doc.items()
             }
 
     def check_reached(self, least_grade: float, measure: Any) -> None:
@@ -218,7 +245,9 @@ class _Judged:
     @cached_property
     def relevant(self) -> frozenset[str]:
         """The documents of at least grade ``rel``."""
-        return frozenset(doc for doc, grade in self.grades.items() if grade >= self._rel)
+        return frozenset(
+            doc for doc, grade in self.grades.items() if grade >= self._rel
+        )
 
     @cached_property
     def gains(self) -> dict[str, float]:
@@ -249,11 +278,15 @@ def _grades_by_document(relevant: Relevant) -> dict[str, Any]:
             f"{relevant!r}"
         )
     if hasattr(relevant, "columns"):
-        raise ValueError("expected ids of relevant documents, got a table; give its column of ids")
+        raise ValueError(
+            "expected ids of relevant documents, got a table; give its column of ids"
+        )
     grades = relevant if isinstance(relevant, Mapping) else dict.fromkeys(relevant, 1.0)
     docs = _texts(grades)
     if len(set(docs)) < len(docs):
-        raise ValueError("an id occurs as a string and as an integer; use one of the two")
+        raise ValueError(
+            "an id occurs as a string and as an integer; use one of the two"
+        )
     by_doc = dict(zip(docs, grades.values(), strict=True))
     return {doc: by_doc[doc] for doc in sorted(docs)}
 
@@ -269,7 +302,9 @@ def _rows_of_subtopics(by_doc: Mapping[str, Any]) -> list[tuple[int, str, float]
                 "give all documents such grades"
             )
         for name, grade in sorted((str(name), grade) for name, grade in grades.items()):
-            rows.append((row, name, _checked_grade(grade, f"document {doc!r} for {name!r}")))
+            rows.append(
+                (row, name, _checked_grade(grade, f"document {doc!r} for {name!r}"))
+            )
     return rows
 
 
@@ -348,8 +383,12 @@ def _check_ordered(ranked_ids: Any) -> None:
     order in which documents were put in, which need not be that of their scores. Lists, tuples,
     arrays, columns of a table, and iterators of these are in order.
     """
-    if isinstance(ranked_ids, (str, bytes, Mapping)) or not isinstance(ranked_ids, Iterable):
-        raise ValueError(f"expected ids of documents, best first, got {shown(ranked_ids)}")
+    if isinstance(ranked_ids, (str, bytes, Mapping)) or not isinstance(
+        ranked_ids, Iterable
+    ):
+        raise ValueError(
+            f"expected ids of documents, best first, got {shown(ranked_ids)}"
+        )
     if hasattr(ranked_ids, "columns"):
         raise ValueError(
             "expected ids of documents, best first, got a table; give its column of ids"
@@ -362,7 +401,11 @@ def _check_ordered(ranked_ids: Any) -> None:
         )
 
 
-_ITERATORS_OF_SETS: tuple[type, ...] = (type(iter(set())), type(iter({})), type(iter({}.items())))
+_ITERATORS_OF_SETS: tuple[type, ...] = (
+    type(iter(set())),
+    type(iter({})),
+    type(iter({}.items())),
+)
 
 
 def _checked_grade(value: Any, where: str) -> float:
@@ -384,7 +427,10 @@ def _joined(parts: Sequence[_Judged]) -> Judgments:
         [f"{i:0{width}d}" for i in range(len(parts))],
         np.repeat(np.arange(len(parts)), sizes),
         [doc for part in parts for doc in part.grades],
-        np.array([grade for part in parts for grade in part.grades.values()], dtype=np.float64),
+        np.array(
+            [grade for part in parts for grade in part.grades.values()],
+            dtype=np.float64,
+        ),
         _joined_subtopics(parts, sizes) if has_subtopics else None,
     )
 

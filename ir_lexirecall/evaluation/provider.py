@@ -39,7 +39,9 @@ class LexiRecallEvaluator(Evaluator):  # type: ignore[misc]
         )
         # ir_measures hands over a set, whose order is another one in every process.
         ordered = (
-            sorted(measures, key=str) if isinstance(measures, (set, frozenset)) else list(measures)
+            sorted(measures, key=str)
+            if isinstance(measures, (set, frozenset))
+            else list(measures)
         )
         super().__init__(ordered, set(self.judgments.query_ids))
         for measure in self.measures:
@@ -60,7 +62,9 @@ class LexiRecallEvaluator(Evaluator):  # type: ignore[misc]
     def calc_aggregate(self, run: RunLike) -> dict[IRMeasure, float]:
         """Return the aggregate of each measure, added up in the order of the query ids."""
         return {
-            measure: aggregate(measure, result.value if isinstance(result, Utility) else result)
+            measure: aggregate(
+                measure, result.value if isinstance(result, Utility) else result
+            )
             for measure, result in zip(self.measures, self.score(run), strict=True)
         }
 
@@ -81,7 +85,9 @@ def metrics(
             result.expected_total_cost,
             result.expected_items,
         )
-        rows = zip(names, *(column[rows_wanted].tolist() for column in columns), strict=True)
+        rows = zip(
+            names, *(column[rows_wanted].tolist() for column in columns), strict=True
+        )
         for query_id, value, etu, etc, items in rows:
             yield CwlMetric(query_id, measure, value, etu, 1.0, etc, items)
     else:
@@ -107,7 +113,9 @@ class LexiRecallProvider(Provider):  # type: ignore[misc]
         measure.validate_params()
         return is_native(measure)
 
-    def _evaluator(self, measures: Iterable[IRMeasure], qrels: Any) -> LexiRecallEvaluator:
+    def _evaluator(
+        self, measures: Iterable[IRMeasure], qrels: Any
+    ) -> LexiRecallEvaluator:
         return LexiRecallEvaluator(measures, qrels)
 
 

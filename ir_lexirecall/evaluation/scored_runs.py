@@ -19,7 +19,14 @@ from ir_measures.measures.base import Measure as IRMeasure
 
 from ir_lexirecall._util.arrays import Floats
 from ir_lexirecall._util.engine import started
-from ir_lexirecall._util.errors import and_more, entry, is_integer, naming, repeated, shown
+from ir_lexirecall._util.errors import (
+    and_more,
+    entry,
+    is_integer,
+    naming,
+    repeated,
+    shown,
+)
 from ir_lexirecall._util.lazy import Memoised, cached_property
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.progress import progress_bar
@@ -94,7 +101,9 @@ class ScoredRuns(Memoised):
         columns: dict[str, list[Floats]] = {name: [] for name in measures}
         mismatches: dict[str, str] = {}
         with ExitStack() as stack:
-            bar = stack.enter_context(progress_bar(progress, total=len(runs), desc="runs"))
+            bar = stack.enter_context(
+                progress_bar(progress, total=len(runs), desc="runs")
+            )
             # Files are read a few at a time, in threads: parsing, hashing and sorting release the
             # GIL.
             readers = futures.ThreadPoolExecutor(_READERS)
@@ -103,7 +112,9 @@ class ScoredRuns(Memoised):
             )  # also after an interruption
             coming: dict[str, Callable[[], AlignedRun]] = {}
             for name, source in sources.items():
-                read = partial(read_run, judgments, source, name, allow_empty, mismatches)
+                read = partial(
+                    read_run, judgments, source, name, allow_empty, mismatches
+                )
                 is_file = isinstance(source, Source) and source.kind is Kind.FILES
                 coming[name] = started(readers, read) if is_file else read
             for name, wait in coming.items():
@@ -117,7 +128,11 @@ class ScoredRuns(Memoised):
             column: np.reshape(rows, (len(sources), len(judgments)))
             for column, rows in columns.items()
         }
-        noted = {name: run.metadata for name, run in sources.items() if isinstance(run, Source)}
+        noted = {
+            name: run.metadata
+            for name, run in sources.items()
+            if isinstance(run, Source)
+        }
         metadata = {name: text for name, text in noted.items() if text}
         return cls(judgments, aligned, dict(measures), scored, metadata, sources)
 
@@ -128,7 +143,9 @@ class ScoredRuns(Memoised):
         """
         hardly = hardly_judged(self.judgments, self.runs, self.sources)
         # Of runs without any judged document this was said when they were read.
-        warn_once({name: said for name, _, _, said in hardly if len(self.runs[name].doc)})
+        warn_once(
+            {name: said for name, _, _, said in hardly if len(self.runs[name].doc)}
+        )
 
     def pool(self, depth: int | None = None) -> Pool:
         """Read the runs again, and return what they retrieved.
@@ -140,7 +157,9 @@ class ScoredRuns(Memoised):
                 or cannot be read again.
         """
         if self.judgments.judged_only:
-            raise ValueError("judged_only removed the unjudged documents: none is left to judge")
+            raise ValueError(
+                "judged_only removed the unjudged documents: none is left to judge"
+            )
         return self.cached(("pool", depth), partial(self._pooled, depth))
 
     def _pooled(self, depth: int | None) -> Any:
@@ -166,7 +185,9 @@ class ScoredRuns(Memoised):
         is_known = not self.judgments.judged_only and self.can_be_read_again
         return (
             is_known
-            and 0 < sum(int(run.depth.sum()) for run in self.runs.values()) <= _MOST_DOCUMENTS
+            and 0
+            < sum(int(run.depth.sum()) for run in self.runs.values())
+            <= _MOST_DOCUMENTS
         )
 
     @property
@@ -198,14 +219,18 @@ class ScoredRuns(Memoised):
         """Return the same runs with the measures ``names``, in that order."""
         wanted = list(names)
         measures = {name: self.measures[name] for name in wanted}
-        return replace(self, measures=measures, values={name: self.values[name] for name in wanted})
+        return replace(
+            self, measures=measures, values={name: self.values[name] for name in wanted}
+        )
 
     def with_judgments(self, judgments: Judgments) -> ScoredRuns:
         """Return the same rankings, judged and scored again.
 
         ``judgments`` are of the same documents in the same order.
         """
-        runs = {name: replace(run, judgments=judgments) for name, run in self.runs.items()}
+        runs = {
+            name: replace(run, judgments=judgments) for name, run in self.runs.items()
+        }
         scored = {
             name: np.stack([values(measure, run) for run in runs.values()])
             for name, measure in self.measures.items()
@@ -220,7 +245,9 @@ class ScoredRuns(Memoised):
         shape = (len(self.runs), len(self.judgments))
         scored = {name: np.empty(shape) for name in measures}
         for number, run in enumerate(
-            progress_bar(progress, self.runs.values() if measures else (), desc="values")
+            progress_bar(
+                progress, self.runs.values() if measures else (), desc="values"
+            )
         ):
             for name, measure in measures.items():
                 scored[name][number] = values(measure, run)
@@ -235,7 +262,9 @@ class ScoredRuns(Memoised):
         """
         measure = self.measures[name]
         pairs = zip(self.runs.values(), self.values[name], strict=True)
-        low, high = zip(*(tie_range(measure, run, value) for run, value in pairs), strict=True)
+        low, high = zip(
+            *(tie_range(measure, run, value) for run, value in pairs), strict=True
+        )
         return np.stack(low), np.stack(high)
 
     def expected_values(self, name: str) -> Floats:
@@ -255,8 +284,12 @@ class ScoredRuns(Memoised):
             for run, low, high in zip(self.names, *self.tie_ranges(name), strict=True):
                 if not is_notable(measure, low, high):
                     continue
-                expected = quick_tie_mean(measure, self.runs[run], self.value_of(run, name))
-                ends = f"{aggregate(measure, low):.3f} to {aggregate(measure, high):.3f}"
+                expected = quick_tie_mean(
+                    measure, self.runs[run], self.value_of(run, name)
+                )
+                ends = (
+                    f"{aggregate(measure, low):.3f} to {aggregate(measure, high):.3f}"
+                )
                 yield run, name, ends, tie_warning(name, measure, low, expected, high)
 
     def value_of(self, run: str, name: str) -> Floats:
@@ -315,7 +348,9 @@ def runs_by_name(runs: Any) -> Any:
         return {os.path.basename(os.fspath(runs)): runs}
     if not isinstance(runs, Mapping):
         return {"run": runs}
-    ranking = next((ranking for ranking in runs.values() if isinstance(ranking, Mapping)), {})
+    ranking = next(
+        (ranking for ranking in runs.values() if isinstance(ranking, Mapping)), {}
+    )
     is_one_run = any(isinstance(score, numbers.Real) for score in ranking.values())
     return {"run": runs} if is_one_run else runs
 
@@ -329,7 +364,9 @@ def run_name(name: str | int | None) -> str | None:
     return None if name is None else str(name) if is_integer(name) else cast(str, name)
 
 
-def source_of(run: RunLike | AlignedRun, name: str | None = None) -> Source | AlignedRun:
+def source_of(
+    run: RunLike | AlignedRun, name: str | None = None
+) -> Source | AlignedRun:
     """Return a run as it can be read twice.
 
     Errors call it by its file's name, or else by its own if there are several.
@@ -365,17 +402,28 @@ def read_run(
     source = source_of(run, name)
     if isinstance(source, AlignedRun):
         if source.judgments is not judgments:
-            raise ValueError(f"{title} was aligned with other judgments; give those as qrels")
+            raise ValueError(
+                f"{title} was aligned with other judgments; give those as qrels"
+            )
         if not allow_empty:
             check_matches(judgments, source, None, title, allow_empty=False)
         return source
     with naming(source.name or ("run" if name is None else title)):
         aligned = ranks_as_given(judgments, source)
-    check_matches(judgments, aligned, source, title, allow_empty=allow_empty, mismatches=mismatches)
+    check_matches(
+        judgments,
+        aligned,
+        source,
+        title,
+        allow_empty=allow_empty,
+        mismatches=mismatches,
+    )
     return aligned.condensed() if judgments.judged_only else aligned
 
 
-def tie_range(measure: IRMeasure, run: AlignedRun, value: Floats) -> tuple[Floats, Floats]:
+def tie_range(
+    measure: IRMeasure, run: AlignedRun, value: Floats
+) -> tuple[Floats, Floats]:
     """Return lowest and highest values of a measure over orders of ties, shape ``(Q,)``.
 
     trec_eval's order, of which ``value`` are the values, and the best and the worst grades first.
@@ -460,7 +508,9 @@ def is_notable(measure: IRMeasure, low: Floats, high: Floats) -> bool:
     return aggregate(measure, high) - aggregate(measure, low) > NOTABLE
 
 
-def tie_warning(name: str, measure: IRMeasure, low: Floats, expected: Floats, high: Floats) -> str:
+def tie_warning(
+    name: str, measure: IRMeasure, low: Floats, expected: Floats, high: Floats
+) -> str:
     """Return a sentence on what ties could change of the mean of a measure."""
     lowest, mean, highest = (aggregate(measure, each) for each in (low, expected, high))
     queries = int((low < high).sum())

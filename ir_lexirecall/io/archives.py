@@ -19,9 +19,8 @@ _MOST_PACKED = 200  # times the size of what is packed
 _LARGEST_TEXT = 2**24  # bytes
 _LARGEST_VALUE = 2**24  # bytes of a row of a database
 _STEP = 10_000  # instructions of SQLite between two looks at the budget
-_BYTES_PER_STEP = (
-    1000  # of a database: a row takes some ten bytes, and less than a hundred instructions
-)
+# Of a database: a row takes some ten bytes, and less than a hundred instructions
+_BYTES_PER_STEP = 1000
 _ORDINARY = 0  # what SQLite says of columns that are neither hidden nor computed
 
 
@@ -114,13 +113,19 @@ class _Budget:
         return self.is_spent
 
 
-def _check_is_stored(connection: sqlite3.Connection, table: str, columns: Sequence[str]) -> None:
+def _check_is_stored(
+    connection: sqlite3.Connection, table: str, columns: Sequence[str]
+) -> None:
     """Raise if a table, or one of its columns, is computed when it is read."""
     kinds = connection.execute(
         "SELECT type, rootpage FROM sqlite_master WHERE lower(name) = ?", (table,)
     ).fetchall()
     if any(kind != "table" or not rootpage for kind, rootpage in kinds):
         raise ValueError(f"{table} is not a table that is stored")
-    hidden = {row[1]: row[6] for row in connection.execute(f"PRAGMA table_xinfo({table})")}
-    if computed := [name for name in columns if hidden.get(name, _ORDINARY) != _ORDINARY]:
+    hidden = {
+        row[1]: row[6] for row in connection.execute(f"PRAGMA table_xinfo({table})")
+    }
+    if computed := [
+        name for name in columns if hidden.get(name, _ORDINARY) != _ORDINARY
+    ]:
         raise ValueError(f"the column {computed[0]} of {table} is computed")

@@ -41,7 +41,11 @@ def number_or_text(value: Any) -> float | None:
     if isinstance(value, str):
         return number_of_text(value)
     number = number_of(value)
-    return None if number is None or (isinstance(value, int) and abs(number) == inf) else number
+    return (
+        None
+        if number is None or (isinstance(value, int) and abs(number) == inf)
+        else number
+    )
 
 
 def number_of(value: Any) -> float | None:

@@ -15,9 +15,13 @@ _LONG = 41  # characters of a number in a message
 def check_names(names: Sequence[str], wanted: Iterable[str]) -> None:
     """Raise if a header names a wanted column twice."""
     wanted = {*wanted}
-    twice = [name for name, count in Counter(names).items() if count > 1 and name in wanted]
+    twice = [
+        name for name, count in Counter(names).items() if count > 1 and name in wanted
+    ]
     if twice:
-        raise ValueError(f"the header names {twice[0]!r} twice{and_more(len(twice) - 1)}")
+        raise ValueError(
+            f"the header names {twice[0]!r} twice{and_more(len(twice) - 1)}"
+        )
 
 
 def check_not_cut(
@@ -41,7 +45,10 @@ def check_not_cut(
     if cut is Cut.ALWAYS:
         beginning = _ends_with(shortened(numbers[-1], _LONG), location, value)
         raise ValueError(f"{beginning} Write it again, or end its last line")
-    last, others = numbers[-1], [text for text in numbers[:-1] if number_of_text(text) is not None]
+    last, others = (
+        numbers[-1],
+        [text for text in numbers[:-1] if number_of_text(text) is not None],
+    )
     longer = _longer(last, others, by_shape=cut is Cut.IF_SHORTER)
     if longer is not None:
         beginning = _ends_with(shortened(last, _LONG), location, value)
@@ -54,7 +61,8 @@ def check_not_cut(
 def _ends_with(last: str, location: Callable[[], str], value: str) -> str:
     """Return the beginning of the message on a file that may be cut within its last value."""
     return (
-        f"{location()}: the file ends with the {value} {last}, without an end of line: was it cut?"
+        f"{location()}: the file ends with the {value} {last}, without an end of line: "
+        "was it cut?"
     )
 
 
@@ -62,7 +70,9 @@ def _check_not_beginning(
     last: str, others: Iterable[str], location: Callable[[], str], value: str
 ) -> None:
     """Raise if the last label is the beginning of another one."""
-    longer = next((text for text in others if text != last and text.startswith(last)), None)
+    longer = next(
+        (text for text in others if text != last and text.startswith(last)), None
+    )
     if longer is not None:
         raise ValueError(
             f"{_ends_with(shown(last), location, value)} Another one is {shown(longer)}; "

@@ -24,7 +24,14 @@ from numpy.typing import NDArray
 
 from ir_lexirecall._util import engine
 from ir_lexirecall._util.arrays import Bools
-from ir_lexirecall._util.errors import and_more, check_text, is_number, naming, shown, shown_names
+from ir_lexirecall._util.errors import (
+    and_more,
+    check_text,
+    is_number,
+    naming,
+    shown,
+    shown_names,
+)
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.lazy import polars as pl
 from ir_lexirecall.io.cells import grade_of, id_of, number_of, number_or_text
@@ -34,7 +41,9 @@ from ir_lexirecall.io.readers import LOOKED_AT, RANKED_SCORES, first_ranks, form
 from ir_lexirecall.io.schemas import PAIRS, QRELS, RUN, Schema
 from ir_lexirecall.io.source import Fields, Kind, Source, what_is
 
-TableLike: TypeAlias = str | os.PathLike[str] | Mapping[Any, Mapping[Any, Any]] | Iterable[Any]
+TableLike: TypeAlias = (
+    str | os.PathLike[str] | Mapping[Any, Mapping[Any, Any]] | Iterable[Any]
+)
 """Everything that can be read as a table.
 
 A path, a pandas, Polars or Arrow table, a dict of dicts, an iterable of named tuples or of dicts,
@@ -89,8 +98,12 @@ def qrel_table(qrels: TableLike) -> pl.DataFrame:
 
 def id_pairs(data: TableLike, what: str) -> list[tuple[str, str]]:
     """Return the ids of every row of a table with the columns ``query_id`` and ``doc_id``."""
-    table = read_table(what_is(data, replace(PAIRS, what=what)), replace(PAIRS, what=what))
-    return list(zip(table["query_id"].to_list(), table["doc_id"].to_list(), strict=True))
+    table = read_table(
+        what_is(data, replace(PAIRS, what=what)), replace(PAIRS, what=what)
+    )
+    return list(
+        zip(table["query_id"].to_list(), table["doc_id"].to_list(), strict=True)
+    )
 
 
 def head(source: Source, schema: Schema, rows: int) -> pl.DataFrame:
@@ -112,7 +125,10 @@ def scores_rise_with_ranks(rows: Iterable[tuple[Any, Any, Any]]) -> bool:
     False
     """
     rises = steps = 0
-    numbers = ((query, number_or_text(rank), number_or_text(score)) for query, rank, score in rows)
+    numbers = (
+        (query, number_or_text(rank), number_or_text(score))
+        for query, rank, score in rows
+    )
     for (query, rank, score), (next_query, next_rank, next_score) in pairwise(numbers):
         if query != next_query or None in (rank, score, next_rank, next_score):
             continue
@@ -134,7 +150,9 @@ def ranked_scores(run: Source) -> list[tuple[Any, Any, Any]]:
     if not set(RANKED_SCORES) <= names.keys() or len(names) != len(columns):
         return []
     first = table.head(LOOKED_AT)
-    return [*zip(*(first[names[name]].to_list() for name in RANKED_SCORES), strict=True)]
+    return [
+        *zip(*(first[names[name]].to_list() for name in RANKED_SCORES), strict=True)
+    ]
 
 
 def checked_columns(
@@ -156,11 +174,15 @@ def checked_columns(
     if "score" in table:
         return pl.DataFrame({**ids, "score": _numbers(table["score"], what, ids)})
     if "rank" in table:
-        return pl.DataFrame({**ids, "score": -_numbers(table["rank"], what, ids).to_numpy()})
+        return pl.DataFrame(
+            {**ids, "score": -_numbers(table["rank"], what, ids).to_numpy()}
+        )
     return pl.DataFrame(ids)
 
 
-def _needed_columns(columns: Sequence[tuple[str, Any]], schema: Schema) -> dict[str, pl.Series]:
+def _needed_columns(
+    columns: Sequence[tuple[str, Any]], schema: Schema
+) -> dict[str, pl.Series]:
     """Return the columns that the schema needs, and further ones if it keeps them.
 
     Their values are unchecked.
@@ -170,7 +192,9 @@ def _needed_columns(columns: Sequence[tuple[str, Any]], schema: Schema) -> dict[
     Raises:
         ValueError: the table lacks a needed column or has it twice.
     """
-    names = [check_text(name, f"{schema.what}: names of columns") for name, _ in columns]
+    names = [
+        check_text(name, f"{schema.what}: names of columns") for name, _ in columns
+    ]
     renamed = _renamed(names, columns, schema)
     needed = schema.needed
     if schema.what == "run" and "score" not in renamed and "rank" in renamed:
@@ -209,11 +233,16 @@ def _columns_of_dicts(
     nested: Mapping[str, Mapping[str, Any]], schema: Schema
 ) -> list[tuple[str, list[Any]]]:
     """Return the columns of ``{query: {document: number}}``."""
-    query_ids = chain.from_iterable([query_id] * len(docs) for query_id, docs in nested.items())
+    query_ids = chain.from_iterable(
+        [query_id] * len(docs) for query_id, docs in nested.items()
+    )
     return [
         ("query_id", list(query_ids)),
         ("doc_id", list(chain.from_iterable(nested.values()))),
-        (schema.needed[-1], list(chain.from_iterable(docs.values() for docs in nested.values()))),
+        (
+            schema.needed[-1],
+            list(chain.from_iterable(docs.values() for docs in nested.values())),
+        ),
     ]
 
 
@@ -238,7 +267,9 @@ def _not_a_table(data: Any, schema: Schema) -> str:
     )
 
 
-def _renamed(names: Sequence[str], columns: Sequence[tuple[str, Any]], schema: Schema) -> list[str]:
+def _renamed(
+    names: Sequence[str], columns: Sequence[tuple[str, Any]], schema: Schema
+) -> list[str]:
     """Return our names of columns that the schema needs; the others keep theirs."""
     renamed = [
         ours if ours in schema.needed else name
@@ -247,7 +278,9 @@ def _renamed(names: Sequence[str], columns: Sequence[tuple[str, Any]], schema: S
     if "relevance" not in schema.needed or not grades_may_be_scores(names):
         return renamed
     scores = next(values for name, values in columns if name == "score")
-    if _are_whole(_series("score", scores)):  # with fractions among the scores, it is a run
+    if _are_whole(
+        _series("score", scores)
+    ):  # with fractions among the scores, it is a run
         return ["relevance" if name == "score" else name for name in renamed]
     return renamed
 
@@ -304,7 +337,9 @@ def _series_of_column(name: str, values: Any) -> pl.Series:
     if kind != "O":
         # Without PyArrow to translate with, or of an extension type that it does not know, they
         # are objects.
-        with contextlib.suppress(ImportError, TypeError, ValueError, pl.exceptions.PolarsError):
+        with contextlib.suppress(
+            ImportError, TypeError, ValueError, pl.exceptions.PolarsError
+        ):
             return pl.Series(name, values)
     objects = values.to_numpy(dtype=object)
     try:
@@ -339,7 +374,9 @@ def _series_of_list(name: str, values: Any) -> pl.Series:
     ):
         return pl.Series(name, values, dtype=pl.Object)
     if series.dtype.is_numeric() and not {bool, np.bool_}.isdisjoint(map(type, values)):
-        return pl.Series(name, values, dtype=pl.Object)  # Polars takes True after a number for 1
+        return pl.Series(
+            name, values, dtype=pl.Object
+        )  # Polars takes True after a number for 1
     return series
 
 
@@ -361,7 +398,9 @@ def _ids(values: pl.Series, what: str, first_row: int = 1) -> pl.Series:
         try:
             texts.append(id_of(value))
         except ValueError as error:
-            raise ValueError(f"{what}: row {row} has no usable {values.name}: {error}") from None
+            raise ValueError(
+                f"{what}: row {row} has no usable {values.name}: {error}"
+            ) from None
     return pl.Series(values.name, texts, dtype=pl.String)
 
 
@@ -378,7 +417,9 @@ def _numbers(
     """
     name, column = values.name, values
     if not values.dtype.is_numeric():
-        column = pl.Series(name, [parse(value) for value in values.to_list()], dtype=pl.Float64)
+        column = pl.Series(
+            name, [parse(value) for value in values.to_list()], dtype=pl.Float64
+        )
     column = column.cast(pl.Float64)
     bad = ~np.isfinite(column.to_numpy())
     if bad.any():
@@ -403,7 +444,11 @@ def changes(values: Any) -> Bools:
 
 
 def top_k(
-    query_ids: Sequence[Any], documents: Any, scores: Any, *, names: Sequence[Any] | None = None
+    query_ids: Sequence[Any],
+    documents: Any,
+    scores: Any,
+    *,
+    names: Sequence[Any] | None = None,
 ) -> pd.DataFrame:
     """Return the run of a search that gave arrays: the k best documents, and their scores.
 
@@ -433,14 +478,18 @@ def top_k(
             f"they have {docs.shape} and {values.shape} for {len(query_ids)} queries"
         )
     are_indices = docs.dtype.kind in "iu"
-    if names is not None and (not are_indices or (docs.size and docs.max() >= len(names))):
+    if names is not None and (
+        not are_indices or (docs.size and docs.max() >= len(names))
+    ):
         raise ValueError(
             f"top_k: with names, documents must be places below their number, {len(names)}"
         )
     retrieved = docs >= 0 if are_indices else np.ones(docs.shape, dtype=bool)
     doc_ids = docs[retrieved] if names is None else np.asarray(names)[docs[retrieved]]
     queries = np.repeat(np.asarray(query_ids), retrieved.sum(axis=1))
-    return pd.DataFrame({"query_id": queries, "doc_id": doc_ids, "score": values[retrieved]})
+    return pd.DataFrame(
+        {"query_id": queries, "doc_id": doc_ids, "score": values[retrieved]}
+    )
 
 
 # -- small ones as plain lists ---------------------------------------------------------------------
@@ -464,9 +513,13 @@ def with_string_keys(
     with naming(what):
         for query_id, docs in outer.items():
             n_documents += len(docs)
-            copy[id_of(query_id)] = {id_of(doc_id): value for doc_id, value in docs.items()}
+            copy[id_of(query_id)] = {
+                id_of(doc_id): value for doc_id, value in docs.items()
+            }
     if len(copy) < len(outer) or sum(map(len, copy.values())) < n_documents:
-        raise ValueError(f"{what}: an id occurs as a string and as an integer; use one of the two")
+        raise ValueError(
+            f"{what}: an id occurs as a string and as an integer; use one of the two"
+        )
     return copy
 
 
@@ -478,7 +531,8 @@ def _not_documents(query_id: Any, docs: Any, what: str) -> str:
     elif what == "run" and not is_number(docs):
         hint = " (several runs by name are for compare)"
     return (
-        f"{what}: query {shown(query_id)} maps to {shown(docs)}, not to a dict of documents{hint}"
+        f"{what}: query {shown(query_id)} maps to {shown(docs)}, not to a dict of "
+        f"documents{hint}"
     )
 
 
@@ -498,7 +552,9 @@ def few_columns(source: Source, schema: Schema) -> dict[str, list[Any]] | None:
     names = our_names([name for name, _ in pairs])
     if not _are_plain_names(names, schema):
         return None
-    columns = {name: _as_list(values) for name, (_, values) in zip(names, pairs, strict=True)}
+    columns = {
+        name: _as_list(values) for name, (_, values) in zip(names, pairs, strict=True)
+    }
     for name in columns.keys() - schema.numbers:
         ids = _plain_ids(columns[name], integers=name in schema.needed)
         if ids is None:
@@ -517,7 +573,9 @@ def _are_plain_names(names: Sequence[str], schema: Schema) -> bool:
     return len(further) <= 1 and further <= set(schema.aspects)
 
 
-def nested_columns(columns: Mapping[str, list[Any]]) -> dict[str, dict[str, Any]] | None:
+def nested_columns(
+    columns: Mapping[str, list[Any]],
+) -> dict[str, dict[str, Any]] | None:
     """Return three columns as a dict of dicts; None if there are more, or a row occurs twice.
 
     >>> nested_columns({"query_id": ["q", "q"], "doc_id": ["a", "b"], "score": [2.0, 1.0]})
@@ -525,7 +583,11 @@ def nested_columns(columns: Mapping[str, list[Any]]) -> dict[str, dict[str, Any]
     """
     query_ids, doc_ids, numbers, *further = (
         *(columns[name] for name in ("query_id", "doc_id")),
-        *(values for name, values in columns.items() if name not in ("query_id", "doc_id")),
+        *(
+            values
+            for name, values in columns.items()
+            if name not in ("query_id", "doc_id")
+        ),
     )
     if further:
         return None
@@ -560,7 +622,9 @@ def packed_numbers(rows: Iterable[Sequence[Any]]) -> NDArray[np.float64] | None:
     for row in rows:
         kinds = list(map(type, row))
         if kinds.count(float) < len(row) and not set(kinds) <= {float, int}:
-            row = [nan if (number := number_of(value)) is None else number for value in row]
+            row = [
+                nan if (number := number_of(value)) is None else number for value in row
+            ]
         try:
             packed.append(struct.pack(f"{len(row)}d", *row))
         except (OverflowError, struct.error):

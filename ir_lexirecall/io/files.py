@@ -82,7 +82,9 @@ class File:
         Raises:
             ValueError: there is no such file, or it cannot be read.
         """
-        can_be_read_once = not os.path.isfile(path) if os.path.exists(path) else path == STDIN
+        can_be_read_once = (
+            not os.path.isfile(path) if os.path.exists(path) else path == STDIN
+        )
         if not can_be_read_once or os.path.isdir(path):
             return cls._seen(path, path)
         folder = _folder_with_copy(path)
@@ -101,7 +103,11 @@ class File:
         is_parquet = kind_of_file(name) == ".parquet"
         with open(content, "rb") as stream:
             beginning = stream.read(_BEGINNING)
-            if not is_parquet and beginning[:4] == _PARQUET and os.path.getsize(content) >= 12:
+            if (
+                not is_parquet
+                and beginning[:4] == _PARQUET
+                and os.path.getsize(content) >= 12
+            ):
                 stream.seek(-4, os.SEEK_END)
                 is_parquet = stream.read() == _PARQUET
         if is_parquet:
@@ -138,7 +144,9 @@ class File:
             end = block.find(b"\n# ir_metadata.end")
             if end >= 0:
                 comments = block[:end].decode("utf-8", "replace").splitlines()[1:]
-                return "\n".join(line.removeprefix("#").removeprefix(" ") for line in comments)
+                return "\n".join(
+                    line.removeprefix("#").removeprefix(" ") for line in comments
+                )
         of_tirex = without_compression(Path(self.path).name) == "run.txt"
         other = Path(self.path).parent / "ir-metadata.yml"
         if of_tirex and other.is_file():
@@ -184,7 +192,9 @@ class File:
             return b"".join(blocks).decode("utf-8-sig")
         except UnicodeDecodeError as error:
             line = 1 + error.object.count(b"\n", 0, error.start)
-            raise ValueError(f"{self.line_name(line)}: not UTF-8 ({error.reason})") from None
+            raise ValueError(
+                f"{self.line_name(line)}: not UTF-8 ({error.reason})"
+            ) from None
 
     def json_values(self) -> list[tuple[int, Any]]:
         """Return the JSON values in the file, with their lines; see ``json_values``."""
@@ -199,7 +209,9 @@ class File:
         with self._stream() as stream:
             block = self._read(stream, _BLOCK)
             if block.startswith(_BYTE_ORDER_MARK):
-                block = block.removeprefix(_BYTE_ORDER_MARK) or self._read(stream, _BLOCK)
+                block = block.removeprefix(_BYTE_ORDER_MARK) or self._read(
+                    stream, _BLOCK
+                )
             for number in count():
                 if not block:
                     return
@@ -217,7 +229,9 @@ class File:
             start, end = end, whole.rfind(b"\n", end, end + LONGEST + 1) + 1
             if not end:
                 name = self.line_of_block(number, whole[:start], 1)
-                raise ValueError(f"{name}: longer than {LONGEST:,} bytes; is this a text file?")
+                raise ValueError(
+                    f"{name}: longer than {LONGEST:,} bytes; is this a text file?"
+                )
 
     def _stream(self) -> BinaryIO:
         """Open the file, unpacked."""
@@ -226,7 +240,9 @@ class File:
             return open(self.content, "rb")
         for module in _UNPACKERS[self.packing]:
             with contextlib.suppress(ModuleNotFoundError):
-                opened: BinaryIO = importlib.import_module(module).open(self.content, "rb")
+                opened: BinaryIO = importlib.import_module(module).open(
+                    self.content, "rb"
+                )
                 return opened
         raise ValueError(needs("reading .zst", "backports.zstd", "files"))
 
@@ -261,7 +277,9 @@ def named_files(path: str | os.PathLike[str]) -> list[str]:
     name = os.fspath(path)
     matches = matching(name) if glob.has_magic(name) else []
     if matches:
-        return list(chain.from_iterable(named_files(file) or [file] for file in matches))
+        return list(
+            chain.from_iterable(named_files(file) or [file] for file in matches)
+        )
     if os.path.isdir(name):
         return _parquet_files(Path(name))
     return [name] if name == STDIN or os.path.exists(name) else []
@@ -269,7 +287,9 @@ def named_files(path: str | os.PathLike[str]) -> list[str]:
 
 def _parquet_files(folder: Path) -> list[str]:
     """Return the files of a folder that holds Parquet files only, apart from hidden files."""
-    parts = sorted(part for part in folder.iterdir() if not part.name.startswith((".", "_")))
+    parts = sorted(
+        part for part in folder.iterdir() if not part.name.startswith((".", "_"))
+    )
     if any(part.suffix != ".parquet" for part in parts):
         return []
     return list(map(str, parts))
@@ -306,7 +326,9 @@ def _folder_with_copy(path: str) -> str:
     try:
         is_stdin = path == STDIN and not os.path.exists(path)
         with (
-            contextlib.nullcontext(sys.stdin.buffer) if is_stdin else open(path, "rb") as stream,
+            contextlib.nullcontext(sys.stdin.buffer)
+            if is_stdin
+            else open(path, "rb") as stream,
             open(os.path.join(folder, "content"), "wb") as copy,
         ):
             if not is_stdin and _may_never_end(stream):
@@ -337,7 +359,11 @@ def _why_missing(path: str) -> str:
     matches = matching(path)
     if matches:
         return f"{len(matches)} files match this pattern; name one"
-    return "no file matches this pattern" if glob.has_magic(path) else "there is no such file"
+    return (
+        "no file matches this pattern"
+        if glob.has_magic(path)
+        else "there is no such file"
+    )
 
 
 def _packing_of(name: str, beginning: bytes) -> str:
@@ -345,7 +371,10 @@ def _packing_of(name: str, beginning: bytes) -> str:
     ending = Path(name).suffix.lower()
     if ending in _UNPACKERS:
         return ending
-    return next((packed for start, packed in _NO_TEXT.items() if beginning.startswith(start)), "")
+    return next(
+        (packed for start, packed in _NO_TEXT.items() if beginning.startswith(start)),
+        "",
+    )
 
 
 def parsed_json(text: str, path: str, first_line: int = 1) -> Any:
@@ -363,7 +392,9 @@ def parsed_json(text: str, path: str, first_line: int = 1) -> Any:
         first_value: dict[str, Any] = {}
         for name, value in pairs:
             first = first_value.setdefault(name, value)
-            if first is not value and not (isinstance(value, (int, float)) and first == value):
+            if first is not value and not (
+                isinstance(value, (int, float)) and first == value
+            ):
                 raise ValueError(f"{path}: {name!r} occurs twice in one JSON object")
         return content
 
@@ -396,7 +427,9 @@ def json_values(text: str, path: str) -> list[tuple[int, Any]]:
     """
     first, _, rest = text.strip().partition("\n")
     try:
-        by_line = bool(rest) and first.startswith("{") and bool(parsed_json(first, path))
+        by_line = (
+            bool(rest) and first.startswith("{") and bool(parsed_json(first, path))
+        )
     except ValueError:  # an object over several lines
         by_line = False
     numbered = enumerate(text.split("\n"), start=1) if by_line else [(1, text)]
@@ -450,7 +483,9 @@ def written_whole(path: str | os.PathLike[str]) -> Iterator[Path]:
     try:
         os.close(
             os.open(
-                temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600 if special else permissions
+                temporary,
+                os.O_WRONLY | os.O_CREAT | os.O_EXCL,
+                0o600 if special else permissions,
             )
         )
         yield temporary
@@ -462,7 +497,11 @@ def written_whole(path: str | os.PathLike[str]) -> Iterator[Path]:
                 os.chmod(temporary, permissions)
             os.replace(temporary, target)
     except OSError as error:
-        if error.errno is None or error.filename not in (None, str(temporary), str(target)):
+        if error.errno is None or error.filename not in (
+            None,
+            str(temporary),
+            str(target),
+        ):
             raise
         raise type(error)(error.errno, error.strerror, os.fspath(path)) from None
     finally:

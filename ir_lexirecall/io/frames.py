@@ -12,7 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ir_lexirecall._util.arrays import Floats
-from ir_lexirecall._util.errors import and_more, is_integer, is_number, repeated, shown, shown_names
+from ir_lexirecall._util.errors import (
+    and_more,
+    is_integer,
+    is_number,
+    repeated,
+    shown,
+    shown_names,
+)
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall.io.cells import number_or_text as as_float
 from ir_lexirecall.io.files import File
@@ -78,8 +85,13 @@ class Table:
                 )
         if (twice := repeated(names)) is not None:
             raise ValueError(f"{path}: the header names {twice!r} twice; keep one")
-        columns = {name: texts(row[i] or None for _, row in rows) for i, name in enumerate(names)}
-        return cls(columns, path, lambda row: f"{path}, line {rows[row][0]}", is_typed=False)
+        columns = {
+            name: texts(row[i] or None for _, row in rows)
+            for i, name in enumerate(names)
+        }
+        return cls(
+            columns, path, lambda row: f"{path}, line {rows[row][0]}", is_typed=False
+        )
 
     @classmethod
     def from_file(cls, file: File) -> Self | None:
@@ -100,7 +112,10 @@ class Table:
         columns = {name: values[kept] for name, values in self.columns.items()}
         index = None if self.index is None else self.index[kept]
         return replace(
-            self, columns=columns, location=lambda n: self.location(kept[n]), index=index
+            self,
+            columns=columns,
+            location=lambda n: self.location(kept[n]),
+            index=index,
         )
 
     def renamed(self, column: str, name: str) -> Table:
@@ -239,7 +254,9 @@ def _as_frame(data: Any) -> Any:
     """Return the frame of records, a lazy frame, a column, or results of ragas; else the data."""
     if are_records(data):
         return pd.DataFrame(data)
-    if hasattr(data, "collect") and not hasattr(data, "itertuples"):  # Polars' LazyFrame
+    if hasattr(data, "collect") and not hasattr(
+        data, "itertuples"
+    ):  # Polars' LazyFrame
         data = data.collect()
     if hasattr(data, "to_frame") and hasattr(data, "index"):  # pandas' Series
         data = data.to_frame(data.name if data.name is not None else "value")
@@ -262,10 +279,14 @@ def are_records(data: Any) -> bool:
 
 def _is_record(row: Any) -> bool:
     """Return whether a row is a dict with a text, or with an id under a known name."""
-    if not isinstance(row, Mapping) or any(isinstance(cell, Mapping) for cell in row.values()):
+    if not isinstance(row, Mapping) or any(
+        isinstance(cell, Mapping) for cell in row.values()
+    ):
         return False
     has_text = any(isinstance(cell, str) for cell in row.values())
-    return has_text or any(str(name).lower() in (*QUERY_NAMES, *ITEM_NAMES) for name in row)
+    return has_text or any(
+        str(name).lower() in (*QUERY_NAMES, *ITEM_NAMES) for name in row
+    )
 
 
 def _with_named_index(data: Any) -> Any:
@@ -292,5 +313,7 @@ def _pandas_columns(data: Any) -> dict[str, NDArray[Any]]:
             columns[name] = column.to_numpy()
         else:  # by a list: pandas makes no objects of Arrow's views of strings
             present = zip(column.tolist(), column.notna(), strict=True)
-            columns[name] = texts(value if is_there else None for value, is_there in present)
+            columns[name] = texts(
+                value if is_there else None for value, is_there in present
+            )
     return columns

@@ -60,7 +60,9 @@ class QueryGroups:
         cls, group_of_query: Mapping[str, str], query_ids: Sequence[str]
     ) -> QueryGroups:
         """Return the groups of some queries, all of which have one."""
-        names = sorted({group_of_query[query_id] for query_id in query_ids}, key=_by_size)
+        names = sorted(
+            {group_of_query[query_id] for query_id in query_ids}, key=_by_size
+        )
         code_of_group = {name: code for code, name in enumerate(names)}
         codes = [code_of_group[group_of_query[query_id]] for query_id in query_ids]
         return cls(names, list(query_ids), np.array(codes, dtype=np.int64))
@@ -131,7 +133,9 @@ def read_groups(
     source, column = _table_with_groups(groups, table)
     query_column = _query_column_of(source, other_than=column)
     excluded = {query_column}
-    if collection is not None and (task_column := _task_column_of(source, {query_column, column})):
+    if collection is not None and (
+        task_column := _task_column_of(source, {query_column, column})
+    ):
         source = _rows_of_collection(source, task_column, collection)
         excluded.add(task_column)
     candidates = [name for name in source.columns if name not in excluded]
@@ -238,7 +242,12 @@ def _query_column_of(source: Table, other_than: str | None) -> str | None:
 def _task_column_of(source: Table, other_than: set[str | None]) -> str | None:
     """Return the column of collections, None without one."""
     return next(
-        (name for name in TASK_NAMES if name in source.columns and name not in other_than), None
+        (
+            name
+            for name in TASK_NAMES
+            if name in source.columns and name not in other_than
+        ),
+        None,
     )
 
 
@@ -250,7 +259,9 @@ def _rows_of_collection(source: Table, task_column: str, collection: str) -> Tab
         raise ValueError(
             f"{source.name}: no row is of collection {collection!r}; {task_column} has {names}"
         )
-    return source.rows([row for row, name in enumerate(collections) if name == collection])
+    return source.rows(
+        [row for row, name in enumerate(collections) if name == collection]
+    )
 
 
 def _group_column_of(source: Table, candidates: list[str], column: str | None) -> str:
@@ -285,9 +296,13 @@ def _single_group_of_each(
     source: Table, query_column: str | None, group_column: str
 ) -> dict[str, str]:
     """Return the group of every query in the table."""
-    queries: Any = source.index if query_column is None else source.columns[query_column]
+    queries: Any = (
+        source.index if query_column is None else source.columns[query_column]
+    )
     group_of_query: dict[str, str] = {}
-    rows = zip(map(id_text, queries), map(id_text, source.columns[group_column]), strict=True)
+    rows = zip(
+        map(id_text, queries), map(id_text, source.columns[group_column]), strict=True
+    )
     for row, (query_id, group) in enumerate(rows):
         if query_id is None:
             raise ValueError(f"{source.location(row)}: there is no query")
@@ -311,7 +326,9 @@ def _check_all_have_a_group(
     missing = [query_id for query_id in query_ids if query_id not in group_of_query]
     if not missing:
         return
-    message = f"{source.name}: query {missing[0]!r} has no group{and_more(len(missing) - 1)}"
+    message = (
+        f"{source.name}: query {missing[0]!r} has no group{and_more(len(missing) - 1)}"
+    )
     if len(missing) == len(query_ids):
         message += f"; it has {shown_names(list(group_of_query), 3)}"
     extra = group_of_query.keys() - set(query_ids)

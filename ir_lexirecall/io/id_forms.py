@@ -47,7 +47,9 @@ QUERY_FORMS: Mapping[str, Form] = {
     _AFTER_DOT: lambda text: _LAST_NUMBER.sub("", text),
     "without the folder": _without_folder,
     "without the ending": without_endings,
-    "without the folder and the ending": lambda text: _without_folder(text).partition(".")[0],
+    "without the folder and the ending": lambda text: _without_folder(text).partition(
+        "."
+    )[0],
     "without the prefix": lambda text: _PREFIX.sub("", text),
     "without the letters before the number": lambda text: _LETTERS.sub("", text),
     _WITH_ZEROS: lambda text: _LETTERS.sub("", text).lstrip("0"),
@@ -55,7 +57,9 @@ QUERY_FORMS: Mapping[str, Form] = {
 """Forms of ids of queries, by the words that say so. The simplest come first."""
 
 FORMS: Mapping[str, Form] = {
-    name: form for name, form in QUERY_FORMS.items() if name not in (_AFTER_DOT, _WITH_ZEROS)
+    name: form
+    for name, form in QUERY_FORMS.items()
+    if name not in (_AFTER_DOT, _WITH_ZEROS)
 }
 """Forms of ids of documents, in which numbers after dots and zeros tell documents apart."""
 
@@ -124,6 +128,8 @@ def sentence(match: Match | None, sides: tuple[str, str]) -> str:
     """Return a sentence on a match; empty without one."""
     if match is None:
         return ""
-    first, second = (f"the {side} {shown(one)}" for side, one in zip(sides, match[1:], strict=True))
+    first, second = (
+        f"the {side} {shown(one)}" for side, one in zip(sides, match[1:], strict=True)
+    )
     text = f"{first} and {second} are the same {match.form}"
     return text[0].upper() + text[1:]

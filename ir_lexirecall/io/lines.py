@@ -23,7 +23,13 @@ from ir_lexirecall._util.errors import and_more, shown
 from ir_lexirecall._util.lazy import polars as pl
 from ir_lexirecall.io.cells import grade_of_text, number_hint, number_of_text
 from ir_lexirecall.io.checks import check_names, check_not_cut
-from ir_lexirecall.io.names import QREL_COLUMNS, TEXTS, grades_may_be_scores, our_names, renaming
+from ir_lexirecall.io.names import (
+    QREL_COLUMNS,
+    TEXTS,
+    grades_may_be_scores,
+    our_names,
+    renaming,
+)
 from ir_lexirecall.io.schemas import RANKED_RUN, RUN, Cut, Schema
 
 Location = Callable[[int], str]
@@ -38,7 +44,8 @@ _ANY_SEPARATOR = (",", "\t", ";")
 _SEPARATOR_NAMES = {",": "commas", ";": "semicolons", "\t": "tabs"}
 _REGULAR_QUOTES = {
     separator: re.compile(
-        rb'(?<![^%(part)s\n])"[^"\n]*"(?![^%(part)s\r\n])' % {b"part": separator.encode()}
+        rb'(?<![^%(part)s\n])"[^"\n]*"(?![^%(part)s\r\n])'
+        % {b"part": separator.encode()}
     )
     for separator in (",", ";", "\t")
 }
@@ -148,12 +155,16 @@ class Layout:
         """Raise if the last line, which has no end of line, may be cut within its last number."""
         cut, last_line = self.schema.cut, rows.rpartition(b"\n")[2]
         fields = last_line.split(None if self.by_blanks else self._part)
-        has_last_number = self.names[-1] in self.schema.numbers and len(fields) == len(self.names)
+        has_last_number = self.names[-1] in self.schema.numbers and len(fields) == len(
+            self.names
+        )
         if not has_last_number or last_line != last_line.rstrip():
             return
         texts = self._last_fields(rows)
         if cut is Cut.IF_LONGER:  # any grade of the file may show it
-            earlier = {text for block in all_blocks() for text in self._last_fields(block)}
+            earlier = {
+                text for block in all_blocks() for text in self._last_fields(block)
+            }
             texts = [*sorted(earlier), texts[-1]]
         line = rows.count(b"\n") + 1
         check_not_cut(texts, cut, lambda: location(line), _label_of(self.names[-1]))
@@ -179,12 +190,16 @@ class Layout:
                 rows.decode("utf-8")
             except UnicodeDecodeError:
                 return None
-        return self._regular_lines(rows) if self.by_blanks else self._regular_table(rows)
+        return (
+            self._regular_lines(rows) if self.by_blanks else self._regular_table(rows)
+        )
 
     def _regular_lines(self, rows: bytes) -> pl.DataFrame | None:
         """Return the columns of lines of fields between blanks; None if one is not regular."""
         last = len(self.names) - 1
-        columns = [i for i, name in enumerate(self.names) if name in self.wanted or i == last]
+        columns = [
+            i for i, name in enumerate(self.names) if name in self.wanted or i == last
+        ]
         for lines in _as_single_blanks(rows):
             table = self._parsed(lines, columns=columns)
             # A missing field reads as null. If no line lacks the last one, the number of blanks
@@ -208,7 +223,11 @@ class Layout:
         if (table := self._parsed(rows, quote)) is None:
             return None
         table = self._named(table)
-        return None if self._may_lack_a_value(table, is_quoted=quote is not None) else table
+        return (
+            None
+            if self._may_lack_a_value(table, is_quoted=quote is not None)
+            else table
+        )
 
     def _may_lack_a_value(self, table: pl.DataFrame, *, is_quoted: bool) -> bool:
         """Return whether a needed value is missing, or a text in quotation marks is empty."""
@@ -238,7 +257,9 @@ class Layout:
             return None
 
     def _named(self, table: pl.DataFrame) -> pl.DataFrame:
-        return pl.DataFrame({name: table[str(self.names.index(name))] for name in self.wanted})
+        return pl.DataFrame(
+            {name: table[str(self.names.index(name))] for name in self.wanted}
+        )
 
     # -- the slow way ------------------------------------------------------------------------------
 
@@ -271,7 +292,9 @@ class Layout:
                 self._numbers(name, texts, lines, location)
         return pl.DataFrame(columns)
 
-    def _records(self, block: bytes, location: Location) -> Iterator[tuple[int, list[str]]]:
+    def _records(
+        self, block: bytes, location: Location
+    ) -> Iterator[tuple[int, list[str]]]:
         """Yield the number and the fields of each line that is not empty."""
         text = _decoded(block, location)
         if self.by_blanks:  # only ASCII's blanks separate
@@ -311,7 +334,9 @@ class Layout:
         if not self.by_blanks:
             separator = _SEPARATOR_NAMES[self.separator]
             quoting = (
-                "; put a text that contains the separator in quotation marks" if self.quote else ""
+                "; put a text that contains the separator in quotation marks"
+                if self.quote
+                else ""
             )
             return f" (separated by {separator}){quoting}"
         if (len(fields), width) == (3, _RUN_WIDTH):
@@ -321,7 +346,8 @@ class Layout:
             )
         if (len(fields), width) == (3, _QRELS_WIDTH):
             return (
-                "; three columns are read below a header line with query_id, doc_id and relevance"
+                "; three columns are read below a header line with query_id, doc_id "
+                "and relevance"
             )
         return _LOOKS.get((len(fields), width), "")
 
@@ -347,7 +373,9 @@ class Layout:
         column = [text.strip(" \t") for text in texts[name]]
         numbers = [parse(text) for text in column]
         wrong = [
-            i for i, n in enumerate(numbers) if n is None and (column[i] or not self.schema.gaps)
+            i
+            for i, n in enumerate(numbers)
+            if n is None and (column[i] or not self.schema.gaps)
         ]
         if wrong:
             row = wrong[0]
@@ -361,7 +389,9 @@ class Layout:
     def _subject(self, texts: Mapping[str, list[str]], row: int) -> str:
         """Return the document and the query of a row, as messages on its number name them."""
         labels = {"doc_id": "of document", "query_id": "for query"}
-        named = [name for name in labels if name in self.schema.needed and name in texts]
+        named = [
+            name for name in labels if name in self.schema.needed and name in texts
+        ]
         return "".join(f" {labels[name]} {shown(texts[name][row])}" for name in named)
 
 
@@ -437,7 +467,9 @@ def layout_of(line: str, ending: str, schema: Schema, location: str) -> Layout:
     return Layout(_RUN_FIELDS, RUN, RUN.needed)
 
 
-def _layout_of_qrels(fields: list[str], header: Header, schema: Schema, location: str) -> Layout:
+def _layout_of_qrels(
+    fields: list[str], header: Header, schema: Schema, location: str
+) -> Layout:
     """Return the layout of qrels without a header, from the fields of the first line."""
     if tuple(fields) == BEIR:
         return Layout(QREL_COLUMNS, schema, QREL_COLUMNS, header=True)
@@ -447,7 +479,10 @@ def _layout_of_qrels(fields: list[str], header: Header, schema: Schema, location
         check_names(fields, fields)
         numbers = frozenset(fields) - TEXTS
         return Layout(
-            fields, replace(schema, needed=tuple(fields), numbers=numbers), fields, header=True
+            fields,
+            replace(schema, needed=tuple(fields), numbers=numbers),
+            fields,
+            header=True,
         )
     return Layout(_QREL_FIELDS, schema, _QREL_FIELDS)
 
@@ -455,7 +490,9 @@ def _layout_of_qrels(fields: list[str], header: Header, schema: Schema, location
 def check_ranks(table: pl.DataFrame) -> None:
     """Raise if the ranks of a query are not 1, 2, 3, ..."""
     ranks: dict[str, list[float]] = {}
-    for query_id, rank in zip(table["query_id"].to_list(), table["rank"].to_list(), strict=True):
+    for query_id, rank in zip(
+        table["query_id"].to_list(), table["rank"].to_list(), strict=True
+    ):
         ranks.setdefault(query_id, []).append(rank)
     for query_id, of_query in ranks.items():
         if sorted(of_query) != [*range(1, len(of_query) + 1)]:
@@ -594,7 +631,12 @@ def numbered_lines(text: str) -> list[tuple[int, str]]:
 
 
 def csv_rows(
-    text: str, location: Location, separator: str = ",", *, strip: bool = True, **options: Any
+    text: str,
+    location: Location,
+    separator: str = ",",
+    *,
+    strip: bool = True,
+    **options: Any,
 ) -> Iterator[tuple[int, list[str]]]:
     """Yield the rows of a CSV text that are not empty, each with the number of its first line.
 
@@ -621,7 +663,9 @@ def csv_rows(
             written = (
                 fields
                 if strip
-                else [line.strip(" \t\v\f\r") for line in lines[start : reader.line_num]]
+                else [
+                    line.strip(" \t\v\f\r") for line in lines[start : reader.line_num]
+                ]
             )
             if any(written):
                 yield start + 1, fields
@@ -634,5 +678,7 @@ def csv_rows(
 
 def _fault(error: csv.Error) -> str:
     """Return the fault of a CSV text in plain words."""
-    matches = [words for theirs, words in _FAULTS.items() if str(error).startswith(theirs)]
+    matches = [
+        words for theirs, words in _FAULTS.items() if str(error).startswith(theirs)
+    ]
     return matches[0] if matches else str(error)

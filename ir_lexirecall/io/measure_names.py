@@ -102,7 +102,8 @@ def equivalent(name: str) -> Equivalent | None:
         if match is not None:
             value = f"{float(match['value']):g}" if "value" in pattern else ""
             measure, note = (
-                re.sub(r"(?<=[@=])[KX]\b", value, text) for text in (item.measure, item.note)
+                re.sub(r"(?<=[@=])[KX]\b", value, text)
+                for text in (item.measure, item.note)
             )
             return Equivalent(name, measure, note)
     return None
@@ -156,7 +157,9 @@ def _equivalent_measure(name: str) -> str:
         hint = hint or "; name those that you want, or official"
         raise ValueError(f"trec_eval has no single measure {name!r}{hint}")
     if not item.measure:
-        raise ValueError(f"trec_eval's {item.name} is not available here; use {item.note}")
+        raise ValueError(
+            f"trec_eval's {item.name} is not available here; use {item.note}"
+        )
     if match is None:
         raise ValueError(
             f"trec_eval's parameters of {family}, {parameters!r}, are not read here; "
@@ -174,7 +177,9 @@ def trec_eval_name(measure: str) -> str:
     if measure == "NumRet(rel=1)":  # as NumRelRet prints
         return "num_rel_ret"
     for item in EQUIVALENTS:
-        pattern = re.sub(r"(?<=[@=])[KX]\b", r"(?P<value>[\\d.]+)", re.escape(item.measure))
+        pattern = re.sub(
+            r"(?<=[@=])[KX]\b", r"(?P<value>[\\d.]+)", re.escape(item.measure)
+        )
         match = re.fullmatch(pattern, measure) if pattern else None
         if match is not None:
             value = match.groupdict().get("value", "0")
@@ -185,7 +190,9 @@ def trec_eval_name(measure: str) -> str:
 @entry
 def trec_eval_lines(
     means: Mapping[str, float] | pd.Series,
-    per_query: pd.DataFrame | tuple[Sequence[str], Mapping[str, Sequence[float]]] | None = None,
+    per_query: pd.DataFrame
+    | tuple[Sequence[str], Mapping[str, Sequence[float]]]
+    | None = None,
     *,
     run: str | None = None,
     places: int | None = None,
@@ -208,7 +215,9 @@ def trec_eval_lines(
     digits = 4 if places is None else places
     query_ids, columns = _columns_of(per_query)
     # trec_eval counts queries over all of them only.
-    columns = {name: x for name, x in columns.items() if trec_eval_name(name) != "num_q"}
+    columns = {
+        name: x for name, x in columns.items() if trec_eval_name(name) != "num_q"
+    }
     lines = [
         _trec_eval_line(name, query_id, column[q], digits)
         for q, query_id in enumerate(query_ids)
@@ -216,7 +225,9 @@ def trec_eval_lines(
     ]
     if run is not None:
         lines.append(f"{'runid':<22}\tall\t{run}")
-    lines += [_trec_eval_line(name, "all", value, digits) for name, value in means.items()]
+    lines += [
+        _trec_eval_line(name, "all", value, digits) for name, value in means.items()
+    ]
     return "\n".join(lines)
 
 
@@ -335,7 +346,11 @@ def _names() -> tuple[dict[str, KnownMeasure], frozenset[str]]:
     parser = configparser.ConfigParser(delimiters=("=",))
     parser.read(Path(__file__).with_suffix(".ini"), encoding="utf-8")
     names_of_section = {
-        section: [name.strip() for names in parser[section].values() for name in names.split(",")]
+        section: [
+            name.strip()
+            for names in parser[section].values()
+            for name in names.split(",")
+        ]
         for section in parser.sections()
     }
     qualifiers = frozenset(names_of_section.pop("beside"))

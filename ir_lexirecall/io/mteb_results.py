@@ -71,12 +71,16 @@ class TaskResult:
         """
         for name in where:
             if name not in ("split", "subset"):
-                raise ValueError(f"where: results of MTEB have split and subset, not {name!r}")
+                raise ValueError(
+                    f"where: results of MTEB have split and subset, not {name!r}"
+                )
         wanted = where.get("split"), where.get("subset")
         scores = {
             cell: score
             for cell, score in self.scores.items()
-            if all(name in (None, part) for name, part in zip(wanted, cell, strict=True))
+            if all(
+                name in (None, part) for name, part in zip(wanted, cell, strict=True)
+            )
         }
         return replace(self, scores=scores)
 
@@ -104,7 +108,9 @@ class CellScores:
     def from_results(cls, results: Sequence[TaskResult]) -> Self:
         """Return the scores of models; a cell that no model has is left out."""
         runs = tuple(dict.fromkeys(result.run for result in results))
-        present = {(result.task, *cell) for result in results for cell in result.present}
+        present = {
+            (result.task, *cell) for result in results for cell in result.present
+        }
         index_of_cell = {cell: c for c, cell in enumerate(sorted(present))}
         scores: dict[str, Floats] = {}
         for result in results:
@@ -135,7 +141,9 @@ class CellScores:
             runs = list(compress(self.runs, has_task))
             values = {
                 measure: _means_over_cells(of_measure)[:, None]
-                for measure, of_measure in zip(self.scores, scores[:, has_task], strict=True)
+                for measure, of_measure in zip(
+                    self.scores, scores[:, has_task], strict=True
+                )
             }
             yield task, runs, values
 
@@ -154,13 +162,17 @@ class CellScores:
 
     def renamed(self, names: Mapping[str, str]) -> Self:
         """Return the scores under other names of measures; ``names``: the present ones by these."""
-        return replace(self, scores={new: self.scores[old] for new, old in names.items()})
+        return replace(
+            self, scores={new: self.scores[old] for new, old in names.items()}
+        )
 
     def of_measure(self, measure: str, runs: Sequence[str]) -> tuple[Floats, Ints]:
         """Return the scores of some models, and where tasks begin; without empty cells."""
         scores = self.scores[measure][[self.runs.index(run) for run in runs]]
         has_score: Bools = np.asarray(~np.isnan(scores).all(axis=0))
-        tasks = [task for (task, *_), kept in zip(self.cells, has_score, strict=True) if kept]
+        tasks = [
+            task for (task, *_), kept in zip(self.cells, has_score, strict=True) if kept
+        ]
         starts = [c for c, task in enumerate(tasks) if c == 0 or task != tasks[c - 1]]
         return scores[:, has_score], np.array(starts, dtype=np.int64)
 
@@ -182,7 +194,9 @@ def holds_mteb_results(folder: Path) -> bool:
     """Return whether the folder of a model, with or without revisions, holds results of MTEB."""
     if any(True for _ in folder.rglob("*/*.json")):
         return True
-    paths = (path for path in sorted(folder.glob("*.json")) if path.name != "model_meta.json")
+    paths = (
+        path for path in sorted(folder.glob("*.json")) if path.name != "model_meta.json"
+    )
     first = next(paths, None)
     if first is None:
         return False
@@ -247,7 +261,9 @@ def _model_of(path: Path, folder: Path) -> str:
     The folder may be that of one model. MTEB writes ``model_meta.json`` into that of the revision.
     """
     parts = path.resolve().relative_to(folder.resolve().parent).parts
-    has_revision = (path.parent / "model_meta.json").exists() or _REVISION.fullmatch(parts[-2])
+    has_revision = (path.parent / "model_meta.json").exists() or _REVISION.fullmatch(
+        parts[-2]
+    )
     if len(parts) > 3 or has_revision:
         return parts[max(-3, -len(parts))]
     return parts[-2]
@@ -262,12 +278,16 @@ def results_of_content(
         ValueError: a measure is not in the file, or a score is not a number.
     """
     return [
-        TaskResult(run, str(content["task_name"]), name, _scores(content, name, path), path)
+        TaskResult(
+            run, str(content["task_name"]), name, _scores(content, name, path), path
+        )
         for name in measures or [MAIN_SCORE]
     ]
 
 
-def _scores(content: Mapping[str, Any], measure: str, path: str) -> dict[tuple[str, str], float]:
+def _scores(
+    content: Mapping[str, Any], measure: str, path: str
+) -> dict[tuple[str, str], float]:
     """Return the score of each split and subset by a measure; NaN where it is null."""
     scores: dict[tuple[str, str], float] = {}
     for split, entries in _entries(content):
@@ -277,7 +297,9 @@ def _scores(content: Mapping[str, Any], measure: str, path: str) -> dict[tuple[s
                 raise ValueError(_no_number(path, measure))
             cell = split, str(entry.get("hf_subset", "default"))
             if cell in scores:
-                raise ValueError(f"{path}: the subset {cell[1]!r} of {split!r} is there twice")
+                raise ValueError(
+                    f"{path}: the subset {cell[1]!r} of {split!r} is there twice"
+                )
             scores[cell] = score
     if not scores:
         raise ValueError(_no_number(path, measure))
@@ -431,7 +453,10 @@ def _check_once(results: Iterable[TaskResult]) -> None:
 def _check_no_null(results: Sequence[TaskResult]) -> None:
     """Raise if a score is null."""
     nulls = [
-        (result, cell) for result in results for cell in result.scores if cell not in result.present
+        (result, cell)
+        for result in results
+        for cell in result.scores
+        if cell not in result.present
     ]
     if nulls:
         result, (split, subset) = nulls[0]
@@ -472,12 +497,18 @@ def _missing_cells(
     results: Sequence[TaskResult], common: set[tuple[str, str]]
 ) -> Iterable[MissingCell]:
     """Yield the splits and subsets of a task that some model with this task lacks."""
-    for split, subset in sorted(set.union(*(set(result.scores) for result in results)) - common):
-        runs = [result.run for result in results if (split, subset) not in result.present]
+    for split, subset in sorted(
+        set.union(*(set(result.scores) for result in results)) - common
+    ):
+        runs = [
+            result.run for result in results if (split, subset) not in result.present
+        ]
         yield MissingCell(results[0].task, split, subset, tuple(runs))
 
 
 def _shown(cells: Iterable[tuple[str, str]]) -> str:
     """Return splits and subsets as messages show them, at most three."""
     names = [f"{split} {subset}" for split, subset in sorted(cells)]
-    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+    return ", ".join(names[:3]) + (
+        f" and {len(names) - 3} more" if len(names) > 3 else ""
+    )

@@ -60,7 +60,16 @@ RENAME_HINTS = {
     "rating": "relevance",
 }
 """Names of recommender systems: a message offers to rename them, no reader takes them."""
-QUERY_NAMES = ("query_id", "qid", "query", "topic", "topic_id", "user", "user_id", "review")
+QUERY_NAMES = (
+    "query_id",
+    "qid",
+    "query",
+    "topic",
+    "topic_id",
+    "user",
+    "user_id",
+    "review",
+)
 """Names of a query's id in tables of values."""
 ITEM_NAMES = ("doc_id", "instance_id", "sample_id", "question_id", "id", "idx", "uid")
 """Names of an item's id: `doc_id` of lm-eval, `instance_id` of HELM, and what others write."""
@@ -91,7 +100,11 @@ def grades_may_be_scores(names: Sequence[str]) -> bool:
     False
     """
     has_grades = "relevance" in our_names(names)
-    return "score" in names and not has_grades and not {*_GRADES_ARE_SCORES}.isdisjoint(names)
+    return (
+        "score" in names
+        and not has_grades
+        and not {*_GRADES_ARE_SCORES}.isdisjoint(names)
+    )
 
 
 def renaming(names: Sequence[str]) -> str:
@@ -100,5 +113,7 @@ def renaming(names: Sequence[str]) -> str:
     >>> renaming(["user", "item", "rating"])
     '; rename user to query_id, item to doc_id, rating to relevance'
     """
-    renames = [f"{name} to {RENAME_HINTS[name]}" for name in names if name in RENAME_HINTS]
+    renames = [
+        f"{name} to {RENAME_HINTS[name]}" for name in names if name in RENAME_HINTS
+    ]
     return f"; rename {', '.join(renames)}" if len(renames) > 1 else ""

@@ -18,7 +18,16 @@ from ir_lexirecall.io.names import ITEM_NAMES, QUERY_NAMES
 from ir_lexirecall.io.repeated_values import REPEAT_COLUMNS, Repeats
 from ir_lexirecall.io.value_cells import RepeatAdvice, id_text, is_measure, texts
 
-RUN_NAMES = ("run", "run_id", "runid", "system", "model", "model_name", "recommender", "algo")
+RUN_NAMES = (
+    "run",
+    "run_id",
+    "runid",
+    "system",
+    "model",
+    "model_name",
+    "recommender",
+    "algo",
+)
 TEXT_NAMES = ("question", "user_input", "input")
 """Names of texts that stand for an id where there is none, as in files of ragas."""
 TASK_NAMES = ("task", "task_name", "dataset", "collection", "corpus")
@@ -29,7 +38,20 @@ INDEX = "(index)"
 _ROW_LABELS = re.compile(r"|\(index\)|unnamed: ?\d+|index|level_\d+", re.IGNORECASE)
 """Names under which the row labels of a pandas frame end up in a file or another frame."""
 _ROW_NUMBERS = frozenset(
-    ["rank", "row", "line", "position", "pos", "order", "step", "no", "nr", "n", "i", "#"]
+    [
+        "rank",
+        "row",
+        "line",
+        "position",
+        "pos",
+        "order",
+        "step",
+        "no",
+        "nr",
+        "n",
+        "i",
+        "#",
+    ]
 )
 """Names of columns that may just count the rows."""
 REPEAT_NAMES = ("filter", *(name for name in REPEAT_COLUMNS if name != "sample"))
@@ -96,13 +118,17 @@ class NamedColumns:
         for column, value in self.where.items():
             table = _rows_where(table, check_column(table, column), value)
         if self.repeats is not None:
-            table = replace(table, repeat=self.repeats.column_in(table, other_than=self.query))
+            table = replace(
+                table, repeat=self.repeats.column_in(table, other_than=self.query)
+            )
         if self.run is None:
             return table
         check_column(table, self.run, "name runs")
         if RUN_NAMES[0] in table.columns and self.run != RUN_NAMES[0]:
             table = table.renamed(RUN_NAMES[0], f"{RUN_NAMES[0]} (other)")
-        return table if self.run == RUN_NAMES[0] else table.renamed(self.run, RUN_NAMES[0])
+        return (
+            table if self.run == RUN_NAMES[0] else table.renamed(self.run, RUN_NAMES[0])
+        )
 
 
 def _rows_where(table: Table, column: str, value: Any) -> Table:
@@ -151,7 +177,9 @@ def is_row_count(table: Table, column: str) -> bool:
 # -- roles -----------------------------------------------------------------------------------------
 
 
-def roles_of(tables: Sequence[Table], query: str | None, is_one_run: Sequence[bool]) -> list[Roles]:
+def roles_of(
+    tables: Sequence[Table], query: str | None, is_one_run: Sequence[bool]
+) -> list[Roles]:
     """Return the roles of the columns of tables that are compared with each other.
 
     Args:
@@ -183,7 +211,9 @@ def _query_columns(tables: Sequence[Table], is_one_run: Sequence[bool]) -> list[
     unknown = [i for i, column in enumerate(columns) if column is None]
     common = ""
     if unknown:
-        common = id_column([tables[i] for i in unknown], [is_one_run[i] for i in unknown])
+        common = id_column(
+            [tables[i] for i in unknown], [is_one_run[i] for i in unknown]
+        )
     return [common if column is None else column for column in columns]
 
 
@@ -207,8 +237,13 @@ def check_no_contradiction(
     ]
     for name in ITEM_NAMES:
         others = [run.named([name]) or "" for run, _ in runs]
-        pairings = [(run, column, other) for (run, column), other in zip(runs, others, strict=True)]
-        if all(_may_pair(*pairing) for pairing in pairings) and not _pair_alike(pairings):
+        pairings = [
+            (run, column, other)
+            for (run, column), other in zip(runs, others, strict=True)
+        ]
+        if all(_may_pair(*pairing) for pairing in pairings) and not _pair_alike(
+            pairings
+        ):
             run, column = runs[0]
             raise ValueError(
                 f"{run.location(0)}: {column} and {others[0]} pair the rows of runs in different "
@@ -278,7 +313,11 @@ def table_label(name: str) -> str:
 def known_query_column(table: Table, one_run: bool) -> str | None:
     """Return the column that names queries by a known name; None without one."""
     run = table.named(RUN_NAMES)
-    for column in (known_item_column(table), task_column(table, one_run), table.named(["name"])):
+    for column in (
+        known_item_column(table),
+        task_column(table, one_run),
+        table.named(["name"]),
+    ):
         if column is not None and column != run:
             return column
     labels = [name for name in table.columns if _ROW_LABELS.fullmatch(name)]
@@ -297,7 +336,11 @@ def task_column(table: Table, one_run: bool) -> str | None:
     if column is None or is_unique_in_runs(table, column, one_run):
         return column
     others = [name for name in table.columns if name != column]
-    return None if any(is_unique_in_runs(table, name, one_run) for name in others) else column
+    return (
+        None
+        if any(is_unique_in_runs(table, name, one_run) for name in others)
+        else column
+    )
 
 
 def is_unique_in_runs(table: Table, column: str, one_run: bool = False) -> bool:
@@ -319,7 +362,9 @@ def id_column(tables: Sequence[Table], is_one_run: Sequence[bool]) -> str:
         runs += tables_of_runs(table, one_run)
         is_wide |= not one_run and run_column(table, None) is None
     unique = [name for name in tables[0].columns if _is_unique(name, runs)]
-    ids = [name for name in unique if _is_common(name, runs) and not _is_value(name, runs)]
+    ids = [
+        name for name in unique if _is_common(name, runs) and not _is_value(name, runs)
+    ]
     candidates = _ids_beside_runs(ids, runs) if is_wide else _without_labels(ids)
     if len(candidates) != 1:
         raise ValueError(_no_id_column(tables[0], runs, candidates or unique))
@@ -348,7 +393,9 @@ def tables_of_runs(table: Table, one_run: bool) -> list[Table]:
     names = [name for name in columns if name is not None]
     if not names:
         return [table]
-    keys = pd.Series(list(zip(*(map(str, table.columns[name]) for name in names), strict=True)))
+    keys = pd.Series(
+        list(zip(*(map(str, table.columns[name]) for name in names), strict=True))
+    )
     groups = keys.groupby(keys, sort=False).indices.values()
     return [table.rows(np.asarray(rows)) for rows in groups]
 
@@ -382,7 +429,9 @@ def _is_value(name: str, runs: Sequence[Table]) -> bool:
     if all(run.kind(name) is Kind.TEXT for run in runs):
         return False
     may_count = _ROW_LABELS.fullmatch(name) is not None or name.lower() in _ROW_NUMBERS
-    return may_count and any(_counts_rows(run.columns[name], in_order=False) for run in runs)
+    return may_count and any(
+        _counts_rows(run.columns[name], in_order=False) for run in runs
+    )
 
 
 def _is_no_run(name: str, tables: Sequence[Table]) -> bool:
@@ -415,7 +464,9 @@ def _counts_rows(values: Iterable[Any], *, in_order: bool) -> bool:
     return counted in ([*range(n)], [*range(1, n + 1)])
 
 
-def _no_id_column(table: Table, runs: Sequence[Table], candidates: Sequence[str]) -> str:
+def _no_id_column(
+    table: Table, runs: Sequence[Table], candidates: Sequence[str]
+) -> str:
     """Return the message on a table of which no column is known to name queries."""
     names = [name for name in table.columns if name != INDEX]
     message = (
@@ -438,7 +489,9 @@ def _no_id_column(table: Table, runs: Sequence[Table], candidates: Sequence[str]
 def _repeated_ids(runs: Sequence[Table]) -> str:
     """Return advice on a column of ids that a run has several times; empty without one."""
     columns = [name for name in runs[0].columns if _may_repeat_ids(name, runs)]
-    return _advice_on_split_ids(columns, runs) or _advice_on_ids_given_twice(columns, runs)
+    return _advice_on_split_ids(columns, runs) or _advice_on_ids_given_twice(
+        columns, runs
+    )
 
 
 def _advice_on_split_ids(columns: Sequence[str], runs: Sequence[Table]) -> str:
@@ -458,7 +511,9 @@ def _advice_on_split_ids(columns: Sequence[str], runs: Sequence[Table]) -> str:
 def _advice_on_ids_given_twice(columns: Sequence[str], runs: Sequence[Table]) -> str:
     """Return advice on ids most of which a run has once; empty without such ids."""
     for name in columns:
-        if _is_common(name, runs) and all(2 * len(run.ids(name)) > len(run) for run in runs):
+        if _is_common(name, runs) and all(
+            2 * len(run.ids(name)) > len(run) for run in runs
+        ):
             return (
                 f"if {name} names the queries, say so: query={name!r}, and keep one row of each: "
                 f"{_first_repeat(name, runs)}"
@@ -468,7 +523,11 @@ def _advice_on_ids_given_twice(columns: Sequence[str], runs: Sequence[Table]) ->
 
 def _may_repeat_ids(name: str, runs: Sequence[Table]) -> bool:
     """Return whether a column holds integers or texts that may be ids, some of them repeated."""
-    if name in (INDEX, "") or name.lower() in (*RUN_NAMES, *MEASURE_NAMES, *REPEAT_NAMES):
+    if name in (INDEX, "") or name.lower() in (
+        *RUN_NAMES,
+        *MEASURE_NAMES,
+        *REPEAT_NAMES,
+    ):
         return False
     if any(name not in run.columns for run in runs):
         return False
@@ -510,10 +569,16 @@ def _further_roles(table: Table, candidates: Sequence[str]) -> str:
     """Return guesses at the content of further columns, for messages; empty without any."""
     columns_of: dict[str, list[str]] = {_RUN: [], _REPEAT: [], _VALUES: []}
     for name in table.columns:
-        role = None if name in (INDEX, "", *candidates) else _role_by_content(table, name)
+        role = (
+            None if name in (INDEX, "", *candidates) else _role_by_content(table, name)
+        )
         if role is not None:
             columns_of[role].append(name)
-    roles = [f"{role}: {shown_names(names, 5)}" for role, names in columns_of.items() if names]
+    roles = [
+        f"{role}: {shown_names(names, 5)}"
+        for role, names in columns_of.items()
+        if names
+    ]
     return f" (could be {'; '.join(roles)})" if roles else ""
 
 
@@ -536,7 +601,9 @@ def _role_by_content(table: Table, name: str) -> str | None:
 # -- rows that repeat a query ----------------------------------------------------------------------
 
 
-def advice_on_repeats(table: Table, roles: Roles, values: Sequence[str]) -> RepeatAdvice:
+def advice_on_repeats(
+    table: Table, roles: Roles, values: Sequence[str]
+) -> RepeatAdvice:
     """Return a function that gives advice on two rows of the same query and run.
 
     Args:
@@ -556,7 +623,11 @@ def advice_on_repeats(table: Table, roles: Roles, values: Sequence[str]) -> Repe
             for name, column in columns.items()
             if _text_of(column[first]) != _text_of(column[second])
         }
-        keys = [table.columns[name] for name in (roles.query, roles.run, roles.measure) if name]
+        keys = [
+            table.columns[name]
+            for name in (roles.query, roles.run, roles.measure)
+            if name
+        ]
         sizes = pd.Series(list(zip(*(map(_text_of, key) for key in keys), strict=True)))
         return _advice(differing, most=int(sizes.value_counts().max()))
 

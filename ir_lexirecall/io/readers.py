@@ -20,7 +20,15 @@ from typing import Any
 import numpy as np
 
 from ir_lexirecall._util import engine
-from ir_lexirecall._util.errors import and_more, entry, is_integer, is_number, naming, needs, shown
+from ir_lexirecall._util.errors import (
+    and_more,
+    entry,
+    is_integer,
+    is_number,
+    naming,
+    needs,
+    shown,
+)
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.lazy import polars as pl
 from ir_lexirecall.io import files, lines, search_engines
@@ -113,7 +121,9 @@ def _scored(table: pl.DataFrame) -> pl.DataFrame:
     if "score" in table.columns or "rank" not in table.columns:
         return table
     ranks = table["rank"].to_numpy()
-    return pl.DataFrame({"query_id": table["query_id"], "doc_id": table["doc_id"], "score": -ranks})
+    return pl.DataFrame(
+        {"query_id": table["query_id"], "doc_id": table["doc_id"], "score": -ranks}
+    )
 
 
 def columns_of_text(file: File, schema: Schema) -> Iterator[pl.DataFrame]:
@@ -129,7 +139,9 @@ def columns_of_text(file: File, schema: Schema) -> Iterator[pl.DataFrame]:
         yield _table_of_dicts(search_engines.ratings_in(file), schema)
         return
     with naming(file.path):
-        layout = lines.layout_of(file.first_line, file.ending, schema, file.line_name(1))
+        layout = lines.layout_of(
+            file.first_line, file.ending, schema, file.line_name(1)
+        )
     tables = layout.batches(file.blocks, file.line_of_block)
     if schema.of_qrels:
         yield _with_numbers(with_original_ids(lines.stacked([*tables])))
@@ -155,7 +167,11 @@ def first_ranks(file: File) -> list[tuple[Any, Any, Any]]:
         return []
     layout = lines.layout_of_table(header, RANKS_AND_SCORES)
     table = next(layout.batches(file.blocks, file.line_of_block))
-    return [*zip(*(table[name][:LOOKED_AT].to_list() for name in RANKED_SCORES), strict=True)]
+    return [
+        *zip(
+            *(table[name][:LOOKED_AT].to_list() for name in RANKED_SCORES), strict=True
+        )
+    ]
 
 
 def read_pool(path: str) -> tuple[pl.DataFrame, int] | None:
@@ -179,12 +195,18 @@ def read_pool(path: str) -> tuple[pl.DataFrame, int] | None:
         return None
     header = lines.header_of(line, file.ending)
     names = header.columns(POOL)
-    if not header.is_one(POOL, file.line_name(1)) or not set(QREL_COLUMNS) <= set(names):
+    if not header.is_one(POOL, file.line_name(1)) or not set(QREL_COLUMNS) <= set(
+        names
+    ):
         return None
     table = lines.stacked([*columns_of_text(file, POOL)])
     has_grade = ~np.isnan(table["relevance"].to_numpy())
     graded = [
-        pl.Series(name, [*compress(table[name].to_list(), has_grade)], dtype=table.schema[name])
+        pl.Series(
+            name,
+            [*compress(table[name].to_list(), has_grade)],
+            dtype=table.schema[name],
+        )
         for name in (*QREL_COLUMNS, *ASPECT_COLUMNS)
         if name in names
     ]
@@ -239,7 +261,9 @@ def _run_in(records: list[tuple[int, Any]], location: Location) -> tuple[Any, st
     if _is_prediction(content) or len(records) > 1:
         return _predictions(records, location), ""
     if isinstance(content, dict) and {"details", "metric_score"} <= content.keys():
-        return search_engines.read_rank_eval(content).run, ""  # a response of _rank_eval
+        return search_engines.read_rank_eval(
+            content
+        ).run, ""  # a response of _rank_eval
     return _of_mteb(content)
 
 
@@ -252,7 +276,9 @@ def _of_mteb(content: Any) -> tuple[Any, str]:
         return content, ""
     if _MTEB not in content and not _is_nested(content, depth=4):
         return content, ""
-    runs: dict[str, Any] = {}  # MTEB's predictions have queries below subsets and splits
+    runs: dict[
+        str, Any
+    ] = {}  # MTEB's predictions have queries below subsets and splits
     for name, splits in content.items():
         if name != _MTEB and isinstance(splits, dict):
             runs |= {f"{name}/{split}": run for split, run in splits.items()}
@@ -330,11 +356,15 @@ def _table_of_records(
     return pl.DataFrame([_column(name, values) for name, values in columns.items()])
 
 
-def _located_rows(records: list[tuple[int, Any]], location: Location) -> list[tuple[str, Any]]:
+def _located_rows(
+    records: list[tuple[int, Any]], location: Location
+) -> list[tuple[str, Any]]:
     """Return the rows of JSON lines, or of a single list, each with its location."""
     if len(records) == 1 and isinstance(records[0][1], list):
         label = location(0).removesuffix("line 0")
-        return [(f"{label}record {n}", row) for n, row in enumerate(records[0][1], start=1)]
+        return [
+            (f"{label}record {n}", row) for n, row in enumerate(records[0][1], start=1)
+        ]
     return [(location(line), row) for line, row in records]
 
 
@@ -354,7 +384,10 @@ def _names_of_record(row: Mapping[str, Any], schema: Schema) -> dict[str, str]:
 
 
 def _check_record(
-    cells: Mapping[str, Any], value: str, parse: Callable[[Any], float | None], location: str
+    cells: Mapping[str, Any],
+    value: str,
+    parse: Callable[[Any], float | None],
+    location: str,
 ) -> None:
     """Raise if a row lacks a column, or has no id or number in one."""
     missing = [name for name in ("query_id", "doc_id", value) if name not in cells]
@@ -443,7 +476,9 @@ def _predictions(
     return run
 
 
-def _predicted_ranking(query_id: str, results: list[Any], line: str) -> dict[str, float]:
+def _predicted_ranking(
+    query_id: str, results: list[Any], line: str
+) -> dict[str, float]:
     """Return the scores of a query's results by document."""
     ranking: dict[str, float] = {}
     for result in results:
@@ -465,7 +500,9 @@ def _json_id(value: Any, name: str, location: str) -> str:
     """Return an id in JSON as a text."""
     if isinstance(value, str) or is_integer(value):
         return str(value)
-    raise ValueError(f"{location}: {name} is {shown(value)}, not a string or an integer")
+    raise ValueError(
+        f"{location}: {name} is {shown(value)}, not a string or an integer"
+    )
 
 
 # -- assignments of nuggets ------------------------------------------------------------------------
@@ -511,11 +548,19 @@ def nugget_qrels(
         if not is_number(weight) or not 0 <= weight < float("inf"):
             raise ValueError(f"{name} must be a number of at least 0, not {weight!r}")
     rows = [
-        (query_id, doc_id, text, _GRADES[nugget["assignment"]], weights[nugget["importance"]])
+        (
+            query_id,
+            doc_id,
+            text,
+            _GRADES[nugget["assignment"]],
+            weights[nugget["importance"]],
+        )
         for location, record in _assignments(assignments)
         for query_id, doc_id, text, nugget in _nuggets_of(record, weights, location)
     ]
-    return pd.DataFrame(rows, columns=["query_id", "doc_id", "subtopic_id", "relevance", "weight"])
+    return pd.DataFrame(
+        rows, columns=["query_id", "doc_id", "subtopic_id", "relevance", "weight"]
+    )
 
 
 def _assignments(
@@ -540,16 +585,23 @@ def _nuggets_of(
         ValueError: the record or a nugget lacks a field, or one has an unknown value.
     """
     if not isinstance(record, Mapping):
-        raise ValueError(f"{location}: expected an assignment of nuggets, got {shown(record)}")
+        raise ValueError(
+            f"{location}: expected an assignment of nuggets, got {shown(record)}"
+        )
     query_id = _field(record, ("qid", "query_id"), location)
     doc_id = _field(record, ("docid", "doc_id", "docno", "run_id"), location)
     nuggets = record.get("nuggets")
     if not isinstance(nuggets, list):
         raise ValueError(f"{location}: no list of nuggets for query {query_id!r}")
-    choices_of: dict[str, Mapping[str, Any]] = {"importance": weights, "assignment": _GRADES}
+    choices_of: dict[str, Mapping[str, Any]] = {
+        "importance": weights,
+        "assignment": _GRADES,
+    }
     for nugget in nuggets:
         if not isinstance(nugget, Mapping):
-            raise ValueError(f"{location}: a nugget of query {query_id!r} is {shown(nugget)}")
+            raise ValueError(
+                f"{location}: a nugget of query {query_id!r} is {shown(nugget)}"
+            )
         text = _field(nugget, ("text",), location)
         for name, choices in choices_of.items():
             if nugget.get(name) not in [*choices]:
@@ -598,7 +650,9 @@ def columns_of_parquet(file: File, schema: Schema) -> Iterator[pl.DataFrame]:
                 raise ValueError(str(error)) from None
             # Without the advice for programmers that follows the first line.
             reason = str(error).partition("\n")[0] or type(error).__name__
-            raise ValueError(f"{file.path} cannot be read as Parquet: {reason}") from None
+            raise ValueError(
+                f"{file.path} cannot be read as Parquet: {reason}"
+            ) from None
 
 
 class _Readable(ValueError):
@@ -614,7 +668,9 @@ def _by_arrow(file: Any, needed: Sequence[str]) -> Iterator[pl.DataFrame]:
     except ValueError as error:
         raise _Readable(str(error)) from None
     rows = 0
-    for batch in file.iter_batches(_ROWS, columns=wanted, use_threads=engine.computes()):
+    for batch in file.iter_batches(
+        _ROWS, columns=wanted, use_threads=engine.computes()
+    ):
         batch.validate(full=True)
         rows += batch.num_rows
         yield _of_arrow(batch)
@@ -628,7 +684,9 @@ def _of_arrow(table: Any) -> pl.DataFrame:
     Polars panics where a note is not a text.
     """
     if engine.computes():
-        return pl.DataFrame(type(table).from_arrays(table.columns, names=table.schema.names))
+        return pl.DataFrame(
+            type(table).from_arrays(table.columns, names=table.schema.names)
+        )
     named = zip(table.schema.names, table.columns, strict=True)
     return pl.DataFrame([_column(name, column.to_pylist()) for name, column in named])
 
@@ -637,19 +695,32 @@ def _by_polars(path: str, needed: Sequence[str]) -> pl.DataFrame:
     """Return the columns of a Parquet file, read by Polars."""
     if not engine.computes():
         raise _Readable(needs(f"reading Parquet {engine.where()}", "PyArrow", "all"))
-    words = [sys.executable, "-c", "import polars, sys; polars.read_parquet(sys.argv[1])", path]
-    trial = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    words = [
+        sys.executable,
+        "-c",
+        "import polars, sys; polars.read_parquet(sys.argv[1])",
+        path,
+    ]
+    trial = subprocess.run(
+        words, stdin=subprocess.DEVNULL, capture_output=True, check=False
+    )
     if trial.returncode:
         last = trial.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2]
         raise ValueError(last or "it is damaged")
     rows = pl.scan_parquet(path)
     names = rows.collect_schema().names()
-    return rows.select(needed if needed and set(needed) <= set(names) else names).collect()
+    return rows.select(
+        needed if needed and set(needed) <= set(names) else names
+    ).collect()
 
 
 FORMATS: list[FileFormat] = [
     FileFormat(lambda file: file.is_parquet, columns_of_parquet),
-    FileFormat(lambda file: is_json(file.first_line), _columns_of_json, always_has_columns=False),
+    FileFormat(
+        lambda file: is_json(file.first_line),
+        _columns_of_json,
+        always_has_columns=False,
+    ),
     FileFormat(lambda file: True, columns_of_text, always_has_columns=False),
 ]
 """Formats of files, in the order in which they are tried."""

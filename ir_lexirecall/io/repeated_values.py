@@ -44,7 +44,9 @@ class Repeats:
 
     @classmethod
     def from_argument(
-        cls, repeats: RepeatsLike | Repeats | None, deterministic: str | Iterable[str] | None
+        cls,
+        repeats: RepeatsLike | Repeats | None,
+        deterministic: str | Iterable[str] | None,
     ) -> Repeats | None:
         """Return the user's description of repeats; None without repeats.
 
@@ -56,10 +58,16 @@ class Repeats:
         """
         if isinstance(repeats, Repeats):
             return repeats
-        names = [deterministic] if isinstance(deterministic, str) else list(deterministic or ())
+        names = (
+            [deterministic]
+            if isinstance(deterministic, str)
+            else list(deterministic or ())
+        )
         if repeats is None:
             if names:
-                raise ValueError(f"deterministic={names[0]!r} needs repeats= of the other systems")
+                raise ValueError(
+                    f"deterministic={names[0]!r} needs repeats= of the other systems"
+                )
             return None
         column = None
         if isinstance(repeats, (tuple, list)) and len(repeats) == 2:
@@ -74,7 +82,9 @@ class Repeats:
 
     def of_runs(self, runs: Sequence[str]) -> Repeats:
         """Return what is said of some of the runs."""
-        return replace(self, deterministic=tuple(x for x in self.deterministic if x in runs))
+        return replace(
+            self, deterministic=tuple(x for x in self.deterministic if x in runs)
+        )
 
     def column_in(self, table: Table, other_than: str | None = None) -> str | None:
         """Return the column of a table that tells repeats apart; None without one.
@@ -89,7 +99,9 @@ class Repeats:
         if self.column is not None:
             return self._named_column_in(table)
         names = [
-            name for name in table.columns if name.lower() in REPEAT_COLUMNS and name != other_than
+            name
+            for name in table.columns
+            if name.lower() in REPEAT_COLUMNS and name != other_than
         ]
         varying = [name for name in names if len(table.ids(name)) > 1]
         if len(varying) > 1:
@@ -175,7 +187,9 @@ class RepeatLabels:
         return labels
 
 
-def labelled(parts: Sequence[Cells], repeats: Repeats) -> tuple[list[Cells], RepeatLabels]:
+def labelled(
+    parts: Sequence[Cells], repeats: Repeats
+) -> tuple[list[Cells], RepeatLabels]:
     """Return values where every repeat is a run of its own, and what the labels stand for.
 
     Raises:
@@ -203,7 +217,9 @@ def labelled(parts: Sequence[Cells], repeats: Repeats) -> tuple[list[Cells], Rep
     return cells_of_repeats, repeat_labels
 
 
-def folded(values: Floats, runs: Sequence[str], labels: RepeatLabels) -> tuple[Floats, ...]:
+def folded(
+    values: Floats, runs: Sequence[str], labels: RepeatLabels
+) -> tuple[Floats, ...]:
     """Return the values of each run, shape ``(R, Q)``, made of those of its repeats.
 
     Args:
@@ -213,7 +229,8 @@ def folded(values: Floats, runs: Sequence[str], labels: RepeatLabels) -> tuple[F
     """
     row = {label: i for i, label in enumerate(runs)}
     return tuple(
-        values[[row[label] for label in of_run]] for of_run in labels.labels_of_runs.values()
+        values[[row[label] for label in of_run]]
+        for of_run in labels.labels_of_runs.values()
     )
 
 

@@ -110,9 +110,15 @@ def read_reviews(files: ReviewFiles, *, priors: bool = False) -> Reviews:
             )
         grades = _grades(simulation)
         if qrels.setdefault(review, grades) != grades:
-            other_path = next(of for (_, other), of in path_of.items() if other == review)
-            raise ValueError(f"{path}: {_differing_labels(review, grades, qrels, other_path)}")
-        ranking = {record: -float(rank) for rank, record in enumerate(simulation.ranking, 1)}
+            other_path = next(
+                of for (_, other), of in path_of.items() if other == review
+            )
+            raise ValueError(
+                f"{path}: {_differing_labels(review, grades, qrels, other_path)}"
+            )
+        ranking = {
+            record: -float(rank) for rank, record in enumerate(simulation.ranking, 1)
+        }
         runs.setdefault(model, {})[review] = ranking
     _check_all_reviews(runs, qrels)
     return Reviews(qrels, runs)
@@ -125,12 +131,17 @@ def _grades(simulation: Simulation) -> dict[str, int]:
 
 
 def _differing_labels(
-    review: str, grades: dict[str, int], qrels: dict[str, dict[str, int]], other_path: str
+    review: str,
+    grades: dict[str, int],
+    qrels: dict[str, dict[str, int]],
+    other_path: str,
 ) -> str:
     """Return that two simulations of a review disagree on its records or their labels."""
     others = qrels[review]
     differing = (
-        record for record in {**others, **grades} if grades.get(record) != others.get(record)
+        record
+        for record in {**others, **grades}
+        if grades.get(record) != others.get(record)
     )
     return (
         f"review {review!r} has other records than in {other_path}, or other labels, such as of "
@@ -159,7 +170,9 @@ def _named_files(files: Any) -> Iterator[tuple[str, str]]:
             yield from ((str(name), path) for _, path in _named_files(part))
     elif isinstance(files, (str, os.PathLike)):
         if os.path.isdir(files):
-            yield from (("", str(path)) for path in sorted(Path(files).glob("*.asreview")))
+            yield from (
+                ("", str(path)) for path in sorted(Path(files).glob("*.asreview"))
+            )
         else:
             yield "", os.fspath(files)
     else:
@@ -263,7 +276,9 @@ def _project(archive: zipfile.ZipFile, file: str) -> dict[str, Any]:
     text = text_of_member(archive, "project.json")
     project = parsed_json(text, f"{file} (project.json)")
     if not isinstance(project, dict):
-        raise ValueError(f"its project.json holds {shown(project)}, not what ASReview writes")
+        raise ValueError(
+            f"its project.json holds {shown(project)}, not what ASReview writes"
+        )
     return project
 
 
@@ -271,7 +286,9 @@ def _databases(archive: zipfile.ZipFile, project: Mapping[str, Any]) -> tuple[st
     """Return the names of the databases of records and of results."""
     names = archive.namelist()
     states = sorted(
-        name for name in names if name.startswith("reviews/") and name.endswith("/results.db")
+        name
+        for name in names
+        if name.startswith("reviews/") and name.endswith("/results.db")
     )
     if len(states) > 1:
         raise ValueError(f"it holds {len(states)} reviews; give a file with one")
@@ -289,10 +306,19 @@ def _check_records(records: Sequence[_Record]) -> None:
     """Raise if the id of a record is not an integer, or its label not 0, 1, -1 or missing."""
     for record in records:
         if type(record.record_id) is not int:
-            raise ValueError(f"the id of a record is {shown(record.record_id)}, not an integer")
-        if record.included not in (0, 1, -1, None):  # -1 is a missing label of older versions
+            raise ValueError(
+                f"the id of a record is {shown(record.record_id)}, not an integer"
+            )
+        if record.included not in (
+            0,
+            1,
+            -1,
+            None,
+        ):  # -1 is a missing label of older versions
             label = shown(record.included)
-            raise ValueError(f"the data set labels record {record.record_id} {label}, not 0 or 1")
+            raise ValueError(
+                f"the data set labels record {record.record_id} {label}, not 0 or 1"
+            )
 
 
 def _check_labels(records: Sequence[_Record], labelled: Sequence[_Result]) -> None:
@@ -300,7 +326,9 @@ def _check_labels(records: Sequence[_Record], labelled: Sequence[_Result]) -> No
     original = _original_of(records)
     originals = {record.record_id for record in records if record.duplicate_of is None}
     unknown = [
-        result.record_id for result in labelled if original.get(result.record_id) not in originals
+        result.record_id
+        for result in labelled
+        if original.get(result.record_id) not in originals
     ]
     if unknown:
         raise ValueError(
@@ -317,7 +345,9 @@ def _check_labels(records: Sequence[_Record], labelled: Sequence[_Result]) -> No
 def _original_of(records: Iterable[_Record]) -> dict[int, int]:
     """Return the record of which each one is a duplicate; the record itself if it is none."""
     return {
-        record.record_id: record.record_id if record.duplicate_of is None else record.duplicate_of
+        record.record_id: record.record_id
+        if record.duplicate_of is None
+        else record.duplicate_of
         for record in records
     }
 
@@ -331,7 +361,9 @@ class _Ranking(NamedTuple):
     priors: frozenset[str]
 
 
-def _ranking(records: Sequence[_Record], labelled: Sequence[_Result], *, priors: bool) -> _Ranking:
+def _ranking(
+    records: Sequence[_Record], labelled: Sequence[_Result], *, priors: bool
+) -> _Ranking:
     """Return the order of the records; those that were not labelled follow, relevant ones last."""
     original = _original_of(records)
     label_of: dict[str, int | None] = {}
@@ -348,7 +380,9 @@ def _ranking(records: Sequence[_Record], labelled: Sequence[_Result], *, priors:
         if record.duplicate_of is None and str(record.record_id) not in left_out
     }
     relevant = frozenset(
-        record_id for record_id, value in included.items() if label_of.get(record_id, value) == 1
+        record_id
+        for record_id, value in included.items()
+        if label_of.get(record_id, value) == 1
     )
     in_order = [record_id for record_id in label_of if record_id not in left_out]
     others = sorted(
@@ -362,7 +396,9 @@ def _review_name(project: Mapping[str, Any]) -> str:
     """Return the name of the first data set, else of the project, without its ending."""
     datasets = project.get("datasets")
     named = (
-        [item for item in datasets if isinstance(item, dict)] if isinstance(datasets, list) else []
+        [item for item in datasets if isinstance(item, dict)]
+        if isinstance(datasets, list)
+        else []
     )
     name = named[0].get("name") if named else None
     if not isinstance(name, str):
@@ -375,6 +411,10 @@ def _review_name(project: Mapping[str, Any]) -> str:
 def _model_name(labelled: Iterable[_Result]) -> str:
     """Return the name of the model that chose most of the records."""
     chosen = Counter(result[2:] for result in labelled if result.querier is not None)
-    trained = {parts: count for parts, count in chosen.items() if parts[0] is not None} or chosen
-    model: tuple[Any, ...] = max(trained, key=lambda parts: trained[parts], default=("unknown",))
+    trained = {
+        parts: count for parts, count in chosen.items() if parts[0] is not None
+    } or chosen
+    model: tuple[Any, ...] = max(
+        trained, key=lambda parts: trained[parts], default=("unknown",)
+    )
     return "-".join(str(part) for part in model if part is not None)

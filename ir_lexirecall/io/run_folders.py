@@ -15,9 +15,26 @@ from ir_lexirecall.io.names import grades_may_be_scores
 from ir_lexirecall.io.readers import format_of, is_json
 from ir_lexirecall.io.schemas import RANKED_RUN, RUN
 
-_RUN_ENDINGS = (".res", ".run", ".txt", ".parquet", ".jsonl", "_predictions.json", ".json")
+_RUN_ENDINGS = (
+    ".res",
+    ".run",
+    ".txt",
+    ".parquet",
+    ".jsonl",
+    "_predictions.json",
+    ".json",
+)
 """Endings of files that are runs, whatever they hold: a fault in them is an error."""
-_POSSIBLE_ENDINGS = (".csv", ".tsv", ".trec", ".out", ".results", ".result", ".trec_eval", ".dat")
+_POSSIBLE_ENDINGS = (
+    ".csv",
+    ".tsv",
+    ".trec",
+    ".out",
+    ".results",
+    ".result",
+    ".trec_eval",
+    ".dat",
+)
 """Endings of files that are runs if they look like one."""
 _OTHER_FILES = frozenset(
     (
@@ -29,7 +46,9 @@ _OTHER_FILES = frozenset(
         "package.json",
     )
 )
-_ABOUT_RUNS = re.compile(r"(readme|licen[cs]e|copying|notice)(\.\w+)?|ir[-_]metadata\.ya?ml", re.I)
+_ABOUT_RUNS = re.compile(
+    r"(readme|licen[cs]e|copying|notice)(\.\w+)?|ir[-_]metadata\.ya?ml", re.I
+)
 """Files that stand beside runs and need no word."""
 
 

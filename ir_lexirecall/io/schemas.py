@@ -51,8 +51,12 @@ class Schema:
     of_qrels: bool = False
 
 
-RUN = Schema("run", RUN_COLUMNS, frozenset(("score",)), open_ended=True, cut=Cut.IF_SHORTER)
-RANKED_RUN = Schema("run", ("query_id", "doc_id", "rank"), frozenset(("rank",)), cut=Cut.IF_SHORTER)
+RUN = Schema(
+    "run", RUN_COLUMNS, frozenset(("score",)), open_ended=True, cut=Cut.IF_SHORTER
+)
+RANKED_RUN = Schema(
+    "run", ("query_id", "doc_id", "rank"), frozenset(("rank",)), cut=Cut.IF_SHORTER
+)
 QRELS = Schema(
     "qrels",
     QREL_COLUMNS,

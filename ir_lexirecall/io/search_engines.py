@@ -11,7 +11,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
-from ir_lexirecall._util.errors import and_more, entry, is_integer, repeated, shown, shown_names
+from ir_lexirecall._util.errors import (
+    and_more,
+    entry,
+    is_integer,
+    repeated,
+    shown,
+    shown_names,
+)
 from ir_lexirecall.io.cells import number_or_text as as_float
 from ir_lexirecall.io.checks import check_not_cut
 from ir_lexirecall.io.files import File, open_file, parsed_json
@@ -76,7 +83,10 @@ def read_rank_eval(response: JSONLike, request: JSONLike | None = None) -> RankE
     """
     answer, what = _content(response, "response")
     details = _details_of(answer, what)
-    hits = {query_id: _hits_of(query_id, detail, what) for query_id, detail in details.items()}
+    hits = {
+        query_id: _hits_of(query_id, detail, what)
+        for query_id, detail in details.items()
+    }
     if request is None:
         rated, rated_in = {q: _only_rated(listed) for q, listed in hits.items()}, what
     else:
@@ -86,7 +96,10 @@ def read_rank_eval(response: JSONLike, request: JSONLike | None = None) -> RankE
     several = _has_several_indexes([*hits.values(), *rated.values()])
     run = _by_document(ranked, what, several=several)
     qrels = _by_document(rated, rated_in, several=several)
-    unrated = {q: [doc_id for doc_id in docs if doc_id not in qrels[q]] for q, docs in run.items()}
+    unrated = {
+        q: [doc_id for doc_id in docs if doc_id not in qrels[q]]
+        for q, docs in run.items()
+    }
     values = {q: _score_of(detail) for q, detail in details.items()}
     return RankEval(qrels, run, unrated, values)
 
@@ -116,7 +129,9 @@ def _details_of(answer: Mapping[str, Any], what: str) -> Mapping[str, Any]:
     details = answer.get("details")
     if not isinstance(details, Mapping):
         names = shown_names(list(map(str, answer)))
-        raise ValueError(f"{what}: not a response of _rank_eval: it has {names}, but no details")
+        raise ValueError(
+            f"{what}: not a response of _rank_eval: it has {names}, but no details"
+        )
     failures = answer.get("failures")
     if failures:
         raise ValueError(f"{what}: queries failed: {shown(failures)}")
@@ -127,12 +142,16 @@ def _hits_of(query_id: str, detail: Any, what: str) -> list[Hit]:
     """Return the hits of a query in a response of ``_rank_eval``."""
     items: Any = detail.get("hits", []) if isinstance(detail, Mapping) else None
     if not isinstance(items, list):
-        raise ValueError(f"{what}: the hits of query {query_id!r} are {shown(items)}, not a list")
+        raise ValueError(
+            f"{what}: the hits of query {query_id!r} are {shown(items)}, not a list"
+        )
     hits = []
     for item in items:
         match item:
             case {"hit": {"_id": doc_id} as hit}:
-                hits.append(Hit(str(hit.get("_index", "")), str(doc_id), item.get("rating")))
+                hits.append(
+                    Hit(str(hit.get("_index", "")), str(doc_id), item.get("rating"))
+                )
             case _:
                 raise ValueError(
                     f"{what}: a hit of query {query_id!r} is {shown(item)}, without hit and _id"
@@ -194,7 +213,9 @@ def _content(source: JSONLike, what: str) -> tuple[Mapping[str, Any], str]:
     file = open_file(source)
     content = parsed_json(file.text(), file.path)
     if not isinstance(content, dict):
-        raise ValueError(f"{file.path}: expected a JSON object, got a {type(content).__name__}")
+        raise ValueError(
+            f"{file.path}: expected a JSON object, got a {type(content).__name__}"
+        )
     return content, file.path
 
 
@@ -235,7 +256,9 @@ def _ratings(
     for item in content[queries]:
         rated = item.get("ratings", default) if isinstance(item, Mapping) else None
         if not isinstance(rated, list) or query not in item:
-            raise ValueError(f"{what}: expected {query} and a list of ratings, got {shown(item)}")
+            raise ValueError(
+                f"{what}: expected {query} and a list of ratings, got {shown(item)}"
+            )
         query_id = str(item[query])
         hits = [_rated_hit(rating, document, query_id, what) for rating in rated]
         ratings.append((query_id, hits))
@@ -287,7 +310,9 @@ def _rating(value: Any, query_id: str, doc_id: str, what: str) -> float:
 
 
 @entry
-def read_judgments(source: JSONLike, *, levels: int | None = None) -> dict[str, dict[str, float]]:
+def read_judgments(
+    source: JSONLike, *, levels: int | None = None
+) -> dict[str, dict[str, float]]:
     """Read a judgment list as qrels.
 
     Args:
@@ -331,7 +356,9 @@ class Rated(NamedTuple):
     location: str
 
 
-def _graded(rated: Iterable[Rated], what: str, levels: int | None) -> dict[str, dict[str, float]]:
+def _graded(
+    rated: Iterable[Rated], what: str, levels: int | None
+) -> dict[str, dict[str, float]]:
     """Return ratings by query and document, rounded to levels, if any.
 
     Raises:
@@ -342,7 +369,11 @@ def _graded(rated: Iterable[Rated], what: str, levels: int | None) -> dict[str, 
         if value is None:
             continue
         rating = _rating(value, query_id, doc_id, location)
-        grade = rating if levels is None else _grade(rating, levels, query_id, doc_id, location)
+        grade = (
+            rating
+            if levels is None
+            else _grade(rating, levels, query_id, doc_id, location)
+        )
         ratings = qrels.setdefault(query_id, {})
         if ratings.setdefault(doc_id, grade) != grade:
             raise ValueError(
@@ -359,13 +390,17 @@ def _rated_in_file(file: File) -> list[Rated]:
         return _rated_in_csv(file)
     content = parsed_json(file.text(), file.path)
     if not isinstance(content, dict):
-        raise ValueError(f"{file.path}: expected a JSON object, got a {type(content).__name__}")
+        raise ValueError(
+            f"{file.path}: expected a JSON object, got a {type(content).__name__}"
+        )
     return _rated_in_json(content, file.path)
 
 
 def _rated_in_json(content: Mapping[str, Any], what: str) -> list[Rated]:
     """Return everything in a list of the Search Relevance Workbench."""
-    ratings_by_query = _ratings(_list(content), ("judgmentRatings", "query", "docId"), what)
+    ratings_by_query = _ratings(
+        _list(content), ("judgmentRatings", "query", "docId"), what
+    )
     return [
         Rated(query_id, hit.doc_id, hit.rating, what)
         for query_id, hits in ratings_by_query
@@ -373,7 +408,9 @@ def _rated_in_json(content: Mapping[str, Any], what: str) -> list[Rated]:
     ]
 
 
-def _grade(rating: float, levels: int, query_id: str, doc_id: str, location: str) -> float:
+def _grade(
+    rating: float, levels: int, query_id: str, doc_id: str, location: str
+) -> float:
     """Return the grade that a rating between 0 and 1 is rounded to.
 
     Raises:

@@ -40,7 +40,9 @@ class SharedValues:
         Args:
             names: the present name of each measure that is kept, by its new name.
         """
-        return replace(self, names={new: self.names[name] for new, name in names.items()})
+        return replace(
+            self, names={new: self.names[name] for new, name in names.items()}
+        )
 
     def n_cells(self, measure: str, pairs: Sequence[Pair]) -> Ints | None:
         """Return the number of cells (task, split, subset) of each pair; None without cells."""
@@ -88,7 +90,9 @@ def keys_of_runs(
     for part in cells:
         has_value = ~np.isnan(part.value)
         columns = (part.run, part.measure, part.query_id)
-        for run, measure, query_id in zip(*(x[has_value] for x in columns), strict=True):
+        for run, measure, query_id in zip(
+            *(x[has_value] for x in columns), strict=True
+        ):
             keys.setdefault(str(run), set()).add((str(measure), str(query_id)))
     for result in results:
         present = {(result.measure, result.task, *cell) for cell in result.present}

@@ -29,7 +29,12 @@ _REFUSED = {
     ".toPandas()",
 }
 """Packages whose objects cannot be read as tables, and what to give instead."""
-_TRECTOOLS = {"query": "query_id", "docid": "doc_id", "rel": "relevance", "score": "score"}
+_TRECTOOLS = {
+    "query": "query_id",
+    "docid": "doc_id",
+    "rel": "relevance",
+    "score": "score",
+}
 _CHECKED = 3  # rankings in which hits are looked for
 _TOP_K = "ir_lexirecall.io.columns.top_k"
 
@@ -99,7 +104,9 @@ def what_is(data: Any, schema: Schema, *, ids: bool = False) -> Source:
             return Source(Kind.FILES, files, path)
         if ids and isinstance(data, str):
             return Source(Kind.ID, path, path)
-        return Source(Kind.FILES, (File.opened(path),), path)  # which says what is wrong
+        return Source(
+            Kind.FILES, (File.opened(path),), path
+        )  # which says what is wrong
     table = unwrapped(data, schema)
     return Source(Kind.NESTED if isinstance(table, Mapping) else Kind.TABLE, table)
 
@@ -115,15 +122,21 @@ def unwrapped(data: Any, schema: Schema) -> Any:
     """
     package = type(data).__module__.partition(".")[0]
     if package in _REFUSED and not hasattr(data, "_fields"):
-        raise ValueError(f"{schema.what} of type {type(data).__name__}: {_REFUSED[package]}")
+        raise ValueError(
+            f"{schema.what} of type {type(data).__name__}: {_REFUSED[package]}"
+        )
     table = _table_of_package(data, package, schema)
     if table is not None:
         return table
     if isinstance(data, Mapping):
         return _rankings_of_hits(data) if schema.what == "run" else data
-    if isinstance(data, Iterator) and hasattr(data, "read_all"):  # a reader of Arrow's tables
+    if isinstance(data, Iterator) and hasattr(
+        data, "read_all"
+    ):  # a reader of Arrow's tables
         return data.read_all()
-    is_frame = any(hasattr(data, name) for name in ("columns", "__arrow_c_stream__", "dtype"))
+    is_frame = any(
+        hasattr(data, name) for name in ("columns", "__arrow_c_stream__", "dtype")
+    )
     if isinstance(data, Iterable) and not is_frame:
         return rows_as_columns(list(data), schema)
     return data
@@ -142,7 +155,9 @@ def _table_of_package(data: Any, package: str, schema: Schema) -> Any:
             return data.to_dict()
         case "trectools":
             table = data.qrels_data if hasattr(data, "qrels_data") else data.run_data
-            return table[[name for name in _TRECTOOLS if name in table]].rename(columns=_TRECTOOLS)
+            return table[[name for name in _TRECTOOLS if name in table]].rename(
+                columns=_TRECTOOLS
+            )
         case "datasets" if isinstance(data, Mapping):
             splits = ", ".join(map(repr, data))
             raise ValueError(
@@ -150,7 +165,9 @@ def _table_of_package(data: Any, package: str, schema: Schema) -> Any:
             )
         case "datasets" if hasattr(data, "num_rows"):
             return data.with_format("arrow")[:]
-        case "pyarrow" if hasattr(data, "to_table"):  # a data set of files, or its scanner
+        case "pyarrow" if hasattr(
+            data, "to_table"
+        ):  # a data set of files, or its scanner
             return data.to_table()
         case "numpy" if isinstance(data, np.ndarray):
             return _table_of_records(data, schema.what)
@@ -210,7 +227,9 @@ def _table_of_records(data: NDArray[Any], what: str) -> pd.DataFrame:
                 f"an array of shape {data.shape}, without ids; for the k best documents of each "
                 f"query, use {_TOP_K}"
             )
-        raise ValueError(f"{what} of type {type(data).__name__} cannot be read: it is {kind}")
+        raise ValueError(
+            f"{what} of type {type(data).__name__} cannot be read: it is {kind}"
+        )
     fields = {name: data[name].ravel() for name in data.dtype.names}
     for name, values in fields.items():
         if values.dtype.kind == "S":
@@ -258,4 +277,6 @@ def _hit(hit: Any) -> tuple[Any, Any] | None:
     """Return document and score of a hit of Pyserini's, or of a pair; None of anything else."""
     if hasattr(hit, "docid") and hasattr(hit, "score"):
         return hit.docid, hit.score
-    return (hit[0], hit[1]) if isinstance(hit, (tuple, list)) and len(hit) == 2 else None
+    return (
+        (hit[0], hit[1]) if isinstance(hit, (tuple, list)) and len(hit) == 2 else None
+    )

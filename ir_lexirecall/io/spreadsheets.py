@@ -48,7 +48,11 @@ def with_original_ids(table: pl.DataFrame) -> pl.DataFrame:
     if not set(table.columns) >= _FOR_PEOPLE:
         return table
     columns = {
-        name: pl.Series(name, list(map(unescaped, table[name].to_list())), dtype=pl.String)
+        name: pl.Series(
+            name, list(map(unescaped, table[name].to_list())), dtype=pl.String
+        )
         for name in ("query_id", "doc_id")
     }
-    return pl.DataFrame({name: columns.get(name, table[name]) for name in table.columns})
+    return pl.DataFrame(
+        {name: columns.get(name, table[name]) for name in table.columns}
+    )

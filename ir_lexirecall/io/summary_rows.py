@@ -24,7 +24,17 @@ def _standard_error(values: Floats) -> float:
 _MEANS: tuple[Statistic, ...] = (lambda x: float(x.mean()), lambda x: float(x.sum()))
 """The mean, or the sum, as trec_eval has it for counts."""
 _MEAN_WORDS = (
-    *("aggregate", "all", "amean", "average", "averaged", "avg", "macro", "mean", "means"),
+    *(
+        "aggregate",
+        "all",
+        "amean",
+        "average",
+        "averaged",
+        "avg",
+        "macro",
+        "mean",
+        "means",
+    ),
     *("micro", "overall", "sum", "summary", "total"),
 )
 _STATISTICS: dict[str, tuple[Statistic, ...]] = {
@@ -34,13 +44,27 @@ _STATISTICS: dict[str, tuple[Statistic, ...]] = {
     **dict.fromkeys(("min", "minimum"), (lambda x: float(x.min()),)),
     **dict.fromkeys(("median",), (lambda x: float(np.median(x)),)),
     **dict.fromkeys(("sem", "stderr"), (_standard_error,)),
-    **dict.fromkeys(("sd", "std", "stddev", "stdev"), (_deviation, lambda x: float(x.std()))),
+    **dict.fromkeys(
+        ("sd", "std", "stddev", "stdev"), (_deviation, lambda x: float(x.std()))
+    ),
     **dict.fromkeys(("var", "variance"), (lambda x: _deviation(x) ** 2,)),
 }
 """What a row holds of the others, by a word in its name."""
 _FURTHER_WORDS = frozenset(
     [
-        *("by", "of", "over", "per", "queries", "query", "score", "task", "tasks", "the", "topics"),
+        *(
+            "by",
+            "of",
+            "over",
+            "per",
+            "queries",
+            "query",
+            "score",
+            "task",
+            "tasks",
+            "the",
+            "topics",
+        ),
         "dev",
     ]
 )
@@ -97,9 +121,9 @@ def summary_rows(values: Floats, query_ids: Sequence[str], is_last: Bools) -> li
     for q, of_row in enumerate(statistics):
         # A query may be called `all`, so the rows with such names are others, too, or not.
         without = ([*summaries, q], sorted({*named, q}))
-        if (of_row and any(_is_row_of(values, q, rows, of_row) for rows in without)) or (
-            not of_row and is_last[q] and _is_mean_for_sure(values, q, without)
-        ):
+        if (
+            of_row and any(_is_row_of(values, q, rows, of_row) for rows in without)
+        ) or (not of_row and is_last[q] and _is_mean_for_sure(values, q, without)):
             summaries.append(q)
     return summaries
 

@@ -40,18 +40,46 @@ class TextSources:
 
 DOCUMENTS, QUERIES = "documents", "queries"
 _IDS = {
-    DOCUMENTS: ("doc_id", "docno", "docid", "_id", "id", "corpus-id", "corpus_id", "pid"),
-    QUERIES: ("query_id", "qid", "_id", "id", "query-id", "topic_id", "topic", "number"),
+    DOCUMENTS: (
+        "doc_id",
+        "docno",
+        "docid",
+        "_id",
+        "id",
+        "corpus-id",
+        "corpus_id",
+        "pid",
+    ),
+    QUERIES: (
+        "query_id",
+        "qid",
+        "_id",
+        "id",
+        "query-id",
+        "topic_id",
+        "topic",
+        "number",
+    ),
 }
 _TEXTS = {
-    DOCUMENTS: ("text", "contents", "content", "body", "passage", "document", "abstract"),
+    DOCUMENTS: (
+        "text",
+        "contents",
+        "content",
+        "body",
+        "passage",
+        "document",
+        "abstract",
+    ),
     QUERIES: ("query", "text", "title", "question", "description"),
 }
 _INTEGER = re.compile(r"0|-?[1-9]\d{0,18}", re.ASCII)
 _FIRST_OBJECTS = 2**20  # characters in which JSON lines are told from JSON
 
 
-def texts_of(source: TextsLike | None, ids: Iterable[str], what: str = DOCUMENTS) -> dict[str, str]:
+def texts_of(
+    source: TextsLike | None, ids: Iterable[str], what: str = DOCUMENTS
+) -> dict[str, str]:
     """Return the texts of some documents, or queries, by id.
 
     Those that the source does not hold are missing, with a warning. A title stands on a line of its
@@ -85,19 +113,26 @@ def texts_of(source: TextsLike | None, ids: Iterable[str], what: str = DOCUMENTS
                 if len(text_of) == len(wanted):
                     break
     _warn_of_missing(
-        source, [one_id for one_id in wanted if one_id not in text_of], len(wanted), what
+        source,
+        [one_id for one_id in wanted if one_id not in text_of],
+        len(wanted),
+        what,
     )
     return text_of
 
 
-def _warn_of_missing(source: TextsLike, missing: list[str], wanted: int, what: str) -> None:
+def _warn_of_missing(
+    source: TextsLike, missing: list[str], wanted: int, what: str
+) -> None:
     """Warn of ids without a text; mappings and collections need not have all."""
     if not missing or isinstance(source, Mapping) or _is_collection(source):
         return
     name = f"the {type(source).__name__}"
     if isinstance(source, (str, os.PathLike)):
         name = os.fspath(source)
-    warn(f"{name} has no text of {len(missing):,} of {wanted:,} {what}, such as {missing[0]!r}")
+    warn(
+        f"{name} has no text of {len(missing):,} of {wanted:,} {what}, such as {missing[0]!r}"
+    )
 
 
 def _is_collection(source: Any) -> bool:
@@ -125,19 +160,28 @@ def _texts(source: Any, wanted: Mapping[str, None], what: str) -> Iterator[IdAnd
         return _of_object(source.text_loader(), wanted, what)
     if hasattr(source, "get_corpus_iter"):
         records = source.get_corpus_iter(verbose=False)
-        return chain.from_iterable(_of_record(record, what, "a document") for record in records)
+        return chain.from_iterable(
+            _of_record(record, what, "a document") for record in records
+        )
     return _of_object(source, wanted, what)
 
 
-def _of_object(source: Any, wanted: Mapping[str, None], what: str) -> Iterator[IdAndText]:
+def _of_object(
+    source: Any, wanted: Mapping[str, None], what: str
+) -> Iterator[IdAndText]:
     """Return ids and texts of an object of another program."""
     if hasattr(source, "docs_store"):  # ir_datasets' data set
         _check_has(source, what)
         if what == QUERIES:
-            return ((query.query_id, query.default_text()) for query in source.queries_iter())
+            return (
+                (query.query_id, query.default_text())
+                for query in source.queries_iter()
+            )
         source = source.docs_store()
     if what == DOCUMENTS and hasattr(source, "get_many_iter"):  # ir_datasets' store
-        return ((doc.doc_id, doc.default_text()) for doc in source.get_many_iter([*wanted]))
+        return (
+            (doc.doc_id, doc.default_text()) for doc in source.get_many_iter([*wanted])
+        )
     if (table := table_of_frame(source)) is not None:
         return _of_columns(table.columns, what, f"the table of {what}")
     if what == DOCUMENTS and hasattr(source, "transform"):
@@ -166,7 +210,9 @@ def _check_has(data_set: Any, what: str) -> None:
         raise ValueError(f"the data set {data_set.dataset_id()!r} has no {what}")
 
 
-def _of_mapping(source: Mapping[Any, Any], wanted: Iterable[str]) -> Iterator[IdAndText]:
+def _of_mapping(
+    source: Mapping[Any, Any], wanted: Iterable[str]
+) -> Iterator[IdAndText]:
     """Yield ids and texts of a mapping, whose keys may be integers."""
     for one_id in wanted:
         is_number = one_id not in source and _INTEGER.fullmatch(one_id)
@@ -197,7 +243,9 @@ def _of_record(record: Any, what: str, location: str) -> Iterator[IdAndText]:
         raise ValueError(
             f"{location}: expected an object with an id and a text, got {shown(record)}"
         )
-    return _of_columns({str(name): [value] for name, value in record.items()}, what, location)
+    return _of_columns(
+        {str(name): [value] for name, value in record.items()}, what, location
+    )
 
 
 def _of_columns(
@@ -205,15 +253,21 @@ def _of_columns(
 ) -> Iterator[IdAndText]:
     """Yield the ids and texts of the rows of a table, whatever its columns are called."""
     id_column, text_columns = _columns_for(columns, what, location)
-    for row in zip(*(columns[name] for name in (id_column, *text_columns)), strict=True):
+    for row in zip(
+        *(columns[name] for name in (id_column, *text_columns)), strict=True
+    ):
         yield id_text(row[0]) or "", _joined(row[1:])
 
 
-def _columns_for(columns: Iterable[str], what: str, location: str) -> tuple[str, list[str]]:
+def _columns_for(
+    columns: Iterable[str], what: str, location: str
+) -> tuple[str, list[str]]:
     """Return the column of ids, and those that make the text: of documents also a title."""
     by_name = {str(name).lower(): str(name) for name in columns}
     ids = _columns_called(_IDS[what], by_name)
-    texts = [name for name in _columns_called(_TEXTS[what], by_name) if name not in ids[:1]]
+    texts = [
+        name for name in _columns_called(_TEXTS[what], by_name) if name not in ids[:1]
+    ]
     titles = _columns_called(["title"], by_name) if what == DOCUMENTS else []
     text_columns = [*titles, *texts[:1]]
     if not ids or not text_columns:
@@ -231,7 +285,9 @@ def _columns_called(names: Iterable[str], by_name: Mapping[str, str]) -> list[st
 
 def _joined(parts: Iterable[Any]) -> str:
     """Return a title and a text, as far as there are any, on lines of their own."""
-    texts = [str(part) for part in parts if part is not None and part == part]  # without NaN
+    texts = [
+        str(part) for part in parts if part is not None and part == part
+    ]  # without NaN
     return "\n".join(text for text in texts if text.strip())
 
 
@@ -271,7 +327,9 @@ def _of_json_lines(file: File, what: str) -> Iterator[IdAndText]:
 
 def _of_json(content: Any, what: str, path: str) -> Iterator[IdAndText]:
     """Yield the ids and texts in an object of texts by id, or in records."""
-    if isinstance(content, dict) and all(isinstance(text, str) for text in content.values()):
+    if isinstance(content, dict) and all(
+        isinstance(text, str) for text in content.values()
+    ):
         yield from content.items()
         return
     for record in content if isinstance(content, list) else [content]:
@@ -286,7 +344,9 @@ def _of_csv(file: File, what: str) -> Iterator[IdAndText]:
     if header is None:
         return
     columns = _TextColumns.of_header(header[1], what, file.path)
-    is_ended = content.endswith(("\n", '"'))  # nothing is cut after a closing quotation mark
+    is_ended = content.endswith(
+        ("\n", '"')
+    )  # nothing is cut after a closing quotation mark
     for (n, fields), is_last in _with_last(rows):
         if len(fields) != columns.width:
             raise columns.wrong_number_of_fields(n, len(fields))
@@ -377,7 +437,9 @@ class _TextColumns:
         """Return the id and the text in the fields of line `n`."""
         if not max(self.id_index, *self.text_indexes) < len(fields) <= self.width:
             raise self.wrong_number_of_fields(n, len(fields))
-        return fields[self.id_index], _joined(fields[index] for index in self.text_indexes)
+        return fields[self.id_index], _joined(
+            fields[index] for index in self.text_indexes
+        )
 
     def wrong_number_of_fields(self, n: int, fields: int) -> ValueError:
         """Return the error of a line whose fields are not those of the header."""

@@ -39,11 +39,19 @@ def log_of_archive(file: File) -> dict[str, Any]:
     path = file.path
     try:
         texts = _texts_of_archive(file)
-    except NotImplementedError:  # so says zipfile, too, of a compression that it does not know
-        raise ValueError(needs("reading this .eval file", "backports.zstd", "files")) from None
-    header = next((texts[n] for n in ("header.json", "_journal/start.json") if n in texts), None)
+    except (
+        NotImplementedError
+    ):  # so says zipfile, too, of a compression that it does not know
+        raise ValueError(
+            needs("reading this .eval file", "backports.zstd", "files")
+        ) from None
+    header = next(
+        (texts[n] for n in ("header.json", "_journal/start.json") if n in texts), None
+    )
     if header is None:
-        raise ValueError(f"{path}: a zip archive that is not a log of inspect_ai; unpack it")
+        raise ValueError(
+            f"{path}: a zip archive that is not a log of inspect_ai; unpack it"
+        )
     log: dict[str, Any] = parsed_json(header.decode(), path)
     if "header.json" not in texts:
         log["status"] = "started"
@@ -106,7 +114,10 @@ def _whole_members(data: bytes, path: str) -> dict[str, bytes]:
     """
     members: dict[str, bytes] = {}
     start = n_bytes = 0
-    while data[start : start + 4] == _SIGNATURE and len(data) >= start + _LOCAL_HEADER.size:
+    while (
+        data[start : start + 4] == _SIGNATURE
+        and len(data) >= start + _LOCAL_HEADER.size
+    ):
         fields = _LOCAL_HEADER.unpack_from(data, start)
         name_at = start + _LOCAL_HEADER.size
         begin = name_at + fields[9] + fields[10]
@@ -120,7 +131,9 @@ def _whole_members(data: bytes, path: str) -> dict[str, bytes]:
         try:
             members[name] = _unpacked(data[begin:end], method=fields[3], size=size)
         except _faults() as error:
-            raise ValueError(f"{path}: {name} in the archive is damaged: {error}") from None
+            raise ValueError(
+                f"{path}: {name} in the archive is damaged: {error}"
+            ) from None
         start = end
     if not members:
         raise ValueError(f"{path}: the archive is cut off, and nothing in it is whole")

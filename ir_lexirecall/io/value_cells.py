@@ -64,9 +64,13 @@ class Cells:
         **options: Any,
     ) -> Self:
         """Return cells made of tuples of run, query, measure and value."""
-        run, query_id, measure, value = zip(*rows, strict=True) if rows else ((), (), (), ())
+        run, query_id, measure, value = (
+            zip(*rows, strict=True) if rows else ((), (), (), ())
+        )
         values = np.array(value, dtype=np.float64)
-        return cls(texts(run), texts(query_id), texts(measure), values, location, **options)
+        return cls(
+            texts(run), texts(query_id), texts(measure), values, location, **options
+        )
 
     @classmethod
     def joined(cls, parts: Sequence[Cells]) -> Self:
@@ -84,7 +88,11 @@ class Cells:
         def advice(first: int, second: int) -> str:
             index, row = part_and_row(first)
             other_index, other_row = part_and_row(second)
-            return parts[index].advice(row, other_row) if index == other_index else "keep one"
+            return (
+                parts[index].advice(row, other_row)
+                if index == other_index
+                else "keep one"
+            )
 
         def joined_arrays(name: str) -> NDArray[Any]:
             return np.concatenate([getattr(part, name) for part in parts])
@@ -131,7 +139,9 @@ class Cells:
             measure=self.measure[kept],
             value=self.value[kept],
             location=lambda n: self.location(int(kept[n])),
-            advice=lambda first, second: self.advice(int(kept[first]), int(kept[second])),
+            advice=lambda first, second: self.advice(
+                int(kept[first]), int(kept[second])
+            ),
             repeat=None if self.repeat is None else self.repeat[kept],
         )
 
@@ -161,7 +171,9 @@ def id_text(value: Any) -> str | None:
 
 def is_missing(value: Any) -> bool:
     """Return whether a value is None or NaN."""
-    return value is None or (isinstance(value, (float, np.floating)) and bool(value != value))
+    return value is None or (
+        isinstance(value, (float, np.floating)) and bool(value != value)
+    )
 
 
 def value_of(value: Any) -> float | None:
@@ -201,10 +213,14 @@ def cells_of_dicts(
         name: the label of the dicts in messages.
         measures: the name of the measure in ``{query: value}``, if there is just one.
     """
-    rows = [row for row in _rows_of_dicts(content, measures) if not is_text_measure(row[1])]
+    rows = [
+        row for row in _rows_of_dicts(content, measures) if not is_text_measure(row[1])
+    ]
     if all(query in SUMMARY for query, _, _ in rows):
         rows = []
-    faults = [row for row in rows if row[2] is not None and not _is_plain_number(row[2])]
+    faults = [
+        row for row in rows if row[2] is not None and not _is_plain_number(row[2])
+    ]
     if faults:
         query, measure, value = faults[0]
         raise ValueError(
@@ -215,7 +231,9 @@ def cells_of_dicts(
         (None, query, measure, np.nan if value is None else float(value))
         for query, measure, value in rows
     ]
-    return Cells.from_rows(cells, lambda n: f"{name}, query {rows[n][0]!r}", may_have_summary=True)
+    return Cells.from_rows(
+        cells, lambda n: f"{name}, query {rows[n][0]!r}", may_have_summary=True
+    )
 
 
 def _rows_of_dicts(
@@ -229,13 +247,19 @@ def _rows_of_dicts(
         elif _is_measure_of_users(key, inner):
             rows += [(str(user), key, value) for user, value in inner.items()]
         else:
-            rows += [(str(key), str(measure), value) for measure, value in inner.items()]
+            rows += [
+                (str(key), str(measure), value) for measure, value in inner.items()
+            ]
     return rows
 
 
 def _is_measure_of_users(key: Any, inner: Mapping[Any, Any]) -> bool:
     """Return whether a dict is Cornac's ``{measure: {user: value}}``, with integers for users."""
-    return isinstance(key, str) and bool(inner) and not any(isinstance(user, str) for user in inner)
+    return (
+        isinstance(key, str)
+        and bool(inner)
+        and not any(isinstance(user, str) for user in inner)
+    )
 
 
 def _is_plain_number(value: Any) -> bool:

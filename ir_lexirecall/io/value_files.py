@@ -15,7 +15,12 @@ from ir_lexirecall.io.frames import Table
 from ir_lexirecall.io.lines import csv_rows, numbered_lines
 from ir_lexirecall.io.mteb_results import is_mteb
 from ir_lexirecall.io.names import ITEM_NAMES, QUERY_NAMES, RUN_COLUMNS, our_names
-from ir_lexirecall.io.query_columns import RUN_NAMES, TASK_NAMES, TEXT_NAMES, NamedColumns
+from ir_lexirecall.io.query_columns import (
+    RUN_NAMES,
+    TASK_NAMES,
+    TEXT_NAMES,
+    NamedColumns,
+)
 from ir_lexirecall.io.schemas import VALUES
 from ir_lexirecall.io.value_archives import is_archive, log_of_archive
 from ir_lexirecall.io.value_cells import (
@@ -59,7 +64,9 @@ class FieldOrder:
     run: int | None
 
 
-def content_of_file(path: str | os.PathLike[str], columns: NamedColumns) -> Cells | Table:
+def content_of_file(
+    path: str | os.PathLike[str], columns: NamedColumns
+) -> Cells | Table:
     """Return the values in a file, as a table if its columns have names.
 
     Values over all queries are left out of formats whose rule it is to write them.
@@ -129,7 +136,9 @@ def separator_of_header(first: str, path: str, columns: NamedColumns) -> str | N
     return None
 
 
-def _are_names(names: Sequence[str], known: Set[str], separator: str, path: str) -> bool:
+def _are_names(
+    names: Sequence[str], known: Set[str], separator: str, path: str
+) -> bool:
     """Return whether the fields of a first line are names of columns.
 
     One of them is known, or the line is one of a table and has texts only.
@@ -204,7 +213,9 @@ def lines_of_text(text: str, path: str) -> list[Line]:
             continue  # a text with blanks
         if len(fields) not in _LINES or len(fields) != width:
             wanted = _LINES.get(width) or "; ".join(_LINES.values())
-            raise ValueError(f"{path}, line {n}: {len(fields)} fields where a line has {wanted}")
+            raise ValueError(
+                f"{path}, line {n}: {len(fields)} fields where a line has {wanted}"
+            )
         lines.append(Line(n, fields))
     if not lines:
         raise ValueError(f"{path}: there are no values in it")
@@ -270,7 +281,9 @@ def content_of_json(text: str, path: str) -> Cells | Table:
     if not content:
         raise ValueError(f"{path}: there are no values in it")
     if len(numbered) == 1 and is_mteb(content):
-        raise ValueError(f"{path}: a result of MTEB; give the folder of the results instead")
+        raise ValueError(
+            f"{path}: a result of MTEB; give the folder of the results instead"
+        )
     table = table_of_program([record for _, record in numbered], path)
     if table is not None:
         return replace(table, cut=(*table.cut, *cut))
@@ -310,10 +323,14 @@ def json_records(text: str, path: str) -> tuple[list[tuple[int, Any]], tuple[str
         if len(numbered) == 1 and numbered[0][0] != whole.count("\n") + 1:
             raise  # an object over several lines
         n = text.count("\n") + 1
-        return numbered, (f"{path}, line {n} is cut off: {len(numbered)} lines are whole.",)
+        return numbered, (
+            f"{path}, line {n} is cut off: {len(numbered)} lines are whole.",
+        )
 
 
-def table_of_records(numbered: Sequence[tuple[int, Any]], path: str, label: str) -> Table:
+def table_of_records(
+    numbered: Sequence[tuple[int, Any]], path: str, label: str
+) -> Table:
     """Return JSON objects as a table.
 
     Args:
@@ -331,7 +348,9 @@ def table_of_records(numbered: Sequence[tuple[int, Any]], path: str, label: str)
             f"got {shown(records[:1])}"
         )
     names = dict.fromkeys(name for record in records for name in record)
-    if names.keys() - {"run"} == _IR_MEASURES_COLUMNS:  # which writes values over all queries
+    if (
+        names.keys() - {"run"} == _IR_MEASURES_COLUMNS
+    ):  # which writes values over all queries
         numbered = [row for row in numbered if row[1].get("query_id") not in SUMMARY]
     columns = {name: texts(row.get(name) for _, row in numbered) for name in names}
     return Table(columns, path, lambda row: f"{path}, {label} {numbered[row][0]}")

@@ -143,7 +143,9 @@ def table_of_inspect(log: Mapping[str, Any], path: str) -> Table:
         if "id" not in sample:
             raise ValueError(f"{path}: sample {number} of the log has no id")
         scores = _inspect_scores(sample)
-        has_letters |= any(isinstance(x, str) and x in _LETTERS for x in scores.values())
+        has_letters |= any(
+            isinstance(x, str) and x in _LETTERS for x in scores.values()
+        )
         measures += scores
         values = {name: _inspect_value(value) for name, value in scores.items()}
         ids = {"sample_id": sample["id"], "epoch": sample.get("epoch", 1)}
@@ -186,7 +188,9 @@ def _lost_samples(log: Mapping[str, Any], path: str) -> list[str]:
     if status == "success" and n_read >= expected:
         return []
     of = f" of {expected}" if expected else ""
-    return [f"{path}: {n_read}{of} samples are in it; the status of the run is {status!r}."]
+    return [
+        f"{path}: {n_read}{of} samples are in it; the status of the run is {status!r}."
+    ]
 
 
 def _expected_samples(log: Mapping[str, Any]) -> int:
@@ -209,10 +213,14 @@ def is_lm_eval(content: Any) -> bool:
 
 def table_of_lm_eval(records: Sequence[Mapping[str, Any]], path: str) -> Table:
     """Return a row per document and filter, a column per metric."""
-    measures = [name for record in records for name in record["metrics"] if name in record]
+    measures = [
+        name for record in records for name in record["metrics"] if name in record
+    ]
     kept = ("doc_id", "filter", *dict.fromkeys(measures))
     run = _model_of_samples(path)
-    rows = [{"run": run} | {name: record.get(name) for name in kept} for record in records]
+    rows = [
+        {"run": run} | {name: record.get(name) for name in kept} for record in records
+    ]
     return table_of_rows(rows, path, "doc_id", measures)
 
 
@@ -243,13 +251,17 @@ def table_of_helm(records: Sequence[Mapping[str, Any]], path: str) -> Table:
         values = {_name_of_stat(stat): stat.get("mean") for stat in record["stats"]}
         names += values
         ids = {name: record.get(name) for name in ("instance_id", "train_trial_index")}
-        rows.append({"run": run, **ids, "perturbation": perturbation.get("name"), **values})
+        rows.append(
+            {"run": run, **ids, "perturbation": perturbation.get("name"), **values}
+        )
     return table_of_rows(
         rows,
         path,
         "instance_id",
         [name for name in names if not _HELM_ABOUT_REQUESTS.match(name)],
-        notes=["Of HELM's statistics those of the quality of answers are taken; others by name."],
+        notes=[
+            "Of HELM's statistics those of the quality of answers are taken; others by name."
+        ],
     )
 
 
@@ -302,7 +314,9 @@ def table_of_opensearch(content: Any, path: str) -> Table:
         )
     total = _total_hits(content)
     lost = [f"{path}: {len(rows)} of {total} results are in it; ask for more (size)."]
-    return table_of_rows(rows, path, "query", measures, cut=lost if total > len(rows) else [])
+    return table_of_rows(
+        rows, path, "query", measures, cut=lost if total > len(rows) else []
+    )
 
 
 def _total_hits(content: Any) -> int:
@@ -331,7 +345,9 @@ def table_of_swe_bench(report: Mapping[str, Any], path: str) -> Table:
     Raises:
         ValueError: the report does not say which instances were run.
     """
-    if not any(isinstance(report.get(name), list) for name in ("resolved_ids", "resolved")):
+    if not any(
+        isinstance(report.get(name), list) for name in ("resolved_ids", "resolved")
+    ):
         resolved = {name: one["resolved"] for name, one in report.items()}
         return _table_of_resolved(resolved, path)
     if "unresolved_ids" not in report:
@@ -342,7 +358,9 @@ def table_of_swe_bench(report: Mapping[str, Any], path: str) -> Table:
     values: dict[str, float | None] = {}
     for name, value in _VALUES_OF_LISTS.items():
         values |= dict.fromkeys(report.get(name, ()), value)
-    n_failed = {name: len(report.get(f"{name}_ids", ())) for name in ("error", "empty_patch")}
+    n_failed = {
+        name: len(report.get(f"{name}_ids", ())) for name in ("error", "empty_patch")
+    }
     failed = [f"{n} {name.replace('_', ' ')}" for name, n in n_failed.items() if n]
     note = f"{path}: {' and '.join(failed)} of {len(values)} instances count 0."
     return _table_of_resolved(values, path, notes=[note] if failed else [])
@@ -352,7 +370,9 @@ def _table_of_resolved(
     values: Mapping[str, float | None], path: str, notes: Sequence[str] = ()
 ) -> Table:
     """Return a row per instance with whether it was resolved."""
-    rows = [{"run": None, "instance_id": name, "resolved": x} for name, x in values.items()]
+    rows = [
+        {"run": None, "instance_id": name, "resolved": x} for name, x in values.items()
+    ]
     return table_of_rows(rows, path, "instance_id", ["resolved"], notes=notes)
 
 
@@ -372,13 +392,20 @@ def table_of_deepeval(run: Mapping[str, Any], path: str) -> Table:
     rows: list[Row] = []
     measures: list[str] = []
     for case in [*run["testCases"], *(run.get("conversationalTestCases") or ())]:
-        values = {one["name"]: one.get("score") for one in case.get("metricsData") or ()}
+        values = {
+            one["name"]: one.get("score") for one in case.get("metricsData") or ()
+        }
         measures += values
         name = case.get("name") or ""
         is_number = not name or _AUTOMATIC_NAME.fullmatch(name) is not None
         item = case.get("input") or case.get("scenario") if is_number else name
         rows.append(
-            {"run": run.get("identifier"), "id": item, "order": case.get("order"), **values}
+            {
+                "run": run.get("identifier"),
+                "id": item,
+                "order": case.get("order"),
+                **values,
+            }
         )
     return table_of_rows(rows, path, "id", measures)
 
@@ -409,7 +436,9 @@ def table_of_promptfoo(content: Mapping[str, Any], path: str) -> Table:
         rows.append(
             {
                 "run": f"{provider}, {_prompt_of(result)}" if has_prompts else provider,
-                "id": json.dumps(result.get("vars"), sort_keys=True, ensure_ascii=False),
+                "id": json.dumps(
+                    result.get("vars"), sort_keys=True, ensure_ascii=False
+                ),
                 "testIdx": result.get("testIdx"),
                 **({} if _has_failed(result) else values),
             }

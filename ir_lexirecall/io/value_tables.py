@@ -81,7 +81,9 @@ def cells_of_table(
     return cells_by_measure(table, roles, columns)
 
 
-def shape_of(table: Table, roles: Roles, columns: Sequence[str], one_run: bool | None) -> Shape:
+def shape_of(
+    table: Table, roles: Roles, columns: Sequence[str], one_run: bool | None
+) -> Shape:
     """Return the shape of a table with values in some columns.
 
     Raises:
@@ -93,7 +95,8 @@ def shape_of(table: Table, roles: Roles, columns: Sequence[str], one_run: bool |
         return Shape.COLUMN_PER_MEASURE
     names_a_value = one_run is None
     if not all(
-        is_measure(name) or (names_a_value and name.lower() in VALUE_NAMES) for name in columns
+        is_measure(name) or (names_a_value and name.lower() in VALUE_NAMES)
+        for name in columns
     ):
         return Shape.COLUMN_PER_RUN
     if one_run is None:
@@ -108,10 +111,14 @@ def check_ids(table: Table, roles: Roles) -> None:
     """Raise if a row has no id of a query."""
     ids = list(map(id_text, table.columns[roles.query]))
     if None in ids:
-        raise ValueError(f"{table.location(ids.index(None))}: there is no {roles.query}")
+        raise ValueError(
+            f"{table.location(ids.index(None))}: there is no {roles.query}"
+        )
 
 
-def value_columns(table: Table, roles: Roles, measures: Sequence[str] | None) -> dict[str, Floats]:
+def value_columns(
+    table: Table, roles: Roles, measures: Sequence[str] | None
+) -> dict[str, Floats]:
     """Return the columns of values by name: those asked for, if they are there, else all.
 
     Raises:
@@ -129,7 +136,9 @@ def _no_values(table: Table, columns: Sequence[str]) -> str:
     """Return the message on a table without numbers."""
     for name in columns:
         labels = {str(value) for value in table.columns[name] if not is_missing(value)}
-        are_two_words = len(labels) <= 2 and not any(re.search(r"\d", label) for label in labels)
+        are_two_words = len(labels) <= 2 and not any(
+            re.search(r"\d", label) for label in labels
+        )
         way_out = "write 0 and 1" if are_two_words else "write numbers as 0.5"
         for row, value in enumerate(table.columns[name]):
             if not is_missing(value):
@@ -145,7 +154,9 @@ def cells_of_rows(table: Table, roles: Roles) -> Cells:
     assert roles.measure is not None
     assert roles.value is not None
     of_rows = list(map(str, table.columns[roles.measure]))
-    table = table.rows([row for row, name in enumerate(of_rows) if not is_text_measure(name)])
+    table = table.rows(
+        [row for row, name in enumerate(of_rows) if not is_text_measure(name)]
+    )
     return Cells(
         run_of_rows(table, roles),
         texts(map(id_text, table.columns[roles.query])),
@@ -169,22 +180,33 @@ def cells_by_measure(table: Table, roles: Roles, columns: dict[str, Floats]) -> 
     return _stacked(table, roles, columns, np.tile(runs, len(columns)), names)
 
 
-def cells_by_run(table: Table, roles: Roles, columns: dict[str, Floats], measure: str) -> Cells:
+def cells_by_run(
+    table: Table, roles: Roles, columns: dict[str, Floats], measure: str
+) -> Cells:
     """Return the values of a table with a column per run.
 
     A count of its rows is no run, nor is a column `Average` that holds the means of the others.
     """
-    runs = {name: column for name, column in columns.items() if not is_row_count(table, name)}
+    runs = {
+        name: column
+        for name, column in columns.items()
+        if not is_row_count(table, name)
+    }
     # Runs stand where queries do, and rows where runs do: (measure, row, run).
     grid = np.stack([*runs.values()], axis=1)[None]
     no_last = np.zeros(len(runs), dtype=bool)
     means = [list(runs)[i] for i in summary_rows(grid, list(runs), no_last)]
     if len(runs) - len(means) > 1:
         runs = {name: column for name, column in runs.items() if name not in means}
-        notes = [f"The column {name!r} holds the means of the others: left out." for name in means]
+        notes = [
+            f"The column {name!r} holds the means of the others: left out."
+            for name in means
+        ]
         table = replace(table, notes=(*table.notes, *notes))
     names = np.repeat(texts(runs), len(table))
-    return _stacked(table, roles, runs, names, np.full(len(names), measure, dtype=object))
+    return _stacked(
+        table, roles, runs, names, np.full(len(names), measure, dtype=object)
+    )
 
 
 def _stacked(
@@ -212,7 +234,11 @@ def _stacked(
 
 def repeat_of_rows(table: Table) -> Texts | None:
     """Return the repeat of each row; None if the table has no column of repeats."""
-    return None if table.repeat is None else texts(map(id_text, table.columns[table.repeat]))
+    return (
+        None
+        if table.repeat is None
+        else texts(map(id_text, table.columns[table.repeat]))
+    )
 
 
 def run_of_rows(table: Table, roles: Roles) -> Texts:
@@ -249,7 +275,11 @@ def tables_of_collections(table: Table, query: str | None) -> dict[str, Table] |
         ValueError: a row names no collection.
     """
     column = table.named(TASK_NAMES)
-    if column is None or column == query or (query is None and _is_leaderboard(table, column)):
+    if (
+        column is None
+        or column == query
+        or (query is None and _is_leaderboard(table, column))
+    ):
         return None
     rows: dict[str | None, list[int]] = {}
     for row, collection in enumerate(map(id_text, table.columns[column])):

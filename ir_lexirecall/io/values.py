@@ -151,7 +151,9 @@ class ValueTable:
         if scores is None:
             check_measures_of_runs(values, names, grid.runs, source)
         else:
-            check_measures_of_runs(scores.stacked(wanted), names, list(scores.runs), source)
+            check_measures_of_runs(
+                scores.stacked(wanted), names, list(scores.runs), source
+            )
             scores = scores.renamed(dict(zip(names, wanted, strict=True)))
         check_ranges(cells, grid, wanted, summaries)
         incomplete: Bools = np.asarray(np.isnan(values).any(axis=(0, 1)))
@@ -187,7 +189,9 @@ class ValueTable:
         """
         n_repeats = {run: len(names) for run, names in labels.labels_of_runs.items()}
         repeats.check_numbers(n_repeats)
-        of_repeats = {name: folded(x, self.runs, labels) for name, x in self.values.items()}
+        of_repeats = {
+            name: folded(x, self.runs, labels) for name, x in self.values.items()
+        }
         return replace(
             self,
             runs=list(n_repeats),
@@ -235,7 +239,9 @@ class ValueTable:
         named = dict(zip(measures, theirs, strict=True))
         values = {name: self.values[their] for name, their in named.items()}
         costs = frozenset(name for name, their in named.items() if their in self.costs)
-        repeats = {name: self.repeats[their] for name, their in named.items() if self.repeats}
+        repeats = {
+            name: self.repeats[their] for name, their in named.items() if self.repeats
+        }
         shared = self.shared and self.shared.renamed(named)
         grid = self.grid and self.grid.selected(list(named.values()), list(named))
         return replace(
@@ -254,7 +260,9 @@ class ValueTable:
         Raises:
             ValueError: there is no such measure.
         """
-        wanted = [names] if isinstance(names, str) else [str(name) for name in names or ()]
+        wanted = (
+            [names] if isinstance(names, str) else [str(name) for name in names or ()]
+        )
         unknown = [name for name in wanted if name not in self.values]
         if unknown:
             raise ValueError(
@@ -273,12 +281,15 @@ class ValueTable:
         """
         if self.cells is not None:
             return {
-                task: self._of_task(task, runs, values) for task, runs, values in self.cells.tasks()
+                task: self._of_task(task, runs, values)
+                for task, runs, values in self.cells.tasks()
             }
         if self.grid is not None:
             return self._tasks_of_grid(self.grid)
         return {
-            task: self._of_task(task, self.runs, {n: x[:, [q]] for n, x in self.values.items()})
+            task: self._of_task(
+                task, self.runs, {n: x[:, [q]] for n, x in self.values.items()}
+            )
             for q, task in enumerate(self.query_ids)
         }
 
@@ -298,13 +309,18 @@ class ValueTable:
         for q, task in enumerate(grid.query_ids):
             rows = has_value[:, q]
             values = {
-                name: x[rows][:, [q]] for name, x in zip(grid.measures, grid.values, strict=True)
+                name: x[rows][:, [q]]
+                for name, x in zip(grid.measures, grid.values, strict=True)
             }
             if rows.any():
-                tables[task] = self._of_task(task, list(compress(self.runs, rows)), values)
+                tables[task] = self._of_task(
+                    task, list(compress(self.runs, rows)), values
+                )
         return tables
 
-    def _of_task(self, task: str, runs: list[str], values: dict[str, Floats]) -> ValueTable:
+    def _of_task(
+        self, task: str, runs: list[str], values: dict[str, Floats]
+    ) -> ValueTable:
         """Return the table of one task.
 
         Args:
@@ -315,7 +331,10 @@ class ValueTable:
         repeats = {}
         if self.repeats:
             q = self.query_ids.index(task)
-            repeats = {name: tuple(x[:, [q]] for x in runs) for name, runs in self.repeats.items()}
+            repeats = {
+                name: tuple(x[:, [q]] for x in runs)
+                for name, runs in self.repeats.items()
+            }
         return replace(
             self,
             runs=runs,
@@ -323,7 +342,9 @@ class ValueTable:
             values=values,
             repeats=repeats,
             doubtful=tuple({task} & set(self.doubtful)),
-            missing_cells=tuple(cell for cell in self.missing_cells if cell.task == task),
+            missing_cells=tuple(
+                cell for cell in self.missing_cells if cell.task == task
+            ),
             skipped=(),
             shared=None,
             n_in_source=self.n_queries,
@@ -331,7 +352,9 @@ class ValueTable:
 
     def table(self) -> pd.DataFrame:
         """Return the values as a frame: ``run``, ``query_id``, and a column per measure."""
-        ids = pd.MultiIndex.from_product([self.runs, self.query_ids], names=["run", "query_id"])
+        ids = pd.MultiIndex.from_product(
+            [self.runs, self.query_ids], names=["run", "query_id"]
+        )
         return pd.DataFrame(
             {name: values.ravel() for name, values in self.values.items()}, index=ids
         ).reset_index()
@@ -386,7 +409,9 @@ class Grid:
         np.maximum.at(last, (measure, run), np.arange(len(cells)))
         is_last = np.ones(len(query_ids), dtype=bool)
         is_last[query[np.arange(len(cells)) != last[measure, run]]] = False
-        return cls(list(measures), list(runs), list(map(str, query_ids)), values, is_last)
+        return cls(
+            list(measures), list(runs), list(map(str, query_ids)), values, is_last
+        )
 
     def summaries(self) -> list[str]:
         """Return the queries whose values are the means of the others; see ``summary_rows``."""
@@ -398,7 +423,10 @@ class Grid:
         kept = np.array([query not in queries for query in self.query_ids])
         query_ids = [query for query in self.query_ids if query not in queries]
         return replace(
-            self, query_ids=query_ids, values=self.values[:, :, kept], is_last=self.is_last[kept]
+            self,
+            query_ids=query_ids,
+            values=self.values[:, :, kept],
+            is_last=self.is_last[kept],
         )
 
 
@@ -466,7 +494,9 @@ def _advice_on_range(value: float, low: float, high: float) -> str:
         return "leave it out"
     if (low, high) == (0.0, 1.0):
         is_percentage = 0 <= value <= 100
-        way_out = "divide percentages by 100" if is_percentage else "is it another measure?"
+        way_out = (
+            "divide percentages by 100" if is_percentage else "is it another measure?"
+        )
         return f"its values lie between 0 and 1: {way_out}" + (
             "" if is_percentage else " Call it otherwise"
         )
@@ -512,7 +542,10 @@ def _form_of_ids(values: Floats, grid: Grid) -> str:
     """Return in which form the ids of two runs would meet; empty if there is none."""
     has_value: Bools = np.asarray(~np.isnan(values).any(axis=0))
     for run in range(1, len(grid.runs)):
-        only_first, only_other = has_value[0] & ~has_value[run], has_value[run] & ~has_value[0]
+        only_first, only_other = (
+            has_value[0] & ~has_value[run],
+            has_value[run] & ~has_value[0],
+        )
         ids = list(compress(grid.query_ids, only_first))
         others = list(compress(grid.query_ids, only_other))
         sides = f"query of {grid.runs[0]}", f"query of {grid.runs[run]}"
@@ -643,7 +676,9 @@ def read_values(
     repeated_runs = Repeats.from_argument(repeats, deterministic)
     columns = NamedColumns(query, run, dict(where or {}), repeated_runs)
     parts = parts_of(values, wanted, columns)
-    source = ValueSource.from_parts(parts, wanted, columns, missing, source_name(values))
+    source = ValueSource.from_parts(
+        parts, wanted, columns, missing, source_name(values)
+    )
     return source.table(runs).with_costs(smaller_is_better)
 
 
@@ -702,7 +737,9 @@ class ValueSource:
         options = self.measures, self.missing, self.name
         if self.repeats is not None:
             cells, labels = labelled(cells, self.repeats)
-            averaged = ValueTable.from_cells(cells, *options).averaged(labels, self.repeats)
+            averaged = ValueTable.from_cells(cells, *options).averaged(
+                labels, self.repeats
+            )
             return replace(averaged, missing_cells=tuple(missing_cells))
         table = ValueTable.from_cells(cells, *options, scores)
         if runs is not None and not table.query_ids:
@@ -717,9 +754,13 @@ class ValueSource:
             ValueError: there is no such run.
         """
         of_results = [result.run for result in self.results]
-        check_runs_there(runs, [*(part.run for part in self.cells), of_results], self.name)
+        check_runs_there(
+            runs, [*(part.run for part in self.cells), of_results], self.name
+        )
         results = [result for result in self.results if result.run in runs]
-        return replace(self, cells=[part.only_runs(runs) for part in self.cells], results=results)
+        return replace(
+            self, cells=[part.only_runs(runs) for part in self.cells], results=results
+        )
 
     def shared_in(self, table: ValueTable) -> SharedValues | None:
         """Return what each pair of runs has values for; None if all pairs have the same."""
@@ -807,7 +848,9 @@ def parts_of_paths(
             "query_id and a column per measure, a mapping of runs to frames, or files"
         )
     if any(map(os.path.isdir, paths)):
-        return [part for path in paths for part in parts_of_path(path, measures, columns)]
+        return [
+            part for path in paths for part in parts_of_path(path, measures, columns)
+        ]
     return parts_of_files(paths, columns)
 
 
@@ -823,7 +866,9 @@ def parts_of_run(
     if several is None:
         return [part_of_run(run, source, measures, columns)]
     if columns.repeats is None:
-        raise ValueError(f"run {run!r}: a list of {len(several)}; say what they are: {CHOICES}")
+        raise ValueError(
+            f"run {run!r}: a list of {len(several)}; say what they are: {CHOICES}"
+        )
     return [
         replace(part_of_run(run, one, measures, columns), repeat=str(number))
         for number, one in enumerate(several, start=1)
@@ -863,7 +908,9 @@ def part_of_run(
 def scores_of_deepeval(results: Any) -> dict[str, dict[str, float]]:
     """Return the scores of DeepEval's results, by the name of the test and the metric."""
     return {
-        str(test.name): {str(metric.name): metric.score for metric in test.metrics_data or ()}
+        str(test.name): {
+            str(metric.name): metric.score for metric in test.metrics_data or ()
+        }
         for test in results.test_results
     }
 
@@ -874,14 +921,18 @@ def parts_of_path(
     """Return the values in a file, in the files of a pattern or folder, or in MTEB's results."""
     if not os.path.isdir(path):
         return parts_of_files(matching(path) or [path], columns)
-    items = [item for item in sorted(Path(path).iterdir()) if not item.name.startswith(".")]
+    items = [
+        item for item in sorted(Path(path).iterdir()) if not item.name.startswith(".")
+    ]
     files = [item for item in items if item.is_file()]
     if not files or len(files) < len(items):
         return [Part(results_of_folder(path, measures, columns.where))]
     return parts_of_files(files, columns)
 
 
-def parts_of_files(paths: Sequence[str | os.PathLike[str]], columns: NamedColumns) -> list[Part]:
+def parts_of_files(
+    paths: Sequence[str | os.PathLike[str]], columns: NamedColumns
+) -> list[Part]:
     """Return the values in files.
 
     Where no column of a table names runs, its columns are measures if their names say so, or if
@@ -919,7 +970,9 @@ def read_content(path: str | os.PathLike[str], columns: NamedColumns) -> Cells |
         return columns.applied(content)
     named = next(iter(columns.where), columns.run)
     if named is not None:
-        raise ValueError(f"{os.fspath(path)}: there is no table with a column {named!r}")
+        raise ValueError(
+            f"{os.fspath(path)}: there is no table with a column {named!r}"
+        )
     return content
 
 
@@ -930,7 +983,9 @@ def names_of_runs(
 
     Two logs of the same model keep the names of their files.
     """
-    models = [content.run if isinstance(content, Table) else None for content in contents]
+    models = [
+        content.run if isinstance(content, Table) else None for content in contents
+    ]
     n_files = Counter(models)
     return [
         model if model is not None and n_files[model] == 1 else run_name(path)
@@ -1008,7 +1063,9 @@ def with_cells_of_tables(
     """
     parts = [with_task_cells(part, query) for part in parts]
     tables = [part.content for part in parts if isinstance(part.content, Table)]
-    is_one_run = [bool(part.one_run) for part in parts if isinstance(part.content, Table)]
+    is_one_run = [
+        bool(part.one_run) for part in parts if isinstance(part.content, Table)
+    ]
     if query is not None and not tables:
         raise ValueError(f"there is no table with a column {query!r}; leave query= out")
     pairs = iter(zip(tables, roles_of(tables, query, is_one_run), strict=True))
@@ -1016,7 +1073,9 @@ def with_cells_of_tables(
     for part in parts:
         if isinstance(part.content, Table):
             table, roles = next(pairs)
-            cells = cells_of_table(table, roles, one_run=part.one_run, measures=measures)
+            cells = cells_of_table(
+                table, roles, one_run=part.one_run, measures=measures
+            )
             part = replace(part, content=cells)
         several.append(part)
     return several
@@ -1070,7 +1129,9 @@ def read_collections(
     tables = {}
     for name, part in parts.items():
         with naming(f"collection {str(name)!r}"):
-            tables[str(name)] = read_values(part, smaller_is_better=smaller_is_better, **options)
+            tables[str(name)] = read_values(
+                part, smaller_is_better=smaller_is_better, **options
+            )
     return tables
 
 
@@ -1086,7 +1147,9 @@ def collections_in(values: ValuesLike, columns: NamedColumns) -> Any:
     elif (table := table_of_frame(values)) is not None:
         content = table
     by_collection = (
-        tables_of_collections(content, columns.query) if isinstance(content, Table) else None
+        tables_of_collections(content, columns.query)
+        if isinstance(content, Table)
+        else None
     )
     return content if by_collection is None else by_collection
 
@@ -1134,7 +1197,11 @@ def _names_there(wanted: Sequence[str], names: Sequence[str], source: str) -> li
     >>> _names_there(["AP", "P@5"], ["map", "P_5", "P@5"], "values")
     ['map', 'P@5']
     """
-    ours = {theirs.measure: name for name in names if (theirs := equivalent(name)) is not None}
+    ours = {
+        theirs.measure: name
+        for name in names
+        if (theirs := equivalent(name)) is not None
+    }
     for name in wanted:
         if name not in names and name not in ours:
             raise ValueError(

@@ -16,11 +16,19 @@ from ir_lexirecall._util.arrays import Floats
 from ir_lexirecall._util.errors import check_integer, check_number, shown
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.judging import cascades, sums
-from ir_lexirecall.judging.normalised import AveragePrecision, NestedLexirecall, Normalised
+from ir_lexirecall.judging.normalised import (
+    AveragePrecision,
+    NestedLexirecall,
+    Normalised,
+)
 from ir_lexirecall.judging.ranking_pairs import Gain, Largest, RankingPairs, Weight
 from ir_lexirecall.measures import recall, trec_eval_10
 from ir_lexirecall.measures.discounts import gain
-from ir_lexirecall.measures.other_programs import GDEVAL_MAX_REL, PROGRAM_DEPTH, nerr_discount
+from ir_lexirecall.measures.other_programs import (
+    GDEVAL_MAX_REL,
+    PROGRAM_DEPTH,
+    nerr_discount,
+)
 from ir_lexirecall.measures.scoring import is_native
 from ir_lexirecall.measures.trec_eval import optional
 from ir_lexirecall.preferences.naming import Preference
@@ -100,7 +108,11 @@ class Judgings:
         100
         """
         depths = [self.depth_of(criterion) for criterion in criteria]
-        return None if None in depths else max(depth for depth in depths if depth is not None)
+        return (
+            None
+            if None in depths
+            else max(depth for depth in depths if depth is not None)
+        )
 
     def top_grade(self, judgments: Judgments, measure: IRMeasure | None = None) -> int:
         """Return the top grade that an unjudged document can get.
@@ -126,12 +138,18 @@ class Bounded:
     """A measure and what bounds it."""
 
     algorithm: Algorithm
-    depth: int | None  # rank down to which open documents can move the measure; None: all
+    depth: (
+        int | None
+    )  # rank down to which open documents can move the measure; None: all
     cutoff: int | None  # below which documents count as not retrieved; None: nowhere
-    unretrieved: int  # relevant documents of each query, at most, that neither run retrieved
+    unretrieved: (
+        int  # relevant documents of each query, at most, that neither run retrieved
+    )
 
 
-def bounded(measure: IRMeasure, judgments: Judgments, judgings: Judgings) -> Bounded | None:
+def bounded(
+    measure: IRMeasure, judgments: Judgments, judgings: Judgings
+) -> Bounded | None:
     """Return what bounds a measure by today's judgments; None without a proven algorithm.
 
     >>> import ir_measures
@@ -146,7 +164,9 @@ def bounded(measure: IRMeasure, judgments: Judgments, judgings: Judgings) -> Bou
     rel, cutoff = optional(measure, "rel"), optional(measure, "cutoff")
     if not is_native(measure) or optional(measure, "judged_only"):
         return None
-    if rel is not None and rel <= 0:  # unjudged documents would be less than any judged one
+    if (
+        rel is not None and rel <= 0
+    ):  # unjudged documents would be less than any judged one
         return None
     top = judgings.top_grade(judgments, measure)
     algorithm = _algorithm_of(measure, judgments, top)
@@ -165,7 +185,9 @@ _NORMALISED = ("R", "AP", "LexiRecall", "TSE", "nDCG", "nDCG_JK")
 """Measures that change with relevant documents below their cutoff."""
 
 
-def _algorithm_of(measure: IRMeasure, judgments: Judgments, top: int) -> Algorithm | None:
+def _algorithm_of(
+    measure: IRMeasure, judgments: Judgments, top: int
+) -> Algorithm | None:
     """Return the algorithm that bounds a measure; None without a proven one.
 
     Args:
@@ -189,13 +211,17 @@ def _of_relevant(measure: IRMeasure, judgments: Judgments) -> Algorithm | None:
     match measure.NAME:
         case "P" | "Unjudged":
             falls = measure.NAME == "Unjudged"
-            return sums.WeightedSum(lambda rank, _: np.full(len(rank), 1 / k), 1.0, falls=falls)
+            return sums.WeightedSum(
+                lambda rank, _: np.full(len(rank), 1 / k), 1.0, falls=falls
+            )
         case "NumRet":
             weight = 0.0 if rel is None else 1.0
             return sums.WeightedSum(lambda rank, _: np.full(len(rank), weight), 1.0)
         case "Judged" | "SetP" if not optional(measure, "relative"):
             # Over the documents retrieved, or k if that is smaller.
-            return sums.WeightedSum(lambda _, retrieved: 1.0 / np.clip(retrieved, 1, k), 1.0)
+            return sums.WeightedSum(
+                lambda _, retrieved: 1.0 / np.clip(retrieved, 1, k), 1.0
+            )
         case "R" | "SetR":
             return partial(sums.recall, rel, judgments.m(rel))
         case "AP":
@@ -207,7 +233,9 @@ def _of_relevant(measure: IRMeasure, judgments: Judgments) -> Algorithm | None:
         case "Success":
             return partial(sums.first, lambda rank: np.ones(len(rank)))
         case "TSE" if not measure["normalize"] and measure["impute"] == "pessimistic":
-            exposure = recall.exposure(measure["exposure"], p=measure["p"], n=measure["n"])
+            exposure = recall.exposure(
+                measure["exposure"], p=measure["p"], n=measure["n"]
+            )
             bottom = math.inf if measure["n"] is None else float(measure["n"])
             of_rank = lambda rank: exposure(np.minimum(rank, bottom))  # noqa: E731
             return partial(sums.last, of_rank, rel, judgments.m(rel))
@@ -227,16 +255,22 @@ def _of_ideal(measure: IRMeasure, judgments: Judgments, top: int) -> Algorithm |
         if max(top, judgments.highest_grade) >= _MOST_EXPONENT:
             return None
         gain_of_grade = _exponential
-    return Normalised(k, lambda rank: 1 / np.log2(rank + 1), gain_of_grade, top, judgments)
+    return Normalised(
+        k, lambda rank: 1 / np.log2(rank + 1), gain_of_grade, top, judgments
+    )
 
 
-def _of_discounted_gains(measure: IRMeasure, judgments: Judgments, top: int) -> Algorithm | None:
+def _of_discounted_gains(
+    measure: IRMeasure, judgments: Judgments, top: int
+) -> Algorithm | None:
     """Return the algorithm of a sum of discounts times gains."""
     rel, k = optional(measure, "rel"), optional(measure, "cutoff")
     match measure.NAME:
         case "RBP":
             weight = _geometric(measure["p"])
-            if rel is not None and k is None:  # cwl_eval's: of 1,000 ranks, scaled to sum to 1
+            if (
+                rel is not None and k is None
+            ):  # cwl_eval's: of 1,000 ranks, scaled to sum to 1
                 weight = _scaled(float(measure["p"]) ** np.arange(float(PROGRAM_DEPTH)))
             return sums.WeightedSum(weight, float(top) if rel is None else 1.0)
         case "RBP_TE":
@@ -264,7 +298,9 @@ def _of_cascade(measure: IRMeasure, judgments: Judgments, top: int) -> Algorithm
     match measure.NAME:
         case "ERR" | "GERR":
             return partial(cascades.cascade, *_gains(measure, top))
-        case "CWL_ERR8" | "CWL_ERR9" | "CWL_ERR10" | "CWL_ERR11" if not judgments.has_fractions:
+        case "CWL_ERR8" | "CWL_ERR9" | "CWL_ERR10" | "CWL_ERR11" if (
+            not judgments.has_fractions
+        ):
             # A grade below 1 would be a gain where something else is relevant.
             gains, discount = _gains(measure, top), measure.discount()
             return partial(cascades.expected_utility, *gains, discount, k or math.inf)
@@ -299,7 +335,9 @@ def _not_negative(grade: Floats) -> Floats:
     return np.maximum(0.0, grade)
 
 
-_MOST_EXPONENT = 512  # from this grade on, nDCG scales the gains of each query, lest they overflow
+_MOST_EXPONENT = (
+    512  # from this grade on, nDCG scales the gains of each query, lest they overflow
+)
 
 
 def _exponential(grade: Floats) -> Floats:

@@ -48,7 +48,9 @@ class ValueBounds:
         Returns:
             low, high, and the ends of the interval, shape `(P,)` each.
         """
-        low, high = (end.sum(axis=1) / max(1, end.shape[1]) for end in (self.low, self.high))
+        low, high = (
+            end.sum(axis=1) / max(1, end.shape[1]) for end in (self.low, self.high)
+        )
         return (low, high, *imbens_manski(self.low, self.high, alpha))
 
 
@@ -189,7 +191,11 @@ def is_open_below(pool: Pool, measure: IRMeasure, judgings: Judgings) -> bool:
 
 
 def _by_run(
-    algorithm: ByRun, pool: Pool, pair_indices: PairIndices, values: Floats, known: Bounded
+    algorithm: ByRun,
+    pool: Pool,
+    pair_indices: PairIndices,
+    values: Floats,
+    known: Bounded,
 ) -> tuple[Floats, Floats, Bools]:
     """Return bounds of differences, low, high, and exact, from what each run reaches by itself.
 
@@ -197,7 +203,9 @@ def _by_run(
     how many open documents that one has besides, of which there are few different numbers. That is
     not so where documents are open below the depth: see `is_open_below`.
     """
-    is_counted = np.where(pool.is_judged, pool.grade >= algorithm.rel, pool.within(known.depth))
+    is_counted = np.where(
+        pool.is_judged, pool.grade >= algorithm.rel, pool.within(known.depth)
+    )
     pool = pool.only(is_counted)
     rank, is_top = pool.ranks_within(known.depth, known.cutoff)
     a, b = pair_indices
@@ -205,7 +213,9 @@ def _by_run(
     high, exact = low.copy(), np.ones(low.shape, dtype=bool)
     ends = np.searchsorted(pool.query, np.arange(len(pool.judgments) + 1))
     for q, rows in enumerate(map(slice, ends[:-1].tolist(), ends[1:].tolist())):
-        runs = _RunsOfQuery.of_pool(pool, q, rows, rank[:, rows], is_top[:, rows], values)
+        runs = _RunsOfQuery.of_pool(
+            pool, q, rows, rank[:, rows], is_top[:, rows], values
+        )
         pairs = runs.open_pairs(a, b, known.unretrieved)
         if not len(pairs.pair):
             continue
@@ -273,7 +283,13 @@ class _RunsOfQuery:
 
     @classmethod
     def of_pool(
-        cls, pool: Pool, query: int, rows: slice, rank: Ranks, is_top: Bools, values: Floats
+        cls,
+        pool: Pool,
+        query: int,
+        rows: slice,
+        rank: Ranks,
+        is_top: Bools,
+        values: Floats,
     ) -> _RunsOfQuery:
         """Return the rankings of a query, whose documents are these rows of the pool."""
         is_unjudged = ~pool.is_judged[rows]
@@ -282,7 +298,9 @@ class _RunsOfQuery:
         nothing = Retrieved.nothing(one.rank, len(rank))
         grade, of_query = pool.grade[rows][doc], np.full(len(rank), query)
         is_open = is_unjudged[doc]
-        alone = RankingPairs(run, one, nothing, is_open, grade, of_query, nothing.documents)
+        alone = RankingPairs(
+            run, one, nothing, is_open, grade, of_query, nothing.documents
+        )
         return cls(query, rank, is_top, is_unjudged, alone)
 
     def open_pairs(self, a: Ints, b: Ints, unretrieved: int) -> _OpenPairs:
@@ -309,9 +327,13 @@ class _RunsOfQuery:
     def _distinct(self) -> Ints:
         """Return a number for each run's ranking, the same for equal rankings."""
         numbers: dict[bytes, int] = {}
-        return np.array([numbers.setdefault(ranks.tobytes(), len(numbers)) for ranks in self.rank])
+        return np.array(
+            [numbers.setdefault(ranks.tobytes(), len(numbers)) for ranks in self.rank]
+        )
 
-    def ratios(self, algorithm: AveragePrecision, pairs: _OpenPairs) -> tuple[Floats, Floats]:
+    def ratios(
+        self, algorithm: AveragePrecision, pairs: _OpenPairs
+    ) -> tuple[Floats, Floats]:
         """Return exact bounds of AP for pairs without open documents in common."""
         best = algorithm.sums(self.alone, self.alone.a, best=True)
         worst = algorithm.sums(self.alone, self.alone.a, best=False)
@@ -325,7 +347,9 @@ class _RunsOfQuery:
         """Return bounds from the largest value of one run and the smallest of the other."""
         largest = algorithm.extreme(self.alone, self.alone.a, None)
         # The smallest value of a run, once for each number of open documents that others have.
-        keys = np.concatenate([(pairs.a << 32) + pairs.beside_a, (pairs.b << 32) + pairs.beside_b])
+        keys = np.concatenate(
+            [(pairs.a << 32) + pairs.beside_a, (pairs.b << 32) + pairs.beside_b]
+        )
         keys, where = np.unique(keys, return_inverse=True)
         cases = self.alone.only(keys >> 32)
         smallest = algorithm.extreme(cases, cases.a, keys & 0xFFFFFFFF)[where]
@@ -334,7 +358,10 @@ class _RunsOfQuery:
 
 
 def bounds_of_wins(
-    pool: Pool, preference: Preference, pair_indices: PairIndices, judgings: Judgings | None
+    pool: Pool,
+    preference: Preference,
+    pair_indices: PairIndices,
+    judgings: Judgings | None,
 ) -> WinBounds | None:
     """Return who can win between pairs of runs under some judging.
 
@@ -353,7 +380,9 @@ def bounds_of_wins(
         depth = judgings.depth_of(preference)
     if judgings is None or judgings.top_grade(pool.judgments) < rel:
         depth = 0  # no open document becomes relevant
-    return WinBounds(*outcomes(pool, preference, pair_indices, depth), pool.judgments.m(rel) == 0)
+    return WinBounds(
+        *outcomes(pool, preference, pair_indices, depth), pool.judgments.m(rel) == 0
+    )
 
 
 def imbens_manski(low: Floats, high: Floats, alpha: float) -> tuple[Floats, Floats]:
@@ -387,13 +416,19 @@ def imbens_manski(low: Floats, high: Floats, alpha: float) -> tuple[Floats, Floa
     se_low, se_high = (x.std(axis=1, ddof=1) / np.sqrt(queries) for x in (low, high))
     mean_low, mean_high = low.mean(axis=1), high.mean(axis=1)
     larger = np.maximum(se_low, se_high)
-    width = np.divide(mean_high - mean_low, larger, out=np.full(len(low), np.inf), where=larger > 0)
+    width = np.divide(
+        mean_high - mean_low, larger, out=np.full(len(low), np.inf), where=larger > 0
+    )
     least, most = (
-        np.full(len(low), -special.stdtrit(queries - 1, tail)) for tail in (alpha, alpha / 2)
+        np.full(len(low), -special.stdtrit(queries - 1, tail))
+        for tail in (alpha, alpha / 2)
     )
     for _ in range(60):  # bisection: the probability rises with c
         c = (least + most) / 2
-        enough = special.stdtr(queries - 1, c + width) - special.stdtr(queries - 1, -c) >= 1 - alpha
+        enough = (
+            special.stdtr(queries - 1, c + width) - special.stdtr(queries - 1, -c)
+            >= 1 - alpha
+        )
         least, most = np.where(enough, least, c), np.where(enough, c, most)
     return mean_low - most * se_low, mean_high + most * se_high
 
@@ -457,20 +492,31 @@ def judgment_bounds(
     judgments = Judgments.from_qrels(qrels)
     source = source_of(run)
     aligned = read_run(judgments, source)
-    pool = Pool.from_runs(judgments, {"run": source}, judgings.pool_depth(parsed.values()))
-    of_run = {name: values(measure, aligned)[None, :] for name, measure in parsed.items()}
+    pool = Pool.from_runs(
+        judgments, {"run": source}, judgings.pool_depth(parsed.values())
+    )
+    of_run = {
+        name: values(measure, aligned)[None, :] for name, measure in parsed.items()
+    }
     bounds = bounds_by_measure(pool, parsed, of_run, judgings)
     ends = {name: np.full((2, len(judgments)), np.nan) for name in parsed}
-    ends |= {name: np.stack([ends_of.low[0], ends_of.high[0]]) for name, ends_of in bounds.items()}
+    ends |= {
+        name: np.stack([ends_of.low[0], ends_of.high[0]])
+        for name, ends_of in bounds.items()
+    }
     # Rounding can keep a bound from being exactly 0.
     columns = [settled(both, np.abs(both).max(axis=0)) for both in ends.values()]
-    names = pd.MultiIndex.from_product([list(parsed), ["low", "high"]], names=["measure", "bound"])
+    names = pd.MultiIndex.from_product(
+        [list(parsed), ["low", "high"]], names=["measure", "bound"]
+    )
     table = pd.DataFrame(
         np.concatenate(columns).T, pd.Index(judgments.query_ids, name="query_id"), names
     )
     unbounded = [name for name in parsed if name not in bounds]
     depths = {name: judgings.depth_of(measure) for name, measure in parsed.items()}
-    table.attrs.update({"depth": depths, "unretrieved": unretrieved, "no_algorithm": unbounded})
+    table.attrs.update(
+        {"depth": depths, "unretrieved": unretrieved, "no_algorithm": unbounded}
+    )
     return table
 
 
@@ -489,7 +535,9 @@ def bounds_by_measure(
         bounds = bounds_of_differences(pool, measure, values_of[name], runs, judgings)
         if bounds is not None:
             bounds_of[name] = bounds
-    refuse_or_warn_of([name for name in measures if name not in bounds_of], len(measures))
+    refuse_or_warn_of(
+        [name for name in measures if name not in bounds_of], len(measures)
+    )
     return bounds_of
 
 

@@ -53,7 +53,9 @@ def _choices(
     The i-th bit of a choice says whether the i-th shared document of each case is relevant. With
     the gains come the cases that have as many choices, and few enough to look at all.
     """
-    nth = np.minimum(position_in_segment(pairs.case[shared]), 62)  # what a shift can take
+    nth = np.minimum(
+        position_in_segment(pairs.case[shared]), 62
+    )  # what a shift can take
     is_exact = n_shared <= _MOST_SHARED
     n_choices = 2 ** np.minimum(n_shared, _MOST_SHARED)
     for choice in range(2 ** int(n_shared[is_exact].max(initial=0))):
@@ -92,11 +94,15 @@ def expected_utility(
         row = pairs.in_order(one, gains > 0)
         case, rank = pairs.case[row], one.rank[row].astype(np.int64)
         unjudged = np.zeros(len(pairs))
-        items, utility = cwl(case, rank, gains[row], discount, end=end, unjudged=unjudged)
+        items, utility = cwl(
+            case, rank, gains[row], discount, end=end, unjudged=unjudged
+        )
         return utility / items
 
     worst = np.where(pairs.is_open, 0.0, gain(pairs.grade))
     high = value(pairs.a, np.where(pairs.is_open, best, worst)) - value(pairs.b, worst)
-    in_a, in_b = (one.has & (one.rank <= end) & pairs.is_open for one in (pairs.a, pairs.b))
+    in_a, in_b = (
+        one.has & (one.rank <= end) & pairs.is_open for one in (pairs.a, pairs.b)
+    )
     movable = pairs.count(in_a | in_b) > 0
     return np.where(movable, high, pairs.difference), pairs.count(in_a & in_b) == 0

@@ -20,11 +20,24 @@ from typing import Any
 
 import numpy as np
 
-from ir_lexirecall._util.errors import and_more, check_integer, entry, naming, required, shown, warn
+from ir_lexirecall._util.errors import (
+    and_more,
+    check_integer,
+    entry,
+    naming,
+    required,
+    shown,
+    warn,
+)
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.lazy import polars as pl
 from ir_lexirecall.data.collection import DEMO, Collection
-from ir_lexirecall.data.judgments import Judgments, QrelsLike, is_judged, load_collection
+from ir_lexirecall.data.judgments import (
+    Judgments,
+    QrelsLike,
+    is_judged,
+    load_collection,
+)
 from ir_lexirecall.io.files import written_whole
 from ir_lexirecall.io.id_forms import form_hint
 from ir_lexirecall.io.lines import stacked
@@ -67,7 +80,9 @@ def write_pool_csv(
     _check(table, path)
     text_of_doc, text_of_query = _texts(table, texts, queries)
     pool = table.copy()
-    pool.insert(1, "query", [text_of_query.get(query_id, "") for query_id in table["query_id"]])
+    pool.insert(
+        1, "query", [text_of_query.get(query_id, "") for query_id in table["query_id"]]
+    )
     pool.insert(3, "text", [text_of_doc.get(doc_id, "") for doc_id in table["doc_id"]])
     pool.insert(4, "relevance", "")
     with written_whole(path) as temporary:
@@ -115,10 +130,14 @@ def write_pool_page(
     check_integer("max_rel", max_rel, most=MOST_GRADES - 1)
     _check_labels(labels, max_rel)
     template = page_template("ir_lexirecall.judging", "pool", "a page for judging")
-    pool = _content(table, _texts(table, texts, queries), _labels_of_grades(labels, max_rel))
+    pool = _content(
+        table, _texts(table, texts, queries), _labels_of_grades(labels, max_rel)
+    )
     page = template.render(title=title, pool=pool)
     with written_whole(path) as temporary:
-        temporary.write_text(page, encoding="utf-8", errors="xmlcharrefreplace", newline="\n")
+        temporary.write_text(
+            page, encoding="utf-8", errors="xmlcharrefreplace", newline="\n"
+        )
     return Path(path)
 
 
@@ -133,17 +152,30 @@ def _content(
     """
     text_of_doc, text_of_query = texts
     columns = [column for column in table.columns if str(column).startswith(_RANK)]
-    ranks = table[columns].astype(object).where(table[columns].notna(), None).to_numpy().tolist()
+    ranks = (
+        table[columns]
+        .astype(object)
+        .where(table[columns].notna(), None)
+        .to_numpy()
+        .tolist()
+    )
     ids = table[["query_id", "doc_id"]].to_numpy().tolist()
     query_ids = table["query_id"].unique()
-    digest = hashlib.sha256(json.dumps(ids).encode("utf-8", "surrogatepass")).hexdigest()
+    digest = hashlib.sha256(
+        json.dumps(ids).encode("utf-8", "surrogatepass")
+    ).hexdigest()
     return {
         "fingerprint": digest[:16],
         "runs": [str(column).removeprefix(_RANK) for column in columns],
         "grades": labels,
         "queries": {q: text_of_query[q] for q in query_ids if q in text_of_query},
         "documents": [
-            {"query": query_id, "doc": doc_id, "text": text_of_doc.get(doc_id), "ranks": of_doc}
+            {
+                "query": query_id,
+                "doc": doc_id,
+                "text": text_of_doc.get(doc_id),
+                "ranks": of_doc,
+            }
             for (query_id, doc_id), of_doc in zip(ids, ranks, strict=True)
         ],
     }
@@ -182,7 +214,9 @@ def _check(table: pd.DataFrame, path: str | os.PathLike[str]) -> None:
     """Raise if a table has no documents, or a file cannot be written for want of a folder."""
     for column in ("query_id", "doc_id"):
         if column not in getattr(table, "columns", ()):
-            raise ValueError(f"the table has no column {column!r}; give the table of to_judge")
+            raise ValueError(
+                f"the table has no column {column!r}; give the table of to_judge"
+            )
     check_folder(path)
 
 
@@ -190,11 +224,17 @@ def check_folder(path: str | os.PathLike[str]) -> None:
     """Require that there is a folder to write a file into."""
     folder = Path(path).parent
     if not folder.is_dir():
-        raise ValueError(f"{os.fspath(path)}: there is no folder {str(folder)!r} to write into")
+        raise ValueError(
+            f"{os.fspath(path)}: there is no folder {str(folder)!r} to write into"
+        )
 
 
 def page_template(
-    package: str, name: str, what: str, filters: Mapping[str, Any] | None = None, **options: Any
+    package: str,
+    name: str,
+    what: str,
+    filters: Mapping[str, Any] | None = None,
+    **options: Any,
 ) -> Any:
     """Return a template with its style and script.
 
@@ -284,11 +324,19 @@ def merged(judgments: Judgments, more: QrelsLike) -> Judgments:
     >>> more.doc_ids, more.grade.tolist()
     (['a', 'b'], [1.0, 2.0])
     """
-    name = os.fspath(more) if isinstance(more, (str, os.PathLike)) else "the judgments to be added"
+    name = (
+        os.fspath(more)
+        if isinstance(more, (str, os.PathLike))
+        else "the judgments to be added"
+    )
     added = _judgments_of(more)
     if judgments.table is not None or added.table is not None:
-        warn(f"{name}: merged judgments keep one grade for each document; subtopics are left out")
-    unknown = [query_id for query_id in added.query_ids if query_id not in judgments.place]
+        warn(
+            f"{name}: merged judgments keep one grade for each document; subtopics are left out"
+        )
+    unknown = [
+        query_id for query_id in added.query_ids if query_id not in judgments.place
+    ]
     if unknown:
         hint = form_hint(unknown, judgments.query_ids, ("added", "qrels'"))
         raise ValueError(
@@ -296,7 +344,9 @@ def merged(judgments: Judgments, more: QrelsLike) -> Judgments:
             f"their first is {judgments.query_ids[0]!r}{f'. {hint}' if hint else ''}"
         )
     with naming(name):
-        both = Judgments.from_qrels(_with_grades_over_pooled(_rows(judgments), _rows(added)))
+        both = Judgments.from_qrels(
+            _with_grades_over_pooled(_rows(judgments), _rows(added))
+        )
     # Queries without any judged document stay.
     index_of_query = [judgments.place[query_id] for query_id in both.query_ids]
     query = np.array(index_of_query, dtype=np.int64)[both.query]
@@ -335,9 +385,13 @@ def merged_judges(a: QrelsLike, b: QrelsLike) -> tuple[pd.DataFrame, pd.DataFram
     judged_b = is_judged(both["grade_b"].to_numpy())
     differ = judged_a & judged_b & (both["grade_a"] != both["grade_b"])
     # A document with a negative grade was pooled but not judged: the other judge's grade counts.
-    relevance = both["grade_a"].where(judged_a | both["grade_b"].isna(), both["grade_b"])
+    relevance = both["grade_a"].where(
+        judged_a | both["grade_b"].isna(), both["grade_b"]
+    )
     agreed = both[~differ].assign(relevance=relevance[~differ].astype(kind))
-    disputed = both[differ].astype({"grade_a": kind, "grade_b": kind}).reset_index(drop=True)
+    disputed = (
+        both[differ].astype({"grade_a": kind, "grade_b": kind}).reset_index(drop=True)
+    )
     return agreed[["query_id", "doc_id", "relevance"]].reset_index(drop=True), disputed
 
 
@@ -347,7 +401,9 @@ def _grades_of_both(a: Judgments, b: Judgments) -> pd.DataFrame:
     Raises:
         ValueError: no query was judged by both.
     """
-    first, second = (pd.DataFrame(_rows(one).to_dict(as_series=False)) for one in (a, b))
+    first, second = (
+        pd.DataFrame(_rows(one).to_dict(as_series=False)) for one in (a, b)
+    )
     if {*first["query_id"]}.isdisjoint(second["query_id"]):
         hint = form_hint(a.query_ids, b.query_ids, ("first judge's", "second judge's"))
         raise ValueError(
@@ -375,7 +431,11 @@ def _rows(judgments: Judgments) -> pl.DataFrame:
     """Return the judged documents and their grades, a row each."""
     query_ids = [judgments.query_ids[q] for q in judgments.query.tolist()]
     return pl.DataFrame(
-        {"query_id": query_ids, "doc_id": judgments.doc_ids, "relevance": judgments.grade},
+        {
+            "query_id": query_ids,
+            "doc_id": judgments.doc_ids,
+            "relevance": judgments.grade,
+        },
         schema={"query_id": pl.String, "doc_id": pl.String, "relevance": pl.Float64},
     )
 
@@ -401,8 +461,12 @@ def _graded(source: QrelsLike) -> QrelsLike:
         return source
     graded, n_without = pool
     if not len(graded):
-        raise ValueError(f"{path}: no document in it has a grade; fill in the column 'relevance'")
+        raise ValueError(
+            f"{path}: no document in it has a grade; fill in the column 'relevance'"
+        )
     if n_without:
         n_rows = len(graded) + n_without
-        warn(f"{path}: {n_without} of {n_rows} documents have no grade yet and are left out")
+        warn(
+            f"{path}: {n_without} of {n_rows} documents have no grade yet and are left out"
+        )
     return graded

@@ -25,12 +25,19 @@ from ir_lexirecall._util.arrays import (
 from ir_lexirecall._util.lazy import special
 from ir_lexirecall._util.rounding import SUM
 from ir_lexirecall.data.judgments import Judgments
-from ir_lexirecall.judging.ranking_pairs import Largest, RankingPairs, Retrieved, segment_max
+from ir_lexirecall.judging.ranking_pairs import (
+    Largest,
+    RankingPairs,
+    Retrieved,
+    segment_max,
+)
 
 _GUESSES = 100
 
 
-def raised(guess: Floats, active: Ints, best: Callable[[Floats, Ints], Floats]) -> Floats:
+def raised(
+    guess: Floats, active: Ints, best: Callable[[Floats, Ints], Floats]
+) -> Floats:
     """Raise each active guess to the largest attainable ratio (Dinkelbach's method).
 
     Args:
@@ -60,7 +67,9 @@ class Sums(NamedTuple):
         return Sums(self.value[case], self.most[case])
 
 
-def largest_ratio(plus: Sums | None, minus: Sums | None, m: Floats, outside: Ints) -> Floats:
+def largest_ratio(
+    plus: Sums | None, minus: Sums | None, m: Floats, outside: Ints
+) -> Floats:
     """Return the largest (plus[i] - minus[j]) / (m + i + j + k) over i, j and k.
 
     They go up to their numbers of documents. The ratio is 0 if nothing is relevant.
@@ -90,7 +99,9 @@ def largest_ratio(plus: Sums | None, minus: Sums | None, m: Floats, outside: Int
         return ratio(numerator, denominator)
 
     guess = ratio(gained[:, 0] - lost[:, 0], m)
-    return raised(guess, np.flatnonzero((most_i > 0) | (most_j > 0) | (outside > 0)), best)
+    return raised(
+        guess, np.flatnonzero((most_i > 0) | (most_j > 0) | (outside > 0)), best
+    )
 
 
 @dataclass(frozen=True)
@@ -110,7 +121,10 @@ class AveragePrecision:
     def __call__(self, pairs: RankingPairs) -> Largest:
         """Return the largest difference of each case, or a bound of it, and whether it is exact."""
         in_a, in_b = pairs.a.has & pairs.is_open, pairs.b.has & pairs.is_open
-        best, worst = self.sums(pairs, pairs.a, best=True), self.sums(pairs, pairs.b, best=False)
+        best, worst = (
+            self.sums(pairs, pairs.a, best=True),
+            self.sums(pairs, pairs.b, best=False),
+        )
         n_open, m = pairs.count(pairs.is_open), self.m[pairs.query].astype(np.float64)
         # Without shared open documents, the numbers of both decide together.
         outside_both = pairs.count(pairs.is_open & ~in_a & ~in_b) + pairs.elsewhere
@@ -124,10 +138,14 @@ class AveragePrecision:
         may_be_relevant = pairs.is_open | (pairs.grade >= self.rel)
         differs = pairs.count((pairs.a.rank != pairs.b.rank) & may_be_relevant) > 0
         can_change = differs & ((n_open > 0) | (pairs.elsewhere > 0))
-        bound = np.where(can_change, np.where(has_shared, high, exact), pairs.difference)
+        bound = np.where(
+            can_change, np.where(has_shared, high, exact), pairs.difference
+        )
         return bound, ~(has_shared & differs)
 
-    def extreme(self, pairs: RankingPairs, one: Retrieved, outside: Ints | None) -> Floats:
+    def extreme(
+        self, pairs: RankingPairs, one: Retrieved, outside: Ints | None
+    ) -> Floats:
         """Return the largest AP of a ranking over all judgings, or the smallest.
 
         It is the smallest if `outside` is given: relevant documents outside the ranking, at most.
@@ -143,16 +161,24 @@ class AveragePrecision:
         row = pairs.in_order(one, pairs.is_open | (pairs.grade >= self.rel))
         case, is_open, inverse = pairs.case[row], pairs.is_open[row], 1 / one.rank[row]
         fixed = ~is_open
-        i = running_sum(case, fixed.astype(np.float64))  # relevant judged documents down to here
+        i = running_sum(
+            case, fixed.astype(np.float64)
+        )  # relevant judged documents down to here
         of_judged = np.bincount(case, weights=i * inverse * fixed, minlength=len(pairs))
         precision = np.bincount(case, weights=inverse * fixed, minlength=len(pairs))
         # Another relevant document lifts the precisions of the judged ones below it.
         below = precision[case] - running_sum(case, inverse * fixed)
         u = np.flatnonzero(is_open)
         if not best:
-            u = u[::-1][np.argsort(case[u][::-1], kind="stable")]  # the last one of each case first
+            u = u[::-1][
+                np.argsort(case[u][::-1], kind="stable")
+            ]  # the last one of each case first
         j = position_in_segment(case[u]) + 1
-        lifted = below[u] if best else below[u] + running_sum(case[u], inverse[u]) - inverse[u]
+        lifted = (
+            below[u]
+            if best
+            else below[u] + running_sum(case[u], inverse[u]) - inverse[u]
+        )
         gained = (i[u] + (j if best else 1)) * inverse[u] + lifted
         count = np.bincount(case[u], minlength=len(pairs))
         sums = np.zeros((len(pairs), int(count.max(initial=0)) + 1))
@@ -180,14 +206,20 @@ class NestedLexirecall:
         may_be_relevant = pairs.is_open | (pairs.grade >= self.rel)
         in_a, in_b = pairs.a.has & may_be_relevant, pairs.b.has & may_be_relevant
         outside_b = pairs.count(pairs.is_open & ~in_b) + pairs.elsewhere
-        high = self.extreme(pairs, pairs.a, None) - self.extreme(pairs, pairs.b, outside_b)
+        high = self.extreme(pairs, pairs.a, None) - self.extreme(
+            pairs, pairs.b, outside_b
+        )
         n_differing = pairs.count((in_a | in_b) & (pairs.a.rank != pairs.b.rank))
         differs = pairs.alone | (n_differing > 0)
-        can_change = differs & ((pairs.count(pairs.is_open) > 0) | (pairs.elsewhere > 0))
+        can_change = differs & (
+            (pairs.count(pairs.is_open) > 0) | (pairs.elsewhere > 0)
+        )
         bound = np.where(can_change, high, pairs.difference)
         return bound, np.full(len(pairs), pairs.alone) | ~can_change
 
-    def extreme(self, pairs: RankingPairs, one: Retrieved, outside: Ints | None) -> Floats:
+    def extreme(
+        self, pairs: RankingPairs, one: Retrieved, outside: Ints | None
+    ) -> Floats:
         """Return the largest LR of a ranking over all judgings, or the smallest.
 
         It is the smallest if `outside` is given: relevant documents outside the ranking, at most.
@@ -200,7 +232,9 @@ class NestedLexirecall:
         # In which order the open documents of a case become relevant.
         number = position_in_segment(case[is_open])
         order = np.full(len(row), -1)
-        order[is_open] = number if outside is None else n_open[case[is_open]] - 1 - number
+        order[is_open] = (
+            number if outside is None else n_open[case[is_open]] - 1 - number
+        )
 
         # A choice is a case and a number j of its open documents that are relevant.
         first_choice = np.cumsum(n_open + 1) - (n_open + 1)
@@ -221,10 +255,14 @@ class NestedLexirecall:
         least = (r + r / np.maximum(last, 1)) / (m + 1)
         most = (r + r / np.maximum(last - 1, 1)) / (m + 1)
         if outside is None:
-            can_be_largest = most >= np.maximum.reduceat(least, first_choice)[case_of] * (1 - SUM)
+            can_be_largest = most >= np.maximum.reduceat(least, first_choice)[
+                case_of
+            ] * (1 - SUM)
             choices = np.flatnonzero(can_be_largest)
         else:
-            can_be_smallest = least <= np.minimum.reduceat(most, first_choice)[case_of] * (1 + SUM)
+            can_be_smallest = least <= np.minimum.reduceat(most, first_choice)[
+                case_of
+            ] * (1 + SUM)
             choices = np.flatnonzero(can_be_smallest)
 
         n_documents = (n_open + n_judged)[case_of[choices]]
@@ -233,7 +271,9 @@ class NestedLexirecall:
         choice = np.repeat(np.arange(len(choices)), n_documents)
         is_relevant = order[document] < j[choices][choice]
         ranks = rank[document[is_relevant]]
-        value = _nested(choice[is_relevant], ranks, r[choices], last[choices], m[choices])
+        value = _nested(
+            choice[is_relevant], ranks, r[choices], last[choices], m[choices]
+        )
         if outside is None:
             largest = np.full(len(pairs), -np.inf)
             np.maximum.at(largest, case_of[choices], value)
@@ -254,7 +294,9 @@ def _nested(case: Ints, rank: Floats, r: Ints, last: Floats, m: Ints) -> Floats:
     """
 
     def log_binomial(n: Any, k: Any) -> Floats:
-        return special.gammaln(n + 1) - special.gammaln(k + 1) - special.gammaln(n - k + 1)
+        return (
+            special.gammaln(n + 1) - special.gammaln(k + 1) - special.gammaln(n - k + 1)
+        )
 
     level = position_in_segment(case) + 1.0
     placements = log_binomial(np.maximum(last, 1) - 1, np.maximum(r, 1) - 1.0)
@@ -286,14 +328,18 @@ class Normalised:
     def __call__(self, pairs: RankingPairs) -> Largest:
         """Return the largest difference of each case, or a bound of it, and whether it is exact."""
         high, is_exact = pairs.difference.copy(), np.ones(len(pairs), dtype=bool)
-        moves = pairs.moves(lambda rank, retrieved: self.discount(rank.astype(np.float64)))
+        moves = pairs.moves(
+            lambda rank, retrieved: self.discount(rank.astype(np.float64))
+        )
         # Open documents, the largest D_u of each case first. Those with D_u = 0 move the ideal
         # only, and no more than k can be in it.
         moving = pairs.is_open & (moves != 0)
         still = pairs.count(pairs.is_open & (moves == 0)) + pairs.elsewhere
         if self.cutoff is not None:
             still = np.minimum(still, self.cutoff)
-        case = np.concatenate([pairs.case[moving], np.repeat(np.arange(len(pairs)), still)])
+        case = np.concatenate(
+            [pairs.case[moving], np.repeat(np.arange(len(pairs)), still)]
+        )
         gained = np.concatenate([moves[moving], np.zeros(still.sum())])
         order = np.lexsort((-gained, case))
         case, gained = case[order], gained[order]
@@ -311,7 +357,10 @@ class Normalised:
         gain = np.where(pairs.is_open, 0.0, self.gain(pairs.grade))
         fixed = per_query_sum(pairs.case, gain * moves, len(pairs))[movable]
         gains = self.gain(np.arange(self.max_rel + 1.0))
-        steps, ideal = np.diff(gains), self._ideals(pairs.query[movable], prefix.shape[1], gains)
+        steps, ideal = (
+            np.diff(gains),
+            self._ideals(pairs.query[movable], prefix.shape[1], gains),
+        )
         nothing = ideal[:, :, 0].sum(axis=1) <= 0
 
         def best_ratio(guess: Floats, at: Ints) -> Floats:
@@ -323,7 +372,9 @@ class Normalised:
                 denominator = denominator + ideal[at, j]
                 worth = numerator - guess[:, None] * denominator
                 if j == 0:
-                    worth[nothing[at], 0] = -np.inf  # without relevant documents, there is no ratio
+                    worth[
+                        nothing[at], 0
+                    ] = -np.inf  # without relevant documents, there is no ratio
                     break
                 # s_j is at least s_(j+1): take the best number up to s_j.
                 best = _index_of_running_maximum(worth)
@@ -333,7 +384,9 @@ class Normalised:
 
         # Start from no relevant document or, if that gives no ratio, from the top grade for all.
         row, start = np.arange(len(movable)), np.where(nothing, count[movable], 0)
-        guess = (fixed + steps.sum() * prefix[row, start]) / ideal[row, :, start].sum(axis=1)
+        guess = (fixed + steps.sum() * prefix[row, start]) / ideal[row, :, start].sum(
+            axis=1
+        )
         guess = raised(guess, row, best_ratio)
         high[movable] = np.where(nothing, np.maximum(guess, 0.0), guess)
         return high, is_exact
@@ -355,7 +408,9 @@ class Normalised:
         s = np.arange(sizes)
         for low, high in pairwise(edges.tolist()):
             query_of_better = self.judgments.query[judged_gain >= high]
-            n_better = np.bincount(query_of_better, minlength=int(queries.max()) + 1)[queries]
+            n_better = np.bincount(query_of_better, minlength=int(queries.max()) + 1)[
+                queries
+            ]
             j = int(np.searchsorted(gains, high)) - 1
             ideals[:, j] += (high - low) * total[np.minimum(n_better[:, None] + s, k)]
         return ideals[row]

@@ -32,7 +32,9 @@ from ir_lexirecall.significance.outcomes import Bounds, MarginTest, TestResult
 LEAST = 10  # human-judged queries
 ENOUGH = 25  # human-judged queries; with fewer, intervals hold the truth less often than they say
 _ENOUGH_FOR_PREFERENCES = 20  # human-judged queries, to add a win and a loss to
-_SURPRISES = 5  # residuals above 1/2 in size that tell how far those of a preference spread
+_SURPRISES = (
+    5  # residuals above 1/2 in size that tell how far those of a preference spread
+)
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,9 @@ class PredictionPowered:
     skew: Floats
 
 
-def prediction_powered(d: Floats, f: Floats, human: Ints, alpha: float = 0.05) -> PredictionPowered:
+def prediction_powered(
+    d: Floats, f: Floats, human: Ints, alpha: float = 0.05
+) -> PredictionPowered:
     """Estimate mean differences from human judgments of a sample and predictions for all queries.
 
     estimate = mean_n d - l (mean_n f - mean_N f), l = Cov(d, f) / Var(f) over the sample; the
@@ -94,7 +98,9 @@ def prediction_powered(d: Floats, f: Floats, human: Ints, alpha: float = 0.05) -
     var_f = np.square(f_centred).sum(axis=1) / (n - 1)
     covariance = (d_centred * f_centred).sum(axis=1) / (n - 1)
     scale = np.sqrt(var_d * var_f)
-    rho = np.divide(covariance, scale, out=np.zeros(len(d)), where=scale > 0).clip(-1, 1)
+    rho = np.divide(covariance, scale, out=np.zeros(len(d)), where=scale > 0).clip(
+        -1, 1
+    )
 
     residuals, slope = _residuals(d, f[:, human])
     estimate = mean_d - slope * (mean_f - f.mean(axis=1))
@@ -137,14 +143,18 @@ def powered_preferences(
         return result, np.zeros(len(d), dtype=bool)
     residuals, _ = _residuals(d, f[:, human])
     is_powered = np.count_nonzero(np.abs(residuals) > 0.5, axis=1) >= _SURPRISES
-    middle, error_of_residuals = with_a_win_and_a_loss(residuals + result.estimate[:, None])
+    middle, error_of_residuals = with_a_win_and_a_loss(
+        residuals + result.estimate[:, None]
+    )
     _, error_of_d = with_a_win_and_a_loss(d)
     # One more degree of freedom is spent on l.
     var_residuals = (n + 2) * error_of_residuals**2 * (n + 1) / n
     var_d = (n + 2) * error_of_d**2
     error = np.sqrt((1 / (n + 2) - 1 / n_all) * var_residuals + var_d / n_all)
     half_width = -special.stdtrit(n, alpha / 2) * error
-    p = np.maximum(2 * special.stdtr(n, -np.abs(middle) / error), _least_p(result.estimate, d))
+    p = np.maximum(
+        2 * special.stdtr(n, -np.abs(middle) / error), _least_p(result.estimate, d)
+    )
     low = np.minimum(middle - half_width, result.estimate)
     high = np.maximum(middle + half_width, result.estimate)
     low, high = _holding_zero(low, high, p > alpha)
@@ -230,18 +240,25 @@ def powered_margin_test(
         with np.errstate(divide="ignore", invalid="ignore"):
             t = np.where(gain == 0, 0.0, gain / result.error)
         floor = least_two_sided_p(differing_queries(d)) / 2 if shift == 0 else 2.0**-n
-        p = np.maximum(skewed_p(t, way * result.skew, n - 2), np.where(gain == 0, 0.5, floor))
+        p = np.maximum(
+            skewed_p(t, way * result.skew, n - 2), np.where(gain == 0, 0.5, floor)
+        )
         return np.where(coarse, np.maximum(p, by_people), p)
 
     not_worse = np.maximum(above(sign, margin, alone.not_worse), least)
     not_better = np.maximum(above(-sign, margin, alone.within), least)
     within = np.maximum(not_worse, not_better)
     return MarginTest(
-        above(sign, 0.0, alone.better), above(-sign, 0.0, alone.worse), not_worse, within
+        above(sign, 0.0, alone.better),
+        above(-sign, 0.0, alone.worse),
+        not_worse,
+        within,
     )
 
 
-def powered_bounds(result: PredictionPowered, n: int, alpha: float) -> tuple[Floats, Floats]:
+def powered_bounds(
+    result: PredictionPowered, n: int, alpha: float
+) -> tuple[Floats, Floats]:
     """Return the one-sided bounds of estimates at 1 - alpha, corrected for skewness as p is.
 
     Args:
@@ -261,7 +278,9 @@ def _residuals(d: Floats, f: Floats) -> tuple[Floats, Floats]:
     covariance = (d_centred * f_centred).sum(axis=1) / (n - 1)
     var_d = np.square(d_centred).sum(axis=1) / (n - 1)
     var_f = np.square(f_centred).sum(axis=1) / (n - 1)
-    slope = np.divide(covariance, var_f, out=np.zeros(len(d)), where=np.sqrt(var_d * var_f) > 0)
+    slope = np.divide(
+        covariance, var_f, out=np.zeros(len(d)), where=np.sqrt(var_d * var_f) > 0
+    )
     return d_centred - slope[:, None] * f_centred, slope
 
 
@@ -300,7 +319,9 @@ def human_queries(human: Sequence[str], predicted: Sequence[str]) -> Ints:
     ValueError: query 'q9' is judged, but has no predicted judgments; ...
     """
     if len(human) < LEAST:
-        raise ValueError(f"at least {LEAST} human-judged queries are needed, not {len(human)}")
+        raise ValueError(
+            f"at least {LEAST} human-judged queries are needed, not {len(human)}"
+        )
     index_of_query = {query_id: index for index, query_id in enumerate(predicted)}
     missing = [query_id for query_id in human if query_id not in index_of_query]
     if missing:

@@ -32,9 +32,8 @@ class Retrieved:
     rank: Ranks  # of each of the N documents, 0: not retrieved, shape ``(N,)``
     documents: Ints  # how many it retrieved in all, shape ``(C,)``
     value: Floats  # what the measure says of it today, shape ``(C,)``
-    is_nothing: bool = (
-        False  # whether it is no ranking at all, and its value 0: the other's value is bounded
-    )
+    # Whether it is no ranking at all, and its value 0: the other's value is bounded
+    is_nothing: bool = False
 
     @property
     def has(self) -> Bools:
@@ -44,13 +43,18 @@ class Retrieved:
     def only(self, row: Ints, cases: Ints) -> Retrieved:
         """Return the retrieved documents among some, and the value, for the given cases."""
         return replace(
-            self, rank=self.rank[row], documents=self.documents[cases], value=self.value[cases]
+            self,
+            rank=self.rank[row],
+            documents=self.documents[cases],
+            value=self.value[cases],
         )
 
     @classmethod
     def nothing(cls, ranks: Ranks, cases: int) -> Retrieved:
         """Return an empty ranking to pair with these ranks."""
-        return cls(np.zeros_like(ranks), np.zeros(cases, dtype=np.int64), np.zeros(cases), True)
+        return cls(
+            np.zeros_like(ranks), np.zeros(cases, dtype=np.int64), np.zeros(cases), True
+        )
 
 
 @dataclass(frozen=True)
@@ -68,9 +72,8 @@ class RankingPairs:
     is_open: Bools  # whether it is open
     grade: Floats  # its grade, 0 for unjudged ones
     query: Ints  # query of each case, shape ``(C,)``
-    elsewhere: (
-        Ints  # relevant documents of each case, at most, that neither retrieved, shape ``(C,)``
-    )
+    # Relevant documents of each case, at most, that neither retrieved, shape ``(C,)``
+    elsewhere: Ints
 
     @classmethod
     def blocks(
@@ -95,15 +98,24 @@ class RankingPairs:
             both = [a[block]] if b is None else [a[block], b[block]]
             pair, row = np.nonzero(reduce(or_, [seen[runs] for runs in both]))
             sides = [
-                Retrieved(rank[runs[pair], row], pool.retrieved[runs].ravel(), values[runs].ravel())
+                Retrieved(
+                    rank[runs[pair], row],
+                    pool.retrieved[runs].ravel(),
+                    values[runs].ravel(),
+                )
                 for runs in both
             ]
             case = pair * queries + pool.query[row]
             query = np.tile(np.arange(queries), len(both[0]))
-            other = Retrieved.nothing(sides[0].rank, len(query)) if b is None else sides[1]
+            other = (
+                Retrieved.nothing(sides[0].rank, len(query)) if b is None else sides[1]
+            )
             is_open = reduce(or_, [top[runs[pair], row] for runs in both])
             elsewhere = np.full(len(query), unretrieved)
-            yield block, cls(case, sides[0], other, is_open, pool.grade[row], query, elsewhere)
+            yield (
+                block,
+                cls(case, sides[0], other, is_open, pool.grade[row], query, elsewhere),
+            )
 
     def __len__(self) -> int:
         return len(self.query)
@@ -114,14 +126,18 @@ class RankingPairs:
 
     def only(self, cases: Ints) -> RankingPairs:
         """Return the cases with these numbers, in this order; one may be taken several times."""
-        first, end = (np.searchsorted(self.case, cases, side=side) for side in ("left", "right"))
+        first, end = (
+            np.searchsorted(self.case, cases, side=side) for side in ("left", "right")
+        )
         row = ranges(first, end)
         a, b = self.a.only(row, cases), self.b.only(row, cases)
         case, of_rows = (
             np.repeat(np.arange(len(cases)), end - first),
             (self.is_open[row], self.grade[row]),
         )
-        return RankingPairs(case, a, b, *of_rows, self.query[cases], self.elsewhere[cases])
+        return RankingPairs(
+            case, a, b, *of_rows, self.query[cases], self.elsewhere[cases]
+        )
 
     @property
     def alone(self) -> bool:
@@ -140,7 +156,10 @@ class RankingPairs:
 
     def moves(self, weight: Weight) -> Floats:
         """Return w(rank in A) - w(rank in B) of every document, shape `(N,)`."""
-        w_a, w_b = (weighed(weight, one.rank, one.documents[self.case]) for one in (self.a, self.b))
+        w_a, w_b = (
+            weighed(weight, one.rank, one.documents[self.case])
+            for one in (self.a, self.b)
+        )
         return w_a - w_b
 
     def in_order(self, one: Retrieved, which: Bools) -> Ints:
@@ -155,7 +174,9 @@ class RankingPairs:
 
 def weighed(weight: Weight, rank: Ranks, documents: Ints) -> Floats:
     """Return the weight of each rank; 0 for documents that were not retrieved."""
-    return np.where(rank > 0, weight(np.maximum(rank, 1).astype(np.int64), documents), 0.0)
+    return np.where(
+        rank > 0, weight(np.maximum(rank, 1).astype(np.int64), documents), 0.0
+    )
 
 
 def segment_max(case: Ints, values: Floats, least: Floats) -> Floats:

@@ -109,7 +109,10 @@ def sequential_signs(
     e_corrected = e_holm(e) if correct else e
     # The first look that decides; 0 if none does, as after 0 queries e is 1, less than 1 / alpha.
     decided_after = (e_corrected >= 1 / alpha).argmax(axis=1)
-    last_look = np.arange(len(x)), np.where(decided_after > 0, decided_after, x.shape[1])
+    last_look = (
+        np.arange(len(x)),
+        np.where(decided_after > 0, decided_after, x.shape[1]),
+    )
     return SequentialSigns(
         decided_after,
         np.sign(wins[last_look] - losses[last_look]),

@@ -67,7 +67,9 @@ def recall(rel: float, m: Ints, pairs: RankingPairs) -> Largest:
     return np.where(is_fixed, pairs.difference, high), _exact(pairs)
 
 
-def shares_of_top(weight: Weight, top: float, top_of_query: Floats, pairs: RankingPairs) -> Largest:
+def shares_of_top(
+    weight: Weight, top: float, top_of_query: Floats, pairs: RankingPairs
+) -> Largest:
     """Bound the sum of weight(rank) x grade / T: RBP_TE.
 
     T is the top grade of the query's judgments, at least 1. Open documents add at most their
@@ -81,7 +83,11 @@ def shares_of_top(weight: Weight, top: float, top_of_query: Floats, pairs: Ranki
         top_of_query: T of each query.
         pairs: the cases.
     """
-    is_open, moves, today = pairs.is_open, pairs.moves(weight), top_of_query[pairs.query]
+    is_open, moves, today = (
+        pairs.is_open,
+        pairs.moves(weight),
+        top_of_query[pairs.query],
+    )
     judged = np.where(is_open, 0.0, np.maximum(pairs.grade, 0)) * moves
     fixed = per_query_sum(pairs.case, judged, len(pairs))
     gained = np.where(is_open, np.maximum(moves, 0), 0.0)
@@ -113,7 +119,9 @@ def first(value: Callable[[Ints], Floats], pairs: RankingPairs) -> Largest:
     return segment_max(case, difference, pairs.difference), _exact(pairs)
 
 
-def last(exposure: Callable[[Floats], Floats], rel: float, m: Ints, pairs: RankingPairs) -> Largest:
+def last(
+    exposure: Callable[[Floats], Floats], rel: float, m: Ints, pairs: RankingPairs
+) -> Largest:
     """Bound the exposure at the rank of the last relevant document: TSE.
 
     If one is not retrieved, that is the exposure at the bottom. Of several open documents that turn

@@ -65,12 +65,19 @@ class RetrievedDocuments(Protocol):
         """
 
     def wins(
-        self, preference: Preference, pair_indices: PairIndices, judgings: Judgings | None
+        self,
+        preference: Preference,
+        pair_indices: PairIndices,
+        judgings: Judgings | None,
     ) -> WinBounds | None:
         """Return who can win; see `bounds_of_wins`."""
 
     def differences(
-        self, measure: IRMeasure, values: Floats, pair_indices: PairIndices, judgings: Judgings
+        self,
+        measure: IRMeasure,
+        values: Floats,
+        pair_indices: PairIndices,
+        judgings: Judgings,
     ) -> ValueBounds | None:
         """Return the bounds of differences; see `bounds_of_differences`."""
 
@@ -97,25 +104,36 @@ class PooledDocuments:
 
     def documents(self, depth: int) -> tuple[int, Ints]:
         """Count the documents that can matter; see `RetrievedDocuments`."""
-        can_matter = np.where(self.pool.is_judged, self.pool.grade > 0, self.pool.within(depth))
+        can_matter = np.where(
+            self.pool.is_judged, self.pool.grade > 0, self.pool.within(depth)
+        )
         pool = self.pool.only(can_matter)
         return len(pool.query), (pool.rank > 0).sum(axis=1)
 
     def wins(
-        self, preference: Preference, pair_indices: PairIndices, judgings: Judgings | None
+        self,
+        preference: Preference,
+        pair_indices: PairIndices,
+        judgings: Judgings | None,
     ) -> WinBounds | None:
         """Return who can win; see `bounds_of_wins`."""
         return bounds_of_wins(self.pool, preference, pair_indices, judgings)
 
     def differences(
-        self, measure: IRMeasure, values: Floats, pair_indices: PairIndices, judgings: Judgings
+        self,
+        measure: IRMeasure,
+        values: Floats,
+        pair_indices: PairIndices,
+        judgings: Judgings,
     ) -> ValueBounds | None:
         """Return the bounds of differences; see `bounds_of_differences`."""
         return bounds_of_differences(self.pool, measure, values, pair_indices, judgings)
 
     def to_judge(self, pairs: OpenPairs, n: int) -> pd.DataFrame:
         """Return the n documents to judge next; see `to_judge_table`."""
-        scores = decides(self.pool, pairs.what, pairs.pair_indices, pairs.judgings, pairs.values)
+        scores = decides(
+            self.pool, pairs.what, pairs.pair_indices, pairs.judgings, pairs.values
+        )
         return to_judge_table(self.pool, n, *scores)
 
     def depends_on_others(self, what: IRMeasure | Preference) -> bool:

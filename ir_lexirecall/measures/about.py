@@ -62,7 +62,9 @@ class Example:
     @property
     def run(self) -> dict[str, dict[str, float]]:
         """The ranking as scores of documents."""
-        return {"q": {f"d{rank}": float(-rank) for rank in range(1, len(self.ranking) + 1)}}
+        return {
+            "q": {f"d{rank}": float(-rank) for rank in range(1, len(self.ranking) + 1)}
+        }
 
     def __str__(self) -> str:
         several = any(isinstance(label, tuple) for label in self.ranking)
@@ -87,14 +89,18 @@ class About:
     """
 
     formula: str = ""  # in LaTeX, without dollar signs
-    plain: str = ""  # the formula in plain text; made of the LaTeX unless words say it better
+    plain: str = (
+        ""  # the formula in plain text; made of the LaTeX unless words say it better
+    )
     symbols: str = ""  # what its letters mean
     values: str = ""  # the range, where the class's ``RANGE`` does not say it all
     zero: str = ""  # what 0 means
     ties: str = ""  # when two rankings get the same value
     use: str = ""  # when to use it
     example: Example | None = None  # worked out by hand
-    source: str = ""  # a line of text, or the key of a source in ``descriptions/entries.ini``
+    source: str = (
+        ""  # a line of text, or the key of a source in ``descriptions/entries.ini``
+    )
     see_also: Sequence[str] = ()  # related names
     caption: str = ""  # what a table of its values says below
     meanings: Mapping[str, str] = field(

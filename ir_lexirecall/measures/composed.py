@@ -41,7 +41,8 @@ _DEFAULTS = (
     "for all three"
 )
 _DROPPED = (
-    "a query on which all runs tie has no Kendall's tau: meta.per_query_kendall leaves it out"
+    "a query on which all runs tie has no Kendall's tau: meta.per_query_kendall leaves "
+    "it out"
 )
 _OF_MEANS = {
     "binarize": "threshold of binary bases: a grade, 'any' (above the lowest label of each scale) "
@@ -69,7 +70,9 @@ class ComposedMeasure(Measure, register=False):
         """Return the base with this measure's cutoff, its parameters not yet checked."""
         base, k = parse_measure(self["base"]), self["cutoff"]
         if isinstance(base, ComposedMeasure):
-            raise ValueError("it is itself made of another measure; name one that is not")
+            raise ValueError(
+                "it is itself made of another measure; name one that is not"
+            )
         if k is None:
             return base
         if "cutoff" not in base.SUPPORTED_PARAMS or base.params.get("cutoff", k) != k:
@@ -92,7 +95,9 @@ class ComposedMeasure(Measure, register=False):
 
 def _check_aspects(aspects: Any) -> bool:
     """Return whether aspects are texts with scales, and at least one."""
-    are_right = [isinstance(name, str) and _is_scale(scale) for name, scale in aspects.items()]
+    are_right = [
+        isinstance(name, str) and _is_scale(scale) for name, scale in aspects.items()
+    ]
     return len(are_right) > 0 and all(are_right)
 
 
@@ -134,14 +139,18 @@ class _AspectMeasure(ComposedMeasure, register=False):
     PAGE: ClassVar[str] = "aspects"
     FAMILY: ClassVar[str] = "aspects"
 
-    def positions(self, judgments: Judgments) -> Iterator[tuple[str, list[float], Ints]]:
+    def positions(
+        self, judgments: Judgments
+    ) -> Iterator[tuple[str, list[float], Ints]]:
         """Yield each aspect with its labels, lowest first, and which of them each document has.
 
         A missing label is the lowest, a negative one off the scale counts as 0.
         """
         for name, label in judgments.labels(list(self["aspects"])).items():
             scale = self["aspects"][name]
-            grades = sorted(scale) if isinstance(scale, Mapping) else list(range(scale + 1))
+            grades = (
+                sorted(scale) if isinstance(scale, Mapping) else list(range(scale + 1))
+            )
             on_scale = np.array(grades, dtype=np.float64)
             filled = np.where(np.isnan(label), on_scale[0], label)
             is_off_and_negative = (filled < 0) & ~np.isin(filled, on_scale)
@@ -149,7 +158,9 @@ class _AspectMeasure(ComposedMeasure, register=False):
             position = np.minimum(np.searchsorted(on_scale, filled), len(on_scale) - 1)
             off = np.flatnonzero(on_scale[position] != filled)
             if len(off):
-                raise ValueError(f"{self}: {_off_scale(judgments, name, label, off, grades)}")
+                raise ValueError(
+                    f"{self}: {_off_scale(judgments, name, label, off, grades)}"
+                )
             yield name, grades, position
 
 
@@ -228,7 +239,8 @@ class TOMA(_AspectMeasure):
         "base": BASE,
         "gate": Param(str, "aspect without which the others do not count"),
         "binarize": _binarize(
-            "half", "threshold of binary bases: 'half' (w >= K // 2), 'any' (w >= 1) or a weight"
+            "half",
+            "threshold of binary bases: 'half' (w >= K // 2), 'any' (w >= 1) or a weight",
         ),
     }
 
@@ -250,13 +262,19 @@ class TOMA(_AspectMeasure):
         for name, grades, positions[name] in self.positions(run.judgments):
             # Decimal text, not the nearest float: 0.1 + 0.2 must equal 0.3.
             scale = self["aspects"][name]
-            embedded = [scale[g] for g in grades] if isinstance(scale, Mapping) else grades
+            embedded = (
+                [scale[g] for g in grades] if isinstance(scale, Mapping) else grades
+            )
             embedding[name] = [Fraction(str(value)) for value in embedded]
         weight, k = label_weights(
             embedding, positions, distance=self["distance"], gate=self["gate"]
         )
         threshold = {"half": k // 2, "any": 1}.get(self["binarize"], self["binarize"])
-        return self.base_measure(), run.with_grades(weight.astype(np.float64)), threshold
+        return (
+            self.base_measure(),
+            run.with_grades(weight.astype(np.float64)),
+            threshold,
+        )
 
 
 class _MeanMeasure(_AspectMeasure, register=False):
@@ -410,7 +428,9 @@ class MM(_MeanMeasure):
         scores, p = self.base_scores(run)
         positive = np.all(scores > 0, axis=0)
         value = np.zeros(scores.shape[1])
-        value[positive] = p.sum() / np.add.accumulate(p / scores[:, positive])[-1]  # as in ``CAM``
+        value[positive] = (
+            p.sum() / np.add.accumulate(p / scores[:, positive])[-1]
+        )  # as in ``CAM``
         return value
 
 
@@ -472,7 +492,9 @@ def label_weights(
         gate: an aspect; a tuple in which it is lowest while another is not counts as the lowest
             tuple.
     """
-    distance_of_labels = _distances_in_integers(embedding, 2 if distance == "euclidean" else 1)
+    distance_of_labels = _distances_in_integers(
+        embedding, 2 if distance == "euclidean" else 1
+    )
     merge: Any = np.maximum if distance == "chebyshev" else np.add
     distances = _distances_of_tuples(distance_of_labels, merge, gate)
     is_gated = gate is not None and labels[gate] == 0
@@ -491,12 +513,16 @@ def _distances_in_integers(
 
     The unit, one for all aspects, makes all embedded values whole.
     """
-    unit = lcm(*(value.denominator for embedded in embedding.values() for value in embedded))
+    unit = lcm(
+        *(value.denominator for embedded in embedding.values() for value in embedded)
+    )
     distance_of_labels: dict[str, NDArray[Any]] = {}
     for aspect, embedded in embedding.items():  # lowest first: the last is the best
         distances = [int((embedded[-1] - value) * unit) ** power for value in embedded]
         fits = max(distances) < 2**48  # so that sums over aspects do, too
-        distance_of_labels[aspect] = np.array(distances, dtype=np.int64 if fits else object)
+        distance_of_labels[aspect] = np.array(
+            distances, dtype=np.int64 if fits else object
+        )
     return distance_of_labels
 
 
@@ -517,5 +543,7 @@ def _distances_of_tuples(
                 "{'relevance':{0:0,50:1,100:2}}, to have fewer"
             )
         distances = np.unique(merge.outer(distances, np.unique(counted)))
-    of_lowest_tuple = reduce(merge, [of_label[:1] for of_label in distance_of_labels.values()])
+    of_lowest_tuple = reduce(
+        merge, [of_label[:1] for of_label in distance_of_labels.values()]
+    )
     return np.unique(np.concatenate([distances, of_lowest_tuple]))

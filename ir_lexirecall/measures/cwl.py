@@ -32,7 +32,9 @@ _SYMBOLS = (
     "r_i: gain of rank i, (2^g - 1)/2^max_rel of grade g (gain='exp') or g/max_rel ('linear'); "
     "value = sum V(i) r_i / sum V(i)"
 )
-_VALUE = r"\frac{\sum_i V(i)\, r_i}{\sum_i V(i)}, \quad V(1) = 1,\; V(i+1) = V(i)\, C(i)"
+_VALUE = (
+    r"\frac{\sum_i V(i)\, r_i}{\sum_i V(i)}, \quad V(1) = 1,\; V(i+1) = V(i)\, C(i)"
+)
 _ZERO = (
     "nothing with a gain is read, or the query has no relevant document (with unjudged='best' "
     "unjudged ones may be)"
@@ -80,7 +82,9 @@ class _CWL(Measure, register=False):
                     0.0,
                 ),
             )[run.doc]
-            items, etu = discounts.cwl_of_few(run.query, run.rank, r, queries, discount, end=end)
+            items, etu = discounts.cwl_of_few(
+                run.query, run.rank, r, queries, discount, end=end
+            )
         else:
             r = discounts.gain(run.grade, top, kind)
             if best:  # unjudged documents are relevant, also where no judged one is
@@ -88,7 +92,12 @@ class _CWL(Measure, register=False):
             else:
                 r = np.where((judgments.m() > 0)[run.query], r, 0.0)
             items, etu = discounts.cwl(
-                run.query, run.rank, r, discount, end=end, unjudged=np.full(queries, best)
+                run.query,
+                run.rank,
+                r,
+                discount,
+                end=end,
+                unjudged=np.full(queries, best),
             )
         return Utility(
             value=etu / items,
@@ -267,7 +276,10 @@ class CWL_RBP(_CWL):
         use="to compare rank-biased precision with the ERR variants, by the same gains: how much "
         "satisfaction changes",
         example=Example(
-            "CWL_RBP(phi=0.5,max_rel=1)", (1,), 1 / 4, "r_1 = 1/2: (1 - 1/2) x 1/2 = 1/4."
+            "CWL_RBP(phi=0.5,max_rel=1)",
+            (1,),
+            1 / 4,
+            "r_1 = 1/2: (1 - 1/2) x 1/2 = 1/4.",
         ),
         see_also=("CWL_ERR10", "RBP"),
     )
@@ -310,7 +322,10 @@ class GERR(Measure):
         ties=_TIES,
         use="ERR for any scale of grades, and its residual; for ir_measures' ERR take max_rel=4",
         example=Example(
-            "GERR(max_rel=1)@2", (None, 1), 1 / 4, "r_2 = 1/2 at rank 2: (1/2) / 2 = 1/4."
+            "GERR(max_rel=1)@2",
+            (None, 1),
+            1 / 4,
+            "r_2 = 1/2 at rank 2: (1/2) / 2 = 1/4.",
         ),
         source="chapelle2009",
         see_also=("ERR", "CWL_ERR9", "RR"),
@@ -331,4 +346,6 @@ class GERR(Measure):
         best = discounts.gain(np.full(queries, float(top)), top, kind)
         r = np.where(run.is_judged[looked_at], r, best[query])
         # ERR is the expected total utility of the C/W/L measure with B(i) = 1 / i.
-        return discounts.cwl(query, rank, r, discounts.RECIPROCAL, end=k, unjudged=best)[1]
+        return discounts.cwl(
+            query, rank, r, discounts.RECIPROCAL, end=k, unjudged=best
+        )[1]

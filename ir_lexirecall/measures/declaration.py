@@ -93,8 +93,14 @@ class Parameterised:
                 f"{self.NAME} has no parameter {unknown[0]!r}; it has "
                 f"{', '.join(self.SUPPORTED_PARAMS) or 'none'}"
             )
-        plain = {name: _plain(params[name]) for name in self.SUPPORTED_PARAMS if name in params}
-        self.params = {name: value for name, value in plain.items() if value is not None}
+        plain = {
+            name: _plain(params[name])
+            for name in self.SUPPORTED_PARAMS
+            if name in params
+        }
+        self.params = {
+            name: value for name, value in plain.items() if value is not None
+        }
 
     def __call__(self, **params: Any) -> Self:
         """Return the same measure with other parameters."""
@@ -115,7 +121,9 @@ class Parameterised:
             value = self[name]
             if not param.validate(value):
                 problem = (
-                    "is required" if value is None else f"must be {param.expects}, not {value!r}"
+                    "is required"
+                    if value is None
+                    else f"must be {param.expects}, not {value!r}"
                 )
                 raise ValueError(f"{self.NAME}: {name} {problem} ({param.desc})")
         self.check_together()
@@ -135,7 +143,11 @@ class Parameterised:
 
     def _param_repr(self, value: Any) -> str:
         if isinstance(value, dict):
-            return "{" + ",".join(f"{k!r}:{self._param_repr(v)}" for k, v in value.items()) + "}"
+            return (
+                "{"
+                + ",".join(f"{k!r}:{self._param_repr(v)}" for k, v in value.items())
+                + "}"
+            )
         return repr(value)
 
 
@@ -181,7 +193,10 @@ class Measure(Parameterised, IRMeasure, metaclass=_Callable):  # type: ignore[mi
     def __init_subclass__(cls, *, register: bool = True, **options: Any) -> None:
         super().__init_subclass__(**options)
         if "params" in cls.__dict__:
-            cls.SUPPORTED_PARAMS = {**cls.__dict__["params"], "judged_only": JUDGED_ONLY}
+            cls.SUPPORTED_PARAMS = {
+                **cls.__dict__["params"],
+                "judged_only": JUDGED_ONLY,
+            }
         if not register:
             return
         cls.NAME = cls.__dict__.get("NAME", cls.__name__)
@@ -252,7 +267,9 @@ def make_known(measure: Measure) -> None:
 
 def _may_be_redefined(existing: IRMeasure, measure: Measure) -> bool:
     """Return whether a measure may take a name: from a user's class, or within this library."""
-    return _is_one_of_ours(existing) and (not _is_of_library(existing) or _is_of_library(measure))
+    return _is_one_of_ours(existing) and (
+        not _is_of_library(existing) or _is_of_library(measure)
+    )
 
 
 def _is_of_library(measure: IRMeasure) -> bool:
@@ -263,7 +280,8 @@ def _is_of_library(measure: IRMeasure) -> bool:
 def _is_one_of_ours(measure: IRMeasure) -> bool:
     """Return whether a measure's class derives from `Measure`, of any import of this module."""
     return any(
-        base.__module__ == __name__ and base.__name__ == "Measure" for base in type(measure).__mro__
+        base.__module__ == __name__ and base.__name__ == "Measure"
+        for base in type(measure).__mro__
     )
 
 
@@ -291,9 +309,19 @@ def _plain(value: Any) -> Any:
 
 def _with_all_parameters(measure: IRMeasure) -> str:
     """Return a measure as text with all parameters that were set, unlike `str`, also defaults."""
-    values = {name: value for name, value in measure.params.items() if name != measure.AT_PARAM}
-    params = ",".join(f"{name}={measure._param_repr(value)}" for name, value in values.items())
-    at = f"@{measure.params[measure.AT_PARAM]}" if measure.AT_PARAM in measure.params else ""
+    values = {
+        name: value
+        for name, value in measure.params.items()
+        if name != measure.AT_PARAM
+    }
+    params = ",".join(
+        f"{name}={measure._param_repr(value)}" for name, value in values.items()
+    )
+    at = (
+        f"@{measure.params[measure.AT_PARAM]}"
+        if measure.AT_PARAM in measure.params
+        else ""
+    )
     return f"{measure.__name__}{f'({params})' if params else ''}{at}"
 
 

@@ -24,9 +24,8 @@ from ir_lexirecall._util.arrays import (
 from ir_lexirecall._util.lazy import special
 
 MOST_HOPED_FOR = 1e300  # T of ``inverse_square``
-_TERMS_UNTIL_FADED = (
-    90  # times 1 / (1 - q): q^j is below 2^-64 (1 - q) then, for all q that are summed up
-)
+# Times 1 / (1 - q): q^j is below 2^-64 (1 - q) then, for all q that are summed up
+_TERMS_UNTIL_FADED = 90
 _MOST_TERMS = 10**6
 _ASYMPTOTIC = 64
 _BERNOULLI = (
@@ -82,12 +81,14 @@ UNIFORM = Discount(np.ones_like, lambda first, last: last - first + 1)
 """Equation 8: C(i) = 1 - r_i, hence B(i) = 1."""
 
 RECIPROCAL = Discount(
-    lambda i: 1 / i, lambda first, last: special.digamma(last + 1) - special.digamma(first)
+    lambda i: 1 / i,
+    lambda first, last: special.digamma(last + 1) - special.digamma(first),
 )
 """Equation 9: C(i) = i / (i+1) (1 - r_i), hence B(i) = 1 / i; sums are harmonic numbers."""
 
 FIRST_RANK = Discount(
-    lambda i: (i == 1).astype(np.float64), lambda first, last: (first == 1).astype(np.float64)
+    lambda i: (i == 1).astype(np.float64),
+    lambda first, last: (first == 1).astype(np.float64),
 )
 """Discount of users who read one document, the limit of the other two at 0."""
 
@@ -108,7 +109,9 @@ def inverse_square(T: float) -> Discount:
         return FIRST_RANK
     return Discount(
         lambda i: (2 * T / (i - 1 + 2 * T)) ** 2,
-        lambda first, last: inverse_square_sum(2 * T, first - 1 + 2 * T, last - first + 1),
+        lambda first, last: inverse_square_sum(
+            2 * T, first - 1 + 2 * T, last - first + 1
+        ),
     )
 
 
@@ -141,7 +144,9 @@ def inverse_square_sum(scale: float | Floats, start: Floats, terms: Floats) -> F
     if len(small):
         a, n, c = start[small], terms[small], scale[small]
         # The first term alone: squares of tiny numbers have no place among floats.
-        total[small] = (c / a) ** 2 + c**2 * (special.zeta(2, a + 1) - special.zeta(2, a + n))
+        total[small] = (c / a) ** 2 + c**2 * (
+            special.zeta(2, a + 1) - special.zeta(2, a + n)
+        )
     return total
 
 
@@ -149,7 +154,13 @@ Sums: TypeAlias = tuple[Floats, Floats]
 
 
 def cwl(
-    query: Ints, rank: Ints, r: Floats, discount: Discount, *, end: float, unjudged: Floats
+    query: Ints,
+    rank: Ints,
+    r: Floats,
+    discount: Discount,
+    *,
+    end: float,
+    unjudged: Floats,
 ) -> Sums:
     """Sum of V and sum of V r over ranks 1..``end`` of each query (``end`` may be infinite).
 
@@ -174,7 +185,9 @@ def cwl(
         1 - unjudged if discount.cascade else np.ones(queries)
     )  # what an unjudged document leaves of S
     stays = 1 - r if discount.cascade else np.ones_like(r)
-    after = running_product(query, q[query] ** stretch * stays)  # S right after each document
+    after = running_product(
+        query, q[query] ** stretch * stays
+    )  # S right after each document
     s_before = shifted_within_segment(query, after, 1)
     s_here = s_before * q[query] ** stretch
 
@@ -214,7 +227,9 @@ def cwl_of_few(
     stretches = _undisturbed(discount, np.array(first), np.array(length)).tolist()
     ranks = np.array([i for _, i, _ in rows], dtype=np.float64)
     sum_unjudged, sum_judged, sum_vr = [0.0] * queries, [0.0] * queries, [0.0] * queries
-    for (q, _, r_i), stretch, b in zip(rows, stretches, discount.at(ranks).tolist(), strict=False):
+    for (q, _, r_i), stretch, b in zip(
+        rows, stretches, discount.at(ranks).tolist(), strict=False
+    ):
         v = b * s[q]
         sum_unjudged[q] += s[q] * stretch
         sum_judged[q] += v
@@ -256,7 +271,9 @@ def _undisturbed(discount: Discount, first: Floats, length: Floats) -> Floats:
     return np.where(length > 0, discount.total(first, first + length - 1), 0.0)
 
 
-def expected_reciprocal_rank(query: Ints, rank: Ints, r: Floats, queries: int) -> Floats:
+def expected_reciprocal_rank(
+    query: Ints, rank: Ints, r: Floats, queries: int
+) -> Floats:
     """Return ERR, the sum of r_i / i times the product of 1 - r_j over j < i.
 
     The source is Chapelle et al., CIKM 2009.

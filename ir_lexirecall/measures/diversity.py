@@ -27,7 +27,11 @@ from ir_lexirecall.measures import discounts
 from ir_lexirecall.measures.about import About, Example
 from ir_lexirecall.measures.composed import BASE, ComposedMeasure
 from ir_lexirecall.measures.declaration import UNIT, Measure
-from ir_lexirecall.measures.other_programs import coverage, rows_by_aspect, subtopic_recall
+from ir_lexirecall.measures.other_programs import (
+    coverage,
+    rows_by_aspect,
+    subtopic_recall,
+)
 from ir_lexirecall.measures.parameters import GAIN_OF_ASPECTS, Param, cutoff, rel
 from ir_lexirecall.measures.scoring import values
 
@@ -58,7 +62,9 @@ def top_grades(measure: Measure, judgments: Judgments) -> Floats:
     return aspects.top_grade
 
 
-_REPETITION = "share of its gain that a document loses with each earlier one on the same subtopic"
+_REPETITION = (
+    "share of its gain that a document loses with each earlier one on the same subtopic"
+)
 ALPHA = Param(float, _REPETITION, default=0.5, least=0, most=1)
 
 
@@ -143,13 +149,18 @@ class DSharp(D_nDCG):
     )
     params: dict[str, Any] = {
         "cutoff": cutoff(),
-        "gamma": Param(float, "weight of subtopic recall", default=0.5, least=0, most=1),
+        "gamma": Param(
+            float, "weight of subtopic recall", default=0.5, least=0, most=1
+        ),
         "rel": rel(),
     }
 
     def score(self, run: AlignedRun) -> Floats:
         """Return the weighted mean of subtopic recall and D-nDCG for each query."""
-        gamma, recall = self["gamma"], subtopic_recall(coverage(run, self["rel"], self["cutoff"]))
+        gamma, recall = (
+            self["gamma"],
+            subtopic_recall(coverage(run, self["rel"], self["cutoff"])),
+        )
         return gamma * recall + (1 - gamma) * super().score(run)
 
 
@@ -209,7 +220,10 @@ class EU(DiversityMeasure):
         pair, rank, grade = rows_by_aspect(run, ANY_GAIN, k)
         r = discounts.gain(grade, top_grades(self, judgments)[pair], self["gain"])
         utility = novel_utility(
-            judgments, pair, aspects.weight[pair] * r / (1 + np.log2(rank)), self["alpha"]
+            judgments,
+            pair,
+            aspects.weight[pair] * r / (1 + np.log2(rank)),
+            self["alpha"],
         )
         return self.less_effort(run, utility)
 
@@ -223,7 +237,9 @@ class EU(DiversityMeasure):
         return np.where(run.judgments.has_weight, utility - self["e"] * effort, 0.0)
 
 
-def novel_utility(judgments: Judgments, pair: Ints, worth: Floats, alpha: float) -> Floats:
+def novel_utility(
+    judgments: Judgments, pair: Ints, worth: Floats, alpha: float
+) -> Floats:
     """Return the sum of worth x (1 - alpha)^c for each query, c = earlier rows of the same pair.
 
     Rows are ordered by pair of query and aspect, then by rank.
@@ -289,12 +305,18 @@ class CT(DiversityMeasure):
         r = discounts.gain(grade, top, self["gain"])
         # Sums of whole numbers are exact, those of quotients are not: ten gains of 1/10 must reach
         # 1.
-        units, scale = (grade, top) if self["gain"] == "linear" else discounts.in_units(grade, top)
+        units, scale = (
+            (grade, top) if self["gain"] == "linear" else discounts.in_units(grade, top)
+        )
         full = sum_before(pair, units) / scale >= self["saturation"]
-        worth = self.discounted(aspects.weight[pair] * r, run, aspects.query[pair], rank)
+        worth = self.discounted(
+            aspects.weight[pair] * r, run, aspects.query[pair], rank
+        )
         return novel_utility(judgments, pair, np.where(full, 0.0, worth), self["alpha"])
 
-    def discounted(self, worth: Floats, run: AlignedRun, query: Ints, rank: Ints) -> Floats:
+    def discounted(
+        self, worth: Floats, run: AlignedRun, query: Ints, rank: Ints
+    ) -> Floats:
         """Return what documents at some ranks of some queries are worth after the discount."""
         return worth / rank
 
@@ -321,7 +343,9 @@ class SRR(DiversityMeasure):
         zero="a subtopic is never covered (down to rank k), or the query has none",
         ties="all subtopics are covered at the same rank; all rankings that miss one",
         use="when a user needs something on every subtopic: TSE for subtopics",
-        example=Example("SRR", BOTH, 1 / 2, "t1 is covered at rank 1, t2 at rank 2: 1/2."),
+        example=Example(
+            "SRR", BOTH, 1 / 2, "t1 is covered at rank 1, t2 at rank 2: 1/2."
+        ),
         source="zhai2003",
         see_also=("StRecall", "TSE"),
     )
@@ -362,7 +386,10 @@ class IA(ComposedMeasure, DiversityMeasure):
         use="to make any measure intent-aware: an average user, whose intent is one of the "
         "subtopics",
         example=Example(
-            "IA(base='RR')", BOTH, 3 / 4, "RR is 1 for t1 and 1/2 for t2: (1 + 1/2)/2 = 3/4."
+            "IA(base='RR')",
+            BOTH,
+            3 / 4,
+            "RR is 1 for t1 and 1/2 for t2: (1 + 1/2)/2 = 3/4.",
         ),
         source="agrawal2009",
         see_also=("AP_IA", "ERR_IA", "D_nDCG"),
@@ -401,7 +428,9 @@ class IA(ComposedMeasure, DiversityMeasure):
                 query=run.query[keep],
                 doc=doc[keep],
                 rank=run.rank[keep],
-                ties=None if run.ties is None else type(run.ties).among(first[keep], size[keep]),
+                ties=None
+                if run.ties is None
+                else type(run.ties).among(first[keep], size[keep]),
             )
             pair = np.flatnonzero(number_in_query == number_of_aspect)
             yield ranking, aspects.query[pair], aspects.weight[pair]

@@ -66,12 +66,20 @@ def _fraction(latex: str, index: int) -> tuple[str, int]:
     above, index = _argument(latex, index)
     below, index = _argument(latex, index)
     above, below = plain_text(above), plain_text(below)
-    is_short = len(above) + len(below) < 5 and _ATOM.fullmatch(above) and _ATOM.fullmatch(below)
+    is_short = (
+        len(above) + len(below) < 5
+        and _ATOM.fullmatch(above)
+        and _ATOM.fullmatch(below)
+    )
     needs_group = re.search(r" [-+] | over | = |\w-\d", above) is not None
     numerator = _grouped(above) if needs_group else above
     text = f"{above}/{below}" if is_short else f"{numerator} / {_grouped(below)}"
     rest = latex[index:].lstrip(" \\,;")
-    is_factor = rest != "" and rest[0] not in "+-=,)}]" and not rest.startswith(("quad", "right"))
+    is_factor = (
+        rest != ""
+        and rest[0] not in "+-=,)}]"
+        and not rest.startswith(("quad", "right"))
+    )
     return (f"({text}) " if is_factor else text), index
 
 

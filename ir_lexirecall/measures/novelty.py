@@ -13,7 +13,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from ir_lexirecall._util.arrays import Floats, Ints, per_query_sum, position_in_segment, ratio
+from ir_lexirecall._util.arrays import (
+    Floats,
+    Ints,
+    per_query_sum,
+    position_in_segment,
+    ratio,
+)
 from ir_lexirecall.measures import discounts
 from ir_lexirecall.measures.about import About, Example
 from ir_lexirecall.measures.declaration import UNIT
@@ -29,7 +35,12 @@ from ir_lexirecall.measures.diversity import (
     novel_utility,
     top_grades,
 )
-from ir_lexirecall.measures.other_programs import Coverage, coverage, greedy_ideal, rows_by_aspect
+from ir_lexirecall.measures.other_programs import (
+    Coverage,
+    coverage,
+    greedy_ideal,
+    rows_by_aspect,
+)
 from ir_lexirecall.measures.parameters import GAIN_OF_ASPECTS, Param, cutoff, rel
 from ir_lexirecall.measures.toolkits import looked_at
 
@@ -39,7 +50,8 @@ if TYPE_CHECKING:
 
 _EARLIER = "c: earlier documents with a gain for t; alpha: what repetition loses"
 _GREEDY = (
-    "the ideal takes the document of the largest gain next (the best order is too costly to find)"
+    "the ideal takes the document of the largest gain next (the best order is too "
+    "costly to find)"
 )
 _TWICE = ((1, None), (1, None), (None, 1))  # a ranking that repeats a subtopic
 
@@ -76,7 +88,9 @@ class ACT(CT):
         see_also=("CT", "EU"),
     )
 
-    def discounted(self, worth: Floats, run: AlignedRun, query: Ints, rank: Ints) -> Floats:
+    def discounted(
+        self, worth: Floats, run: AlignedRun, query: Ints, rank: Ints
+    ) -> Floats:
         """Return what documents add to the mean of CT over the ranks from theirs on."""
         read = looked_at(self, run)[query]
         return worth * (read - rank + 1) / (read * rank)
@@ -130,7 +144,8 @@ class nDCU(EU):
             ("ideal utility", str(self)),
             lambda: ideal_gain(
                 judgments,
-                judgments.aspects.weight[judgments.aspects.aspect] * gain_of_rows(self, judgments),
+                judgments.aspects.weight[judgments.aspects.aspect]
+                * gain_of_rows(self, judgments),
                 self["alpha"],
                 lambda rank: 1 / (1 + np.log2(rank)),
                 depth=inf if self["cutoff"] is None else self["cutoff"],
@@ -387,7 +402,9 @@ class P_at_Recall(DiversityMeasure):
         # A row per document and subtopic; documents of a query are told apart by their ranks.
         within = covered.rank <= stop[covered.query]
         key = np.stack([covered.query[within], covered.rank[within]])
-        document, number, size = np.unique(key, axis=1, return_inverse=True, return_counts=True)
+        document, number, size = np.unique(
+            key, axis=1, return_inverse=True, return_counts=True
+        )
         new = np.bincount(number.ravel(), weights=first[within], minlength=len(size))
         worth = new / size if self["form"] == "subtopics" else np.minimum(new, 1.0)
         return ratio(per_query_sum(document[0], worth, len(stop)), stop)

@@ -53,7 +53,9 @@ def _judged(measure: Measure, run: AlignedRun) -> Floats:
     """
     k = cutoff_of(measure)
     judged = run.query[(run.rank <= k) & run.is_judged]
-    return ratio(np.bincount(judged, minlength=len(run.depth)), np.minimum(run.depth, k))
+    return ratio(
+        np.bincount(judged, minlength=len(run.depth)), np.minimum(run.depth, k)
+    )
 
 
 @computes(BY_OTHERS, "ERR")
@@ -62,14 +64,24 @@ def _err(measure: Measure, run: AlignedRun) -> Floats:
     run.judgments.check_top_grade(GDEVAL_MAX_REL, str(measure))
     top = run.rank <= cutoff_of(measure)
     r = discounts.gain(run.grade[top], GDEVAL_MAX_REL, "exp")
-    return discounts.expected_reciprocal_rank(run.query[top], run.rank[top], r, len(run.judgments))
+    return discounts.expected_reciprocal_rank(
+        run.query[top], run.rank[top], r, len(run.judgments)
+    )
 
 
 @computes(BY_OTHERS, "RBP")
 def _rbp(measure: Measure, run: AlignedRun) -> Floats | Utility:
     """Compute RBP; cwl_eval's, of binary gains without cutoff, scales 1,000 ranks to sum to 1."""
-    p, rel, k = number(measure, "p", high=1), optional(measure, "rel"), cutoff_of(measure)
-    gain = np.maximum(run.grade, 0) if rel is None else (run.grade >= rel).astype(np.float64)
+    p, rel, k = (
+        number(measure, "p", high=1),
+        optional(measure, "rel"),
+        cutoff_of(measure),
+    )
+    gain = (
+        np.maximum(run.grade, 0)
+        if rel is None
+        else (run.grade >= rel).astype(np.float64)
+    )
     if rel is not None and k == UNLIMITED:
         return _weighted(run, gain, p ** np.arange(PROGRAM_DEPTH + 1.0))
     terms = (1 - p) * p ** (run.rank - 1.0) * gain
@@ -94,7 +106,10 @@ def _utility(
     ``beyond``, and have ``gained``.
     """
     return Utility(
-        utility / items, utility - beyond * gained, items - beyond * PROGRAM_DEPTH, items
+        utility / items,
+        utility - beyond * gained,
+        items - beyond * PROGRAM_DEPTH,
+        items,
     )
 
 
@@ -107,7 +122,9 @@ def _weighted(run: AlignedRun, gain: Floats, v: Floats) -> Utility:
     query, gain = run.query[top], gain[top]
     utility = per_query_sum(query, v[run.rank[top] - 1] * gain, queries)
     items = np.full(queries, v[:PROGRAM_DEPTH].sum())
-    return _utility(utility, items, v[PROGRAM_DEPTH:].sum(), per_query_sum(query, gain, queries))
+    return _utility(
+        utility, items, v[PROGRAM_DEPTH:].sum(), per_query_sum(query, gain, queries)
+    )
 
 
 @computes(BY_OTHERS, "SDCG")
@@ -158,7 +175,9 @@ def _inst(measure: Measure, run: AlignedRun) -> Utility:
     )
     last = rank > PROGRAM_DEPTH
     items = per_query_sum(query, np.where(last, 0.0, v) + between, queries)
-    return _utility(per_query_sum(query, v * gain, queries), items, v[last], total[last])
+    return _utility(
+        per_query_sum(query, v * gain, queries), items, v[last], total[last]
+    )
 
 
 @computes(BY_OTHERS, "BPM")
@@ -181,9 +200,15 @@ def _bpm(measure: Measure, run: AlignedRun) -> Utility:
 @computes(BY_OTHERS, "NERR8", "NERR9", "NERR10", "NERR11")
 def _nerr(measure: Measure, run: AlignedRun) -> Utility:
     """Compute NERR8 to NERR11: V(i) is the discount times the product of 1 - r_j over j < i."""
-    r, discount, k = linear_gain(measure, run), nerr_discount(measure), cutoff_of(measure)
+    r, discount, k = (
+        linear_gain(measure, run),
+        nerr_discount(measure),
+        cutoff_of(measure),
+    )
     end, unjudged = min(k, PROGRAM_DEPTH), np.zeros(len(run.depth))
-    items, utility = discounts.cwl(run.query, run.rank, r, discount, end=end, unjudged=unjudged)
+    items, utility = discounts.cwl(
+        run.query, run.rank, r, discount, end=end, unjudged=unjudged
+    )
     if k <= PROGRAM_DEPTH:
         return Utility(utility / items, utility, items, items)
     inside = run.rank <= PROGRAM_DEPTH
@@ -199,7 +224,9 @@ def nerr_discount(measure: Measure) -> discounts.Discount:
     if measure.NAME == "NERR10":
         return discounts.geometric(number(measure, "p", high=1))
     if measure.NAME == "NERR11":
-        return discounts.inverse_square(number(measure, "T", high=discounts.MOST_HOPED_FOR))
+        return discounts.inverse_square(
+            number(measure, "T", high=discounts.MOST_HOPED_FOR)
+        )
     return discounts.UNIFORM if measure.NAME == "NERR8" else discounts.RECIPROCAL
 
 
@@ -243,7 +270,9 @@ def is_of_ndeval(measure: Measure) -> bool:
     It is one of ir_measures' diversity measures, with `alpha` and `beta` in [0, 1].
     """
     return measure.NAME in _NAMES and all(
-        0 <= measure[name] <= 1 for name in ("alpha", "beta") if name in measure.SUPPORTED_PARAMS
+        0 <= measure[name] <= 1
+        for name in ("alpha", "beta")
+        if name in measure.SUPPORTED_PARAMS
     )
 
 
@@ -265,7 +294,9 @@ def ndeval_values(measure: Measure, run: AlignedRun) -> Floats:
             return _intent_aware_precision(covered, cutoff_of(measure))
         case "AP_IA":
             return _intent_aware_average_precision(covered)
-    return normalised_novelty(measure, run, Novelty.of(measure).total(covered), covered.subtopics)
+    return normalised_novelty(
+        measure, run, Novelty.of(measure).total(covered), covered.subtopics
+    )
 
 
 def condensed_by_ndeval(measure: Measure, run: AlignedRun) -> AlignedRun:
@@ -275,7 +306,9 @@ def condensed_by_ndeval(measure: Measure, run: AlignedRun) -> AlignedRun:
     return run
 
 
-def normalised_novelty(measure: Measure, run: AlignedRun, total: Floats, subtopics: Ints) -> Floats:
+def normalised_novelty(
+    measure: Measure, run: AlignedRun, total: Floats, subtopics: Ints
+) -> Floats:
     """Return the sums of discounted gains as ndeval divides them.
 
     Args:
@@ -288,7 +321,8 @@ def normalised_novelty(measure: Measure, run: AlignedRun, total: Floats, subtopi
     if measure.NAME in _NORMALIZED:
         judgments = run.judgments
         ideal = judgments.cached(
-            ("greedy ideal", str(measure)), lambda: novelty.ideal(judgments, measure["rel"])
+            ("greedy ideal", str(measure)),
+            lambda: novelty.ideal(judgments, measure["rel"]),
         )
         return ratio(total, ideal)
     if measure.NAME == "NRBP":
@@ -308,7 +342,9 @@ def _intent_aware_average_precision(covered: Coverage) -> Floats:
     """Return the mean over subtopics of average precision."""
     precision = (position_in_segment(covered.subtopic) + 1) / covered.rank
     part = precision / covered.relevant[covered.subtopic]
-    return ratio(per_query_sum(covered.query, part, len(covered.subtopics)), covered.subtopics)
+    return ratio(
+        per_query_sum(covered.query, part, len(covered.subtopics)), covered.subtopics
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -332,7 +368,9 @@ class Novelty:
         """Return the sum that one of ndeval's measures is made of."""
         alpha = measure["alpha"] if "alpha" in measure.SUPPORTED_PARAMS else 0.5
         kind = next(kind for kind in ("DCG", "ERR", "RBP") if kind in measure.NAME)
-        return cls(kind, alpha, float(optional(measure, "beta") or 0), cutoff_of(measure))
+        return cls(
+            kind, alpha, float(optional(measure, "beta") or 0), cutoff_of(measure)
+        )
 
     def discount(self, rank: Ints) -> Any:
         """Return the discount of ranks."""
@@ -372,10 +410,14 @@ class Novelty:
     def largest(self, measure: Measure) -> float:
         """Return the sum of a subtopic that all of the first k documents are about."""
         k = self.cutoff
-        if k > _MOST_RANKS:  # later terms are too small to change the sum: no discount rises
+        if (
+            k > _MOST_RANKS
+        ):  # later terms are too small to change the sum: no discount rises
             fading = self._fading
             if fading > _MOST_RANKS:
-                raise ValueError(f"{measure}: the cutoff must be at most {_MOST_RANKS:,}, not {k}")
+                raise ValueError(
+                    f"{measure}: the cutoff must be at most {_MOST_RANKS:,}, not {k}"
+                )
             k = int(fading)
         rank = np.arange(1, k + 1)
         return float(np.sum(self.discount(rank) * (1 - self.alpha) ** (rank - 1.0)))
@@ -399,7 +441,9 @@ class Coverage:
     subtopics: Ints  # number of subtopics with a relevant document of each query, shape ``(Q,)``
 
 
-def rows_by_aspect(run: AlignedRun, rel: float, cutoff: float | None) -> tuple[Ints, Ints, Floats]:
+def rows_by_aspect(
+    run: AlignedRun, rel: float, cutoff: float | None
+) -> tuple[Ints, Ints, Floats]:
     """Return `run.aspect_rows` of at least grade `rel` among the first documents.
 
     They are sorted by aspect, then by rank.
@@ -415,13 +459,17 @@ def coverage(run: AlignedRun, rel: float, cutoff: float | None) -> Coverage:
     """Return which subtopics the first documents are relevant to, with at least grade `rel`."""
     aspects = run.judgments.aspects
     subtopic, rank, _ = rows_by_aspect(run, rel, cutoff)
-    relevant = np.bincount(aspects.aspect[aspects.grade >= rel], minlength=len(aspects.query))
+    relevant = np.bincount(
+        aspects.aspect[aspects.grade >= rel], minlength=len(aspects.query)
+    )
     return Coverage(
         query=aspects.query[subtopic],
         subtopic=subtopic,
         rank=rank,
         relevant=relevant,
-        subtopics=np.bincount(aspects.query[relevant > 0], minlength=len(run.judgments)),
+        subtopics=np.bincount(
+            aspects.query[relevant > 0], minlength=len(run.judgments)
+        ),
     )
 
 
@@ -429,7 +477,8 @@ def subtopic_recall(covered: Coverage) -> Floats:
     """Return subtopics with a retrieved relevant document, over those with a relevant document."""
     first = position_in_segment(covered.subtopic) == 0
     return ratio(
-        np.bincount(covered.query[first], minlength=len(covered.subtopics)), covered.subtopics
+        np.bincount(covered.query[first], minlength=len(covered.subtopics)),
+        covered.subtopics,
     )
 
 

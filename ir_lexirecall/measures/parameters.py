@@ -62,7 +62,9 @@ class Param(ParamInfo):  # type: ignore[misc]
             "below": self.below,
             "at most": self.most,
         }
-        limits = [f"{relation} {end:g}" for relation, end in ends.items() if end is not None]
+        limits = [
+            f"{relation} {end:g}" for relation, end in ends.items() if end is not None
+        ]
         if not limits:
             return self.kind
         number = "an integer" if self.dtype is int else "a number"
@@ -123,7 +125,12 @@ def cutoff(required: bool = False) -> Param:
     """
     expects = "an integer of at least 1 and below 2^63"
     return Param(
-        int, "ranking cutoff threshold", required=required, least=1, below=2**63, expects=expects
+        int,
+        "ranking cutoff threshold",
+        required=required,
+        least=1,
+        below=2**63,
+        expects=expects,
     )
 
 
@@ -133,9 +140,14 @@ def rel(default: float | None = 1) -> Param:
     Args:
         default: its value if a user gives none; None takes the threshold of the collection.
     """
-    of_collection = "" if default is not None else " (default: the collection's own, else 1)"
+    of_collection = (
+        "" if default is not None else " (default: the collection's own, else 1)"
+    )
     return Param(
-        float, f"smallest grade that counts as relevant{of_collection}", default=default, above=0
+        float,
+        f"smallest grade that counts as relevant{of_collection}",
+        default=default,
+        above=0,
     )
 
 
@@ -145,7 +157,9 @@ def is_share(value: Any) -> bool:
 
 
 JUDGED_ONLY = Param(
-    bool, "ignore returned documents that do not have relevance judgments", default=False
+    bool,
+    "ignore returned documents that do not have relevance judgments",
+    default=False,
 )
 """Every measure has it; what scores measures applies it."""
 

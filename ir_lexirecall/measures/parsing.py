@@ -14,12 +14,18 @@ from ir_lexirecall._util.errors import shown
 from ir_lexirecall._util.measure_strings import UnknownMeasure, parse_measure
 from ir_lexirecall.io.measure_names import equivalent
 from ir_lexirecall.measures.declaration import REGISTRY, Measure, UnknownParameter
-from ir_lexirecall.measures.other_names import hint_of_trec_eval, measure_meant, name_here
+from ir_lexirecall.measures.other_names import (
+    hint_of_trec_eval,
+    measure_meant,
+    name_here,
+)
 
 MeasureLike: TypeAlias = str | IRMeasure | type[Measure]
 """A measure: an object such as ``TSE @ 10``, or its string."""
 
-MeasuresLike: TypeAlias = MeasureLike | Iterable[MeasureLike] | Mapping[str, MeasureLike]
+MeasuresLike: TypeAlias = (
+    MeasureLike | Iterable[MeasureLike] | Mapping[str, MeasureLike]
+)
 """A measure, several, or several by the name of their column."""
 
 
@@ -34,11 +40,15 @@ def parse_measures(measures: MeasuresLike) -> dict[str, IRMeasure]:
     Traceback (most recent call last):
     ValueError: unknown measure 'nDCG10'; did you mean nDCG@10?
     """
-    parsed = {name: parse_one(measure) for name, measure in by_own_label(measures).items()}
+    parsed = {
+        name: parse_one(measure) for name, measure in by_own_label(measures).items()
+    }
     for measure in parsed.values():
         check_parameters(measure)
     if not parsed and not isinstance(measures, Mapping):
-        raise ValueError("no measure is named; give at least one, such as TSE or 'nDCG@10'")
+        raise ValueError(
+            "no measure is named; give at least one, such as TSE or 'nDCG@10'"
+        )
     return parsed
 
 
@@ -87,7 +97,9 @@ def is_measures(thing: Any) -> bool:
     """
     several = thing if isinstance(thing, (list, tuple)) else [thing]
     try:
-        return bool(several) and all(isinstance(parse_one(one), IRMeasure) for one in several)
+        return bool(several) and all(
+            isinstance(parse_one(one), IRMeasure) for one in several
+        )
     except ValueError:
         return False
 
@@ -99,7 +111,9 @@ def parse_one(measure: MeasureLike) -> IRMeasure:
     if isinstance(measure, type) and issubclass(measure, Measure):
         return measure()
     if not isinstance(measure, str):
-        raise ValueError(f"expected a measure such as TSE or 'nDCG@10', got {shown(measure)}")
+        raise ValueError(
+            f"expected a measure such as TSE or 'nDCG@10', got {shown(measure)}"
+        )
     try:
         return parse_measure(measure)
     except UnknownParameter:
@@ -230,7 +244,9 @@ class _RegisteredNames:
     def in_other_case(self, name: str) -> str:
         """Return the measure whose name differs in the case of letters, empty if there is none."""
         lower_case = name.lower()
-        if lower_case == "accuracy":  # which is what others call hits, not the measure Accuracy
+        if (
+            lower_case == "accuracy"
+        ):  # which is what others call hits, not the measure Accuracy
             return ""
         registered = self.by_lower_case.get(lower_case)
         return "" if registered is None else self.printed[registered]
@@ -241,10 +257,14 @@ class _RegisteredNames:
 
         lower_case = name.lower()
         similar = difflib.get_close_matches(lower_case, self.by_lower_case, n=3)
-        same_letters = [key for key in similar if sorted(key) == sorted(lower_case)]  # ndgc: ndcg
+        same_letters = [
+            key for key in similar if sorted(key) == sorted(lower_case)
+        ]  # ndgc: ndcg
         longer = []
         if len(name) > 3:
-            longer = [key for key in self.by_lower_case if lower_case in key]  # recal: LexiRecall
+            longer = [
+                key for key in self.by_lower_case if lower_case in key
+            ]  # recal: LexiRecall
         closest = [*same_letters, *similar][:1]
         candidates = dict.fromkeys([*closest, *longer][:2])
         return [self.by_lower_case[key] for key in candidates]
@@ -284,7 +304,9 @@ def _check_names(measure: IRMeasure) -> None:
         )
     for name, param in measure.SUPPORTED_PARAMS.items():
         if param.required and name not in measure.params:
-            raise ValueError(f"{measure}: the parameter {name!r} is required ({param.desc})")
+            raise ValueError(
+                f"{measure}: the parameter {name!r} is required ({param.desc})"
+            )
 
 
 def _fractional_rel(measure: IRMeasure) -> str:

@@ -19,7 +19,13 @@ from ir_lexirecall._util.arrays import (
 from ir_lexirecall._util.errors import warn
 from ir_lexirecall.measures import discounts
 from ir_lexirecall.measures.about import About, Example
-from ir_lexirecall.measures.diversity import BOTH, GAIN, WEIGHTS, DiversityMeasure, top_grades
+from ir_lexirecall.measures.diversity import (
+    BOTH,
+    GAIN,
+    WEIGHTS,
+    DiversityMeasure,
+    top_grades,
+)
 from ir_lexirecall.measures.parameters import GAIN_OF_ASPECTS, Param, cutoff
 
 if TYPE_CHECKING:
@@ -89,13 +95,17 @@ class RBU(DiversityMeasure):
         "p": Param(float, "persistence", default=0.99, above=0, most=1),
         "e": Param(float, "effort of reading a document", default=0.05, least=0),
         **GAIN_OF_ASPECTS,
-        "normalize": Param(bool, "multiply by (1-p)/p, the scale of RBP", default=False),
+        "normalize": Param(
+            bool, "multiply by (1-p)/p, the scale of RBP", default=False
+        ),
     }
 
     def check_together(self) -> None:
         """Raise if the scale is not defined: `normalize=True` needs p below 1."""
         if self["normalize"] and self["p"] == 1:
-            raise ValueError(f"{self}: normalize=True needs p below 1 (the scale is (1-p)/p)")
+            raise ValueError(
+                f"{self}: normalize=True needs p below 1 (the scale is (1-p)/p)"
+            )
 
     def check_judgments(self, judgments: Judgments) -> None:
         """Warn if every query has one aspect only."""
@@ -129,9 +139,13 @@ class RBU(DiversityMeasure):
             row, rank = row[keep], rank[keep]
             pair = aspects.aspect[row]
             if np.any(pair[1:] < pair[:-1]):
-                order = np.argsort(pair, kind="stable")  # within a pair, ranks rise already
+                order = np.argsort(
+                    pair, kind="stable"
+                )  # within a pair, ranks rise already
                 row, rank, pair = row[order], rank[order], pair[order]
-            r = discounts.gain(aspects.grade[row], top_grades(self, judgments)[pair], self["gain"])
+            r = discounts.gain(
+                aspects.grade[row], top_grades(self, judgments)[pair], self["gain"]
+            )
             worth = (
                 p ** rank.astype(np.float64)
                 * aspects.weight[pair]
@@ -149,10 +163,14 @@ class RBU(DiversityMeasure):
             p * geometric_sum(p, looked_at.astype(np.float64))
         )  # p^1 + p^2 + ...
         return np.where(
-            run.judgments.has_weight, value * ((1 - p) / p if self["normalize"] else 1), 0.0
+            run.judgments.has_weight,
+            value * ((1 - p) / p if self["normalize"] else 1),
+            0.0,
         )
 
-    def _utility_of_few(self, judgments: Judgments, row: Ints, rank: Ints, end: float) -> Floats:
+    def _utility_of_few(
+        self, judgments: Judgments, row: Ints, rank: Ints, end: float
+    ) -> Floats:
         """Return the gain of a handful of documents, row by row, by the same operations."""
         aspects, top, kind = judgments.aspects, self["max_rel"], self["gain"]
         gain = judgments.cached(
@@ -164,7 +182,13 @@ class RBU(DiversityMeasure):
         pair, weight = aspects.aspect[row], aspects.weight.tolist()
         p_i = self["p"] ** rank.astype(np.float64)
         rows = list(
-            zip(pair.tolist(), rank.tolist(), gain[row].tolist(), p_i.tolist(), strict=True)
+            zip(
+                pair.tolist(),
+                rank.tolist(),
+                gain[row].tolist(),
+                p_i.tolist(),
+                strict=True,
+            )
         )
         if len(weight) > 1:
             rows.sort(key=itemgetter(0))  # within a pair, ranks rise already

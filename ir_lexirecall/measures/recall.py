@@ -22,8 +22,12 @@ if TYPE_CHECKING:
 _EXACT = 2.0**53  # integers below are floats without rounding
 _MANY = 96  # terms that are not made one by one any more
 _FEW = 16  # queries for which big integers are quicker than arrays
-_QUADRATIC = 512  # relevant documents of one query from which exact binomials take too long
-_PRECISION = 128  # bits of the first bounds of a fraction; doubled until its rounding is certain
+_QUADRATIC = (
+    512  # relevant documents of one query from which exact binomials take too long
+)
+_PRECISION = (
+    128  # bits of the first bounds of a fraction; doubled until its rounding is certain
+)
 _FACTORS = 64  # of a product of ratios that are multiplied before they are rounded
 EXPOSURES = ("AP", "RR", "nDCG", "RBP", "linear")
 
@@ -90,7 +94,10 @@ class TSE(_Recall):
         use="when a user needs every relevant document: reviews, patents, law; and to see the "
         "worst-off user or provider",
         example=Example(
-            "TSE", (1, 0, 0, 1), 1 / 4, "The last relevant document has rank 4: e(4) = 1/4."
+            "TSE",
+            (1, 0, 0, 1),
+            1 / 4,
+            "The last relevant document has rank 4: e(4) = 1/4.",
         ),
         source="diaz2026",
         see_also=("LexiRecall", "SL3", "RE", "R", "RR"),
@@ -105,7 +112,9 @@ class TSE(_Recall):
             default="AP",
             choices=EXPOSURES,
         ),
-        "p": Param(float, "persistence of the exposure 'RBP'", default=0.8, above=0, below=1),
+        "p": Param(
+            float, "persistence of the exposure 'RBP'", default=0.8, above=0, below=1
+        ),
         "n": COLLECTION_SIZE,
         "impute": Param(
             str,
@@ -114,7 +123,9 @@ class TSE(_Recall):
             default="pessimistic",
             choices=("pessimistic", "optimistic"),
         ),
-        "normalize": Param(bool, "scale between the worst and the best value", default=False),
+        "normalize": Param(
+            bool, "scale between the worst and the best value", default=False
+        ),
     }
 
     def check_together(self) -> None:
@@ -143,7 +154,10 @@ class TSE(_Recall):
             worst = e(np.array([end]))
             span = e(m[has_relevant].astype(np.float64)) - worst
             value[has_relevant] = np.divide(
-                value[has_relevant] - worst, span, out=np.ones(len(span)), where=span != 0
+                value[has_relevant] - worst,
+                span,
+                out=np.ones(len(span)),
+                where=span != 0,
             )
         return value
 
@@ -205,7 +219,11 @@ class LexiRecall(_Recall):
         ),
         "n": COLLECTION_SIZE,
         "eps": Param(
-            float, "of the form 'weighted': Delta = 1/(n+eps)", default=0.5, above=0, below=1
+            float,
+            "of the form 'weighted': Delta = 1/(n+eps)",
+            default=0.5,
+            above=0,
+            below=1,
         ),
     }
 
@@ -289,7 +307,10 @@ class SL3(_SearchLength):
         use="when effort is the number of nonrelevant documents that a user passes to find "
         "everything; give n",
         example=Example(
-            "SL3", (1, 0, 0, 1), 2.0, "The last of m = 2 relevant documents has rank 4: 4 - 2 = 2."
+            "SL3",
+            (1, 0, 0, 1),
+            2.0,
+            "The last of m = 2 relevant documents has rank 4: 4 - 2 = 2.",
         ),
         source="cooper1968",
         see_also=("RE", "TSE"),
@@ -340,9 +361,9 @@ class RE(_SearchLength):
         relevant, n = self.in_collection(run), self["n"]
         m, u = relevant.m, relevant.m - relevant.r
         bottom = np.where(u > 0, np.inf, 0.0) if n is None else u * (n - (u - 1) / 2)
-        return ratio(per_query_sum(relevant.query, relevant.rank, len(m)) + bottom, m) - np.where(
-            m > 0, (m + 1) / 2, 0.0
-        )
+        return ratio(
+            per_query_sum(relevant.query, relevant.rank, len(m)) + bottom, m
+        ) - np.where(m > 0, (m + 1) / 2, 0.0)
 
 
 def check_n(measure: Measure, run: AlignedRun, needed: Ints | Floats) -> None:
@@ -367,7 +388,9 @@ def nested(relevant: Relevant) -> Floats:
     value = np.zeros(len(m))
     start = r.cumsum() - r
     left = r.nonzero()[0]
-    if len(left) > _FEW:  # all queries at once, as far as floats hold all integers on the way
+    if (
+        len(left) > _FEW
+    ):  # all queries at once, as far as floats hold all integers on the way
         first, last = start[left], start[left] + r[left] - 1
         term = _binomials(rank - 1, relevant.level)
         term[last] = 0
@@ -380,7 +403,9 @@ def nested(relevant: Relevant) -> Floats:
             value[left] = above / below
             left = left[~((above < _EXACT) & (below < _EXACT))]
     # What has no width in a float: one query at a time, in a few big-integer operations.
-    for q, begin, count in zip(left.tolist(), start[left].tolist(), r[left].tolist(), strict=True):
+    for q, begin, count in zip(
+        left.tolist(), start[left].tolist(), r[left].tolist(), strict=True
+    ):
         value[q] = nested_of_one(rank[begin : begin + count].tolist(), int(m[q]))
     return value
 
@@ -395,11 +420,15 @@ def nested_of_one(ranks: list[int], m: int) -> float:
     if len(ranks) <= _QUADRATIC:
         return _lr_of_fraction(ranks, m, *exact_fraction(ranks))
     p_r = ranks[-1]
-    most_bits = min(p_r, len(ranks) * p_r.bit_length())  # C(p_r - 1, r - 1) is below 2^most_bits
+    most_bits = min(
+        p_r, len(ranks) * p_r.bit_length()
+    )  # C(p_r - 1, r - 1) is below 2^most_bits
     bits = _PRECISION
     while bits <= most_bits:
         low, high = fraction_bounds(ranks, bits)
-        smallest = (low, 1 << bits) if low else (1, 1 << most_bits)  # the fraction is never 0
+        smallest = (
+            (low, 1 << bits) if low else (1, 1 << most_bits)
+        )  # the fraction is never 0
         highest_value = _lr_of_fraction(ranks, m, *smallest)
         lowest_value = _lr_of_fraction(ranks, m, high, 1 << bits)
         if lowest_value == highest_value:
@@ -408,7 +437,9 @@ def nested_of_one(ranks: list[int], m: int) -> float:
     return _lr_of_fraction(ranks, m, *exact_fraction(ranks))
 
 
-def _lr_of_fraction(ranks: list[int], m: int, numerator: int, denominator: int) -> float:
+def _lr_of_fraction(
+    ranks: list[int], m: int, numerator: int, denominator: int
+) -> float:
     """Return (r + r / p*) / (m + 1), p* = (p_r - 1) + numerator / denominator, rounded once."""
     r, p_r = len(ranks), ranks[-1]
     p_star = (p_r - 1) * denominator + numerator  # times the denominator
@@ -424,7 +455,9 @@ def exact_fraction(ranks: list[int]) -> tuple[int, int]:
     better = term = before = 0
     for i, p in enumerate(ranks[:-1], start=1):
         d = p - before - 1
-        if r > _MANY and term and d < i:  # of many terms, each one is made from the one before:
+        if (
+            r > _MANY and term and d < i
+        ):  # of many terms, each one is made from the one before:
             # C(n + 1, i) = C(n, i - 1) (n + 1) / i, and
             # C(n + d, i) = C(n, i) (n + d)...(n + 1) / ((n + d - i)...(n + 1 - i)).
             term = term * before // i * perm(p - 1, d) // perm(p - 1 - i, d)
@@ -475,7 +508,8 @@ class _Bounds:
     def times(self, numerator: int, denominator: int) -> _Bounds:
         """Return bounds of the number times a positive ratio."""
         return _Bounds(
-            self.low * numerator // denominator, -(-self.high * numerator // denominator)
+            self.low * numerator // denominator,
+            -(-self.high * numerator // denominator),
         )
 
     def lowered(self, n: int, above: int, k: int) -> _Bounds:
@@ -493,7 +527,9 @@ class _Bounds:
             if bounds.high <= 1:
                 return _Bounds(0, bounds.high)
             factors = min(_FACTORS, count - start)
-            bounds = bounds.times(perm(top - start, factors), perm(below - start, factors))
+            bounds = bounds.times(
+                perm(top - start, factors), perm(below - start, factors)
+            )
         return bounds
 
 
@@ -525,7 +561,9 @@ def weighted(relevant: Relevant, *, n: int, eps: float) -> Floats:
     """
     value, ranks, end = np.zeros(len(relevant.m)), relevant.rank.tolist(), 0
     u, v = (n + Fraction(eps)).as_integer_ratio()
-    for q, (m, r) in enumerate(zip(relevant.m.tolist(), relevant.r.tolist(), strict=True)):
+    for q, (m, r) in enumerate(
+        zip(relevant.m.tolist(), relevant.r.tolist(), strict=True)
+    ):
         if not m:
             continue
         end += r

@@ -19,7 +19,12 @@ from ir_lexirecall._util.errors import and_more, shown_names, warn
 from ir_lexirecall.measures.declaration import Measure, Utility
 from ir_lexirecall.measures.other_programs import BY_OTHERS, is_of_ndeval, ndeval_values
 from ir_lexirecall.measures.recall import nested_of_one
-from ir_lexirecall.measures.trec_eval import BY_TREC_EVAL, Score, is_read_by_program, optional
+from ir_lexirecall.measures.trec_eval import (
+    BY_TREC_EVAL,
+    Score,
+    is_read_by_program,
+    optional,
+)
 
 if TYPE_CHECKING:
     from ir_lexirecall.data.aligned_run import AlignedRun
@@ -45,7 +50,11 @@ def is_standard(measure: IRMeasure) -> bool:
     return (
         type(measure) in _STANDARD
         and measure.params.keys() <= supported.keys()
-        and all(name in measure.params for name, param in supported.items() if param.required)
+        and all(
+            name in measure.params
+            for name, param in supported.items()
+            if param.required
+        )
     )
 
 
@@ -72,7 +81,10 @@ def identical(measure: IRMeasure) -> bool:
     return (
         is_standard(measure)
         and measure.NAME in BY_TREC_EVAL
-        and all(is_read_by_program(measure, name, value) for name, value in measure.params.items())
+        and all(
+            is_read_by_program(measure, name, value)
+            for name, value in measure.params.items()
+        )
     )
 
 
@@ -94,7 +106,10 @@ def score(measure: IRMeasure, run: AlignedRun) -> Floats | Utility:
     """Return values of all queries, shape `(Q,)`; of C/W/L measures with cost and utility."""
     if isinstance(measure, Measure):
         result = measure.score(run.condensed() if measure["judged_only"] else run)
-        array, queries = result.value if isinstance(result, Utility) else result, len(run.judgments)
+        array, queries = (
+            result.value if isinstance(result, Utility) else result,
+            len(run.judgments),
+        )
         if (
             not isinstance(array, np.ndarray)
             or array.shape != (queries,)
@@ -108,15 +123,25 @@ def score(measure: IRMeasure, run: AlignedRun) -> Floats | Utility:
         return result
     if is_standard(measure):
         return _STANDARD[type(measure)](measure, run)
-    return ndeval_values(measure, run) if is_of_ndeval(measure) else _by_provider(measure, run)
+    return (
+        ndeval_values(measure, run)
+        if is_of_ndeval(measure)
+        else _by_provider(measure, run)
+    )
 
 
-def values(measure: IRMeasure, run: AlignedRun, threshold: float | None = None) -> Floats:
+def values(
+    measure: IRMeasure, run: AlignedRun, threshold: float | None = None
+) -> Floats:
     """Return values of all queries, shape `(Q,)`.
 
     `threshold` is the measure's `rel` unless it names one itself.
     """
-    if threshold is not None and "rel" in measure.SUPPORTED_PARAMS and "rel" not in measure.params:
+    if (
+        threshold is not None
+        and "rel" in measure.SUPPORTED_PARAMS
+        and "rel" not in measure.params
+    ):
         measure = measure(rel=threshold)
     result = score(measure, run)
     return result.value if isinstance(result, Utility) else result
@@ -139,9 +164,15 @@ def warn_of_grades(measures: Iterable[IRMeasure], judgments: Judgments) -> None:
     """Warn if the grades of the judgments do not suit the measures."""
     listed = list(measures)
     warn_of_several_grades(listed, judgments)
-    unreached = [measure for measure in listed if least_grade(measure) > judgments.highest_grade]
-    if unreached:  # names are made for warnings only: they take longer than a small evaluation
-        warn_if_unreached({str(measure): least_grade(measure) for measure in unreached}, judgments)
+    unreached = [
+        measure for measure in listed if least_grade(measure) > judgments.highest_grade
+    ]
+    if (
+        unreached
+    ):  # names are made for warnings only: they take longer than a small evaluation
+        warn_if_unreached(
+            {str(measure): least_grade(measure) for measure in unreached}, judgments
+        )
 
 
 _WITHOUT_GRADES = frozenset(["NumQ", "NumRet", "Judged", "Unjudged"])
@@ -207,7 +238,9 @@ def aggregate(measure: IRMeasure, per_query: Floats) -> float:
     aggregator = measure.aggregator()
     if type(aggregator) in (MeanAgg, SumAgg) and len(per_query):
         total = (
-            float(np.cumsum(per_query)[-1]) if len(per_query) > 1 else float(per_query[0])
+            float(np.cumsum(per_query)[-1])
+            if len(per_query) > 1
+            else float(per_query[0])
         )  # one by one, as they do
         return total / len(per_query) if type(aggregator) is MeanAgg else total
     for value in per_query.tolist():
@@ -298,7 +331,9 @@ def function_of_ranks(measure: IRMeasure) -> OfRanks | None:
 
 def is_plain_ndcg(measure: IRMeasure) -> bool:
     """Return whether a measure is ir_measures' nDCG with grades as gains."""
-    return type(measure) is type(ir_measures.nDCG) and measure.params.keys() <= {"cutoff"}
+    return type(measure) is type(ir_measures.nDCG) and measure.params.keys() <= {
+        "cutoff"
+    }
 
 
 def dcg(ranked: Sequence[tuple[int, float]], k: float) -> float:

@@ -95,7 +95,9 @@ class F1(_OfToolkits):
         ties="as many relevant documents among the first k",
         use="to weigh precision and recall equally at a cutoff; SetF has other weights, of the "
         "whole ranking",
-        example=Example("F1@4", (1, 0, 0), 1 / 3, "r = 1, k = 4, m = 2: 2/(4 + 2) = 1/3.", (1,)),
+        example=Example(
+            "F1@4", (1, 0, 0), 1 / 3, "r = 1, k = 4, m = 2: 2/(4 + 2) = 1/3.", (1,)
+        ),
         source="chinchor1992",
         see_also=("SetF", "P", "R"),
     )
@@ -105,7 +107,9 @@ class F1(_OfToolkits):
         """Return the harmonic mean of precision and recall of each query."""
         relevant, k = run.relevant(self["rel"], self["cutoff"]), self["cutoff"]
         documents = run.depth if k is None else float(k)
-        return ratio(2 * relevant.r, np.where(relevant.m > 0, documents + relevant.m, 0))
+        return ratio(
+            2 * relevant.r, np.where(relevant.m > 0, documents + relevant.m, 0)
+        )
 
 
 class R_cap(_OfToolkits):

@@ -16,7 +16,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from ir_lexirecall._util.arrays import Floats, Ints, per_query_sum, position_in_segment, ratio
+from ir_lexirecall._util.arrays import (
+    Floats,
+    Ints,
+    per_query_sum,
+    position_in_segment,
+    ratio,
+)
 from ir_lexirecall._util.errors import and_more, is_integer
 from ir_lexirecall._util.rounding import SUM
 from ir_lexirecall.measures.about import About, Example
@@ -37,7 +43,9 @@ _about = partial(About, symbols=_RANKS, source="ferdinands2023")
 def _is_size(n: Any) -> bool:
     """Return whether `n` is a size, sizes by query, or 'ranking'."""
     if isinstance(n, Mapping):
-        return bool(n) and all(is_integer(size) and _is_size(size) for size in n.values())
+        return bool(n) and all(
+            is_integer(size) and _is_size(size) for size in n.values()
+        )
     if isinstance(n, str):
         return n == "ranking"
     return bool(1 <= n <= 2**53)
@@ -114,7 +122,9 @@ class _TotalRecall(Measure, register=False):
     def _sizes_by_query(self, ids: Sequence[str], relevant: Relevant) -> Ints:
         """Return the sizes that `n` gives; raise if a query with relevant documents has none."""
         size_of = {str(query_id): size for query_id, size in self["n"].items()}
-        unknown = [ids[q] for q in np.flatnonzero(relevant.m).tolist() if ids[q] not in size_of]
+        unknown = [
+            ids[q] for q in np.flatnonzero(relevant.m).tolist() if ids[q] not in size_of
+        ]
         if unknown:
             raise ValueError(
                 f"{self.NAME}: n has no size for query "
@@ -299,7 +309,10 @@ class LastRel(_TotalRecall):
         use="when everything must be found: how many documents are read until then; TSE is its "
         "reciprocal",
         example=Example(
-            "LastRel(n=10)", _RANKING, 4.0, "The last of m = 2 relevant documents has rank 4."
+            "LastRel(n=10)",
+            _RANKING,
+            4.0,
+            "The last of m = 2 relevant documents has rank 4.",
         ),
         source="kanoulas2017",
         see_also=("TSE", "SL3", "WSS"),
@@ -344,7 +357,9 @@ class ERF(_TotalRecall):
     )
     AT_PARAM: ClassVar[str] = "x"
     params: dict[str, Any] = {
-        "x": Param(float, "share of the collection that is read", default=0.1, above=0, most=1),
+        "x": Param(
+            float, "share of the collection that is read", default=0.1, above=0, most=1
+        ),
         **_TotalRecall.params,
     }
 

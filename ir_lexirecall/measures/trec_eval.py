@@ -75,7 +75,9 @@ def cutoff_of(measure: Measure) -> int:
     return UNLIMITED if k is None else min(k, UNLIMITED)
 
 
-def number(measure: Measure, name: str, low: float = 0, high: float = math.inf) -> float:
+def number(
+    measure: Measure, name: str, low: float = 0, high: float = math.inf
+) -> float:
     """Return a parameter that is a finite number between `low` and `high`."""
     value = measure[name]
     if not (low <= value <= high and value < math.inf):
@@ -107,7 +109,9 @@ def ranking_of(measure: Measure, run: AlignedRun) -> AlignedRun:
 def relevant_of(measure: Measure, run: AlignedRun) -> Relevant:
     """Return the relevant documents retrieved, by the measure's parameters."""
     k = cutoff_of(measure)
-    return ranking_of(measure, run).relevant(measure["rel"], None if k == UNLIMITED else k)
+    return ranking_of(measure, run).relevant(
+        measure["rel"], None if k == UNLIMITED else k
+    )
 
 
 def best_precision(relevant: Relevant, c: Ints | Floats) -> Floats:
@@ -143,7 +147,9 @@ def gains(run: AlignedRun, dcg: str) -> Gains:
     def ranked() -> Gains:
         row = np.flatnonzero(run.grade > 0)
         return Gains(
-            run.query[row], run.rank[row], _gain(dcg, run.grade[row], run.query[row], run.judgments)
+            run.query[row],
+            run.rank[row],
+            _gain(dcg, run.grade[row], run.query[row], run.judgments),
         )
 
     return run.cached(("gains", dcg), ranked)
@@ -156,7 +162,9 @@ def ideal_gains(judgments: Judgments, dcg: str) -> Gains:
         row = np.flatnonzero(judgments.grade > 0)
         query, grade = judgments.query[row], judgments.grade[row]
         grade = grade[np.lexsort((-grade, query))]  # the queries are in order already
-        return Gains(query, position_in_segment(query) + 1, _gain(dcg, grade, query, judgments))
+        return Gains(
+            query, position_in_segment(query) + 1, _gain(dcg, grade, query, judgments)
+        )
 
     return judgments.cached(("ideal", dcg), ideal)
 
@@ -189,7 +197,9 @@ def _log2_table(bits: int) -> Floats:
 _READ_BY_PROGRAM: dict[str, Callable[[Any], bool]] = {
     "RR.cutoff": lambda value: False,
     "NumRel.rel": lambda value: bool(value == 1),
-    **dict.fromkeys(("cutoff", "rel"), lambda value: type(value) is int and 1 <= value < 2**31),
+    **dict.fromkeys(
+        ("cutoff", "rel"), lambda value: type(value) is int and 1 <= value < 2**31
+    ),
     "dcg": lambda value: bool(value == "log2"),
     "gains": lambda value: all(
         isinstance(gain, int) and abs(gain) < _PROGRAM_GAINS for gain in value.values()
@@ -225,7 +235,8 @@ def _rprec(measure: Measure, run: AlignedRun) -> Floats:
     relevant = relevant_of(measure, run)
     return ratio(
         np.bincount(
-            relevant.query[relevant.rank <= relevant.m[relevant.query]], minlength=len(relevant.m)
+            relevant.query[relevant.rank <= relevant.m[relevant.query]],
+            minlength=len(relevant.m),
         ),
         relevant.m,
     )
@@ -236,7 +247,8 @@ def _ap(measure: Measure, run: AlignedRun) -> Floats:
     """AP = (1 / m) sum of i / p_i over the retrieved relevant documents, down to rank k."""
     relevant = relevant_of(measure, run)
     return ratio(
-        per_query_sum(relevant.query, relevant.level / relevant.rank, len(relevant.m)), relevant.m
+        per_query_sum(relevant.query, relevant.level / relevant.rank, len(relevant.m)),
+        relevant.m,
     )
 
 
@@ -253,7 +265,9 @@ def _rr(measure: Measure, run: AlignedRun) -> Floats:
 def _ndcg(measure: Measure, run: AlignedRun) -> Floats:
     """Compute nDCG@k; the gain is g (`'log2'`) or 2^g - 1 (`'exp-log2'`)."""
     graded = with_named_gains(measure, run)
-    return ndcg_of_gains(measure, graded, gains(ranking_of(measure, graded), measure["dcg"]))
+    return ndcg_of_gains(
+        measure, graded, gains(ranking_of(measure, graded), measure["dcg"])
+    )
 
 
 def with_named_gains(measure: Measure, run: AlignedRun) -> AlignedRun:
@@ -299,7 +313,9 @@ def _infap(measure: Measure, run: AlignedRun) -> Floats:
     """Compute infAP, with precision expected from the judged documents above (Yilmaz, Aslam)."""
     rel = measure["rel"]
     relevant = run.relevant(rel)
-    pooled = np.flatnonzero(run.grade >= rel) - np.searchsorted(run.query, relevant.query)
+    pooled = np.flatnonzero(run.grade >= rel) - np.searchsorted(
+        run.query, relevant.query
+    )
     judged = _judged_down_to(run, rel) - 1
     j = relevant.rank - 1.0
     shares = (relevant.level - 1 + INFAP_EPSILON) / (judged + 2 * INFAP_EPSILON)
@@ -357,7 +373,9 @@ def _counts(measure: Measure, run: AlignedRun) -> Floats:
         return np.where(scored, run.judgments.m(rel), 0.0)
     if measure.NAME == "NumRet" and rel is not None:
         return run.relevant(rel).r.astype(np.float64)
-    return (run.depth * scored if measure.NAME == "NumRet" else scored).astype(np.float64)
+    return (run.depth * scored if measure.NAME == "NumRet" else scored).astype(
+        np.float64
+    )
 
 
 def _scored_queries(run: AlignedRun) -> Bools:

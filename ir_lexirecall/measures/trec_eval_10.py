@@ -36,7 +36,9 @@ if TYPE_CHECKING:
     from ir_lexirecall.data.aligned_run import AlignedRun
 
 _about = partial(
-    About, zero="no relevant document is retrieved, or the query has none", source="buckley2000"
+    About,
+    zero="no relevant document is retrieved, or the query has none",
+    source="buckley2000",
 )
 _RANKING = (1, 0, 0, 1)
 
@@ -83,7 +85,10 @@ class IPrec_TE(_TrecEval):
         use="to draw precision over recall as trec_eval 10 does; with trec_eval 9 and "
         "ir_measures, IPrec",
         example=Example(
-            "IPrec_TE@0.6", _RANKING, 1.0, "c = round(0.6 x 2) = 1: the larger of 1/1 and 2/4."
+            "IPrec_TE@0.6",
+            _RANKING,
+            1.0,
+            "c = round(0.6 x 2) = 1: the larger of 1/1 and 2/4.",
         ),
         see_also=("IPrec", "ElevenPt", "AP"),
     )
@@ -97,7 +102,9 @@ class IPrec_TE(_TrecEval):
     def score(self, run: AlignedRun) -> Floats:
         """Return the interpolated precision at the recall for each query."""
         relevant = run.relevant(self["rel"])
-        return best_precision(relevant, recall_point(self["recall"], relevant.m, self["version"]))
+        return best_precision(
+            relevant, recall_point(self["recall"], relevant.m, self["version"])
+        )
 
 
 class ElevenPt(_TrecEval):
@@ -138,7 +145,9 @@ class ElevenPt(_TrecEval):
         relevant = run.relevant(self["rel"])
         total = np.zeros(len(relevant.m))
         for tenth in range(10, -1, -1):  # trec_eval goes up the ranking
-            total += best_precision(relevant, recall_point(tenth / 10, relevant.m, self["version"]))
+            total += best_precision(
+                relevant, recall_point(tenth / 10, relevant.m, self["version"])
+            )
         return total / 11
 
 
@@ -167,12 +176,17 @@ class RBP_TE(_TrecEval):
         use="to compare with trec_eval 10's rbp; for one top grade of all queries, CWL_RBP; for "
         "binary judgments, RBP",
         example=Example(
-            "RBP_TE(p=0.5)", _RANKING, 0.5 * (1 + 1 / 8), "(1 - 0.5)(1 + 0.5^3) = 0.5625."
+            "RBP_TE(p=0.5)",
+            _RANKING,
+            0.5 * (1 + 1 / 8),
+            "(1 - 0.5)(1 + 0.5^3) = 0.5625.",
         ),
         source="moffat2008",
         see_also=("RBP", "CWL_RBP"),
     )
-    params: dict[str, Any] = {"p": Param(float, "persistence", default=0.9, above=0, below=1)}
+    params: dict[str, Any] = {
+        "p": Param(float, "persistence", default=0.9, above=0, below=1)
+    }
 
     def score(self, run: AlignedRun) -> Floats:
         """Return rank-biased precision of each query."""
@@ -181,7 +195,9 @@ class RBP_TE(_TrecEval):
         np.maximum.at(top, run.judgments.query, run.judgments.grade)
         keep = run.grade > 0
         query, rank = run.query[keep], run.rank[keep]
-        weight = np.multiply.accumulate(np.r_[1.0, np.full(int(rank.max(initial=1)) - 1, p)])
+        weight = np.multiply.accumulate(
+            np.r_[1.0, np.full(int(rank.max(initial=1)) - 1, p)]
+        )
         return (1 - p) * per_query_sum(
             query, run.grade[keep] / top[query] * weight[rank - 1], queries
         )
@@ -211,7 +227,10 @@ class RelP(_TrecEval):
         ties="as many relevant documents among the first k, in whatever order",
         use="when precision should reach 1 for queries with few relevant documents, too",
         example=Example(
-            "RelP@1", _RANKING, 1.0, "One relevant document in the first 1, min(1, 2) = 1: 1/1."
+            "RelP@1",
+            _RANKING,
+            1.0,
+            "One relevant document in the first 1, min(1, 2) = 1: 1/1.",
         ),
         see_also=("P", "R", "Rprec"),
     )
@@ -221,7 +240,9 @@ class RelP(_TrecEval):
         """Return precision over the best possible one for each query."""
         relevant = run.relevant(self["rel"], self["cutoff"])
         depth = (
-            run.depth if self["cutoff"] is None else np.full(len(relevant.m), float(self["cutoff"]))
+            run.depth
+            if self["cutoff"] is None
+            else np.full(len(relevant.m), float(self["cutoff"]))
         )
         return ratio(relevant.r, np.minimum(depth, relevant.m))
 
@@ -317,7 +338,10 @@ class nDCG_JK(_TrecEval):
         ties="the same grades at the same ranks; the first a ranks are alike",
         use="to follow older papers: the first a documents count in full",
         example=Example(
-            "nDCG_JK(a=2)", (0, 1, 0, 1), 3 / 4, "DCG = 1/1 + 1/2 = 3/2; ideal 1 + 1 = 2: 3/4."
+            "nDCG_JK(a=2)",
+            (0, 1, 0, 1),
+            3 / 4,
+            "DCG = 1/1 + 1/2 = 3/2; ideal 1 + 1 = 2: 3/4.",
         ),
         source="jarvelin2002",
         see_also=("nDCG", "SDCG"),
@@ -371,7 +395,10 @@ class Unjudged(_TrecEval):
         ties="as many unjudged documents among the first k",
         use="with any measure of the first k documents: does its value rest on judgments?",
         example=Example(
-            "Unjudged@4", (None, 1, None, 0), 0.5, "Two of the first four have no judgment: 2/4."
+            "Unjudged@4",
+            (None, 1, None, 0),
+            0.5,
+            "Two of the first four have no judgment: 2/4.",
         ),
         source="moffat2008",
         see_also=("Judged", "P"),
@@ -381,7 +408,9 @@ class Unjudged(_TrecEval):
     def score(self, run: AlignedRun) -> Floats:
         """Return the share of the first k documents without a judgment for each query."""
         k = self["cutoff"]
-        judged = np.bincount(run.query[(run.rank <= k) & run.is_judged], minlength=len(run.depth))
+        judged = np.bincount(
+            run.query[(run.rank <= k) & run.is_judged], minlength=len(run.depth)
+        )
         return (np.minimum(run.depth, k) - judged) / float(k)
 
 

@@ -18,7 +18,14 @@ from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.lazy import stats
 from ir_lexirecall._util.rounding import same
 from ir_lexirecall.meta.decisions import INCOMPARABLE, Decisions, Signs, means
-from ir_lexirecall.meta.records import AGGREGATE, ON_RUNS, Headline, Option, recorded, study
+from ir_lexirecall.meta.records import (
+    AGGREGATE,
+    ON_RUNS,
+    Headline,
+    Option,
+    recorded,
+    study,
+)
 from ir_lexirecall.plots.studies import Bars, Matrix
 
 
@@ -76,7 +83,12 @@ def ties(self: Decisions, *, aggregate: bool = False) -> pd.DataFrame:
         parts.append(pd.DataFrame(columns))
     table = pd.concat(parts, ignore_index=True)
     if aggregate:
-        table = table.drop(columns="query_id").groupby("measure", sort=False).sum().reset_index()
+        table = (
+            table.drop(columns="query_id")
+            .groupby("measure", sort=False)
+            .sum()
+            .reset_index()
+        )
     return recorded(_with_shares(table), "ties", **self.provenance)
 
 
@@ -86,7 +98,9 @@ def _with_shares(table: pd.DataFrame) -> pd.DataFrame:
 
 @study(
     "Agreement of measures on which of two runs is better, query by query",
-    Headline("agreement", "share of decisions that are the same", "most alike", "least alike"),
+    Headline(
+        "agreement", "share of decisions that are the same", "most alike", "least alike"
+    ),
     Matrix(
         "Of the pairs that the row decides, how many the column decides alike",
         lowest=0,
@@ -148,7 +162,13 @@ def agreement(self: Decisions) -> pd.DataFrame:
             else np.nan,
         }
         rows.append(
-            {"measure_a": label_a, "measure_b": label_b, "decisions": a.size, **counts, **shares}
+            {
+                "measure_a": label_a,
+                "measure_b": label_b,
+                "decisions": a.size,
+                **counts,
+                **shares,
+            }
         )
     return recorded(pd.DataFrame(rows), "agreement", **self.provenance)
 
@@ -156,7 +176,10 @@ def agreement(self: Decisions) -> pd.DataFrame:
 @study(
     "How often a measure agrees where all other measures agree",
     Headline("unanimity", "metric unanimity", "most", "least"),
-    Bars("Agreement with what all other measures say together, in bits", largest_first=True),
+    Bars(
+        "Agreement with what all other measures say together, in bits",
+        largest_first=True,
+    ),
     example="qrels.txt *.run -m RBU ERR_IA@20 StRecall@20",
     runs=ON_RUNS,
 )
@@ -194,11 +217,14 @@ def unanimity(self: Decisions) -> pd.DataFrame:
     """
     self.check(measures=2)
     if len({*map(str, self.labels.values())}) == 1:
-        raise ValueError("at least 2 different measures are needed, not one under several labels")
+        raise ValueError(
+            "at least 2 different measures are needed, not one under several labels"
+        )
     # Of every pair of runs, how many measures prefer the first, and how many the second; a
     # measure's own share is taken out.
     rising, falling = (
-        np.zeros((len(self.pairs[0]), len(self.queries)), dtype=np.int32) for _ in range(2)
+        np.zeros((len(self.pairs[0]), len(self.queries)), dtype=np.int32)
+        for _ in range(2)
     )
     for label in self.labels:
         signs = self.signs(label)
@@ -208,7 +234,9 @@ def unanimity(self: Decisions) -> pd.DataFrame:
     rows = []
     for label, measure in self.labels.items():
         signs = self.signs(label)
-        labels = [*map(str, self.labels.values())].count(str(measure))  # of this very measure
+        labels = [*map(str, self.labels.values())].count(
+            str(measure)
+        )  # of this very measure
         no_fall = signs[falling == labels * (signs < 0)]
         no_rise = signs[rising == labels * (signs > 0)]
         unanimous = len(no_fall) + len(no_rise)
@@ -220,7 +248,9 @@ def unanimity(self: Decisions) -> pd.DataFrame:
         with np.errstate(divide="ignore", invalid="ignore"):
             unanimity = np.log2(np.divide(joint / pairs, 0.5 * (unanimous / pairs)))
         rows.append((label, pairs, unanimous, joint, float(unanimity)))
-    table = pd.DataFrame(rows, columns=["measure", "pairs", "unanimous", "joint", "unanimity"])
+    table = pd.DataFrame(
+        rows, columns=["measure", "pairs", "unanimous", "joint", "unanimity"]
+    )
     return recorded(table, "unanimity", **self.provenance)
 
 
@@ -251,7 +281,9 @@ def order_of(means: Floats, pairs: tuple[Ints, Ints]) -> Signs:
     It is 1 for the first run, -1 for the second, and 0 if the means differ by rounding only.
     """
     first, second = (means[runs] for runs in pairs)
-    signs: Signs = np.where(same(first, second), 0, np.sign(first - second)).astype(np.int8)
+    signs: Signs = np.where(same(first, second), 0, np.sign(first - second)).astype(
+        np.int8
+    )
     return signs
 
 
@@ -276,7 +308,9 @@ def tau_b(x: Signs, y: Signs) -> Floats:
     example="qrels.txt *.run -m LR AP nDCG",
     runs=ON_RUNS,
     options={
-        "by": Option("points to correlate: values (of a run on a query; the default) or runs")
+        "by": Option(
+            "points to correlate: values (of a run on a query; the default) or runs"
+        )
     },
 )
 def correlation(self: Decisions, *, by: str = "values") -> pd.DataFrame:

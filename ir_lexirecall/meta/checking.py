@@ -36,7 +36,9 @@ NAMES_ASPECTS = (
     "the measure names its aspects; the constraint is about subtopics",
 )
 """The outcome of properties of subtopics for a measure of named aspects."""
-_LONGEST_OF_OTHERS = 2**9  # documents of a ranking that another program scores in quadratic time
+_LONGEST_OF_OTHERS = (
+    2**9
+)  # documents of a ranking that another program scores in quadratic time
 _WEIGHTS = (1.1, 1.0)  # of two subtopics, the first one mattering more
 _BITS = {"small": 20, "low": 10}  # by which gains near 0 are smaller than the top gain
 
@@ -55,21 +57,29 @@ def properties() -> pd.DataFrame:
     'swapping a document with a lower one of a higher grade never lowers the value'
     """
     rows = [(law.source, law.name, law.meaning) for law in PROPERTIES]
-    return recorded(pd.DataFrame(rows, columns=["source", "property", "meaning"]), "properties")
+    return recorded(
+        pd.DataFrame(rows, columns=["source", "property", "meaning"]), "properties"
+    )
 
 
 def _finding(table: pd.DataFrame) -> Finding:
     """Return the finding: how many properties hold, and which fail."""
     sentences = [introduction(table)]
-    counts = table.groupby(["measure", "result"], sort=False).size().unstack(fill_value=0)
+    counts = (
+        table.groupby(["measure", "result"], sort=False).size().unstack(fill_value=0)
+    )
     for measure, row in counts.iterrows():
         failed = table[(table["measure"] == measure) & (table["result"] == FAILS)][
             "property"
         ].tolist()
         fails = (
-            f"{len(failed)} fail ({listed(failed, most=len(failed))})" if failed else "none fails"
+            f"{len(failed)} fail ({listed(failed, most=len(failed))})"
+            if failed
+            else "none fails"
         )
-        sentences.append(f"{measure}: {row.get(HOLDS, 0)} of {row.sum()} properties hold, {fails}.")
+        sentences.append(
+            f"{measure}: {row.get(HOLDS, 0)} of {row.sum()} properties hold, {fails}."
+        )
     return Finding(sentences)
 
 
@@ -85,9 +95,13 @@ def _finding(table: pd.DataFrame) -> Finding:
     ),
     example="-m TSE LR nDCG@10",
     options={
-        "grades": Option("grades of documents, from 0 up", int, several=True, shown="G"),
+        "grades": Option(
+            "grades of documents, from 0 up", int, several=True, shown="G"
+        ),
         "size": Option("try all rankings of up to N documents", int),
-        "cases": Option("number of larger random cases per property (default: 200)", int),
+        "cases": Option(
+            "number of larger random cases per property (default: 200)", int
+        ),
     }
     | SEED,
 )
@@ -165,7 +179,9 @@ def axioms(
     if size is not None:
         check_integer("size", size)
     rows = []
-    search_of: dict[tuple[str, Space], Search] = {}  # shared by measures of the same grades
+    search_of: dict[
+        tuple[str, Space], Search
+    ] = {}  # shared by measures of the same grades
     for name, measure in progress_bar(None, parsed.items(), desc="measures"):
         searches: dict[Property, Search] = {}
         for index, law in enumerate(PROPERTIES):
@@ -180,7 +196,8 @@ def axioms(
         for law, outcome in _outcomes(name, measure, searches):
             rows.append((name, law.source, law.name, *outcome))
     table = pd.DataFrame(
-        rows, columns=["measure", "source", "property", "result", "counterexample", "search"]
+        rows,
+        columns=["measure", "source", "property", "result", "counterexample", "search"],
     )
     listed_grades = None if grades is None else list(grades)
     return recorded(
@@ -210,7 +227,10 @@ def _outcomes(
 
 def _declared(names: frozenset[str], measure: IRMeasure) -> tuple[str, str, str]:
     """Return whether a measure is declared to have a property; nothing is known of a user's."""
-    is_known = type(measure).__module__.partition(".")[0] in ("ir_measures", "ir_lexirecall")
+    is_known = type(measure).__module__.partition(".")[0] in (
+        "ir_measures",
+        "ir_lexirecall",
+    )
     if not is_known:
         return NOT_APPLICABLE, "", "not declared"
     return HOLDS if measure.NAME in names else FAILS, "", "declared"
@@ -230,16 +250,24 @@ def _outcome(
         return HOLDS, "", words
     counterexample = law.describe(broken, scored[law.kind], falling=falling)
     has_own_depth = any(ranking.depth for _, ranking in broken.terms)
-    if law.around is not None and not has_own_depth and 0 < search.space.cutoff < broken.depth:
+    if (
+        law.around is not None
+        and not has_own_depth
+        and 0 < search.space.cutoff < broken.depth
+    ):
         counterexample += " (reaches below the cutoff)"
     return FAILS, counterexample, words
 
 
-def _space(name: str, measure: IRMeasure, grades: Sequence[int] | None, gains: str) -> Space:
+def _space(
+    name: str, measure: IRMeasure, grades: Sequence[int] | None, gains: str
+) -> Space:
     """Return the rankings that a measure is checked with."""
     aspects = len(aspect_ends(measure))
     rel = _number(measure, "rel")
-    chosen = _default_grades(measure, gains) if grades is None else _checked_grades(grades)
+    chosen = (
+        _default_grades(measure, gains) if grades is None else _checked_grades(grades)
+    )
     if aspects and chosen != (0, 1):
         raise ValueError(f"{name} names its aspects and their grades; leave out grades")
     base = measure.base_measure() if aspects else measure
@@ -256,10 +284,17 @@ def _space(name: str, measure: IRMeasure, grades: Sequence[int] | None, gains: s
 def _checked_grades(grades: Any) -> tuple[int, ...]:
     """Return the grades that the user gave; raise unless they rise from 0."""
     if not isinstance(grades, Iterable):
-        raise ValueError(f"grades must be 0 and some larger integers in order, not {grades!r}")
+        raise ValueError(
+            f"grades must be 0 and some larger integers in order, not {grades!r}"
+        )
     chosen = tuple(grades)
     integers = all(map(is_integer, chosen))
-    if not integers or len(chosen) < 2 or chosen[0] != 0 or list(chosen) != sorted(set(chosen)):
+    if (
+        not integers
+        or len(chosen) < 2
+        or chosen[0] != 0
+        or list(chosen) != sorted(set(chosen))
+    ):
         raise ValueError(
             f"grades must be 0 and some larger integers in order, not {list(chosen)!r}"
         )
@@ -272,7 +307,9 @@ def _default_grades(measure: IRMeasure, gains: str) -> tuple[int, ...]:
         return 0, 1
     if "rel" in measure.SUPPORTED_PARAMS:
         rel = _number(measure, "rel")
-        return _checked_grades((0, int(np.ceil(rel)) if isinstance(rel, (int, float)) else 1))
+        return _checked_grades(
+            (0, int(np.ceil(rel)) if isinstance(rel, (int, float)) else 1)
+        )
     top = measure.params.get("max_rel", 2) if gains == "own" else 2
     return 0, *range(1, max(1, min(2, int(top))) + 1)
 

@@ -65,10 +65,18 @@ class Decisions:
                 if (p := parse_preference(item)) is not None
             }
             parsed = parse_measures(
-                {label: item for label, item in unparsed.items() if label not in preferences}
+                {
+                    label: item
+                    for label, item in unparsed.items()
+                    if label not in preferences
+                }
             )
         except ValueError as error:
-            hint = "" if str(error).endswith("?") else f"; preferences are {', '.join(NAMES)}"
+            hint = (
+                ""
+                if str(error).endswith("?")
+                else f"; preferences are {', '.join(NAMES)}"
+            )
             raise ValueError(f"{error}{hint}") from None
         if clash := [label for label in parsed if label in NAMES]:
             measure = parsed[clash[0]]
@@ -162,7 +170,9 @@ class Decisions:
         """Return the counts of a preference."""
         key = (self.rel_of(preference), preference["cutoff"], self._largest_rel)
         if key not in self._counted:
-            self._counted[key] = PreferenceCounts(self.aligned.runs, *key[:2], self.queries)
+            self._counted[key] = PreferenceCounts(
+                self.aligned.runs, *key[:2], self.queries
+            )
         return self._counted[key]
 
     def values(self, label: str) -> Floats:
@@ -188,7 +198,9 @@ class Decisions:
         signs = np.empty((len(a), len(self.queries)), dtype=np.int8)
         for queries, block in self.counts(measure).blocks(measure.NAME):
             of_pairs = block[:, a, b].T
-            signs[:, queries] = np.where(np.isnan(of_pairs), incomparable, np.sign(of_pairs))
+            signs[:, queries] = np.where(
+                np.isnan(of_pairs), incomparable, np.sign(of_pairs)
+            )
         return signs
 
     def value_signs(self, label: str) -> Signs:
@@ -234,7 +246,9 @@ def parse_measures_for(measures: MeasuresLike) -> dict[str, IRMeasure]:
     """Measures by label, at least one."""
     parsed = parse_measures(measures)
     if not parsed:
-        raise ValueError("no measure is named; give at least one, such as TSE or 'nDCG@10'")
+        raise ValueError(
+            "no measure is named; give at least one, such as TSE or 'nDCG@10'"
+        )
     return parsed
 
 

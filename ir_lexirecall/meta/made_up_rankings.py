@@ -68,7 +68,9 @@ class Ranking(NamedTuple):
             words += ["|"] if labels is self.missing and labels else []
             for label, alike in groupby(labels):
                 count = len(list(alike))
-                word = str(label) if isinstance(label, int) else "+".join(map(str, label))
+                word = (
+                    str(label) if isinstance(label, int) else "+".join(map(str, label))
+                )
                 words += [f"{word}x{count}"] if count > 3 else [word] * count
         depth = f" at depth {self.depth}" if self.depth else ""
         return f"[{' '.join(words)}]{depth}"
@@ -104,19 +106,26 @@ def made_up_run(
     judgments = Judgments(query_ids.tolist(), query, doc_ids.tolist(), top)
     if columns:
         aspects = dict(zip(columns, grade.T, strict=True))
-        judgments = judgments.with_grades(aspects.pop("relevance", top)).with_labels(aspects)
+        judgments = judgments.with_grades(aspects.pop("relevance", top)).with_labels(
+            aspects
+        )
     elif grade.ndim > 1:  # subtopics: T rows per document
         row, subtopics = np.arange(grade.size), grade.shape[1]
         doc, subtopic = np.divmod(row, subtopics)
         names = [f"t{t}" for t in _names(np.arange(subtopics))]
         further = {
-            "weight": pl.Series(np.array(weights or [1.0] * subtopics, dtype=np.float64)[subtopic])
+            "weight": pl.Series(
+                np.array(weights or [1.0] * subtopics, dtype=np.float64)[subtopic]
+            )
         }
         judgments = replace(
-            judgments, table=AspectRows(doc, subtopic, grade.ravel(), names, further, row, row)
+            judgments,
+            table=AspectRows(doc, subtopic, grade.ravel(), names, further, row, row),
         )
     there = np.flatnonzero(rank > 0)
-    return AlignedRun(judgments, query=query[there], doc=there, rank=rank[there], depth=depth)
+    return AlignedRun(
+        judgments, query=query[there], doc=there, rank=rank[there], depth=depth
+    )
 
 
 def _names(numbers: Ints) -> NDArray[Any]:
@@ -142,7 +151,8 @@ def values(
         query = np.repeat(np.arange(block.stop - block.start), size[block])
         rank = position_in_segment(query) + 1
         labels = np.array(
-            [x for r in rankings[block] for x in (*r.retrieved, *r.missing)], dtype=np.float64
+            [x for r in rankings[block] for x in (*r.retrieved, *r.missing)],
+            dtype=np.float64,
         )
         if ends:
             top = (
@@ -153,7 +163,9 @@ def values(
             lowest, highest = np.array(list(ends.values()), dtype=np.float64).T
             labels = np.where(top > 0, highest, lowest)
         rank = np.where(rank <= depth[block][query], rank, 0)
-        run = made_up_run(query, rank, labels, depth[block], columns=list(ends), weights=weights)
+        run = made_up_run(
+            query, rank, labels, depth[block], columns=list(ends), weights=weights
+        )
         parts.append(scoring.values(measure, run))
     return np.concatenate(parts)
 
@@ -230,7 +242,9 @@ class SimulatedRankings:
                 f"runs: rankings of {deepest} documents are deeper than 32-bit scores can order "
                 f"({_DEEPEST}); use aligned"
             )
-        return {name: pd.DataFrame(run.as_run("x")) for name, run in self.aligned.items()}
+        return {
+            name: pd.DataFrame(run.as_run("x")) for name, run in self.aligned.items()
+        }
 
 
 @entry
@@ -299,7 +313,9 @@ def simulate_rankings(
             for name, q in systems.items()
         }
     else:
-        qualities = {f"s{i}": 1.0 for i in range(1, check_integer("systems", systems) + 1)}
+        qualities = {
+            f"s{i}": 1.0 for i in range(1, check_integer("systems", systems) + 1)
+        }
     depth = min(depth, n)
     rng = np.random.default_rng(seed)
     relevant = (
@@ -312,9 +328,14 @@ def simulate_rankings(
     ]  # ids sort as their numbers do
     query = np.repeat(np.arange(queries), relevant)
     most = int(relevant.max())
-    numbered = pl.Series([f"d{i:0{len(str(most))}d}" for i in range(1, most + 1)], dtype=pl.String)
+    numbered = pl.Series(
+        [f"d{i:0{len(str(most))}d}" for i in range(1, most + 1)], dtype=pl.String
+    )
     judgments = Judgments(
-        query_ids, query, numbered.gather(position_in_segment(query)), np.ones(len(query))
+        query_ids,
+        query,
+        numbered.gather(position_in_segment(query)),
+        np.ones(len(query)),
     )
     first = np.cumsum(relevant) - relevant
     aligned = {}
@@ -330,7 +351,9 @@ def simulate_rankings(
     return SimulatedRankings(judgments, aligned)
 
 
-def positions(rng: np.random.Generator, n: int, m: Ints, quality: float) -> tuple[Ints, Ints]:
+def positions(
+    rng: np.random.Generator, n: int, m: Ints, quality: float
+) -> tuple[Ints, Ints]:
     """Return the relevant documents of each query by rank, and the ranks; shape ``(Q, max m)``.
 
     Of a query with fewer relevant documents, the places beyond m have ranks beyond every
@@ -343,7 +366,9 @@ def positions(rng: np.random.Generator, n: int, m: Ints, quality: float) -> tupl
     in_order = np.take_along_axis(arrival, doc, axis=1)
     before = np.concatenate([np.zeros((len(m), 1)), in_order[:, :-1]], axis=1)
     wait = np.where(there, in_order, 0.0) - np.where(there, before, 0.0)
-    passed = -np.expm1(-wait)  # the probability that another document arrives within the wait
+    passed = -np.expm1(
+        -wait
+    )  # the probability that another document arrives within the wait
     rank = np.full(there.shape, np.iinfo(np.int64).max)
     others = np.zeros(len(m), dtype=np.int64)  # that have arrived
     for i in levels:

@@ -13,16 +13,35 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ir_lexirecall._util.arrays import Bools, Floats, Ints, position_in_segment, row_blocks
+from ir_lexirecall._util.arrays import (
+    Bools,
+    Floats,
+    Ints,
+    position_in_segment,
+    row_blocks,
+)
 from ir_lexirecall._util.blocks import BLOCK
-from ir_lexirecall._util.errors import check_choice, check_integer, check_number, is_number
+from ir_lexirecall._util.errors import (
+    check_choice,
+    check_integer,
+    check_number,
+    is_number,
+)
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.progress import progress_bar
 from ir_lexirecall._util.rounding import levelled
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.meta.agreements import coefficient_of
 from ir_lexirecall.meta.decisions import INCOMPARABLE, Decisions, Signs, means
-from ir_lexirecall.meta.records import AGGREGATE, ON_RUNS, SEED, Headline, Option, recorded, study
+from ir_lexirecall.meta.records import (
+    AGGREGATE,
+    ON_RUNS,
+    SEED,
+    Headline,
+    Option,
+    recorded,
+    study,
+)
 from ir_lexirecall.plots.studies import Lines
 from ir_lexirecall.preferences.naming import Preference
 from ir_lexirecall.significance import SignificanceTest, corrected
@@ -38,7 +57,9 @@ The sign is 0 if the difference is not significant.
 
 @study(
     "Ties and agreement after relevance labels are removed",
-    Headline("agreement", "decisions as with the full labels", "most robust", "least robust"),
+    Headline(
+        "agreement", "decisions as with the full labels", "most robust", "least robust"
+    ),
     Lines(
         "What incomplete judgments change: agreement (solid), ties (dashed)",
         "fraction",
@@ -55,9 +76,14 @@ The sign is 0 if the difference is not significant.
     example="qrels.txt *.run -m LR AP --fractions 0.3 0.6 0.9",
     options={
         "fractions": Option(
-            "shares of labels to remove (default: 0.1 to 0.9)", float, several=True, shown="F"
+            "shares of labels to remove (default: 0.1 to 0.9)",
+            float,
+            several=True,
+            shown="F",
         ),
-        "policy": Option("labels to remove: 'random' (the default), 'pool' or 'frequency'"),
+        "policy": Option(
+            "labels to remove: 'random' (the default), 'pool' or 'frequency'"
+        ),
         "n_samples": Option("number of draws (default: 10)", int),
     }
     | AGGREGATE
@@ -149,8 +175,14 @@ def degrade(
             rows.append(row)
     table = pd.DataFrame(rows)
     if aggregate:
-        mean = table.groupby(["measure", "fraction"]).mean(numeric_only=True).drop(columns="sample")
-        table = mean.loc[list(product(self.labels, dict.fromkeys(shares)))].reset_index()
+        mean = (
+            table.groupby(["measure", "fraction"])
+            .mean(numeric_only=True)
+            .drop(columns="sample")
+        )
+        table = mean.loc[
+            list(product(self.labels, dict.fromkeys(shares)))
+        ].reset_index()
     tied = {label: float((signs == 0).mean()) for label, signs in before.items()}
     facts = {
         "fractions": shares,
@@ -175,7 +207,10 @@ def degrade(
     example="qrels.txt *.run -m lexirecall AP --fractions 0.5 --contrasts lexirecall:AP",
     options={
         "fractions": Option(
-            "shares of labels to remove (default: 0.2, 0.5, 0.8)", float, several=True, shown="F"
+            "shares of labels to remove (default: 0.2, 0.5, 0.8)",
+            float,
+            several=True,
+            shown="F",
         ),
         "policies": Option(
             "labels to remove: 'random', 'pool', 'frequency' (all by default)",
@@ -183,7 +218,9 @@ def degrade(
             shown="POLICY",
         ),
         "groups": Option(
-            "group that made each run (default: every run is a group)", "RUN=GROUP", several=True
+            "group that made each run (default: every run is a group)",
+            "RUN=GROUP",
+            several=True,
         ),
         "n_samples": Option("number of draws of labels (default: 5)", int),
         "contrasts": Option(
@@ -269,7 +306,9 @@ def stability(
     self.check()
     _check_contrasts(contrasts, self.labels)
     resamples = TwoWay.draw(self, groups, n_resamples, seed)
-    before = {label: _conclusions(self, label, self.queries, alpha) for label in self.labels}
+    before = {
+        label: _conclusions(self, label, self.queries, alpha) for label in self.labels
+    }
     rows: list[dict[str, Any]] = []
     steps = len(policies) * len(shares) * n_samples
     with progress_bar(self.progress, total=steps, desc="degraded labels") as bar:
@@ -304,7 +343,9 @@ def stability(
     return recorded(pd.DataFrame(rows), "stability", **facts)
 
 
-def _check_contrasts(contrasts: Sequence[tuple[str, str]], labels: Iterable[str]) -> None:
+def _check_contrasts(
+    contrasts: Sequence[tuple[str, str]], labels: Iterable[str]
+) -> None:
     """Raise if a contrast names anything but the measures of the study."""
     for label in (label for pair in contrasts for label in pair):
         if label not in labels:
@@ -329,7 +370,9 @@ class _Survival:
 
 
 def _survivals(
-    before: Mapping[str, Conclusions], after: Mapping[str, list[Conclusions]], resamples: TwoWay
+    before: Mapping[str, Conclusions],
+    after: Mapping[str, list[Conclusions]],
+    resamples: TwoWay,
 ) -> dict[str, _Survival]:
     """Return for each measure what survives of its conclusions, over the samples of ``after``."""
     survivals = {}
@@ -337,7 +380,9 @@ def _survivals(
         samples = after[label]
         stays = np.mean([signs == sample_signs for sample_signs, _ in samples], axis=0)
         decided = (signs != 0).astype(np.float64)
-        lost = [np.count_nonzero((significant != 0) & (still == 0)) for _, still in samples]
+        lost = [
+            np.count_nonzero((significant != 0) & (still == 0)) for _, still in samples
+        ]
         turned = [np.count_nonzero(significant * still == -1) for _, still in samples]
         survivals[label] = _Survival(
             decided=resamples.ratio(stays * decided, decided),
@@ -353,7 +398,9 @@ def _survivals(
 
 
 def _survival_rows(
-    survivals: Mapping[str, _Survival], contrasts: Sequence[tuple[str, str]], alpha: float
+    survivals: Mapping[str, _Survival],
+    contrasts: Sequence[tuple[str, str]],
+    alpha: float,
 ) -> Iterator[dict[str, Any]]:
     """Yield a row for each measure, then one for each contrast."""
     for label, survival in survivals.items():
@@ -368,7 +415,14 @@ def _survival_rows(
 
 def _intervals(agreement: Floats, decided: Floats, alpha: float) -> dict[str, float]:
     """Return the columns of two shares with their intervals."""
-    columns = ("agreement", "ci_low", "ci_high", "decided", "decided_low", "decided_high")
+    columns = (
+        "agreement",
+        "ci_low",
+        "ci_high",
+        "decided",
+        "decided_low",
+        "decided_high",
+    )
     numbers = (*interval(agreement, alpha), *interval(decided, alpha))
     return dict(zip(columns, numbers, strict=True))
 
@@ -389,7 +443,11 @@ def checked_fractions(fractions: Any) -> list[float]:
 
 
 def removals(
-    decisions: Decisions, fractions: Iterable[float], policy: str, n_samples: int, seed: int
+    decisions: Decisions,
+    fractions: Iterable[float],
+    policy: str,
+    n_samples: int,
+    seed: int,
 ) -> Iterator[tuple[float, int, Bools]]:
     """Yield fractions, samples, and which of the judged documents lose their label."""
     judgments, runs = decisions.judgments, decisions.aligned.runs.values()
@@ -401,8 +459,13 @@ def removals(
         for run in runs:
             np.minimum.at(first, run.doc, run.rank)
     elif policy == "frequency":  # how many of the runs retrieve it
-        first = -np.bincount(np.concatenate([run.doc for run in runs]), minlength=len(first))
-    relevant, m = np.flatnonzero(judgments.grade >= decisions.rel), judgments.m(decisions.rel)
+        first = -np.bincount(
+            np.concatenate([run.doc for run in runs]), minlength=len(first)
+        )
+    relevant, m = (
+        np.flatnonzero(judgments.grade >= decisions.rel),
+        judgments.m(decisions.rel),
+    )
     rng = np.random.default_rng(seed)
     for sample in range(n_samples):
         keys = rng.random(len(relevant)), -first[relevant], judgments.query[relevant]
@@ -420,15 +483,21 @@ def removals(
 def without_labels(judgments: Judgments, removed: Bools) -> Judgments:
     """Return the judgments with the marked documents not relevant in every aspect."""
     table = None if judgments.table is None else judgments.table.without_labels(removed)
-    return replace(judgments, grade=np.where(removed, 0.0, judgments.grade), table=table)
+    return replace(
+        judgments, grade=np.where(removed, 0.0, judgments.grade), table=table
+    )
 
 
-def _conclusions(decisions: Decisions, label: str, queries: Ints, alpha: float) -> Conclusions:
+def _conclusions(
+    decisions: Decisions, label: str, queries: Ints, alpha: float
+) -> Conclusions:
     """Return the signs of all pairs on ``queries``, and the signs of significant differences."""
     measure, (a, b) = decisions.labels[label], decisions.pairs
     if isinstance(measure, Preference):
         x = np.concatenate(
-            list(decisions.counts(measure).of_pairs(measure.NAME, a.tolist(), b.tolist()))
+            list(
+                decisions.counts(measure).of_pairs(measure.NAME, a.tolist(), b.tolist())
+            )
         )
     else:
         values = levelled(decisions.rising(label))
@@ -459,7 +528,11 @@ class TwoWay:
 
     @classmethod
     def draw(
-        cls, decisions: Decisions, groups: Mapping[str, str] | None, n_resamples: int, seed: int
+        cls,
+        decisions: Decisions,
+        groups: Mapping[str, str] | None,
+        n_resamples: int,
+        seed: int,
     ) -> TwoWay:
         """Draw queries and groups with replacement; every run needs a group."""
         names = decisions.names
@@ -467,12 +540,20 @@ class TwoWay:
         by_name = {str(name): str(group) for name, group in groups.items()}
         if lacking := [name for name in names if name not in by_name]:
             raise ValueError(f"run {lacking[0]!r} has no group")
-        different, of_run = np.unique([by_name[name] for name in names], return_inverse=True)
+        different, of_run = np.unique(
+            [by_name[name] for name in names], return_inverse=True
+        )
         rng = np.random.default_rng(seed)
         drawn = (
-            times_drawn(rng, size, n_resamples) for size in (len(different), len(decisions.queries))
+            times_drawn(rng, size, n_resamples)
+            for size in (len(different), len(decisions.queries))
         )
-        return cls(different.tolist(), of_run, of_run[np.stack(decisions.pairs, axis=1)], *drawn)
+        return cls(
+            different.tolist(),
+            of_run,
+            of_run[np.stack(decisions.pairs, axis=1)],
+            *drawn,
+        )
 
     def ratio(self, numerator: Floats, denominator: Floats) -> Floats:
         """Return the ratio of two weighted sums over pairs and queries, for each resample."""
@@ -499,7 +580,11 @@ def times_drawn(rng: np.random.Generator, size: int, n_resamples: int) -> Floats
 def interval(resampled: Floats, alpha: float) -> tuple[float, float, float]:
     """Return the value of the sample, the first, and the percentile interval of the resamples."""
     finite = resampled[1:][~np.isnan(resampled[1:])]
-    low, high = np.quantile(finite, [alpha / 2, 1 - alpha / 2]) if len(finite) else (np.nan, np.nan)
+    low, high = (
+        np.quantile(finite, [alpha / 2, 1 - alpha / 2])
+        if len(finite)
+        else (np.nan, np.nan)
+    )
     return float(resampled[0]), float(low), float(high)
 
 

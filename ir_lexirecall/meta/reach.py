@@ -10,7 +10,12 @@ import numpy as np
 from ir_measures.measures.base import Measure as IRMeasure
 
 from ir_lexirecall._util.arrays import Floats, Ints, position_in_segment
-from ir_lexirecall._util.errors import and_more, check_choice, check_integer, check_number
+from ir_lexirecall._util.errors import (
+    and_more,
+    check_choice,
+    check_integer,
+    check_number,
+)
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall.data.aligned_run import AlignedRun
 from ir_lexirecall.data.alignment import RunLike
@@ -26,7 +31,9 @@ from ir_lexirecall.plots.studies import Bars, Lines
 ProvidersLike: TypeAlias = "Mapping[str, str] | pd.DataFrame"
 """Provider of each document: a mapping of ids, or a table with columns `doc_id` and `provider`."""
 
-_MAISTRO = "Maistro, Chaves Lima, Simonsen, Lioma, CIKM 2021, doi 10.1145/3459637.3482287"
+_MAISTRO = (
+    "Maistro, Chaves Lima, Simonsen, Lioma, CIKM 2021, doi 10.1145/3459637.3482287"
+)
 _DIAZ = "Diaz, Ekstrand, Mitra, TORS 2026, doi 10.1145/3728373"
 _MOST_ASPECTS = 6  # 720 orders
 
@@ -90,9 +97,12 @@ def reachable_maximum(measures: MeasuresLike, qrels: QrelsLike) -> pd.DataFrame:
         _check_aspects_of(name, measure)
     judgments = Judgments.from_qrels(qrels)
     parts = [
-        _maximum_of(measure, judgments).assign(measure=name) for name, measure in parsed.items()
+        _maximum_of(measure, judgments).assign(measure=name)
+        for name, measure in parsed.items()
     ]
-    table = pd.concat(parts, ignore_index=True)[["measure", "query_id", "value", "order"]]
+    table = pd.concat(parts, ignore_index=True)[
+        ["measure", "query_id", "value", "order"]
+    ]
     printed = {name: str(measure) for name, measure in parsed.items()}
     return recorded(table, "reachable_maximum", measures=printed, source=_MAISTRO)
 
@@ -102,7 +112,9 @@ def _check_aspects_of(name: str, measure: IRMeasure) -> None:
     if "aspects" not in measure.SUPPORTED_PARAMS:
         raise ValueError(f"{name} names no aspects; give CAM, MM or TOMA")
     if len(measure["aspects"]) > _MOST_ASPECTS:
-        raise ValueError(f"{name} has more than {_MOST_ASPECTS} aspects; leave some out")
+        raise ValueError(
+            f"{name} has more than {_MOST_ASPECTS} aspects; leave some out"
+        )
 
 
 def _maximum_of(measure: IRMeasure, judgments: Judgments) -> pd.DataFrame:
@@ -116,7 +128,9 @@ def _maximum_of(measure: IRMeasure, judgments: Judgments) -> pd.DataFrame:
         best[is_better], order[is_better] = value[is_better], name
     labelled = labelled_queries(judgments, labels)
     query_ids = [judgments.query_ids[q] for q in labelled]
-    return pd.DataFrame({"query_id": query_ids, "value": best[labelled], "order": order[labelled]})
+    return pd.DataFrame(
+        {"query_id": query_ids, "value": best[labelled], "order": order[labelled]}
+    )
 
 
 def _orders(labels: Mapping[str, Floats]) -> Iterator[tuple[str, list[Floats]]]:
@@ -149,7 +163,9 @@ def aspect_labels(measure: IRMeasure, judgments: Judgments) -> dict[str, Floats]
 def labelled_queries(judgments: Judgments, labels: Mapping[str, Floats]) -> Ints:
     """Return the queries with a label above 0."""
     largest = np.max(list(labels.values()), axis=0)
-    return np.flatnonzero(np.bincount(judgments.query[largest > 0], minlength=len(judgments)))
+    return np.flatnonzero(
+        np.bincount(judgments.query[largest > 0], minlength=len(judgments))
+    )
 
 
 # -- exposure of providers -------------------------------------------------------------------------
@@ -228,7 +244,9 @@ def provider_exposure(
     if n is not None:
         check_integer("n", n)
     elif exposure == "linear":
-        raise ValueError("exposure='linear' needs n, the number of documents in the collection")
+        raise ValueError(
+            "exposure='linear' needs n, the number of documents in the collection"
+        )
     judgments = Judgments.from_qrels(qrels)
     scored = ScoredRuns.from_runs({}, judgments, runs, allow_empty=allow_empty)
     relevant = np.flatnonzero(judgments.grade >= rel)
@@ -250,8 +268,15 @@ def provider_exposure(
         parts.append(_by_provider(table).assign(run=name))
     columns = ["run", "query_id", "provider", "relevant", "retrieved", "exposure"]
     table = pd.concat(parts, ignore_index=True)[[*columns, "per_document", "worst"]]
-    facts = {"exposure": exposure, "p": p if exposure == "RBP" else None, "n": n, "rel": rel}
-    return recorded(table, "provider_exposure", runs=list(scored.runs), **facts, source=_DIAZ)
+    facts = {
+        "exposure": exposure,
+        "p": p if exposure == "RBP" else None,
+        "n": n,
+        "rel": rel,
+    }
+    return recorded(
+        table, "provider_exposure", runs=list(scored.runs), **facts, source=_DIAZ
+    )
 
 
 def _owners(providers: Any, doc_ids: Sequence[str]) -> list[str]:
@@ -289,7 +314,9 @@ def _ranks_of(run: AlignedRun, docs: Ints) -> Ints:
     return rank[docs]
 
 
-def _check_size(n: int | None, name: str, run: AlignedRun, rank: Ints, query: Ints) -> None:
+def _check_size(
+    n: int | None, name: str, run: AlignedRun, rank: Ints, query: Ints
+) -> None:
     """Raise if the collection is too small for the documents of a run and those it misses."""
     if n is None:
         return
@@ -328,5 +355,7 @@ def _by_provider(documents: pd.DataFrame) -> pd.DataFrame:
         per_document=("exposure", "mean"),
     ).reset_index()
     table = table.rename(columns={"total": "exposure"})
-    table["worst"] = table["exposure"] == table.groupby("query_id")["exposure"].transform("min")
+    table["worst"] = table["exposure"] == table.groupby("query_id")[
+        "exposure"
+    ].transform("min")
     return table

@@ -156,10 +156,14 @@ def plot(table: Any, ax: Any = None) -> Any:
             "plot: expected the table of a study with a picture (attrs['function'] names it), got "
             f"{function!r}"
         )
-    picture = record.picture if isinstance(record.picture, Picture) else record.picture(table)
+    picture = (
+        record.picture if isinstance(record.picture, Picture) else record.picture(table)
+    )
     if isinstance(said := record.headline, Headline):
         picture = replace(
-            picture, value=picture.value or said.column, meaning=picture.meaning or said.meaning
+            picture,
+            value=picture.value or said.column,
+            meaning=picture.meaning or said.meaning,
         )
     return draw(picture, table, ax)
 
@@ -210,11 +214,15 @@ def _ranked_means(table: pd.DataFrame, headline: Headline) -> pd.DataFrame:
     rows = headline.rows(table) if headline.rows else table
     if "minus" in rows:
         rows = rows[rows["minus"] == ""]
-    subjects = next(list(columns) for columns in _SUBJECTS if set(columns) <= set(rows.columns))
+    subjects = next(
+        list(columns) for columns in _SUBJECTS if set(columns) <= set(rows.columns)
+    )
     rows = rows.assign(number=rows[headline.column].astype(float))
     groups = rows.groupby(subjects, sort=False)["number"]
     if table.attrs["function"] == "tie_audit" and "query_id" in rows:
-        means = groups.sum() / table.attrs["queries"]  # what ties do not move has no row
+        means = (
+            groups.sum() / table.attrs["queries"]
+        )  # what ties do not move has no row
     else:
         means = groups.mean()
     return means.sort_values(ascending=False, kind="stable").reset_index()

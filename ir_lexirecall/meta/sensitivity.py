@@ -69,13 +69,17 @@ def discriminative_power(
     by_measure = curve.groupby("measure", sort=False)["significant"]
     table = by_measure.agg(pairs="size", significant="sum", share="mean").reset_index()
     facts = {
-        name: fact for name, fact in curve.attrs.items() if name not in ("function", "versions")
+        name: fact
+        for name, fact in curve.attrs.items()
+        if name not in ("function", "versions")
     }
     return recorded(table, "discriminative_power", **facts)
 
 
 def _with_shares(table: pd.DataFrame) -> pd.DataFrame:
-    share = table.groupby("measure")["significant"].transform("mean").map("{:.1%}".format)
+    share = (
+        table.groupby("measure")["significant"].transform("mean").map("{:.1%}".format)
+    )
     return table.assign(measure=table["measure"] + " (" + share + ")")
 
 
@@ -127,7 +131,9 @@ def achieved_significance(
         )
         table.attrs = {}
         significant = table["verdict"] != UNDECIDED
-        tables.append(table.assign(measure=label, place=table.index + 1, significant=significant))
+        tables.append(
+            table.assign(measure=label, place=table.index + 1, significant=significant)
+        )
     columns = [
         "measure",
         "place",
@@ -138,7 +144,11 @@ def achieved_significance(
         "p_corrected",
         "significant",
     ]
-    facts = {"test": tested.name, "alpha": tested.alpha, "correction": tested.counted_correction}
+    facts = {
+        "test": tested.name,
+        "alpha": tested.alpha,
+        "correction": tested.counted_correction,
+    }
     facts |= {
         name: getattr(tested, name) if tested.resampled else None
         for name in ("n_resamples", "seed")
@@ -154,7 +164,10 @@ def achieved_significance(
 @study(
     "How well the order of runs on one half of the queries predicts the other half",
     Headline(
-        "kendall", "Kendall's tau with the order on the other half", "best predictor", "worst"
+        "kendall",
+        "Kendall's tau with the order on the other half",
+        "best predictor",
+        "worst",
     ),
     Matrix(
         "How well one half of the queries predicts the other: mean Kendall's tau",
@@ -168,14 +181,22 @@ def achieved_significance(
     ),
     example="qrels.txt *.run -m LR AP nDCG",
     options={
-        "n_queries": Option("number of queries in each half (default: half of them)", int),
-        "n_splits": Option("largest number of splits of the queries (default: 1000)", int),
+        "n_queries": Option(
+            "number of queries in each half (default: half of them)", int
+        ),
+        "n_splits": Option(
+            "largest number of splits of the queries (default: 1000)", int
+        ),
     }
     | SEED,
     runs=ON_RUNS,
 )
 def split_half(
-    self: Decisions, *, n_queries: int | None = None, n_splits: int = 1000, seed: int = 0
+    self: Decisions,
+    *,
+    n_queries: int | None = None,
+    n_splits: int = 1000,
+    seed: int = 0,
 ) -> pd.DataFrame:
     """Predict the order of runs on one half of the queries from the other half.
 
@@ -217,17 +238,23 @@ def split_half(
     self.check()
     queries = len(self.queries)
     if queries < 2:
-        raise ValueError(f"at least 2 queries with relevant documents are needed, not {queries}")
+        raise ValueError(
+            f"at least 2 queries with relevant documents are needed, not {queries}"
+        )
     size = (
         queries // 2
         if n_queries is None
         else check_integer("n_queries", n_queries, most=queries // 2)
     )
     values = {label: self.rising(label) for label in self.labels}
-    sums: dict[tuple[str, str], list[Floats]] = {(a, b): [] for a in values for b in values}
+    sums: dict[tuple[str, str], list[Floats]] = {
+        (a, b): [] for a in values for b in values
+    }
     total = min(n_splits, comb(queries, size) * comb(queries - size, size))
     with progress_bar(self.progress, total=total, desc="splits") as bar:
-        for first, second in _splits(queries, size, n_splits, np.random.default_rng(seed)):
+        for first, second in _splits(
+            queries, size, n_splits, np.random.default_rng(seed)
+        ):
             before, after = (
                 {
                     label: order_of(of_label[:, half].mean(axis=2), self.pairs)
@@ -243,13 +270,29 @@ def split_half(
     for (a, b), parts in sums.items():
         tau, swaps = np.concatenate(parts, axis=1)
         tau = tau[~np.isnan(tau)]
-        mean, deviation = (float(tau.mean()), float(tau.std())) if len(tau) else (np.nan, np.nan)
+        mean, deviation = (
+            (float(tau.mean()), float(tau.std())) if len(tau) else (np.nan, np.nan)
+        )
         rows.append((a, b, size, total, mean, deviation, float(swaps.mean())))
     table = pd.DataFrame(
-        rows, columns=["measure", "target", "queries", "splits", "kendall", "kendall_sd", "swaps"]
+        rows,
+        columns=[
+            "measure",
+            "target",
+            "queries",
+            "splits",
+            "kendall",
+            "kendall_sd",
+            "swaps",
+        ],
     )
     return recorded(
-        table, "split_half", n_queries=size, n_splits=n_splits, seed=seed, **self.provenance
+        table,
+        "split_half",
+        n_queries=size,
+        n_splits=n_splits,
+        seed=seed,
+        **self.provenance,
     )
 
 
@@ -266,7 +309,9 @@ def _splits(
         pairs = (
             (first, second)
             for first in combinations(every, size)
-            for second in combinations([query for query in every if query not in first], size)
+            for second in combinations(
+                [query for query in every if query not in first], size
+            )
         )
         while batch := list(islice(pairs, step)):
             first, second = np.array(batch).transpose(1, 0, 2)

@@ -42,7 +42,8 @@ def _finding(table: pd.DataFrame) -> Finding:
     for judge in kappa:
         label = f"{judge}: " if judge else ""
         coefficients = (
-            f"kappa {format_number(kappa[judge], 3)}, alpha {format_number(alpha[judge], 3)}"
+            f"kappa {format_number(kappa[judge], 3)}, alpha "
+            f"{format_number(alpha[judge], 3)}"
         )
         of_judges.append(label + coefficients)
     sentences = [f"{introduction(table)} Of grades: {'; '.join(of_judges)}."]
@@ -56,7 +57,9 @@ def _finding(table: pd.DataFrame) -> Finding:
         )
     left_out = table.attrs["left_out"]
     if left_out:
-        sentences.append(f"Left out, as a judge has nothing relevant: {'; '.join(left_out)}.")
+        sentences.append(
+            f"Left out, as a judge has nothing relevant: {'; '.join(left_out)}."
+        )
     return Finding(sentences)
 
 
@@ -199,7 +202,9 @@ def judges(
             for name, value in two.agreement_on_grades().items():
                 grades.setdefault(name, {})[judge] = value
     if not rows:
-        raise ValueError(f"a judge has nothing relevant at any threshold: {'; '.join(left_out)}")
+        raise ValueError(
+            f"a judge has nothing relevant at any threshold: {'; '.join(left_out)}"
+        )
     provenance = {
         "measures": list(self.labels),
         "runs": self.names,
@@ -271,7 +276,9 @@ class FirstJudge:
     seed: int
     known: dict[Any, Comparison] = field(default_factory=dict)
 
-    def beside(self, two: TwoJudges, rel_b: Any) -> tuple[list[dict[str, Any]], list[str]]:
+    def beside(
+        self, two: TwoJudges, rel_b: Any
+    ) -> tuple[list[dict[str, Any]], list[str]]:
         """Return the rows of the table, by measure and threshold, and why thresholds have none."""
         rows: list[dict[str, Any]] = []
         left_out: list[str] = []
@@ -280,7 +287,11 @@ class FirstJudge:
             if reason:
                 left_out.append(reason)
                 continue
-            facts = {"rel": rel, "rel_b": rel_other, **two.agreement_on_documents(rel, rel_other)}
+            facts = {
+                "rel": rel,
+                "rel_b": rel_other,
+                **two.agreement_on_documents(rel, rel_other),
+            }
             comparisons = two.comparisons(rel, rel_other, self)
             for name in self.criteria:
                 order = _orders(comparisons, name, self.n_resamples, self.seed)
@@ -302,13 +313,19 @@ class FirstJudge:
         self, judgments: Judgments, runs: Mapping[str, AlignedRun], rel: float
     ) -> Comparison:
         """Return the comparison of runs where grades below ``rel`` count as not relevant."""
-        criteria = {name: _with_rel(criterion, rel) for name, criterion in self.criteria.items()}
+        criteria = {
+            name: _with_rel(criterion, rel) for name, criterion in self.criteria.items()
+        }
         grade = judgments.grade
-        binary = judgments.with_grades(np.where(grade >= rel, grade, np.minimum(grade, 0)))
+        binary = judgments.with_grades(
+            np.where(grade >= rel, grade, np.minimum(grade, 0))
+        )
         rejudged: dict[str, Any] = {
             name: replace(run, judgments=binary) for name, run in runs.items()
         }
-        return compare_runs(binary, rejudged, criteria, Design(test=self.test, allow_empty=True))
+        return compare_runs(
+            binary, rejudged, criteria, Design(test=self.test, allow_empty=True)
+        )
 
 
 @dataclass(frozen=True)
@@ -331,16 +348,21 @@ class TwoJudges:
     def of(cls, decisions: Decisions, other: Judgments) -> TwoJudges:
         """Return the judgments of a study and of another judge, with the study's runs."""
         first = decisions.judgments
-        query_ids = [query_id for query_id in first.query_ids if query_id in other.place]
+        query_ids = [
+            query_id for query_id in first.query_ids if query_id in other.place
+        ]
         if not query_ids:
             raise ValueError("the two sets of judgments have no query in common")
         sources = _full_runs(decisions)
         rows = np.array([first.place[query_id] for query_id in query_ids])
         judgments = first.restricted_to(query_ids), other.restricted_to(query_ids)
         runs_of_first = {
-            name: run.restricted_to(rows) for name, run in decisions.aligned.runs.items()
+            name: run.restricted_to(rows)
+            for name, run in decisions.aligned.runs.items()
         }
-        runs_of_other = {name: align(judgments[1], run) for name, run in sources.items()}
+        runs_of_other = {
+            name: align(judgments[1], run) for name, run in sources.items()
+        }
         grades = _grades_of_common_documents(*judgments)
         return cls(query_ids, judgments, (runs_of_first, runs_of_other), grades)
 
@@ -356,7 +378,10 @@ class TwoJudges:
         """
         if isinstance(rel_b, Mapping):
             return [
-                (check_number("rel_b", one, above=0), check_number("rel_b", other, above=0))
+                (
+                    check_number("rel_b", one, above=0),
+                    check_number("rel_b", other, above=0),
+                )
                 for one, other in rel_b.items()
             ]
         if rel_b is not None:
@@ -371,7 +396,9 @@ class TwoJudges:
     def lacks_relevant(self, rel: float, rel_b: float) -> str:
         """Return which judge has nothing relevant on the common queries; empty if both have."""
         thresholds = {"the first judge": rel, "the other judge": rel_b}
-        for judgments, (judge, least) in zip(self.judgments, thresholds.items(), strict=True):
+        for judgments, (judge, least) in zip(
+            self.judgments, thresholds.items(), strict=True
+        ):
             if not (judgments.grade >= least).any():
                 return f"{judge} gives no grade {least:g} or more"
         return ""
@@ -397,7 +424,9 @@ class TwoJudges:
             "alpha_of_grades": _alpha(*self.grades, "ordinal"),
         }
 
-    def comparisons(self, rel: float, rel_b: float, first: FirstJudge) -> list[Comparison]:
+    def comparisons(
+        self, rel: float, rel_b: float, first: FirstJudge
+    ) -> list[Comparison]:
         """Return the comparison of the runs for each judge, at the judges' thresholds."""
         (judgments, other), (runs, other_runs) = self.judgments, self.runs
         return [
@@ -414,7 +443,9 @@ def _full_runs(decisions: Decisions) -> dict[str, Any]:
             raise ValueError(
                 f"run {name!r} is aligned with one judge's documents; give the full run"
             )
-    return {name: run for name, run in sources.items() if not isinstance(run, AlignedRun)}
+    return {
+        name: run for name, run in sources.items() if not isinstance(run, AlignedRun)
+    }
 
 
 def _grades_of_common_documents(a: Judgments, b: Judgments) -> tuple[Floats, Floats]:
@@ -430,7 +461,12 @@ def _grades_of_common_documents(a: Judgments, b: Judgments) -> tuple[Floats, Flo
 def _common_rows(a: Judgments, b: Judgments) -> tuple[list[int], list[int]]:
     """Return the rows of the documents that both judged, without Polars' threads."""
     row_of_a, row_of_b = (
-        {key: row for row, key in enumerate(zip(judge.query.tolist(), judge.doc_ids, strict=True))}
+        {
+            key: row
+            for row, key in enumerate(
+                zip(judge.query.tolist(), judge.doc_ids, strict=True)
+            )
+        }
         for judge in (a, b)
     )
     common = [
@@ -452,7 +488,9 @@ def _conclusions(comparisons: list[Comparison], name: str) -> dict[str, int]:
     """Return the number of pairs of runs, and of those by what the two judges conclude."""
     sign_of = {BETTER: 1, WORSE: -1}
     first, second = (
-        np.array([sign_of.get(verdict, 0) for verdict in compared.verdicts(name)["verdict"]])
+        np.array(
+            [sign_of.get(verdict, 0) for verdict in compared.verdicts(name)["verdict"]]
+        )
         for compared in comparisons
     )
     pairs = {
@@ -462,7 +500,9 @@ def _conclusions(comparisons: list[Comparison], name: str) -> dict[str, int]:
         "opposite": first * second == -1,
         "neither": (first == 0) & (second == 0),
     }
-    return {"pairs": len(first)} | {label: int(np.sum(chosen)) for label, chosen in pairs.items()}
+    return {"pairs": len(first)} | {
+        label: int(np.sum(chosen)) for label, chosen in pairs.items()
+    }
 
 
 def confusion(a: Floats, b: Floats) -> dict[float, dict[float, int]]:
@@ -480,17 +520,28 @@ def _orders(
 ) -> dict[str, float]:
     """Return Kendall's tau and tau_AP of the orders of runs, with percentiles over resamples."""
     one, other = (comparison.compared.criterion(name) for comparison in comparisons)
-    common, index, other_place = np.intersect1d(one.query_ids, other.query_ids, return_indices=True)
+    common, index, other_place = np.intersect1d(
+        one.query_ids, other.query_ids, return_indices=True
+    )
     if not len(common):
         return dict.fromkeys(
-            [f"{what}{end}" for what in ("tau", "tau_ap") for end in ("", "_p05", "_p95")], np.nan
+            [
+                f"{what}{end}"
+                for what in ("tau", "tau_ap")
+                for end in ("", "_p05", "_p95")
+            ],
+            np.nan,
         )
     a, b = one.standings[:, index], other.standings[:, other_place]
-    weights = times_drawn(np.random.default_rng(seed), len(common), n_resamples).T / len(common)
+    weights = times_drawn(
+        np.random.default_rng(seed), len(common), n_resamples
+    ).T / len(common)
     means = a @ weights, b @ weights
     pairs = np.triu_indices(len(a), 1)
     tau = tau_b(*(order_of(x, pairs) for x in means))
-    from_the_top = np.where(np.isnan(tau), np.nan, tau_ap(*means))  # no order, no agreement on it
+    from_the_top = np.where(
+        np.isnan(tau), np.nan, tau_ap(*means)
+    )  # no order, no agreement on it
     columns: dict[str, float] = {}
     for what, values in (("tau", tau), ("tau_ap", from_the_top)):
         value, low, high = interval(values, 0.1)
@@ -525,8 +576,12 @@ def tau_ap(truth: Floats, other: Floats) -> Floats:
 
 def _kappa(a: Floats, b: Floats, weights: str | None = None) -> float:
     """Return Cohen's kappa; NaN if it is not defined."""
-    inter_rater = required("statsmodels.stats.inter_rater", "kappa", "statsmodels", "compare")
-    table = np.array([list(row.values()) for row in confusion(a, b).values()], dtype=np.float64)
+    inter_rater = required(
+        "statsmodels.stats.inter_rater", "kappa", "statsmodels", "compare"
+    )
+    table = np.array(
+        [list(row.values()) for row in confusion(a, b).values()], dtype=np.float64
+    )
     if len(table) < 2 or not len(a):
         return float("nan")
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -535,7 +590,9 @@ def _kappa(a: Floats, b: Floats, weights: str | None = None) -> float:
 
 def _alpha(a: Floats, b: Floats, level: str) -> float:
     """Return Krippendorff's alpha; NaN if it is not defined."""
-    krippendorff = required("krippendorff", "Krippendorff's alpha", "krippendorff", "compare")
+    krippendorff = required(
+        "krippendorff", "Krippendorff's alpha", "krippendorff", "compare"
+    )
     if len(np.unique(np.concatenate([a, b]))) < 2:
         return float("nan")
     return float(krippendorff.alpha(np.stack([a, b]), level_of_measurement=level))

@@ -24,18 +24,29 @@ from ir_lexirecall.measures import scoring
 from ir_lexirecall.measures.parsing import MeasuresLike
 from ir_lexirecall.measures.recall import TSE
 from ir_lexirecall.meta.decisions import parse_measures_for, rising
-from ir_lexirecall.meta.made_up_rankings import Ranking, aspect_ends, made_up_run, values
+from ir_lexirecall.meta.made_up_rankings import (
+    Ranking,
+    aspect_ends,
+    made_up_run,
+    values,
+)
 from ir_lexirecall.meta.records import Headline, Option, recorded, study
 from ir_lexirecall.plots.studies import Bars, Lines
 
 _DIAZ = "Diaz, Ekstrand, Mitra, TORS 2026, doi 10.1145/3728373"
 _FERRANTE = "Ferrante, Ferro, Maistro, ICTIR 2015, doi 10.1145/2808194.2809452"
-_MEANINGS = {"n": "documents n", "depth": "documents retrieved", "m": "relevant documents m"}
+_MEANINGS = {
+    "n": "documents n",
+    "depth": "documents retrieved",
+    "m": "relevant documents m",
+}
 
 
 def _probabilities(table: pd.DataFrame) -> Lines:
     """Tie probability against the number that varies: n, the depth, or else m."""
-    numbers = ("n", "m") if (table["depth"] == table["n"]).all() else ("depth", "n", "m")
+    numbers = (
+        ("n", "m") if (table["depth"] == table["n"]).all() else ("depth", "n", "m")
+    )
     x, *others = [name for name in numbers if table[name].nunique() > 1] or ["m"]
     return Lines(
         "How likely two random rankings tie",
@@ -60,7 +71,9 @@ def with_names(rows: pd.DataFrame, numbers: Iterable[str]) -> pd.DataFrame:
     example="--n 1000 10000 --m 10",
     measures=False,
     options={
-        "n": Option("numbers of documents in the collection", int, several=True, required=True),
+        "n": Option(
+            "numbers of documents in the collection", int, several=True, required=True
+        ),
         "m": Option("numbers of relevant documents", int, several=True, required=True),
         "k": Option("cutoffs of R@k (default: 1000)", int, several=True),
         "depth": Option(
@@ -123,7 +136,9 @@ def tie_probabilities(
     )
     depths = [None] if depth is None else check_integers("depth", depth)
     if max(relevant) > min(sizes):
-        raise ValueError(f"m={max(relevant)} relevant documents do not fit into n={min(sizes)}")
+        raise ValueError(
+            f"m={max(relevant)} relevant documents do not fit into n={min(sizes)}"
+        )
     too_deep = [ñ for ñ in depths if ñ is not None and ñ > min(sizes)]
     if too_deep:
         raise ValueError(
@@ -138,7 +153,13 @@ def tie_probabilities(
             rows.append((size, n_relevant, retrieved, measure, probability))
     table = pd.DataFrame(rows, columns=["n", "m", "depth", "measure", "exact"])
     table.insert(4, "probability", [float(row[4]) for row in rows])
-    facts = {"n": sizes, "m": relevant, "k": cutoffs, "depth": depth and depths, "source": _DIAZ}
+    facts = {
+        "n": sizes,
+        "m": relevant,
+        "k": cutoffs,
+        "depth": depth and depths,
+        "source": _DIAZ,
+    }
     return recorded(table, "tie_probabilities", **facts)
 
 
@@ -153,8 +174,14 @@ def _tie_probabilities(
         for r in range(max(0, m - missed), min(m, retrieved) + 1)
     )
     # Pairs of rankings whose last, or first, relevant document has the same rank, or is missing.
-    same_last = _sum_of_squares(retrieved, m - 1) + (placements - comb(retrieved, m)) ** 2
-    same_first = _sum_of_squares(n, m - 1) - _sum_of_squares(missed, m - 1) + comb(missed, m) ** 2
+    same_last = (
+        _sum_of_squares(retrieved, m - 1) + (placements - comb(retrieved, m)) ** 2
+    )
+    same_first = (
+        _sum_of_squares(n, m - 1)
+        - _sum_of_squares(missed, m - 1)
+        + comb(missed, m) ** 2
+    )
     same_recall = {f"R@{k}": _same_count(n, m, min(k, retrieved)) for k in cutoffs}
     return {
         "LexiRecall": Fraction(same_positions, placements**2),
@@ -170,13 +197,17 @@ def _sum_of_squares(n: int, a: int) -> int:
 
     C(x, a)^2 = sum_j C(2a-j, a) C(a, j) C(x, 2a-j), and the sum of C(x, t) over x < n is C(n, t+1).
     """
-    return sum(comb(2 * a - j, a) * comb(a, j) * comb(n, 2 * a - j + 1) for j in range(a + 1))
+    return sum(
+        comb(2 * a - j, a) * comb(a, j) * comb(n, 2 * a - j + 1) for j in range(a + 1)
+    )
 
 
 def _same_count(n: int, m: int, k: int) -> Fraction:
     """Return the probability that two random rankings have as many relevant documents down to k."""
     n_found = range(max(0, m - (n - k)), min(k, m) + 1)
-    return Fraction(sum((comb(k, j) * comb(n - k, m - j)) ** 2 for j in n_found), comb(n, m) ** 2)
+    return Fraction(
+        sum((comb(k, j) * comb(n - k, m - j)) ** 2 for j in n_found), comb(n, m) ** 2
+    )
 
 
 _DOCUMENTS = 2**18  # that are scored at once
@@ -193,7 +224,9 @@ _LARGEST = 1e300  # values: infinite ones are equal
         "m",
         "relevant documents m",
         meaning="orientation",
-        marks=lambda table: with_names(table, ["n"] if table["n"].nunique() > 1 else []),
+        marks=lambda table: with_names(
+            table, ["n"] if table["n"].nunique() > 1 else []
+        ),
         dashed="precision",
         x_scale="whole",
     ),
@@ -204,7 +237,9 @@ _LARGEST = 1e300  # values: infinite ones are equal
     },
 )
 def orientation(
-    measures: MeasuresLike, n: int | Iterable[int] = 1000, m: int | Iterable[int] = range(1, 16)
+    measures: MeasuresLike,
+    n: int | Iterable[int] = 1000,
+    m: int | Iterable[int] = range(1, 16),
 ) -> pd.DataFrame:
     """Measure how much a measure rewards the first relevant document, and the last one.
 
@@ -245,13 +280,21 @@ def orientation(
     parsed = parse_measures_for(measures)
     relevant, sizes = check_integers("m", m), check_integers("n", n)
     if max(sizes) > 2**53:
-        raise ValueError(f"n={max(sizes)} documents are more ranks than floats tell apart, 2^53")
+        raise ValueError(
+            f"n={max(sizes)} documents are more ranks than floats tell apart, 2^53"
+        )
     if max(relevant) > min(sizes):
-        raise ValueError(f"m={max(relevant)} relevant documents do not fit into n={min(sizes)}")
+        raise ValueError(
+            f"m={max(relevant)} relevant documents do not fit into n={min(sizes)}"
+        )
     rows = []
     for name, measure in progress_bar(None, parsed.items(), desc="measures"):
-        tops = {aspect: highest for aspect, (_, highest) in aspect_ends(measure).items()}
-        top = np.array([*tops.values()] or measure.params.get("rel", 1), dtype=np.float64)
+        tops = {
+            aspect: highest for aspect, (_, highest) in aspect_ends(measure).items()
+        }
+        top = np.array(
+            [*tops.values()] or measure.params.get("rel", 1), dtype=np.float64
+        )
         for size, few in product(sizes, relevant):
             # The best ranking, the worst, the worst with its first up, and the best with its last
             # down.
@@ -260,14 +303,28 @@ def orientation(
             rank = np.r_[i, worst_ranks, 1, worst_ranks[1:], i[:-1], size]
             grade = np.full((4 * few, *top.shape), top)
             run = made_up_run(
-                np.repeat(np.arange(4), few), rank, grade, np.full(4, size), columns=[*tops]
+                np.repeat(np.arange(4), few),
+                rank,
+                grade,
+                np.full(4, size),
+                columns=[*tops],
             )
             extremes = scoring.values(measure, run)
             best, worst, first_up, last_down = rising(measure, extremes).tolist()
             scale = best - worst if isinstance(measure, TSE) and best > worst else 1.0
             precision, recall = (first_up - worst) / scale, (best - last_down) / scale
             rows.append((name, size, few, precision, recall, *extremes.tolist()))
-    names = ["measure", "n", "m", "precision", "recall", "best", "worst", "first_up", "last_down"]
+    names = [
+        "measure",
+        "n",
+        "m",
+        "precision",
+        "recall",
+        "best",
+        "worst",
+        "first_up",
+        "last_down",
+    ]
     facts = {"measures": list(parsed), "m": relevant, "n": sizes, "source": _DIAZ}
     return recorded(pd.DataFrame(rows, columns=names), "orientation", **facts)
 
@@ -327,7 +384,10 @@ def balancing_index(
     rows = []
     for name, measure in progress_bar(None, parsed.items(), desc="measures"):
         high, low = _extreme_grades(name, measure, top, lowest)
-        rows += [(name, size, _balance(measure, size, high, low), high, low) for size in sizes]
+        rows += [
+            (name, size, _balance(measure, size, high, low), high, low)
+            for size in sizes
+        ]
     table = pd.DataFrame(rows, columns=["measure", "n", "B", "top", "lowest"])
     facts = {
         "measures": list(parsed),
@@ -344,7 +404,9 @@ def _extreme_grades(
 ) -> tuple[float, float]:
     """Return the top grade and the lowest relevant one, as given or by default of the measure."""
     if aspect_ends(measure):
-        raise ValueError(f"{name} judges several aspects; the index is of one scale of grades")
+        raise ValueError(
+            f"{name} judges several aspects; the index is of one scale of grades"
+        )
     if top is not None:
         high = top
     elif measure.NAME == "ERR":
@@ -355,7 +417,9 @@ def _extreme_grades(
     check_number("lowest", low, above=0)
     check_number("top", high, above=0)
     if low > high:
-        raise ValueError(f"the lowest relevant grade, {low}, is above the top grade, {high}")
+        raise ValueError(
+            f"the lowest relevant grade, {low}, is above the top grade, {high}"
+        )
     if measure.NAME == "ERR" and high > _ERR_TOP:
         raise ValueError(f"{name} has grades up to {_ERR_TOP}, not {high}")
     return high, low
@@ -363,7 +427,9 @@ def _extreme_grades(
 
 def _balance(measure: IRMeasure, n: int, top: float, lowest: float) -> int:
     """Return the largest b by scoring from the last rank up, a block of b at a time."""
-    step = max(1, min(_DOCUMENTS // (n + 1), 256))  # each b needs n + 1 judged documents
+    step = max(
+        1, min(_DOCUMENTS // (n + 1), 256)
+    )  # each b needs n + 1 judged documents
     for end in range(n, 0, -step):
         first = np.arange(end, max(0, end - step), -1)
         rank = np.r_[n + 1, first][:, None] + np.arange(n + 1)
@@ -373,7 +439,9 @@ def _balance(measure: IRMeasure, n: int, top: float, lowest: float) -> int:
         grade[0, 0] = grade[1:, -1] = top
         query = np.repeat(np.arange(len(rank)), n + 1)
         run = made_up_run(query, rank.ravel(), grade.ravel(), np.full(len(rank), n))
-        one, *tails = np.clip(rising(measure, scoring.values(measure, run)), -_LARGEST, _LARGEST)
+        one, *tails = np.clip(
+            rising(measure, scoring.values(measure, run)), -_LARGEST, _LARGEST
+        )
         enough = (one <= tails) | same(one, np.array(tails))
         if enough.any():
             return int(first[np.argmax(enough)])
@@ -390,7 +458,10 @@ ORDERS = ("top", "swaps", "relevant")
 @study(
     "Whether a measure is an interval scale on an order of rankings",
     Headline(
-        "ratio", "largest step between neighbouring values over the smallest", "most", "least"
+        "ratio",
+        "largest step between neighbouring values over the smallest",
+        "most",
+        "least",
     ),
     Bars(
         "Steps between neighbouring values for {n} documents: 1 where they are equal",
@@ -400,7 +471,9 @@ ORDERS = ("top", "swaps", "relevant")
     options={
         "n": Option("number of documents in a ranking (default: 5)", int),
         "m": Option("number of relevant documents (default: all n)", int),
-        "order": Option("order of rankings: 'top' (the default), 'swaps' or 'relevant'"),
+        "order": Option(
+            "order of rankings: 'top' (the default), 'swaps' or 'relevant'"
+        ),
     },
 )
 def interval_scale(
@@ -459,12 +532,16 @@ def interval_scale(
     m = n if m is None else m
     check_integer("m", m)
     if order not in ORDERS:
-        raise ValueError(f"order must be one of {', '.join(map(repr, ORDERS))}, not {order!r}")
+        raise ValueError(
+            f"order must be one of {', '.join(map(repr, ORDERS))}, not {order!r}"
+        )
     relevances = [labels for labels in product((0, 1), repeat=n) if sum(labels) <= m]
     rows = []
     for name, measure in progress_bar(None, parsed.items(), desc="measures"):
         value = _values_of(measure, relevances, m)
-        rows.append((name, order, *_spacing(value), _is_interval(value, relevances, m, order)))
+        rows.append(
+            (name, order, *_spacing(value), _is_interval(value, relevances, m, order))
+        )
     names = [
         "measure",
         "order",
@@ -485,7 +562,9 @@ def interval_scale(
     return recorded(pd.DataFrame(rows, columns=names), "interval_scale", **facts)
 
 
-def _values_of(measure: IRMeasure, relevances: Sequence[tuple[int, ...]], m: int) -> Floats:
+def _values_of(
+    measure: IRMeasure, relevances: Sequence[tuple[int, ...]], m: int
+) -> Floats:
     """Return the value of each ranking, in a topic with m relevant documents; larger is better."""
     top = measure.params.get("rel", 1)
     rankings = []
@@ -525,7 +604,9 @@ def _is_interval(
         case "top":
             steps = np.diff([value_of[relevance] for relevance in sorted(relevances)])
         case _:
-            steps = np.array([value_of[b] - value_of[a] for a, b in _steps_up(relevances, m)])
+            steps = np.array(
+                [value_of[b] - value_of[a] for a, b in _steps_up(relevances, m)]
+            )
     if steps is None:
         return False
     return bool(steps.min() > _EQUAL and steps.max() - steps.min() < _EQUAL)

@@ -53,11 +53,15 @@ def new_axes(ax: Any, size: tuple[float, float]) -> Any:
         return ax
     make = required("matplotlib.figure", "a picture", "matplotlib", "plots").Figure
     if threading.current_thread() is threading.main_thread():
-        ipython, pyplot = (sys.modules.get(name) for name in ("IPython", "matplotlib.pyplot"))
+        ipython, pyplot = (
+            sys.modules.get(name) for name in ("IPython", "matplotlib.pyplot")
+        )
         is_notebook = ipython is not None and hasattr(ipython.get_ipython(), "kernel")
         if is_notebook or (pyplot is not None and pyplot.isinteractive()):
             make = importlib.import_module("matplotlib.pyplot").figure
-    figure = make(figsize=tuple(min(side, _LARGEST) for side in size), layout="constrained")
+    figure = make(
+        figsize=tuple(min(side, _LARGEST) for side in size), layout="constrained"
+    )
     figure.set_gid(_OURS)
     return figure.subplots()
 
@@ -73,7 +77,9 @@ def line_style(place: int, count: int, points: int = 1) -> dict[str, Any]:
     return {
         "color": _COLOURS[place % len(_COLOURS)],
         "linestyle": _DASHES[place % len(_DASHES)],
-        "linewidth": 1.2 + 3.0 * (count - 1 - place) / max(1, count - 1) if count > 1 else 1.8,
+        "linewidth": 1.2 + 3.0 * (count - 1 - place) / max(1, count - 1)
+        if count > 1
+        else 1.8,
         "marker": _MARKERS[place % len(_MARKERS)],
         "markersize": 5.5,
         "markeredgecolor": "white",
@@ -119,7 +125,10 @@ def name_ticks(
     """Write names at places of an axis, by default 0, 1, 2, ..."""
     style = {"fontsize": TEXT, **style}
     axis.set_ticks(
-        range(len(names)) if places is None else places, labels(names), parse_math=False, **style
+        range(len(names)) if places is None else places,
+        labels(names),
+        parse_math=False,
+        **style,
     )
 
 
@@ -158,7 +167,11 @@ def colour_bar(
 
 
 def name_cells(
-    ax: Any, image: Any, cells: Sequence[Sequence[str]], rows: list[str], columns: list[str]
+    ax: Any,
+    image: Any,
+    cells: Sequence[Sequence[str]],
+    rows: list[str],
+    columns: list[str],
 ) -> None:
     """Name rows and columns of an image, and write a text into every cell, black or white."""
     name_ticks(ax.xaxis, columns, rotation=45, ha="right", rotation_mode="anchor")
@@ -187,12 +200,19 @@ def hatch_cells(ax: Any, cells: Bools) -> None:
     if len(squares):
         ax.add_collection(
             PolyCollection(
-                squares, facecolor="none", edgecolor=HATCH, hatch="////", linewidth=0, zorder=1
+                squares,
+                facecolor="none",
+                edgecolor=HATCH,
+                hatch="////",
+                linewidth=0,
+                zorder=1,
             )
         )
 
 
-def finish(ax: Any, caption: str = "", title: str = "", measures: Iterable[Any] = ()) -> Any:
+def finish(
+    ax: Any, caption: str = "", title: str = "", measures: Iterable[Any] = ()
+) -> Any:
     """Add a title and small print (to figures of ours), and return the axes.
 
     All texts on the axes are taken as they are.
@@ -216,11 +236,16 @@ def finish(ax: Any, caption: str = "", title: str = "", measures: Iterable[Any] 
         ax.spines[["top", "right"]].set_visible(False)
     figure = ax.figure
     caption = "; ".join(
-        filter(None, [texts.explained_names(texts.short_names(map(str, measures))), caption])
+        filter(
+            None,
+            [texts.explained_names(texts.short_names(map(str, measures))), caption],
+        )
     )
     if caption and figure.get_gid() == _OURS:
         width = int((figure.get_size_inches()[0] - 0.2) * _LETTERS_PER_INCH)
-        small = textwrap.fill(texts.printable(caption), max(30, width), break_on_hyphens=False)
+        small = textwrap.fill(
+            texts.printable(caption), max(30, width), break_on_hyphens=False
+        )
         figure.supxlabel(
             small,
             fontsize=SMALL,

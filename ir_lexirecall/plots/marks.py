@@ -64,11 +64,20 @@ def difference_marks(
     marks = []
     for row in rows:
         kind = row.verdict if row.verdict in (BETTER, WORSE) else UNDECIDED
-        mark = Mark(str(getattr(row, name)), row.estimate, row.ci_low, row.ci_high, kind, row=row)
+        mark = Mark(
+            str(getattr(row, name)),
+            row.estimate,
+            row.ci_low,
+            row.ci_high,
+            kind,
+            row=row,
+        )
         if outer is not None and np.isfinite([row.ci_low, row.ci_high]).all():
             low, high = outer[1][mark.name]
             inner = (row.ci_low, row.ci_high)
-            mark = mark._replace(low=min(low, row.ci_low), high=max(high, row.ci_high), inner=inner)
+            mark = mark._replace(
+                low=min(low, row.ci_low), high=max(high, row.ci_high), inner=inner
+            )
         marks.append(mark)
     return marks
 
@@ -79,7 +88,9 @@ def group_marks(standing: Standing) -> dict[str, list[Mark]]:
     for run in standing.runs:
         if run != standing.reference:
             of_run = (table[table["run"] == run].itertuples() for table in tables)
-            marks[run] = [mark for rows in of_run for mark in difference_marks(rows, "group")]
+            marks[run] = [
+                mark for rows in of_run for mark in difference_marks(rows, "group")
+            ]
     return marks
 
 
@@ -91,6 +102,9 @@ def collection_marks(result: Benchmark, by: str) -> dict[str, list[Mark]]:
         for mark in difference_marks(standing.against.itertuples())
     }
     return {
-        run: [*difference_marks(table[table["run_a"] == run].itertuples(), "collection"), mark]
+        run: [
+            *difference_marks(table[table["run_a"] == run].itertuples(), "collection"),
+            mark,
+        ]
         for run, mark in over_all.items()
     }

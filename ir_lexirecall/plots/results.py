@@ -17,7 +17,13 @@ from ir_lexirecall._util.rounding import same
 from ir_lexirecall.benchmarks import Benchmark
 from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.comparison.criteria import Criterion
-from ir_lexirecall.comparison.verdicts import BETTER, NOT_WORSE, UNDECIDED, WITHIN, WORSE
+from ir_lexirecall.comparison.verdicts import (
+    BETTER,
+    NOT_WORSE,
+    UNDECIDED,
+    WITHIN,
+    WORSE,
+)
 from ir_lexirecall.plots import axes
 from ir_lexirecall.plots.kinds import picture_of
 from ir_lexirecall.plots.marks import (
@@ -32,7 +38,12 @@ from ir_lexirecall.plots.marks import (
 from ir_lexirecall.present.comparisons import comparison_glance
 from ir_lexirecall.present.glance import glance_html
 from ir_lexirecall.present.macro_means import benchmark_glance, wilcoxon_words
-from ir_lexirecall.present.standings import MacroStanding, Standing, defined, standing_of
+from ir_lexirecall.present.standings import (
+    MacroStanding,
+    Standing,
+    defined,
+    standing_of,
+)
 from ir_lexirecall.present.text import confidence_words, escape_html, provenance_line
 
 # Colours of kinds of marks; others have the first one.
@@ -119,7 +130,9 @@ def groups(result: Comparison, by: str | None = None, *, ax: Any = None) -> Any:
 def _verdicts_in_words(marks: Sequence[Mark]) -> dict[str, str]:
     """Return what the kinds of marks mean: the verdicts, in a legend's words."""
     verdicts = {mark.row.verdict for mark in marks}
-    not_significant = [words for verdict, words in _WORDS.items() if verdict in verdicts]
+    not_significant = [
+        words for verdict, words in _WORDS.items() if verdict in verdicts
+    ]
     return {
         BETTER: "significantly better",
         WORSE: "significantly worse",
@@ -149,7 +162,11 @@ def means_size(runs: int) -> tuple[float, float]:
 
 
 def _forest(
-    ax: Any, standing: Standing, marks: Sequence[Mark], below: str, meanings: Mapping[str, str]
+    ax: Any,
+    standing: Standing,
+    marks: Sequence[Mark],
+    below: str,
+    meanings: Mapping[str, str],
 ) -> Any:
     """Draw a point with its interval for each mark, the first one on top.
 
@@ -172,8 +189,12 @@ def _forest(
         ax.axvline(0, color="black", linewidth=0.8, linestyle=":")
     ax.set_xlabel(textwrap.fill(below, _LETTERS, break_on_hyphens=False))
     kinds = {mark.kind for mark in marks}
-    _legend_of_marks(ax, {kind: text for kind, text in meanings.items() if kind in kinds})
-    return axes.finish(ax, provenance_line(standing.result.provenance), measures=[standing.name])
+    _legend_of_marks(
+        ax, {kind: text for kind, text in meanings.items() if kind in kinds}
+    )
+    return axes.finish(
+        ax, provenance_line(standing.result.provenance), measures=[standing.name]
+    )
 
 
 def _draw_intervals(ax: Any, marks: Sequence[Mark]) -> None:
@@ -184,14 +205,18 @@ def _draw_intervals(ax: Any, marks: Sequence[Mark]) -> None:
     colours = np.array([_colour(mark.kind) for mark in marks])
     is_known = np.isfinite(low) & np.isfinite(high)
     ends = low[is_known], high[is_known]
-    ax.hlines(rows[is_known], *ends, color=list(colours[is_known]), linewidth=1.8, zorder=1)
+    ax.hlines(
+        rows[is_known], *ends, color=list(colours[is_known]), linewidth=1.8, zorder=1
+    )
 
 
 def _draw_outer_intervals(ax: Any, marks: Sequence[Mark]) -> None:
     """Draw the outer intervals thin, if there are inner ones."""
     if any(mark.inner for mark in marks):
         ends = [mark.low for mark in marks], [mark.high for mark in marks]
-        ax.hlines(np.arange(len(marks)), *ends, color=axes.GREY, linewidth=0.8, zorder=0)
+        ax.hlines(
+            np.arange(len(marks)), *ends, color=axes.GREY, linewidth=0.8, zorder=0
+        )
 
 
 def _draw_points(ax: Any, marks: Sequence[Mark]) -> None:
@@ -247,17 +272,23 @@ def heatmap(result: Comparison, by: str | None = None, *, ax: Any = None) -> Any
     standing = _standing(result, by)
     criterion, runs = standing.criterion, standing.runs
     matrix = result.matrix(standing.name).loc[runs, runs].to_numpy()
-    verdicts = np.array([[standing.verdicts.on(a, b) for b in runs] for a in runs], dtype=object)
+    verdicts = np.array(
+        [[standing.verdicts.on(a, b) for b in runs] for a in runs], dtype=object
+    )
     sign = (verdicts == BETTER).astype(float) - (verdicts == WORSE)
     widest = 1.0
     if criterion.is_measure:
         widest = float(np.nanmax(np.abs(matrix), initial=0.0)) or 1.0
-    size = max(4.5, 0.52 * len(runs) + 2) + 0.07 * max(map(len, axes.labels(runs)), default=0)
+    size = max(4.5, 0.52 * len(runs) + 2) + 0.07 * max(
+        map(len, axes.labels(runs)), default=0
+    )
     ax = axes.new_axes(ax, (size + 1, size))
     from matplotlib.colors import LinearSegmentedColormap
 
     colours = LinearSegmentedColormap.from_list("runs", _DIVERGING)
-    image = ax.imshow(sign * np.abs(matrix), cmap=colours, vmin=-1.25 * widest, vmax=1.25 * widest)
+    image = ax.imshow(
+        sign * np.abs(matrix), cmap=colours, vmin=-1.25 * widest, vmax=1.25 * widest
+    )
     axes.name_cells(ax, image, _numbers_of_cells(matrix, sign != 0), runs, runs)
     not_compared = np.array([[verdict is None for verdict in row] for row in verdicts])
     np.fill_diagonal(not_compared, val=False)
@@ -290,11 +321,17 @@ def _quantity_of_cells(criterion: Criterion) -> str:
     quantity = f"mean preference ({name})"
     if criterion.is_measure:
         quantity = f"mean difference of {name}"
-    return f"{quantity}, turned: above 0 is better" if criterion.smaller_is_better else quantity
+    return (
+        f"{quantity}, turned: above 0 is better"
+        if criterion.smaller_is_better
+        else quantity
+    )
 
 
 @picture_of(Comparison)
-def pair(result: Comparison, a: str, b: str, by: str | None = None, *, ax: Any = None) -> Any:
+def pair(
+    result: Comparison, a: str, b: str, by: str | None = None, *, ax: Any = None
+) -> Any:
     """Draw where two runs differ, query by query.
 
     The wins of the first run come first, by their size, then ties, then its losses.
@@ -322,30 +359,46 @@ def pair(result: Comparison, a: str, b: str, by: str | None = None, *, ax: Any =
     height, sign, table = height[order], sign[order], table.iloc[order]
     ax = axes.new_axes(ax, (min(max(6.5, 0.18 * len(height)), 16.0), 4.0))
     wins, losses = int((sign > 0).sum()), int((sign < 0).sum())
-    for start, end, colour in ((0, wins, axes.FIRST), (len(sign) - losses, len(sign), axes.SECOND)):
+    for start, end, colour in (
+        (0, wins, axes.FIRST),
+        (len(sign) - losses, len(sign), axes.SECOND),
+    ):
         if end > start:  # shade where one run wins, and where the other does
-            ax.axvspan(start - 0.5, end - 0.5, color=colour, alpha=0.08, linewidth=0, zorder=0)
+            ax.axvspan(
+                start - 0.5, end - 0.5, color=colour, alpha=0.08, linewidth=0, zorder=0
+            )
     first = second = ""
     if ranks is not None:
         first, second = "● ", "◆ "
         _dumbbells(ax, ranks[order], sign != 0)
     else:
         ax.bar(
-            range(len(height)), height, color=np.where(sign > 0, axes.FIRST, axes.SECOND), width=0.8
+            range(len(height)),
+            height,
+            color=np.where(sign > 0, axes.FIRST, axes.SECOND),
+            width=0.8,
         )
         ties = np.flatnonzero(height == 0)
         ax.plot(ties, np.zeros(len(ties)), ".", color=axes.GREY)
         ax.axhline(0, color="black", linewidth=0.8)
         ax.set_ylabel(what)
     named = list(range(len(table)))
-    if len(table) > _MOST_NAMED:  # the largest wins stand first, the largest losses last
+    if (
+        len(table) > _MOST_NAMED
+    ):  # the largest wins stand first, the largest losses last
         named = [*named[:wins][:_EXTREMES], *named[len(table) - losses :][-_EXTREMES:]]
     axes.name_ticks(
-        ax.xaxis, table["query_id"].iloc[named].tolist(), named, rotation=90, fontsize=axes.SMALL
+        ax.xaxis,
+        table["query_id"].iloc[named].tolist(),
+        named,
+        rotation=90,
+        fontsize=axes.SMALL,
     )
     ax.set_xlim(-0.7, max(1, len(sign)) - 0.3)
     ax.set_xlabel(f"{len(height)} queries")
-    ties_said = f", {len(sign) - wins - losses} neither" if len(sign) > wins + losses else ""
+    ties_said = (
+        f", {len(sign) - wins - losses} neither" if len(sign) > wins + losses else ""
+    )
     blue, orange = f"{first}{axes.label(a)} (blue)", f"{second}{axes.label(b)} (orange)"
     title = f"{blue} wins {wins}, {orange} wins {losses}{ties_said}"
     return axes.finish(ax, provenance_line(result.provenance), title, [criterion.name])
@@ -388,7 +441,9 @@ def forest(result: Benchmark, by: str | None = None, *, ax: Any = None) -> Any:
     criterion = result.criterion(by)
     result.check_rivals()
     marks_of_run = collection_marks(result, criterion.name)
-    runs = [run for run in result.runs if run in marks_of_run]  # in one order by all criteria
+    runs = [
+        run for run in result.runs if run in marks_of_run
+    ]  # in one order by all criteria
     blocks = _blocks_of_collections(list(result), [marks_of_run[run] for run in runs])
     blank = int(len(runs) > 1)  # rows between the blocks of collections
     ax = axes.new_axes(ax, (7.5, max(3.0, 0.22 * len(blocks) * (len(runs) + 1) + 1.4)))
@@ -402,13 +457,21 @@ def forest(result: Benchmark, by: str | None = None, *, ax: Any = None) -> Any:
             colour = axes.line_style(line, len(runs))["color"]
             _draw_estimate(ax, row, mark, colour, is_over_all=is_over_all)
             rows.append(row)
-            names.append(f"{axes.label(mark.name)}: {axes.label(run)}" if blank else mark.name)
+            names.append(
+                f"{axes.label(mark.name)}: {axes.label(run)}" if blank else mark.name
+            )
     ax.axvline(0, color="black", linewidth=0.8, linestyle=":")
     axes.name_ticks(ax.yaxis, names, rows)
     ax.invert_yaxis()
-    estimate = next(iter(result.values())).compared.test_of(criterion.name).procedure.estimate
-    quantity = f"{estimate}, by {axes.label(criterion.name)}; over all: macro difference"
-    ax.set_xlabel(f"{quantity}; {confidence_words(result.provenance)} intervals, uncorrected")
+    estimate = (
+        next(iter(result.values())).compared.test_of(criterion.name).procedure.estimate
+    )
+    quantity = (
+        f"{estimate}, by {axes.label(criterion.name)}; over all: macro difference"
+    )
+    ax.set_xlabel(
+        f"{quantity}; {confidence_words(result.provenance)} intervals, uncorrected"
+    )
     side = "Left" if criterion.smaller_is_better else "Right"
     title = f"{side} of 0: better than {axes.label(str(result.baseline))}; filled: significantly"
     return axes.finish(ax, provenance_line(result.provenance), title, [criterion.name])
@@ -425,7 +488,9 @@ def _blocks_of_collections(
         collections: their names.
         marks_of_runs: the marks of each run; the last one is over all collections.
     """
-    mark_of_collection = [{mark.name: mark for mark in marks[:-1]} for marks in marks_of_runs]
+    mark_of_collection = [
+        {mark.name: mark for mark in marks[:-1]} for marks in marks_of_runs
+    ]
     blocks: list[list[Mark | None]] = []
     for name in collections:
         marks = [mark_of.get(name) for mark_of in mark_of_collection]
@@ -435,13 +500,17 @@ def _blocks_of_collections(
     return blocks
 
 
-def _draw_estimate(ax: Any, row: int, mark: Mark, colour: str, *, is_over_all: bool) -> None:
+def _draw_estimate(
+    ax: Any, row: int, mark: Mark, colour: str, *, is_over_all: bool
+) -> None:
     """Draw an estimate with its interval, filled if significant; a diamond if it is over all."""
     symbol, size, width = ("D", 7, 2.5) if is_over_all else ("o", 4.5, 1.2)
     if np.isfinite([mark.low, mark.high]).all():
         ax.plot([mark.low, mark.high], [row, row], color=colour, linewidth=width)
     face = colour if mark.kind in (BETTER, WORSE) else "white"
-    ax.plot([mark.value], [row], symbol, color=colour, markersize=size, markerfacecolor=face)
+    ax.plot(
+        [mark.value], [row], symbol, color=colour, markersize=size, markerfacecolor=face
+    )
 
 
 @picture_of(Benchmark)
@@ -453,21 +522,28 @@ def rank_intervals(
     ranks = standing.ranking
     ax = axes.new_axes(ax, (6.0, max(2.5, 0.3 * len(ranks) + 1)))
     height = np.arange(len(ranks))
-    ax.hlines(height, ranks["rank_low"], ranks["rank_high"], color=axes.FIRST, linewidth=1)
-    ax.hlines(height, ranks["rank_from"], ranks["rank_to"], color=axes.FIRST, linewidth=4)
+    ax.hlines(
+        height, ranks["rank_low"], ranks["rank_high"], color=axes.FIRST, linewidth=1
+    )
+    ax.hlines(
+        height, ranks["rank_from"], ranks["rank_to"], color=axes.FIRST, linewidth=4
+    )
     ax.plot(height + 1, height, "o", color="black", markersize=4)
     axes.name_ticks(ax.yaxis, standing.runs)
     ax.invert_yaxis()
     ax.set_xlim(0.5, len(ranks) + 0.5)
     ax.set_xlabel(f"rank by macro mean of {axes.label(standing.name)}")
     title = (
-        "Thin: interval of the rank, for all runs at once; thick: where the resamples put the run"
+        "Thin: interval of the rank, for all runs at once; thick: where the resamples "
+        "put the run"
     )
     return axes.finish(ax, provenance_line(result.provenance), title, [standing.name])
 
 
 @picture_of(Benchmark)
-def critical_differences(result: Benchmark, by: str | None = None, *, ax: Any = None) -> Any:
+def critical_differences(
+    result: Benchmark, by: str | None = None, *, ax: Any = None
+) -> Any:
     """Draw mean ranks over collections.
 
     A bar joins runs whose mean ranks differ by less than the critical difference.
@@ -486,16 +562,25 @@ def critical_differences(result: Benchmark, by: str | None = None, *, ax: Any = 
     axes.name_ticks(ax.yaxis, list(mean_rank.index))
     for first, end in joined_ranks(ranks, difference):
         ax.plot(
-            [ranks[first], ranks[end]], [end + 0.35, end + 0.35], color=axes.SECOND, linewidth=3
+            [ranks[first], ranks[end]],
+            [end + 0.35, end + 0.35],
+            color=axes.SECOND,
+            linewidth=3,
         )
         ax.vlines(
-            [ranks[first]], first, end + 0.35, color=axes.SECOND, linewidth=0.6, linestyle=":"
+            [ranks[first]],
+            first,
+            end + 0.35,
+            color=axes.SECOND,
+            linewidth=0.6,
+            linestyle=":",
         )
     ax.invert_yaxis()
     ax.set_xlim(0.7, max(len(ranks), 1) + 0.3)
     ax.set_xlabel(f"mean rank over collections by {axes.label(test['criterion'])}")
     caption = (
-        f"critical difference {difference:.2f}: runs under one bar do not differ significantly"
+        f"critical difference {difference:.2f}: runs under one bar do not differ "
+        "significantly"
     )
     return axes.finish(
         ax,
@@ -536,7 +621,10 @@ def recall_curves(table: Any, query: str | None = None, ax: Any = None) -> Any:
     queries = table["query_id"].unique()
     runs = list(dict.fromkeys(table["run"]))
     for number, run in enumerate(runs):
-        parts = [part for _, part in table[table["run"] == run].groupby("query_id", sort=False)]
+        parts = [
+            part
+            for _, part in table[table["run"] == run].groupby("query_id", sort=False)
+        ]
         style = axes.line_style(number, len(runs))
         mark = {
             "color": style["color"],
@@ -545,25 +633,41 @@ def recall_curves(table: Any, query: str | None = None, ax: Any = None) -> Any:
             "zorder": 3,
             "edgecolor": "white",
         }
-        style = {key: value for key, value in style.items() if not key.startswith("mark")}
+        style = {
+            key: value for key, value in style.items() if not key.startswith("mark")
+        }
         # The mean of step functions, at every share where one of them rises.
         share = np.unique(np.concatenate([part["share"].to_numpy() for part in parts]))
         steps = [
-            np.searchsorted(part["share"].to_numpy(), share, side="right") - 1 for part in parts
+            np.searchsorted(part["share"].to_numpy(), share, side="right") - 1
+            for part in parts
         ]
         recall = np.mean(
-            [part["recall"].to_numpy()[at] for part, at in zip(parts, steps, strict=True)], axis=0
+            [
+                part["recall"].to_numpy()[at]
+                for part, at in zip(parts, steps, strict=True)
+            ],
+            axis=0,
         )
         ax.step(share, recall, where="post", label=axes.legend_label(run), **style)
         last = float(share[np.argmax((recall >= 1) | same(recall, 1.0))])
         ax.scatter([last], [1.0], clip_on=False, **mark)
     ax.plot([0, 1], [0, 1], color=axes.GREY, linestyle=":", linewidth=1.0)
-    ax.set(xlim=(0, 1), ylim=(0, 1.02), xlabel="share of the collection read", ylabel="recall")
+    ax.set(
+        xlim=(0, 1),
+        ylim=(0, 1.02),
+        xlabel="share of the collection read",
+        ylabel="recall",
+    )
     axes.show_legend(ax)
     title = (
-        f"Recall on {queries[0]}" if len(queries) == 1 else f"Mean recall on {len(queries)} queries"
+        f"Recall on {queries[0]}"
+        if len(queries) == 1
+        else f"Mean recall on {len(queries)} queries"
     )
-    return axes.finish(ax, title=title, caption="dots: everything found; dotted: reading at random")
+    return axes.finish(
+        ax, title=title, caption="dots: everything found; dotted: reading at random"
+    )
 
 
 def notebook(result: Comparison | Benchmark) -> str:
@@ -599,7 +703,9 @@ def _embedded_picture(result: Comparison | Benchmark, by: str, title: str) -> st
     stream = io.BytesIO()
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing")
-        figure.savefig(stream, format="png", dpi=_DPI, bbox_inches="tight", pad_inches=0.05)
+        figure.savefig(
+            stream, format="png", dpi=_DPI, bbox_inches="tight", pad_inches=0.05
+        )
     data, width = b64encode(stream.getvalue()).decode("ascii"), round(size[0] * 96)
     return (
         f'<img alt="{escape_html(title)}" style="max-width:100%" width="{width}" '

@@ -49,19 +49,25 @@ class Picture(ABC):
 def draw(picture: Picture, table: Any, ax: Any = None) -> Any:
     """Draw a study as its picture says, on the axes ``ax`` (by default new ones); return them."""
     rows, columns = (
-        list(table[name].unique()) if name else [] for name in (picture.row, picture.column)
+        list(table[name].unique()) if name else []
+        for name in (picture.row, picture.column)
     )
     beside, below = (
-        max((len(axes.label(name)) - 12 for name in names), default=0) for names in (rows, columns)
+        max((len(axes.label(name)) - 12 for name in names), default=0)
+        for names in (rows, columns)
     )
     width = np.clip(0.5 * len(columns) + 3.5, 7.0, 24.0) + max(0.0, 0.075 * beside)
     height = np.clip(0.3 * len(rows) + 2.2, 4.0, 24.0) + max(0.0, 0.06 * below)
     ax = axes.new_axes(ax, (float(width), float(height)))
     facts = {name: axes.label(fact) for name, fact in table.attrs.items()}
     picture.draw(
-        picture.marks(table) if picture.marks else table, ax, lambda text: text.format_map(facts)
+        picture.marks(table) if picture.marks else table,
+        ax,
+        lambda text: text.format_map(facts),
     )
-    measures = {name for column in _MEASURES if column in table for name in table[column]}
+    measures = {
+        name for column in _MEASURES if column in table for name in table[column]
+    }
     return axes.finish(
         ax, title=picture.title.format_map(facts), measures=sorted(map(str, measures))
     )
@@ -76,7 +82,11 @@ class Bars(Picture):
 
     def draw(self, table: Any, ax: Any, said: Callable[[str], str]) -> None:
         """Draw the rows of a table; ``said`` gives the words of a label."""
-        rows = table.sort_values(self.value, ascending=False) if self.largest_first else table
+        rows = (
+            table.sort_values(self.value, ascending=False)
+            if self.largest_first
+            else table
+        )
         ax.barh(range(len(rows)), rows[self.value], color=axes.FIRST)
         axes.name_ticks(ax.yaxis, rows["measure"].tolist())
         ax.invert_yaxis()
@@ -107,7 +117,9 @@ class Lines(Picture):
     def draw(self, table: Any, ax: Any, said: Callable[[str], str]) -> None:
         """Draw the rows of a table; ``said`` gives the words of a label."""
         if self.level:
-            ax.axhline(table.attrs[self.level], color=axes.GREY, linewidth=0.8, linestyle=":")
+            ax.axhline(
+                table.attrs[self.level], color=axes.GREY, linewidth=0.8, linestyle=":"
+            )
         if self.x_scale == "whole":
             from matplotlib.ticker import MaxNLocator
 
@@ -136,7 +148,9 @@ class Lines(Picture):
                 called = axes.legend_label(f"{name}, {dash}" if dashes else name)
                 ax.plot(rows[self.x], rows[self.value], label=called, **style)
                 if self.dashed:
-                    ax.plot(rows[self.x], rows[self.dashed], **style | {"linestyle": "--"})
+                    ax.plot(
+                        rows[self.x], rows[self.dashed], **style | {"linestyle": "--"}
+                    )
         ax.set_xlabel(said(self.across))
         ax.set_ylabel(said(self.meaning))
         axes.show_legend(ax)
@@ -163,10 +177,16 @@ class Matrix(Picture):
 
     def draw(self, table: Any, ax: Any, said: Callable[[str], str]) -> None:
         """Draw the rows of a table; ``said`` gives the words of a label."""
-        rows, columns = (list(dict.fromkeys(table[name])) for name in (self.row, self.column))
+        rows, columns = (
+            list(dict.fromkeys(table[name])) for name in (self.row, self.column)
+        )
         if self.of_names:
             rows = columns = list(dict.fromkeys([*rows, *columns]))
-        numbers = np.eye(len(rows)) if self.of_names else np.full((len(rows), len(columns)), np.nan)
+        numbers = (
+            np.eye(len(rows))
+            if self.of_names
+            else np.full((len(rows), len(columns)), np.nan)
+        )
         pairs = set(zip(table[self.row], table[self.column], strict=True))
         for a, b, value in table[[self.row, self.column, self.value]].itertuples(
             index=False, name=None
@@ -174,7 +194,11 @@ class Matrix(Picture):
             numbers[rows.index(a), columns.index(b)] = value
             if self.of_names and (b, a) not in pairs:
                 numbers[rows.index(b), columns.index(a)] = value
-        lowest = float(np.nanmin(numbers, initial=0.0)) if self.lowest is None else self.lowest
+        lowest = (
+            float(np.nanmin(numbers, initial=0.0))
+            if self.lowest is None
+            else self.lowest
+        )
         image = ax.imshow(numbers, cmap=self.colours, vmin=lowest, vmax=1)
         axes.name_cells(
             ax,
@@ -206,14 +230,23 @@ class Symbols(Picture):
                 index=False, name=None
             )
         }
-        rows, columns = (list(dict.fromkeys(cell[side] for cell in cells)) for side in (0, 1))
+        rows, columns = (
+            list(dict.fromkeys(cell[side] for cell in cells)) for side in (0, 1)
+        )
         shown = [
-            [self.symbols[cells[a, b]] if (a, b) in cells else ("", 0.0) for b in columns]
+            [
+                self.symbols[cells[a, b]] if (a, b) in cells else ("", 0.0)
+                for b in columns
+            ]
             for a in rows
         ]
         colours = [[colour for _, colour in row] for row in shown]
-        image = ax.imshow(colours, cmap="coolwarm_r", vmin=-1.6, vmax=1.6, aspect="auto")
-        axes.name_cells(ax, image, [[symbol for symbol, _ in row] for row in shown], rows, columns)
+        image = ax.imshow(
+            colours, cmap="coolwarm_r", vmin=-1.6, vmax=1.6, aspect="auto"
+        )
+        axes.name_cells(
+            ax, image, [[symbol for symbol, _ in row] for row in shown], rows, columns
+        )
 
 
 @dataclass(frozen=True)
@@ -238,7 +271,9 @@ class Shares(Picture):
             _NEITHER,
         )
         for (column, meaning), colour in zip(self.parts.items(), colours, strict=True):
-            ax.barh(range(len(table)), table[column], left=left, label=meaning, color=colour)
+            ax.barh(
+                range(len(table)), table[column], left=left, label=meaning, color=colour
+            )
             left += table[column].to_numpy()
         axes.name_ticks(ax.yaxis, table.index.tolist())
         ax.invert_yaxis()

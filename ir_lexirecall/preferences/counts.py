@@ -47,7 +47,9 @@ class Counts:
 class PreferenceCounts(Memoised):
     """Preferences between aligned runs on the queries that have relevant documents."""
 
-    runs: Mapping[str, AlignedRun]  # the aligned runs by name, all with the same judgments
+    runs: Mapping[
+        str, AlignedRun
+    ]  # the aligned runs by name, all with the same judgments
     rel: float = 1  # what counts as relevant
     cutoff: int | None = None  # what counts as retrieved
     # Indices, in the judgments, of the queries to take; None: all. See `queries`.
@@ -80,7 +82,9 @@ class PreferenceCounts(Memoised):
     @cached_property
     def positions(self) -> Positions:
         """Ranks of the relevant documents of all runs on these queries."""
-        return Positions.from_runs(list(self.runs.values()), self.rel, self.cutoff, self.queries)
+        return Positions.from_runs(
+            list(self.runs.values()), self.rel, self.cutoff, self.queries
+        )
 
     @memoised
     def count(self, preference: str) -> Counts:
@@ -95,12 +99,16 @@ class PreferenceCounts(Memoised):
                 if unordered.any():
                     incomparable += np.count_nonzero(unordered, axis=0)
                     block = np.where(unordered, 0, block)
-                for of_query in block:  # one by one: the same sum however many a block holds
+                for (
+                    of_query
+                ) in block:  # one by one: the same sum however many a block holds
                     total += of_query
                 against_others[where] = block.sum(axis=2) / max(1, size - 1)
         else:
             standing = self.standing(preference)
-            wins = np.stack([np.count_nonzero(row < standing, axis=1) for row in standing])
+            wins = np.stack(
+                [np.count_nonzero(row < standing, axis=1) for row in standing]
+            )
             total = (wins - wins.T).astype(np.float64)
             key = standing + size * np.arange(queries)
             # How many share the standing, the run itself included.
@@ -108,7 +116,12 @@ class PreferenceCounts(Memoised):
             against_others = (size - 2 * standing - alike).T / max(1, size - 1)
         losses, mean = wins.T, total / max(1, queries)
         return Counts(
-            wins, losses, queries - wins - losses - incomparable, incomparable, mean, against_others
+            wins,
+            losses,
+            queries - wins - losses - incomparable,
+            incomparable,
+            mean,
+            against_others,
         )
 
     @memoised
@@ -126,14 +139,15 @@ class PreferenceCounts(Memoised):
             return (
                 (
                     block,
-                    np.sign(standing[block][:, None, :] - standing[block][:, :, None]).astype(
-                        float
-                    ),
+                    np.sign(
+                        standing[block][:, None, :] - standing[block][:, :, None]
+                    ).astype(float),
                 )
                 for block in row_blocks(len(standing), len(self.runs) ** 2, BLOCK)
             )
         blocks = (
-            (queries, self.pairwise(preference, queries)) for queries in self._similar_queries
+            (queries, self.pairwise(preference, queries))
+            for queries in self._similar_queries
         )
         if len(self.queries) * len(self.runs) ** 2 > BLOCK:
             return blocks
@@ -161,7 +175,9 @@ class PreferenceCounts(Memoised):
             for queries in self._similar_queries
         )
 
-    def pairwise(self, preference: str, queries: Ints, runs: Any = slice(None)) -> Floats:
+    def pairwise(
+        self, preference: str, queries: Ints, runs: Any = slice(None)
+    ) -> Floats:
         """Return preferences of all pairs of runs on some queries, without an order of runs."""
         if preference != "dominance":
             return PAIRWISE[preference](
@@ -173,11 +189,15 @@ class PreferenceCounts(Memoised):
             grades, aligned = np.unique(self.judgments.grade), list(self.runs.values())
             relevant = grades[grades >= self.rel].tolist()
             return [
-                Positions.from_runs(aligned, grade, self.cutoff, self.queries) for grade in relevant
+                Positions.from_runs(aligned, grade, self.cutoff, self.queries)
+                for grade in relevant
             ]
 
         return dominance(
-            [positions.padded(queries, runs) for positions in self.cached("by grade", by_grade)]
+            [
+                positions.padded(queries, runs)
+                for positions in self.cached("by grade", by_grade)
+            ]
         )
 
     def of_pair(self, preference: str, a: int, b: int) -> Floats:
@@ -203,7 +223,9 @@ class PreferenceCounts(Memoised):
         first, second = np.asarray(a), np.asarray(b)
         standing = self.standing(preference)
         for some in row_blocks(len(first), standing.shape[1], BLOCK):
-            yield np.sign(standing[second[some]] - standing[first[some]]).astype(np.float64)
+            yield np.sign(standing[second[some]] - standing[first[some]]).astype(
+                np.float64
+            )
 
     def tensor(self, preference: str) -> Floats:
         """Return the preference of every pair on every query, shape ``(Q, S, S)``.
@@ -235,8 +257,13 @@ def explain(
     positions, table = counts.positions, {}
     runs = list(counts.runs.values())
     if preference in LEXICOGRAPHIC:
-        from_the_end, level = preference == "lexirecall", np.zeros(len(values), dtype=np.int64)
-        for queries, ranks in counts.ranks_of(pair):  # a missing document differs from any other
+        from_the_end, level = (
+            preference == "lexirecall",
+            np.zeros(len(values), dtype=np.int64),
+        )
+        for queries, ranks in counts.ranks_of(
+            pair
+        ):  # a missing document differs from any other
             differ = ranks[:, :, 0] != ranks[:, :, 1]
             decides = (
                 len(differ) - differ[::-1].argmax(axis=0)
@@ -247,7 +274,9 @@ def explain(
         # The recall level (from 1) at which the two first differ, 0 for a tie, and the levels that
         # tied before.
         table["level"] = _whole(level)
-        table["tied_levels"] = np.where((level == 0) | from_the_end, positions.m - level, level - 1)
+        table["tied_levels"] = np.where(
+            (level == 0) | from_the_end, positions.m - level, level - 1
+        )
         rank, doc_id = (
             np.zeros((2, len(level)), dtype=np.int64),
             np.full((2, len(level)), None, dtype=object),
@@ -259,7 +288,9 @@ def explain(
             row = (positions.start[s] + level - 1)[there]
             rank[i, there] = positions.rank[row]
             doc_id[i, there] = (
-                runs[s].judgments.doc_id.gather(runs[s].doc[positions.row[row]]).to_list()
+                runs[s]
+                .judgments.doc_id.gather(runs[s].doc[positions.row[row]])
+                .to_list()
             )
         a_wins = values > 0
         table["doc_id"] = np.where(a_wins, doc_id[0], doc_id[1])

@@ -36,7 +36,11 @@ class Positions:
 
     @classmethod
     def from_runs(
-        cls, systems: Sequence[AlignedRun], rel: float, cutoff: int | None, queries: Ints
+        cls,
+        systems: Sequence[AlignedRun],
+        rel: float,
+        cutoff: int | None,
+        queries: Ints,
     ) -> Positions:
         """Return positions at grade ``rel`` within ``cutoff``, on the given queries."""
         ranks, rows, counts = [], [], []
@@ -48,7 +52,9 @@ class Positions:
             row = np.flatnonzero(keep)
             ranks.append(system.rank[row])
             rows.append(row)
-            counts.append(np.bincount(system.query[row], minlength=len(system.judgments)))
+            counts.append(
+                np.bincount(system.query[row], minlength=len(system.judgments))
+            )
         r = np.stack(counts)
         start = (np.cumsum(r) - r.ravel()).reshape(r.shape)
         m = systems[0].judgments.m(rel)
@@ -62,7 +68,9 @@ class Positions:
 
     def part(self, queries: slice) -> Positions:
         """Return the same for a subset of the queries."""
-        return replace(self, start=self.start[:, queries], r=self.r[:, queries], m=self.m[queries])
+        return replace(
+            self, start=self.start[:, queries], r=self.r[:, queries], m=self.m[queries]
+        )
 
     def padded(self, queries: Any = slice(None), systems: Any = slice(None)) -> Ranks:
         """Return p_1, p_2, ... on some queries of some systems, shape ``(levels, Q, S)``.
@@ -72,7 +80,9 @@ class Positions:
         The type is the smallest that holds the ranks, because comparing all pairs reads them often.
         """
         deepest = int(self.rank.max(initial=0))
-        dtype = next(t for t in (np.int16, np.int32, np.int64) if deepest < np.iinfo(t).max)
+        dtype = next(
+            t for t in (np.int16, np.int32, np.int64) if deepest < np.iinfo(t).max
+        )
         r, start, m = (
             self.r[systems][:, queries].T,
             self.start[systems][:, queries].T,
@@ -108,7 +118,11 @@ def lexiprecision_standing(p: Positions) -> Ints:
     def from_the_top(level: Ints, system: Any, query: Any) -> Ints:
         row = p.start[system, query] + level
         there = p.r[system, query] > level
-        return np.where(there, p.rank[np.where(there, row, 0)], beyond) if len(p.rank) else row * 0
+        return (
+            np.where(there, p.rank[np.where(there, row, 0)], beyond)
+            if len(p.rank)
+            else row * 0
+        )
 
     return _lexicographic(p, from_the_top, first=np.zeros_like(p.r), most=beyond)
 
@@ -136,7 +150,8 @@ def _lexicographic(
     done = max(0, room // bits)
     system, query = np.ogrid[: p.r.shape[0], : p.r.shape[1]]
     standing = _split(
-        (first << bits * done) | packed(np.zeros(1, dtype=np.int64), done, system, query)
+        (first << bits * done)
+        | packed(np.zeros(1, dtype=np.int64), done, system, query)
     )
     system, query = _tied(standing, *np.indices(standing.shape).reshape(2, -1))
     levels = p.r.max(axis=0, initial=0)
@@ -160,7 +175,9 @@ def _refine(standing: Ints, keys: Ints, system: Ints, query: Ints) -> None:
     """
     row = standing[system, query]
     order = np.lexsort((*keys[::-1], row, query))
-    group_changes = np.r_[True, (np.diff(query[order]) != 0) | (np.diff(row[order]) != 0)]
+    group_changes = np.r_[
+        True, (np.diff(query[order]) != 0) | (np.diff(row[order]) != 0)
+    ]
     key_changes = np.r_[True, (np.diff(keys[:, order]) != 0).any(axis=0)]
     at = np.arange(len(order))
     group_start = np.maximum.accumulate(np.where(group_changes, at, 0))
@@ -182,7 +199,9 @@ def _split(value: NDArray[Any]) -> Ints:
     in_order = np.take_along_axis(by_query, order, axis=1)
     changes = np.ones(by_query.shape, dtype=bool)
     changes[:, 1:] = in_order[:, 1:] != in_order[:, :-1]
-    first_of_tie = np.maximum.accumulate(np.where(changes, np.arange(len(value)), 0), axis=1)
+    first_of_tie = np.maximum.accumulate(
+        np.where(changes, np.arange(len(value)), 0), axis=1
+    )
     out = np.empty(value.shape, dtype=np.int64)
     np.put_along_axis(out.T, order, first_of_tie, axis=1)
     return out

@@ -84,5 +84,6 @@ def with_parameters(criteria: Iterable[Any], **params: Any) -> list[Any]:
     values = {name: value for name, value in params.items() if value is not None}
     named = [(item, parse_preference(item) if values else None) for item in criteria]
     return [
-        item if found is None else str(found(**{**values, **found.params})) for item, found in named
+        item if found is None else str(found(**{**values, **found.params}))
+        for item, found in named
     ]

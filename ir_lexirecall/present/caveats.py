@@ -14,7 +14,11 @@ import numpy as np
 
 from ir_lexirecall._util.arrays import Floats, Ints
 from ir_lexirecall.comparison import Comparison
-from ir_lexirecall.comparison.criteria import Criterion, MeasureCriterion, PreferenceCriterion
+from ir_lexirecall.comparison.criteria import (
+    Criterion,
+    MeasureCriterion,
+    PreferenceCriterion,
+)
 from ir_lexirecall.comparison.verdicts import NOT_WORSE, UNDECIDED, WITHIN, WORSE
 from ir_lexirecall.io.mteb_results import MissingCell
 from ir_lexirecall.io.values import ValueTable
@@ -54,28 +58,42 @@ from ir_lexirecall.significance import (
     unseen_share,
 )
 
-MIGHT_BE_UNDONE = "Significant by"  # beginning of the kind of notes that a mark shows, too
-OUTNUMBERED = "Has the better mean but loses more queries than it wins"  # kind of a note
+MIGHT_BE_UNDONE = (
+    "Significant by"  # beginning of the kind of notes that a mark shows, too
+)
+OUTNUMBERED = (
+    "Has the better mean but loses more queries than it wins"  # kind of a note
+)
 
 # Such a run is kept as a possible best one in 0.66 of cases with 10 queries, in 0.93 with 25.
 RARE = "a run that wins rarely but by much may wrongly be ruled out as the best"
 
 _FEW = 25  # queries below which tests have little power
-_FEW_LEVELS = 3  # relevant documents of a query below which preferences have little to compare
+_FEW_LEVELS = (
+    3  # relevant documents of a query below which preferences have little to compare
+)
 _MOST_CELLS = 3  # that a note names
 _MANY_PAIRS = 10  # of runs, from which any false verdict among all pairs has a caveat
 _FEW_FOR_PAIRS = 50  # queries below which it has one
-_FEW_FOR_SKEWED_PAIRS = 100  # the same where differences are mostly skewed, by more than:
+_FEW_FOR_SKEWED_PAIRS = (
+    100  # the same where differences are mostly skewed, by more than:
+)
 _MOSTLY_SKEWED = 1.0
-_TOO_SKEWED = 0.4  # skewness / sqrt(queries), above which one-sided tests reject too often
-_FEW_FOR_T = 10  # queries below which a one-sided t-test, corrected for skewness, has a caveat
+_TOO_SKEWED = (
+    0.4  # skewness / sqrt(queries), above which one-sided tests reject too often
+)
+_FEW_FOR_T = (
+    10  # queries below which a one-sided t-test, corrected for skewness, has a caveat
+)
 _FEW_FOR_RESAMPLING = 50  # the same for tests that correct for nothing
 
 
 def comparison_caveats(result: Comparison) -> list[Note]:
     """Return the notes on a comparison, the gravest first."""
     standings = standings_of(result) if len(result.runs) > 1 else []
-    on_tests = [note for caveat in CAVEATS_ON_TESTS for note in caveat(result, standings)]
+    on_tests = [
+        note for caveat in CAVEATS_ON_TESTS for note in caveat(result, standings)
+    ]
     return gravest_first([*on_tests, *caveats_on_data(result)])
 
 
@@ -102,8 +120,12 @@ def repeated_values(result: Comparison) -> Iterator[Note]:
         a, b = result.pairs[pair]
         moves = f"{new_set} moves the difference of {a} and {b} by {of_queries:.2g}"
         if criterion.repeated.is_of_seeds:
-            new_repeats = f"new seeds by {deviations['sd_seeds'][pair]:.2g} (standard deviations)"
-            handling = "The t-test allows for both, with Satterthwaite's degrees of freedom."
+            new_repeats = (
+                f"new seeds by {deviations['sd_seeds'][pair]:.2g} (standard deviations)"
+            )
+            handling = (
+                "The t-test allows for both, with Satterthwaite's degrees of freedom."
+            )
         else:
             of_samples = deviations["sd_noise"][pair] / n_queries**0.5
             new_repeats = (
@@ -123,7 +145,9 @@ def dominant_group(result: Comparison) -> Iterator[Note]:
     n_queries = len(result.query_ids)
     if 3 * sizes[largest] > n_queries:
         share = f"{sizes[largest]} of {count(n_queries, 'query')}"
-        message = f"Group {largest} holds {share}: overall results mostly reflect this group."
+        message = (
+            f"Group {largest} holds {share}: overall results mostly reflect this group."
+        )
         yield Note(message, DOUBTFUL)
 
 
@@ -166,14 +190,18 @@ def values_of_tasks(result: Comparison) -> Iterator[Note]:
     """Say that tests look at a sample of tasks if there is one value for each task."""
     if result.compared.unit == "task":
         sample = "tests and intervals take these tasks as a sample of tasks"
-        yield Note(f"A value per task: {sample}, and know nothing of the queries within.")
+        yield Note(
+            f"A value per task: {sample}, and know nothing of the queries within."
+        )
 
 
 def doubtful_rows(result: Comparison) -> Iterator[Note]:
     """Yield the notes on the rows of a table of values; see `notes_on_rows`."""
     if result.compared.given is not None:
         by_pair = result.compared.has_uneven_pairs
-        yield from notes_on_rows(result.compared.given, result.compared.unit, by_pair=by_pair)
+        yield from notes_on_rows(
+            result.compared.given, result.compared.unit, by_pair=by_pair
+        )
 
 
 def few_relevant_documents(result: Comparison) -> Iterator[Note]:
@@ -222,7 +250,9 @@ def leaders_with_many_zeros(result: Comparison) -> Iterator[Note]:
 def doubtful_rankings(result: Comparison) -> Iterator[Note]:
     """Warn of rankings that are short, missing, tied or hardly judged; see `run_caveats`."""
     if result.compared.scored is not None:
-        yield from run_caveats(result.compared.scored.with_measures(result.compared.measures))
+        yield from run_caveats(
+            result.compared.scored.with_measures(result.compared.measures)
+        )
 
 
 CAVEATS_ON_DATA: tuple[Callable[[Comparison], Iterator[Note]], ...] = (
@@ -263,7 +293,9 @@ def _defined_criteria(result: Comparison) -> Mapping[str, Criterion]:
 # -- caveats on rows of values ---------------------------------------------------------------------
 
 
-def notes_on_rows(table: ValueTable, unit: str, *, by_pair: bool = False) -> Iterator[Note]:
+def notes_on_rows(
+    table: ValueTable, unit: str, *, by_pair: bool = False
+) -> Iterator[Note]:
     """Yield notes on rows of values that were left out, or that may not be queries.
 
     Args:
@@ -284,10 +316,13 @@ def notes_on_rows(table: ValueTable, unit: str, *, by_pair: bool = False) -> Ite
         names = listed([repr(name) for name in table.summaries], 3)
         hold = "holds" if len(table.summaries) == 1 else "hold"
         yield Note(
-            f"{names} {hold} the means, or another statistic, of the other rows: left out.", ASIDE
+            f"{names} {hold} the means, or another statistic, of the other rows: left out.",
+            ASIDE,
         )
     for name in table.doubtful[:3]:
-        yield Note(f"{name!r} counts as a {unit}: its values are not the means of the others.")
+        yield Note(
+            f"{name!r} counts as a {unit}: its values are not the means of the others."
+        )
     if table.missing_cells:
         yield Note(_cells_left_out(table.missing_cells, by_pair), DOUBTFUL)
 
@@ -319,14 +354,18 @@ def _cells_left_out(cells: Sequence[MissingCell], by_pair: bool) -> str:
     value = "The value of a task is the mean over the cells that all runs have"
     if by_pair:
         in_pairs = "or in comparisons both runs of the pair"
-        return f"{cells_lacked} {are} left out of the means: {shown}. {value}, {in_pairs}."
+        return (
+            f"{cells_lacked} {are} left out of the means: {shown}. {value}, {in_pairs}."
+        )
     return f"{cells_lacked} {are} left out: {shown}. {value}."
 
 
 # -- caveats on tests: queries that runs share -----------------------------------------------------
 
 
-def poorly_shared_queries(result: Comparison, standings: Sequence[Standing]) -> Iterator[Note]:
+def poorly_shared_queries(
+    result: Comparison, standings: Sequence[Standing]
+) -> Iterator[Note]:
     """Warn if two runs hardly share queries, or few queries have values of all runs."""
     for pair in result.compared.poorly_shared:
         rest = "a query that only one has results for counts as an empty ranking of the other"
@@ -366,7 +405,9 @@ def _few_values_words(result: Comparison) -> str:
 # -- caveats on tests: the leaders -----------------------------------------------------------------
 
 
-def best_runs_of_few_queries(result: Comparison, standings: Sequence[Standing]) -> Iterator[Note]:
+def best_runs_of_few_queries(
+    result: Comparison, standings: Sequence[Standing]
+) -> Iterator[Note]:
     """Warn if runs are ruled out as the best one on few queries."""
     n_units, unit = _sampled_units(result, standings)
     if len(result.runs) <= 2 or n_units >= _FEW:
@@ -377,7 +418,9 @@ def best_runs_of_few_queries(result: Comparison, standings: Sequence[Standing]) 
             return
 
 
-def _sampled_units(result: Comparison, standings: Sequence[Standing]) -> tuple[int, str]:
+def _sampled_units(
+    result: Comparison, standings: Sequence[Standing]
+) -> tuple[int, str]:
     """Return how many queries or groups the tests look at, at least, and what they are called."""
     if result.test.cluster and result.compared.groups:
         return len(result.compared.groups), "group"
@@ -385,7 +428,9 @@ def _sampled_units(result: Comparison, standings: Sequence[Standing]) -> tuple[i
     return min(n_queries, default=0), result.compared.unit
 
 
-def outnumbered_leaders(result: Comparison, standings: Sequence[Standing]) -> Iterator[Note]:
+def outnumbered_leaders(
+    result: Comparison, standings: Sequence[Standing]
+) -> Iterator[Note]:
     """Warn if the run with the best mean loses more queries than it wins against another.
 
     Only runs that do not differ significantly from it are looked at.
@@ -427,7 +472,9 @@ def _records_of_outnumbered(result: Comparison, standing: Standing) -> dict[str,
 # -- caveats on tests: the judgments ---------------------------------------------------------------
 
 
-def few_human_queries(result: Comparison, standings: Sequence[Standing]) -> Iterator[Note]:
+def few_human_queries(
+    result: Comparison, standings: Sequence[Standing]
+) -> Iterator[Note]:
     """Warn if people judged too few queries for prediction-powered intervals.
 
     Predictions stand in for queries that people did not judge, but not for documents that people
@@ -456,7 +503,11 @@ def differences_that_judging_could_undo(
     result: Comparison, standings: Sequence[Standing]
 ) -> Iterator[Note]:
     """Warn if unjudged documents could undo a significant difference."""
-    where = "" if result.compared.predicted is None else "on the queries that people judged, "
+    where = (
+        ""
+        if result.compared.predicted is None
+        else "on the queries that people judged, "
+    )
     for standing in standings:
         name = standing.name
         undecided = result.missing.undecided(name)
@@ -471,7 +522,9 @@ def differences_that_judging_could_undo(
             doubt = f"unjudged documents {could} undo it"
             low = format_number(float(undecided.low[pair]), 4)
             high = format_number(float(undecided.high[pair]), 4)
-            ends = f"depending on their grades the difference is {low} to {high} ({top})"
+            ends = (
+                f"depending on their grades the difference is {low} to {high} ({top})"
+            )
             message = f"{name}, {a} and {b}: significant, but {doubt}: {where}{ends}."
             kind = f"{MIGHT_BE_UNDONE} {name}, but {doubt} ({top})"
             yield Note(message, DOUBTFUL, kind, f"{a} and {b}", runs=(a, b))
@@ -480,18 +533,24 @@ def differences_that_judging_could_undo(
 # -- caveats on tests: the tests themselves --------------------------------------------------------
 
 
-def tests_without_power(result: Comparison, standings: Sequence[Standing]) -> Iterator[Note]:
+def tests_without_power(
+    result: Comparison, standings: Sequence[Standing]
+) -> Iterator[Note]:
     """Warn if a test cannot reject, or hardly can, however large the differences are."""
     tests: dict[tuple[str, int], SignificanceTest] = {}
     for standing in standings:
         test = result.compared.test_of(standing.name)
-        most_queries = int(result.compared.n_queries_of_pairs(standing.name).max(initial=0))
+        most_queries = int(
+            result.compared.n_queries_of_pairs(standing.name).max(initial=0)
+        )
         tests.setdefault((str(test.name), most_queries), test)
     for (_, n_queries), test in tests.items():
         yield from _smallest_p_note(test, n_queries, result)
 
 
-def _smallest_p_note(test: SignificanceTest, n_queries: int, result: Comparison) -> Iterator[Note]:
+def _smallest_p_note(
+    test: SignificanceTest, n_queries: int, result: Comparison
+) -> Iterator[Note]:
     """Yield the smallest p that a test can give if it is above alpha, or not far below."""
     least, queries = smallest_p(test, n_queries), count(n_queries, result.compared.unit)
     least_of_pairs = np.full(len(result.pairs), least)
@@ -507,12 +566,16 @@ def _smallest_p_note(test: SignificanceTest, n_queries: int, result: Comparison)
     if adjusted > test.alpha:
         cannot = f"cannot reject at alpha {format_level(test.alpha)}"
         kind = f"The {test.name} test {cannot}"
-        yield Note(f"{message}: it {cannot}.", BROKEN, kind, f"{queries} (smallest {smallest})")
+        yield Note(
+            f"{message}: it {cannot}.", BROKEN, kind, f"{queries} (smallest {smallest})"
+        )
     elif n_queries < _FEW and adjusted > test.alpha / 10:
         yield Note(f"{message}.", ASIDE)
 
 
-def skewed_verdicts(result: Comparison, standings: Sequence[Standing]) -> Iterator[Note]:
+def skewed_verdicts(
+    result: Comparison, standings: Sequence[Standing]
+) -> Iterator[Note]:
     """Warn of verdicts with a margin on skewed differences, also in groups of queries."""
     if result.compared.margins is None:
         return
@@ -524,13 +587,17 @@ def skewed_verdicts(result: Comparison, standings: Sequence[Standing]) -> Iterat
             if test.groups is not None:
                 differences = group_units(differences, test.groups)
             verdicts = [str(standing.verdicts.on(a, b)) for a, b in part.pairs]
-            yield from skewness_notes(name, test, part.pairs, {"": (differences, verdicts)}, unit)
+            yield from skewness_notes(
+                name, test, part.pairs, {"": (differences, verdicts)}, unit
+            )
         if result.compared.grouped:
             parts = _differences_in_groups(result, standing)
             yield from skewness_notes(name, test, result.pairs, parts, unit)
 
 
-def _signed_differences(criterion: Criterion, pair_indices: tuple[Ints, Ints]) -> Floats:
+def _signed_differences(
+    criterion: Criterion, pair_indices: tuple[Ints, Ints]
+) -> Floats:
     """Return the differences of pairs by query, positive where the first run is better."""
     return criterion.sign * np.concatenate([*criterion.differences(*pair_indices)])
 
@@ -549,7 +616,9 @@ def _differences_in_groups(
     }
 
 
-def many_pairs_on_few_queries(result: Comparison, standings: Sequence[Standing]) -> Iterator[Note]:
+def many_pairs_on_few_queries(
+    result: Comparison, standings: Sequence[Standing]
+) -> Iterator[Note]:
     """Warn of tests of means on all pairs of many runs, of which some verdict is often false.
 
     Of all pairs of 16 or 17 real runs, resampled, t with Holm says something false in 0.199, 0.142
@@ -569,7 +638,9 @@ def many_pairs_on_few_queries(result: Comparison, standings: Sequence[Standing])
             rates = "with such skewed differences, some verdict is false in 0.08 to 0.14 of cases"
         else:
             continue
-        size = f"{len(result.pairs):,} pairs on {count(n_queries, result.compared.unit)}"
+        size = (
+            f"{len(result.pairs):,} pairs on {count(n_queries, result.compared.unit)}"
+        )
         message = f"{name}: all {size}: {rates}; a baseline asks for fewer comparisons."
         yield Note(message, WEAK, "All pairs of many runs on few queries", name)
 
@@ -584,7 +655,9 @@ def _are_mostly_skewed(result: Comparison, name: str) -> bool:
     return bool(sizes and np.median(sizes) > _MOSTLY_SKEWED)
 
 
-def pairs_with_few_differences(result: Comparison, standings: Sequence[Standing]) -> Iterator[Note]:
+def pairs_with_few_differences(
+    result: Comparison, standings: Sequence[Standing]
+) -> Iterator[Note]:
     """Warn of pairs that differ on too few queries for any verdict."""
     for standing in standings:
         name, test = standing.name, result.compared.test_of(standing.name)
@@ -598,14 +671,20 @@ def pairs_with_few_differences(result: Comparison, standings: Sequence[Standing]
         for pair in np.flatnonzero((n_differing > 0) & (least > test.alpha)).tolist():
             a, b = result.pairs[pair]
             n = int(n_differing[pair])
-            differ = f"{count(n, result.compared.unit)} {'differs' if n == 1 else 'differ'}"
+            differ = (
+                f"{count(n, result.compared.unit)} {'differs' if n == 1 else 'differ'}"
+            )
             limit = f"no p is below {format_p(float(least[pair]))}"
-            message = f"{name}, {a} and {b}: unresolvable: only {differ}, and so {limit}."
+            message = (
+                f"{name}, {a} and {b}: unresolvable: only {differ}, and so {limit}."
+            )
             kind = f"Unresolvable by {name}, as too few {_plural(result.compared.unit)} differ"
             yield Note(message, DOUBTFUL, kind, f"{a} and {b} ({n})", runs=(a, b))
 
 
-def estimates_without_zeros(result: Comparison, standings: Sequence[Standing]) -> Iterator[Note]:
+def estimates_without_zeros(
+    result: Comparison, standings: Sequence[Standing]
+) -> Iterator[Note]:
     """Say that Wilcoxon's estimates leave out differences of 0, where there are any."""
     if result.compared.predicted is not None:
         return
@@ -619,18 +698,24 @@ def estimates_without_zeros(result: Comparison, standings: Sequence[Standing]) -
             "By Wilcoxon, estimate and interval are those of the differences "
             f"by {name} that are not 0"
         )
-        for pair in np.flatnonzero((n_differing > 0) & (n_differing < n_queries)).tolist():
+        for pair in np.flatnonzero(
+            (n_differing > 0) & (n_differing < n_queries)
+        ).tolist():
             a, b = result.pairs[pair]
             n = int(n_differing[pair])
             middle = f"the median of the {n} differences that are not 0"
             message = f"{name}, {a} and {b}: the estimate is {middle}"
             if smallest_p(test, n) > test.alpha:
-                message += f", and so few have no interval at alpha {format_level(test.alpha)}"
+                message += (
+                    f", and so few have no interval at alpha {format_level(test.alpha)}"
+                )
             subject = f"{a} and {b} ({n} of {n_queries[pair]})"
             yield Note(f"{message}.", ASIDE, kind, subject, runs=(a, b))
 
 
-def losses_on_unseen_queries(result: Comparison, standings: Sequence[Standing]) -> Iterator[Note]:
+def losses_on_unseen_queries(
+    result: Comparison, standings: Sequence[Standing]
+) -> Iterator[Note]:
     """Say which rare losses the queries may miss, where a run is not worse or within the margin."""
     if result.compared.margins is None:
         return
@@ -654,7 +739,9 @@ def losses_on_unseen_queries(result: Comparison, standings: Sequence[Standing]) 
         yield Note(f"{listed(names)}: {risk}.")
 
 
-CAVEATS_ON_TESTS: tuple[Callable[[Comparison, Sequence[Standing]], Iterator[Note]], ...] = (
+CAVEATS_ON_TESTS: tuple[
+    Callable[[Comparison, Sequence[Standing]], Iterator[Note]], ...
+] = (
     poorly_shared_queries,
     best_runs_of_few_queries,
     outnumbered_leaders,
@@ -699,7 +786,9 @@ class _DecidedPair(NamedTuple):
     def subject(self) -> str:
         """Return both runs and the skewness."""
         a, b = self.runs
-        return self._within_part(f"{a} and {b} (skewness {format_number(self.skewness, 1)})")
+        return self._within_part(
+            f"{a} and {b} (skewness {format_number(self.skewness, 1)})"
+        )
 
     def _within_part(self, text: str) -> str:
         return f"{self.part}: {text}" if self.part else text
@@ -749,7 +838,9 @@ def skewness_notes(
     if first_of_few:
         n_units_of_few = {part: parts[part][0].shape[1] for part in first_of_few}
         if "" in first_of_few:
-            rests = f"{first_of_few[''].verdict} rests on {count(n_units_of_few[''], unit)}"
+            rests = (
+                f"{first_of_few[''].verdict} rests on {count(n_units_of_few[''], unit)}"
+            )
         else:
             groups = listed([*first_of_few], FEW_NAMES)
             rests = f"verdicts rest on few {_plural(unit)} in {groups}"
@@ -767,7 +858,9 @@ def _decided_pairs(
     """Return the pairs with a verdict, with the skewness of their differences."""
     return [
         _DecidedPair(part, runs, verdict, skew)
-        for runs, verdict, skew in zip(pairs, verdicts, skewness(differences).tolist(), strict=True)
+        for runs, verdict, skew in zip(
+            pairs, verdicts, skewness(differences).tolist(), strict=True
+        )
         if verdict != UNDECIDED
     ]
 
@@ -788,7 +881,11 @@ def _skewed_about_a_centre(
 
 
 def _too_skewed(
-    name: str, test: SignificanceTest, decided: Sequence[_DecidedPair], units: str, n_units: int
+    name: str,
+    test: SignificanceTest,
+    decided: Sequence[_DecidedPair],
+    units: str,
+    n_units: int,
 ) -> Iterator[Note]:
     """Warn of verdicts on differences that are too skewed for their number."""
     for pair in decided:

@@ -11,12 +11,22 @@ import numpy as np
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.rounding import same
 from ir_lexirecall.comparison import Comparison
-from ir_lexirecall.comparison.verdicts import BETTER, NOT_WORSE, UNDECIDED, WITHIN, WORSE
+from ir_lexirecall.comparison.verdicts import (
+    BETTER,
+    NOT_WORSE,
+    UNDECIDED,
+    WITHIN,
+    WORSE,
+)
 from ir_lexirecall.preferences.functions import PAIRWISE
 from ir_lexirecall.preferences.naming import parse_preference
 from ir_lexirecall.present import glance as marks
 from ir_lexirecall.present import text as texts
-from ir_lexirecall.present.caveats import MIGHT_BE_UNDONE, comparison_caveats, shared_words
+from ir_lexirecall.present.caveats import (
+    MIGHT_BE_UNDONE,
+    comparison_caveats,
+    shared_words,
+)
 from ir_lexirecall.present.findings import grouped
 from ir_lexirecall.present.glance import Glance, Group, Part, Step
 from ir_lexirecall.present.standings import (
@@ -49,7 +59,9 @@ def comparison_glance(result: Comparison, places: int = PLACES) -> Glance:
     missing = _left_out(result, standings)
     if not standings:
         return replace(whole, remarks=missing)
-    whole = replace(whole, unjudged=[*_unjudged(result, standings)], steps=_steps(result))
+    whole = replace(
+        whole, unjudged=[*_unjudged(result, standings)], steps=_steps(result)
+    )
     remarks = [*missing, *_predicted(result, standings), *_in_groups(result, standings)]
     if len(result.runs) == 2:
         facts = [(display_name(x.name, result), _fact(x, places)) for x in standings]
@@ -91,7 +103,9 @@ def _title(result: Comparison) -> str:
 def _notes(result: Comparison) -> list[str]:
     """Return the caveats, without those that a mark shows."""
     notes = comparison_caveats(result)
-    return list(grouped(note for note in notes if not note.kind.startswith(MIGHT_BE_UNDONE)))
+    return list(
+        grouped(note for note in notes if not note.kind.startswith(MIGHT_BE_UNDONE))
+    )
 
 
 def _left_out(result: Comparison, standings: Sequence[Standing]) -> list[str]:
@@ -102,12 +116,18 @@ def _left_out(result: Comparison, standings: Sequence[Standing]) -> list[str]:
         if name not in shown and result.compared.by[name].query_ids:
             not_finite.append(name)
     if not_finite and standings:
-        return [f"Left out, as not every value is a finite number: {listed(not_finite)}."]
+        return [
+            f"Left out, as not every value is a finite number: {listed(not_finite)}."
+        ]
     if not_finite:
         return [f"Not every value is a finite number: {listed(not_finite)}."]
     if standings:
         return []
-    empty = "No query has a relevant document" if result.query_ids else "There are no queries"
+    empty = (
+        "No query has a relevant document"
+        if result.query_ids
+        else "There are no queries"
+    )
     return [f"{empty}: nothing can be compared."]
 
 
@@ -117,7 +137,10 @@ def _steps(result: Comparison) -> list[Step]:
         return []
     a, b = list(result.runs)[:2] if len(result.runs) == 2 else ("A", "B")
     quoted = f"'{a}', '{b}'" if len(result.runs) == 2 else "a, b"
-    steps = [Step("--pairs", ".table()"), Step(f"--explain {a} {b}", f".explain({quoted})")]
+    steps = [
+        Step("--pairs", ".table()"),
+        Step(f"--explain {a} {b}", f".explain({quoted})"),
+    ]
     if result.compared.scored is not None:
         steps.append(Step("--bounds", ".bounds()"))
     if len(result.criteria) > 1:
@@ -133,11 +156,15 @@ def _row_order(standing: Standing) -> list[str]:
     baseline = standing.result.baseline
     if baseline is None or standing.criterion.is_measure:
         return standing.runs
-    net = dict(zip(standing.against["run"], standing.against["difference"], strict=True))
+    net = dict(
+        zip(standing.against["run"], standing.against["difference"], strict=True)
+    )
     return sorted(standing.runs, key=lambda run: -float(net.get(run, 0.0)))
 
 
-def _group(standing: Standing, rows: Sequence[str], places: int, *, is_first: bool) -> Group:
+def _group(
+    standing: Standing, rows: Sequence[str], places: int, *, is_first: bool
+) -> Group:
     """Return the columns of a criterion."""
     if standing.result.baseline is not None and len(rows) > 1:
         return _group_against(standing, rows, places)
@@ -198,9 +225,12 @@ def _group_against(standing: Standing, rows: Sequence[str], places: int) -> Grou
     row_of_run = {str(row["run"]): row for _, row in standing.against.iterrows()}
     means = standing.ranking.set_index("run")["mean"]
     cells = [
-        _cells_against(standing, float(means[run]), row_of_run.get(run), places) for run in rows
+        _cells_against(standing, float(means[run]), row_of_run.get(run), places)
+        for run in rows
     ]
-    first, differences, intervals, p, verdicts, shown_marks = map(list, zip(*cells, strict=True))
+    first, differences, intervals, p, verdicts, shown_marks = map(
+        list, zip(*cells, strict=True)
+    )
     parts = [
         Part("mean" if standing.criterion.is_measure else "won:lost", first),
         *_missing_parts(standing, rows),
@@ -342,13 +372,25 @@ def _legend_against(
 def _how_tested(result: Comparison, standings: Sequence[Standing]) -> str:
     """Return how differences were tested; the next line of the legend is about the criteria."""
     how = how_compared(result, [standing.name for standing in standings])
-    return how.removesuffix(", each criterion by itself") if families_words(result) else how
+    return (
+        how.removesuffix(", each criterion by itself")
+        if families_words(result)
+        else how
+    )
 
 
-def _about_preferences(result: Comparison, standings: Sequence[Standing]) -> Iterator[str]:
+def _about_preferences(
+    result: Comparison, standings: Sequence[Standing]
+) -> Iterator[str]:
     """Yield what the numbers of preferences are, and how the measure of the same name differs."""
-    others = "against all other runs" if result.baseline is None else f"against {result.baseline}"
-    preferences = [standing for standing in standings if not standing.criterion.is_measure]
+    others = (
+        "against all other runs"
+        if result.baseline is None
+        else f"against {result.baseline}"
+    )
+    preferences = [
+        standing for standing in standings if not standing.criterion.is_measure
+    ]
     pairwise = [x.name for x in preferences if _mean_head(x) == "mean"]
     if len(pairwise) < len(preferences):
         yield f"net: (won - lost) / queries, {others}{_same_order_words(result, standings)}"
@@ -358,20 +400,29 @@ def _about_preferences(result: Comparison, standings: Sequence[Standing]) -> Ite
 
 def _same_order_words(result: Comparison, standings: Sequence[Standing]) -> str:
     """Return which measures order rankings as a preference of the same name does."""
-    if all(display_name(standing.name, result) == standing.name for standing in standings):
+    if all(
+        display_name(standing.name, result) == standing.name for standing in standings
+    ):
         return ""
-    measures = [name for name, x in result.compared.by.items() if getattr(x, "order", None)]
+    measures = [
+        name for name, x in result.compared.by.items() if getattr(x, "order", None)
+    ]
     return f"; {listed(measures)}: the same order as a number"
 
 
-def _differing_pairs(result: Comparison, standings: Sequence[Standing], how: str) -> str:
+def _differing_pairs(
+    result: Comparison, standings: Sequence[Standing], how: str
+) -> str:
     """Return how many pairs differ significantly, by each criterion."""
     n_pairs = len(result.pairs)
     if len(standings) == 1:
         return (
-            f"{standings[0].verdicts.decided:,} of {n_pairs:,} pairs differ significantly ({how})"
+            f"{standings[0].verdicts.decided:,} of {n_pairs:,} pairs differ "
+            f"significantly ({how})"
         )
-    numbers = [f"{x.verdicts.decided:,} by {display_name(x.name, result)}" for x in standings]
+    numbers = [
+        f"{x.verdicts.decided:,} by {display_name(x.name, result)}" for x in standings
+    ]
     numbers[0] = numbers[0].replace(" by ", f" of {n_pairs:,} pairs by ", 1)
     return f"significantly different: {', '.join(numbers)} ({how})"
 
@@ -394,7 +445,9 @@ def _has_interval(standing: Standing) -> bool:
 
 def _margin_legend(result: Comparison, standings: Sequence[Standing]) -> Iterator[str]:
     """Yield what *undecided* and the bounds mean, where verdicts know a margin."""
-    verdicts = {word for standing in standings for word in standing.verdicts.pairs.values()}
+    verdicts = {
+        word for standing in standings for word in standing.verdicts.pairs.values()
+    }
     if UNDECIDED in verdicts:
         yield "undecided: neither worse, nor better, nor shown to be non-inferior"
     if {WITHIN, NOT_WORSE, UNDECIDED} & verdicts:
@@ -405,7 +458,11 @@ def _margin_legend(result: Comparison, standings: Sequence[Standing]) -> Iterato
 def _would_decide(result: Comparison, standings: Sequence[Standing]) -> Iterator[str]:
     """Yield what would decide the pairs that are not decided: how many queries, or how much."""
     compared = result.compared
-    if compared.predicted is not None or result.test.cluster or compared.unit != "query":
+    if (
+        compared.predicted is not None
+        or result.test.cluster
+        or compared.unit != "query"
+    ):
         return
     facts = [fact for fact in map(_planned_fact, standings) if fact]
     if not facts:
@@ -421,8 +478,12 @@ def _would_decide(result: Comparison, standings: Sequence[Standing]) -> Iterator
 def _planned_fact(standing: Standing) -> str:
     """Return what would decide the undecided pairs by a measure; empty if that is unknown."""
     result = standing.result
-    is_open = np.array([standing.verdicts.on(a, b) == UNDECIDED for a, b in result.pairs])
-    is_plannable = standing.criterion.is_measure and len(standing.criterion.query_ids) > 1
+    is_open = np.array(
+        [standing.verdicts.on(a, b) == UNDECIDED for a, b in result.pairs]
+    )
+    is_plannable = (
+        standing.criterion.is_measure and len(standing.criterion.query_ids) > 1
+    )
     if not is_plannable or not is_open.any():
         return ""
     if result.compared.margins is None:
@@ -474,7 +535,9 @@ def _fact(standing: Standing, places: int) -> str:
     subject = a if result.baseline else standing.runs[0]
     seen = standing.seen_from(b if subject == a else a).iloc[0]
     numbers = _numbers(standing, seen, texts.p_words(float(row["p_corrected"])), places)
-    return f"no significant difference: {subject} {numbers}{_unresolvable(standing, row)}"
+    return (
+        f"no significant difference: {subject} {numbers}{_unresolvable(standing, row)}"
+    )
 
 
 def _significant(standing: Standing, row: pd.Series, places: int) -> str:
@@ -545,7 +608,9 @@ def _unresolvable(standing: Standing, row: pd.Series) -> str:
     if least_two_sided_p(np.array(differing)) <= test.alpha:
         return ""
     verb = "differs" if differing == 1 else "differ"
-    return f"; unresolvable: only {count(differing, standing.result.compared.unit)} {verb}"
+    return (
+        f"; unresolvable: only {count(differing, standing.result.compared.unit)} {verb}"
+    )
 
 
 # -- what a table cannot say -----------------------------------------------------------------------
@@ -578,7 +643,11 @@ def _worth_words(result: Comparison, worth: Mapping[str, str], n_criteria: int) 
     """Return how many more queries predicted judgments are worth."""
     if not worth:
         return " count"
-    pairs = f", the median over {len(result.pairs):,} pairs" if len(result.pairs) > 1 else ""
+    pairs = (
+        f", the median over {len(result.pairs):,} pairs"
+        if len(result.pairs) > 1
+        else ""
+    )
     numbers = [f"{number} more for {name}" for name, number in worth.items()]
     if n_criteria == 1:
         numbers = [f"{number} more" for number in worth.values()]
@@ -587,7 +656,11 @@ def _worth_words(result: Comparison, worth: Mapping[str, str], n_criteria: int) 
 
 def _in_groups(result: Comparison, standings: Sequence[Standing]) -> Iterator[str]:
     """Yield what differs in which group of queries, in a sentence for each criterion."""
-    if result.compared.groups is None or not result.compared.grouped or len(result.runs) < 2:
+    if (
+        result.compared.groups is None
+        or not result.compared.grouped
+        or len(result.runs) < 2
+    ):
         return
     sizes = result.compared.groups.sizes
     how = how_compared(result, [standing.name for standing in standings], len(sizes))
@@ -600,7 +673,9 @@ def _in_groups(result: Comparison, standings: Sequence[Standing]) -> Iterator[st
             head = by.replace("by ", "By ", 1)
         facts = [
             (_in_group(result, rows), f"{group} ({count(sizes[str(group)], 'query')})")
-            for group, rows in result.group_table(standing.name).groupby("group", sort=False)
+            for group, rows in result.group_table(standing.name).groupby(
+                "group", sort=False
+            )
         ]
         yield f"{head}{texts.once(facts, 'in')}."
 
@@ -612,8 +687,12 @@ def _in_group(result: Comparison, rows: pd.DataFrame) -> str:
         fact = f"{number:,} of {count(len(rows), 'pair')} differ" if number else ""
     else:
         runs = gathered(zip(rows["verdict"], rows["run_a"], strict=True))
-        decided = [verdict for verdict in VERDICTS if verdict in runs and verdict != UNDECIDED]
-        fact = ", ".join(f"{listed(runs[verdict], FEW_NAMES)} {verdict}" for verdict in decided)
+        decided = [
+            verdict for verdict in VERDICTS if verdict in runs and verdict != UNDECIDED
+        ]
+        fact = ", ".join(
+            f"{listed(runs[verdict], FEW_NAMES)} {verdict}" for verdict in decided
+        )
     return fact or "no significant differences"
 
 
@@ -643,7 +722,9 @@ def _best_by_all(standings: Sequence[Standing]) -> Iterator[str]:
 def _better_than_the_leader(standing: Standing, *, is_single: bool) -> Iterator[str]:
     """Yield which runs are significantly better than the one with the best mean."""
     best = standing.runs[0]
-    better = [run for run in standing.runs[1:] if standing.verdicts.on(run, best) == BETTER]
+    better = [
+        run for run in standing.runs[1:] if standing.verdicts.on(run, best) == BETTER
+    ]
     if better:
         verb = "is" if len(better) == 1 else "are"
         by = "" if is_single else f" by {display_name(standing.name, standing.result)}"
@@ -657,13 +738,17 @@ def _leaves_out_undecided(standing: Standing) -> bool:
     return any(standing.verdicts.on(leader, run) == UNDECIDED for run in left_out)
 
 
-def _opposite_pairs(result: Comparison, first: Standing, second: Standing) -> Iterator[str]:
+def _opposite_pairs(
+    result: Comparison, first: Standing, second: Standing
+) -> Iterator[str]:
     """Yield how many pairs two criteria order differently."""
     signs = []
     for standing in (first, second):
         differences = result.compared.pair_differences(standing.name)
         is_level = same(differences, 0.0, 1.0)
-        signs.append(np.where(is_level, 0, standing.criterion.sign * np.sign(differences)))
+        signs.append(
+            np.where(is_level, 0, standing.criterion.sign * np.sign(differences))
+        )
     n_opposite = int(np.count_nonzero(signs[0] * signs[1] < 0))
     if n_opposite:
         n_pairs = len(result.pairs)
@@ -691,10 +776,16 @@ def _unjudged(result: Comparison, standings: Sequence[Standing]) -> Iterator[str
 
 def _by(standing: Standing, standings: Sequence[Standing]) -> str:
     """Return " by" and the criterion, which is left out where there is one only."""
-    return f" by {display_name(standing.name, standing.result)}" if len(standings) > 1 else ""
+    return (
+        f" by {display_name(standing.name, standing.result)}"
+        if len(standings) > 1
+        else ""
+    )
 
 
-def _could_change_the_winner(result: Comparison, standings: Sequence[Standing]) -> Iterator[str]:
+def _could_change_the_winner(
+    result: Comparison, standings: Sequence[Standing]
+) -> Iterator[str]:
     """Yield on how many queries unjudged documents could change the winner of the leading pair.
 
     These are the two best runs, or the best run and the baseline.
@@ -807,7 +898,9 @@ def _might_be_undone(
         n_of = f"{len(standing.unsure or [])} of {standing.verdicts.decided:,}"
         shares.append(f"{n_of}{differences}{_by(standing, standings)}")
     if result.baseline is not None:
-        return f"{marks.UNSURE} {documents} might undo the difference ({listed(shares)})"
+        return (
+            f"{marks.UNSURE} {documents} might undo the difference ({listed(shares)})"
+        )
     return f"{documents} might undo {listed(shares)}"
 
 
@@ -826,4 +919,6 @@ def _why_not_bounded(result: Comparison, name: str, by: str) -> Iterator[str]:
 def verdict_cells(result: Comparison, rows: pd.DataFrame) -> list[str]:
     """Return verdicts in words, for tables of pairs."""
     has_margin = result.compared.margins is not None
-    return [verdict_words(verdict, has_margin=has_margin) for verdict in rows["verdict"]]
+    return [
+        verdict_words(verdict, has_margin=has_margin) for verdict in rows["verdict"]
+    ]

@@ -39,7 +39,9 @@ to go by. Aside: good to know.
 """
 
 FEW_QUERIES = "Few queries"  # kind of a note
-_MOVED = "Documents of equal score move means (give them different scores, or see tie_audit)"
+_MOVED = (
+    "Documents of equal score move means (give them different scores, or see tie_audit)"
+)
 
 
 class Note(str):
@@ -81,7 +83,9 @@ class Note(str):
 
     def within(self, name: str) -> Note:
         """Return the same note on a part of the result that has a name."""
-        return Note(f"{name}: {self}", self.gravity, self.kind, f"{name}: {self.subject}")
+        return Note(
+            f"{name}: {self}", self.gravity, self.kind, f"{name}: {self.subject}"
+        )
 
 
 def grouped(notes: Iterable[Note]) -> list[Note]:
@@ -92,7 +96,9 @@ def grouped(notes: Iterable[Note]) -> list[Note]:
     ['Empty: a (2 queries) and b (2 queries).', 'Only 3 queries.']
     """
     joined = []
-    notes_of_kind = gathered((note.kind or str(note), note) for note in dict.fromkeys(notes))
+    notes_of_kind = gathered(
+        (note.kind or str(note), note) for note in dict.fromkeys(notes)
+    )
     for kind, alike in notes_of_kind.items():
         if len(alike) == 1:
             joined.append(alike[0])
@@ -113,7 +119,9 @@ def notes_of_run(run: str, notes: Iterable[Note]) -> list[str]:
     (['Ties move: AP and RR.'], ['Ties move AP.'])
     """
     on_run = [note for note in notes if note.runs == (run,)]
-    notes_of_kind = gathered((note.kind if note.fact else str(note), note) for note in on_run)
+    notes_of_kind = gathered(
+        (note.kind if note.fact else str(note), note) for note in on_run
+    )
     sentences = []
     for kind, alike in notes_of_kind.items():
         if len(alike) == 1:
@@ -182,7 +190,8 @@ def _on_depths(scored: ScoredRuns) -> Iterator[Note]:
             median = f"median depth {np.median(depth[is_ranked]):g}"
             share = f"{n_shallow} of {n_rankings}"
             message = (
-                f"{name}: {share} rankings are shallow ({median}) and miss relevant documents."
+                f"{name}: {share} rankings are shallow ({median}) and miss relevant "
+                "documents."
             )
             kind = "Shallow rankings that miss relevant documents"
             subject = f"{name} ({share} queries, {median})"
@@ -192,7 +201,13 @@ def _on_depths(scored: ScoredRuns) -> Iterator[Note]:
             share = f"{n_absent} of {n_queries} queries"
             lacks = "has no ranking" if n_absent > n_queries / 2 else "returns nothing"
             message = f"{name} {lacks} for {share}."
-            yield Note(message, BROKEN, "No documents at all", f"{name} (on {share})", runs=(name,))
+            yield Note(
+                message,
+                BROKEN,
+                "No documents at all",
+                f"{name} (on {share})",
+                runs=(name,),
+            )
 
 
 def _on_rising_scores(scored: ScoredRuns) -> Iterator[Note]:
@@ -210,7 +225,9 @@ def _on_hardly_judged(scored: ScoredRuns) -> Iterator[Note]:
     kind = "Far fewer judged documents than in the other runs"
     shares = hardly_judged(scored.judgments, scored.runs, scored.sources)
     for name, share, of_others, message in shares:
-        subject = f"{name} ({share:.0%} of the first {FIRST}, {of_others:.0%} in the others)"
+        subject = (
+            f"{name} ({share:.0%} of the first {FIRST}, {of_others:.0%} in the others)"
+        )
         yield Note(message, DOUBTFUL if share else BROKEN, kind, subject, runs=(name,))
 
 
@@ -218,7 +235,9 @@ def _on_ties(scored: ScoredRuns) -> Iterator[Note]:
     """Yield notes on means that documents of equal score move."""
     for run, measure, ends, message in scored.tie_warnings():
         fact, subject = f"{measure} ({ends})", f"{measure} of {run} ({ends})"
-        yield Note(f"{run}: {message}", DOUBTFUL, _MOVED, subject, runs=(run,), fact=fact)
+        yield Note(
+            f"{run}: {message}", DOUBTFUL, _MOVED, subject, runs=(run,), fact=fact
+        )
 
 
 # -- findings ------------------------------------------------------------------------------------
@@ -255,7 +274,9 @@ class Finding:
             self,
             sentences=[texts.in_short(sentence, names) for sentence in self.sentences],
             notes=[texts.in_short(note, names) for note in self.notes],
-            ranking=None if self.ranking is None else self.ranking.rename(columns=names),
+            ranking=None
+            if self.ranking is None
+            else self.ranking.rename(columns=names),
             title=texts.in_short(self.title, names),
             names=[],
             explained=texts.explained_names(names),
@@ -269,7 +290,9 @@ class Finding:
             parts.append("\n".join(["Caveats:", *notes]))
         if short.ranking is not None and len(short.ranking):
             table = short.shown_ranking().text()[0]
-            parts.append(f"{texts.printable(short.title)}\n{table}" if short.title else table)
+            parts.append(
+                f"{texts.printable(short.title)}\n{table}" if short.title else table
+            )
         if short.explained:
             parts.append(texts.printable(short.explained))
         return "\n\n".join(parts)
@@ -298,12 +321,16 @@ class Finding:
         if "run" in table:
             table = table.copy()
             table.insert(0, "", range(1, len(table) + 1))
-        number = next((name for name in map(str, table.columns) if name not in ("", "run")), "")
+        number = next(
+            (name for name in map(str, table.columns) if name not in ("", "run")), ""
+        )
         marks = {number: self.marks} if any(self.marks) else None
         return replace(Shown.from_frame(table, marks, places), title=self.title)
 
 
-def html(finding: Finding, picture: str = "", caption: str = "", most: int = _MOST_ROWS) -> str:
+def html(
+    finding: Finding, picture: str = "", caption: str = "", most: int = _MOST_ROWS
+) -> str:
     """Return a finding as HTML for a notebook: sentences, caveats, the ranking, a picture.
 
     >>> print(html(Finding(["<b> leads."])))
@@ -312,7 +339,9 @@ def html(finding: Finding, picture: str = "", caption: str = "", most: int = _MO
     finding = finding.in_short()
     parts = [f"<p>{'<br>'.join(map(texts.escape_html, finding.sentences))}</p>"]
     if finding.notes:
-        items = "".join(f"<li>{texts.escape_html(note)}</li>" for note in finding.shown_notes())
+        items = "".join(
+            f"<li>{texts.escape_html(note)}</li>" for note in finding.shown_notes()
+        )
         parts.append(f"<p><b>Caveats:</b></p><ul>{items}</ul>")
     if finding.ranking is not None and len(finding.ranking):
         parts.append(finding.shown_ranking().html(most))
@@ -345,7 +374,9 @@ def collection_finding(collection: Collection) -> Finding:
     measures = listed(list(map(str, collection.recommended())), most=20)
     sentences.append(f"Recommended measures: {measures}.")
     by_grade = qrels["relevance"].value_counts().sort_index(ascending=False)
-    table = pd.DataFrame({"grade": by_grade.index.astype(str), "judgments": by_grade.to_numpy()})
+    table = pd.DataFrame(
+        {"grade": by_grade.index.astype(str), "judgments": by_grade.to_numpy()}
+    )
     notes = gravest_first(_on_relevant_documents(n_relevant))
     return Finding(sentences, notes, table, title="Judgments by grade of relevance:")
 
@@ -355,12 +386,16 @@ def _on_judgments(collection: Collection) -> Iterator[str]:
     n_relevant = collection.relevant_by_query[collection.relevant_by_query > 0]
     if len(n_relevant):
         ends = f"{n_relevant.min():,} to {n_relevant.max():,} (median {n_relevant.median():g})"
-        grades = f"from grade {collection.rel} on; the top grade is {collection.max_rel}"
+        grades = (
+            f"from grade {collection.rel} on; the top grade is {collection.max_rel}"
+        )
         yield f"Relevant documents of a query: {ends}, {grades}."
     if collection.has_subtopics:
         yield "Documents are judged for each subtopic of a query."
     if collection.aspects:
-        aspects = [f"{name} (top grade {top})" for name, top in collection.aspects.items()]
+        aspects = [
+            f"{name} (top grade {top})" for name, top in collection.aspects.items()
+        ]
         yield f"Judged aspects: {listed(aspects)}."
 
 

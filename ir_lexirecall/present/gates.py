@@ -13,10 +13,20 @@ from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall.comparison.gating import Gate
 from ir_lexirecall.comparison.verdicts import NOT_BOUNDED, UNDONE
 from ir_lexirecall.present import text as texts
-from ir_lexirecall.present.caveats import MIGHT_BE_UNDONE, comparison_caveats, shared_words
+from ir_lexirecall.present.caveats import (
+    MIGHT_BE_UNDONE,
+    comparison_caveats,
+    shared_words,
+)
 from ir_lexirecall.present.comparisons import PLACES, signed
 from ir_lexirecall.present.findings import grouped
-from ir_lexirecall.present.glance import Glance, Group, Part, glance_markdown, glance_text
+from ir_lexirecall.present.glance import (
+    Glance,
+    Group,
+    Part,
+    glance_markdown,
+    glance_text,
+)
 from ir_lexirecall.present.standings import largest_loss, standings_of
 from ir_lexirecall.present.tables import Shown, plain
 
@@ -59,7 +69,9 @@ def gate_glance(gate: Gate, most: int = _MOST_LOST) -> Glance:
     shown = [note for note in notes if not note.kind.startswith(MIGHT_BE_UNDONE)]
     details = []
     if gate.release is not None:
-        details.append((f"{headline(gate.release)}:", _release_table(gate.release, alpha)))
+        details.append(
+            (f"{headline(gate.release)}:", _release_table(gate.release, alpha))
+        )
     lost = _lost(gate, most)
     return Glance(
         headline(gate),
@@ -67,7 +79,10 @@ def gate_glance(gate: Gate, most: int = _MOST_LOST) -> Glance:
         groups=_groups(gate, alpha),
         legend=[*_legend(gate)],
         unjudged=[*_unjudged(gate)],
-        remarks=[*_would_decide(gate), *([str(gate.look)] if gate.look is not None else [])],
+        remarks=[
+            *_would_decide(gate),
+            *([str(gate.look)] if gate.look is not None else []),
+        ],
         notes=list(grouped(shown)),
         kept=list(map(str, gate.table["criterion"])),
         row_head="criterion",
@@ -141,7 +156,9 @@ def _outcome(gate: Gate) -> str:
         return f"{candidate} against {baseline}: no mean fell by more than its margin"
     if gate.undecided:
         by = texts.listed(gate.undecided)
-        return f"{candidate} is not shown to be worse than {baseline}; undecided by {by}"
+        return (
+            f"{candidate} is not shown to be worse than {baseline}; undecided by {by}"
+        )
     return f"{candidate} is non-inferior to {baseline} ({_margins(gate)})"
 
 
@@ -196,7 +213,9 @@ def _groups(gate: Gate, alpha: float) -> list[Group]:
     groups += [
         _column("margin", (f"{x:g}" for x in table["margin"])),
         _column("worse: p", map(texts.format_p, table["worse_p"].astype(float)), 1),
-        _column("not worse: p", map(texts.format_p, table["not_worse_p"].astype(float)), 1),
+        _column(
+            "not worse: p", map(texts.format_p, table["not_worse_p"].astype(float)), 1
+        ),
         _verdict_column(gate),
     ]
     return groups
@@ -230,7 +249,9 @@ def _interval_column(gate: Gate, alpha: float) -> Group:
         intervals = result.with_test(replace(result.test, alpha=alpha)).table()
     ends = zip(intervals["ci_low"], intervals["ci_high"], strict=True)
     level = texts.confidence_words({"alpha": alpha})
-    return _column(f"{level} interval", (texts.interval(*both, PLACES) for both in ends), 2)
+    return _column(
+        f"{level} interval", (texts.interval(*both, PLACES) for both in ends), 2
+    )
 
 
 def _largest_losses(gate: Gate) -> list[str]:
@@ -311,8 +332,14 @@ def _queries_needed(gate: Gate, name: str) -> str:
     """Return how many queries would show that a loss is less than the margin; empty if unknown."""
     result = gate.comparison
     margin = float(gate.table.set_index("criterion").loc[name, "margin"])
-    is_plannable = result.compared.by[name].is_measure and result.compared.predicted is None
-    if not is_plannable or not margin > 0 or len(result.compared.by[name].query_ids) < 2:
+    is_plannable = (
+        result.compared.by[name].is_measure and result.compared.predicted is None
+    )
+    if (
+        not is_plannable
+        or not margin > 0
+        or len(result.compared.by[name].query_ids) < 2
+    ):
         return ""
     queries = float(result.queries_for_margin(margin, _POWER, name)["queries"].iloc[0])
     return f"{queries:,.0f}" if np.isfinite(queries) else ""
@@ -323,7 +350,9 @@ def gate_json(gate: Gate, most: int = _MOST_LOST) -> str:
 
     def records(table: pd.DataFrame) -> list[dict[str, Any]]:
         rows = table.to_dict(orient="records")
-        return [{str(name): plain(value) for name, value in row.items()} for row in rows]
+        return [
+            {str(name): plain(value) for name, value in row.items()} for row in rows
+        ]
 
     facts = {
         "baseline": gate.baseline,

@@ -44,7 +44,9 @@ _LONGEST_RUN = 24  # columns of a run's name in a text
 _BETWEEN = "   "  # groups of columns
 _UNBROKEN = "\N{NO-BREAK SPACE}"
 _P = re.compile(r"p [<=]+ [\d.]+")
-_MARK_BEFORE_WORDS = re.compile(r"(?:^|(?<=, ))[-+*=] (?=better|worse|best mean|may be the best)")
+_MARK_BEFORE_WORDS = re.compile(
+    r"(?:^|(?<=, ))[-+*=] (?=better|worse|best mean|may be the best)"
+)
 _BAR = (96, 12)  # width and height of the picture of an interval
 STYLE = (
     ".irl-glance td,.irl-glance th{padding:2px 8px;text-align:right;white-space:nowrap}"
@@ -164,10 +166,12 @@ class Glance:
             self,
             title=texts.in_short(self.title, names),
             groups=[
-                replace(group, name=names.get(group.name, group.name)) for group in self.groups
+                replace(group, name=names.get(group.name, group.name))
+                for group in self.groups
             ],
             facts=[
-                (names.get(name, name), texts.in_short(fact, names)) for name, fact in self.facts
+                (names.get(name, name), texts.in_short(fact, names))
+                for name, fact in self.facts
             ],
             legend=shortened(self.legend),
             unjudged=shortened(self.unjudged),
@@ -244,7 +248,9 @@ def full_text(glance: Glance, provenance: Mapping[str, Any]) -> str:
     return glance_text(glance, None, all_rows=True, all_notes=True, provenance=line)
 
 
-def _wrapped(sentences: Iterable[str], width: int | None, indent: str = "") -> list[str]:
+def _wrapped(
+    sentences: Iterable[str], width: int | None, indent: str = ""
+) -> list[str]:
     """Return sentences as lines, each beginning a line of its own."""
     lines: list[str] = []
     further = indent + ("  " if indent else "")
@@ -307,7 +313,9 @@ def _gravest_note_lines(
     return lines
 
 
-def _step_lines(steps: Sequence[Step], width: int | None, *, options: bool) -> list[str]:
+def _step_lines(
+    steps: Sequence[Step], width: int | None, *, options: bool
+) -> list[str]:
     """Return how to see more: a line each if a purpose is named, else one line of them all."""
     lines, without_purpose = [], []
     for step in steps:
@@ -327,7 +335,9 @@ def _table_lines(
     """Return the table, in as many blocks below each other as the width asks for."""
     names = _row_names(glance, rows, width)
     room = None if width is None else width - texts.width(names[0])
-    groups = [_group_lines(group, rows) for group in _fitting(glance.groups, rows, room)]
+    groups = [
+        _group_lines(group, rows) for group in _fitting(glance.groups, rows, room)
+    ]
     between = _BETWEEN
     if all(map(_is_single_column, glance.groups)):
         between = between[1:]
@@ -344,7 +354,9 @@ def _table_lines(
     return lines
 
 
-def _blocks(groups: Sequence[list[str]], between: int, room: int | None) -> list[list[list[str]]]:
+def _blocks(
+    groups: Sequence[list[str]], between: int, room: int | None
+) -> list[list[list[str]]]:
     """Return which groups of columns stand beside each other; those without room begin a block."""
     blocks: list[list[list[str]]] = [[]]
     used = 0
@@ -376,7 +388,9 @@ def _row_names(glance: Glance, rows: Sequence[int], width: int | None) -> list[s
     return texts.padded([glance.row_head, "", *names], numeric=False)
 
 
-def _fitting(groups: Sequence[Group], rows: Sequence[int], room: int | None) -> list[Group]:
+def _fitting(
+    groups: Sequence[Group], rows: Sequence[int], room: int | None
+) -> list[Group]:
     """Return the groups without the least important columns, as far as the room asks for that."""
     kept = list(groups)
     if room is None:
@@ -411,7 +425,9 @@ def _group_lines(group: Group, rows: Sequence[int]) -> list[str]:
         cells = [part.head, *(part.cells[i] for i in rows)]
         columns.append(texts.padded(cells, numeric=part.numeric))
     if any(group.marks):
-        columns.append(texts.padded(["", *(group.marks[i] for i in rows)], numeric=False))
+        columns.append(
+            texts.padded(["", *(group.marks[i] for i in rows)], numeric=False)
+        )
     lines = ["  ".join(cells) for cells in zip(*columns, strict=True)]
     name = texts.printable(group.name)
     is_numeric = _is_single_column(group) and group.parts[0].numeric
@@ -451,7 +467,9 @@ def glance_html(
     parts += _html_notes(short.notes)
     parts.append(picture)
     below = [provenance]
-    if not is_report:  # which has full names with its criteria, and links instead of steps
+    if (
+        not is_report
+    ):  # which has full names with its criteria, and links instead of steps
         parts.insert(0, f"<style>{STYLE}</style>")
         steps = "  ".join(step.code for step in short.steps if step.code)
         below = [explained, steps, provenance]
@@ -496,7 +514,9 @@ def _html_table(glance: Glance, full: Glance) -> str:
     ends = {group.name: _ends(group) for group in glance.groups if group.spans}
     body = []
     for i in rows:
-        cells = [f'<th scope="row" class="name">{texts.escape_html(glance.rows[i])}</th>']
+        cells = [
+            f'<th scope="row" class="name">{texts.escape_html(glance.rows[i])}</th>'
+        ]
         for group in glance.groups:
             cells += _html_cells(group, i, ends.get(group.name))
         body.append(f"<tr>{''.join(cells)}</tr>")
@@ -517,13 +537,18 @@ def _html_heads(glance: Glance, full: Glance) -> str:
     corner = texts.escape_html(glance.row_head) or _read_out("run")
     first, second = [f'<th scope="col" class="name" rowspan="2">{corner}</th>'], []
     for group, whole in zip(glance.groups, full.groups, strict=True):
-        heads = [texts.escape_html(part.head) or _read_out("value") for part in _html_parts(group)]
+        heads = [
+            texts.escape_html(part.head) or _read_out("value")
+            for part in _html_parts(group)
+        ]
         if group.spans:
             heads.append(_read_out("interval"))
         if any(group.marks):
             heads.append(_read_out("mark"))
         name = texts.escape_html(group.name)
-        attributes = f'class="group" colspan="{len(heads)}"{_full_name(group.name, whole.name)}'
+        attributes = (
+            f'class="group" colspan="{len(heads)}"{_full_name(group.name, whole.name)}'
+        )
         first.append(f'<th scope="colgroup" {attributes}>{name}</th>')
         second += [f'<th scope="col">{head}</th>' for head in heads]
     return f"<tr>{''.join(first)}</tr><tr>{''.join(second)}</tr>"
@@ -601,7 +626,9 @@ def without_marks(sentence: str) -> str:
 
 def _ends(group: Group) -> tuple[float, float]:
     """Return the range of all intervals of a group."""
-    finite = [x for span in group.spans for x in span if x == x and abs(x) != float("inf")]
+    finite = [
+        x for span in group.spans for x in span if x == x and abs(x) != float("inf")
+    ]
     if not finite or min(finite) == max(finite):
         return 0.0, 1.0
     return min(finite), max(finite)
@@ -610,8 +637,12 @@ def _ends(group: Group) -> tuple[float, float]:
 def _bar(span: tuple[float, float, float], ends: tuple[float, float]) -> str:
     """Return an interval as a small picture: a line from end to end, and a dot at the value."""
     width, height = _BAR
-    low, value, high = ((x - ends[0]) / (ends[1] - ends[0]) * (width - 8) + 4 for x in span)
-    if not all(-1 <= x <= width + 1 for x in (low, value, high)):  # an end is not finite
+    low, value, high = (
+        (x - ends[0]) / (ends[1] - ends[0]) * (width - 8) + 4 for x in span
+    )
+    if not all(
+        -1 <= x <= width + 1 for x in (low, value, high)
+    ):  # an end is not finite
         return ""
     middle = height / 2
     line = f'<line x1="{low:.1f}" x2="{high:.1f}" y1="{middle}" y2="{middle}"'
@@ -658,7 +689,10 @@ def glance_markdown(glance: Glance, provenance: str = "") -> str:
 def _markdown_table(glance: Glance) -> str:
     """Return the table in Markdown: each column with the name of its criterion."""
     columns = _markdown_columns(glance)
-    cells = [texts.padded(column.cells, numeric=column.numeric, least=1) for column in columns]
+    cells = [
+        texts.padded(column.cells, numeric=column.numeric, least=1)
+        for column in columns
+    ]
     lines = [f"| {' | '.join(line)} |" for line in zip(*cells, strict=True)]
     rules = []
     for column, padded in zip(columns, cells, strict=True):

@@ -64,7 +64,9 @@ def _resampled(result: Benchmark, over: str) -> str:
     if over == "queries":
         return f"stratified bootstrap over {'groups of queries' if result.cluster else 'queries'}"
     groups = ", the noise of groups of queries as a floor" if result.cluster else ""
-    return f"t over collections (random effects{groups}), ranks by a two-level bootstrap"
+    return (
+        f"t over collections (random effects{groups}), ranks by a two-level bootstrap"
+    )
 
 
 def benchmark_caveats(result: Benchmark) -> list[Note]:
@@ -78,7 +80,9 @@ def _notes(result: Benchmark) -> Iterator[Note]:
     """Yield what to be careful about, of several collections."""
     yield from _on_missing_runs(result)
     for name, reason in result.left_out.items():
-        yield Note(f"{name} is left out of results over all collections: {reason}.", BROKEN)
+        yield Note(
+            f"{name} is left out of results over all collections: {reason}.", BROKEN
+        )
     if len(result) < 5:
         number = count(len(result), "collection")
         yield Note(f"Only {number}: they say little about others (over='collections').")
@@ -94,7 +98,9 @@ def _notes(result: Benchmark) -> Iterator[Note]:
     yield from _on_replicated(result)
     for name, comparison in result.items():
         for note in caveats_on_data(comparison):
-            if note.kind != FEW_QUERIES:  # which `_on_small_collections` says of all at once
+            if (
+                note.kind != FEW_QUERIES
+            ):  # which `_on_small_collections` says of all at once
                 yield note.within(name)
 
 
@@ -107,7 +113,9 @@ def _on_missing_runs(result: Benchmark) -> Iterator[Note]:
         return
     n_tasks = len(result)
     least_first = sorted(result.lacking.items(), key=lambda item: -len(item[1]))
-    facts = [f"{run} has {n_tasks - len(names)} of {n_tasks}" for run, names in least_first]
+    facts = [
+        f"{run} has {n_tasks - len(names)} of {n_tasks}" for run, names in least_first
+    ]
     runs = count(len(facts), "run")
     yield Note(
         f"{runs} {'lacks' if len(facts) == 1 else 'lack'} tasks ({listed(facts, 3)}): means are "
@@ -120,7 +128,9 @@ def _on_values_per_task(result: Benchmark) -> Iterator[Note]:
     """Yield notes on the values of a leaderboard."""
     over = "tests and intervals are over collections, and know nothing of the queries within"
     yield Note(f"A value per collection: {over}.")
-    tables = [result.compared.given for result in result.values() if result.compared.given]
+    tables = [
+        result.compared.given for result in result.values() if result.compared.given
+    ]
     if result.cell_scores is not None:
         yield from _on_cells(result, result.cell_scores)
         tables = [replace(table, missing_cells=()) for table in tables]
@@ -133,8 +143,15 @@ def _on_cells(result: Benchmark, scores: CellScores) -> Iterator[Note]:
     runs_of_cell = scores.runs_that_lack(result.quantities[0])
     if not runs_of_cell or len(result.runs) < 2:
         return
-    shown = [f"{' '.join(cell)}, not of {listed(runs, 2)}" for cell, runs in runs_of_cell.items()]
-    are = "cell (task, split, subset) is" if len(shown) == 1 else "cells (task, split, subset) are"
+    shown = [
+        f"{' '.join(cell)}, not of {listed(runs, 2)}"
+        for cell, runs in runs_of_cell.items()
+    ]
+    are = (
+        "cell (task, split, subset) is"
+        if len(shown) == 1
+        else "cells (task, split, subset) are"
+    )
     shared = result.shared_cells().to_numpy(copy=True)
     np.fill_diagonal(shared, shared.max())
     a, b = (result.runs[i] for i in np.unravel_index(shared.argmin(), shared.shape))
@@ -162,7 +179,9 @@ def _on_few_queries(result: Benchmark) -> Iterator[Note]:
     """
     sizes = _sizes(result).values()
     if len(result.runs) > 2 and len(sizes) * min(sizes) < 25 and sum(sizes) > 4:
-        yield Note(f"Few queries in all, or in one collection: {RARE}, and its rank be too low.")
+        yield Note(
+            f"Few queries in all, or in one collection: {RARE}, and its rank be too low."
+        )
 
 
 def _on_small_collections(result: Benchmark) -> Iterator[Note]:
@@ -179,7 +198,10 @@ def _on_small_collections(result: Benchmark) -> Iterator[Note]:
 
 def _on_leader_behind(result: Benchmark, name: str) -> Iterator[Note]:
     """Yield a note if the best run is behind the baseline on some collection."""
-    baseline, sign = result.runs.index(str(result.baseline)), result.criterion(name).sign
+    baseline, sign = (
+        result.runs.index(str(result.baseline)),
+        result.criterion(name).sign,
+    )
     try:
         values = result.values_of(name)
     except ValueError:  # a value that is not a number, which the finding says
@@ -187,7 +209,11 @@ def _on_leader_behind(result: Benchmark, name: str) -> Iterator[Note]:
     means = sign * levelled(np.stack([x.mean(axis=1) for x in values], axis=1), SUM)
     leader = int(best_first(means.mean(axis=1))[0])
     is_behind = means[leader] < means[baseline]
-    names = [collection for collection, is_one in zip(result, is_behind, strict=True) if is_one]
+    names = [
+        collection
+        for collection, is_one in zip(result, is_behind, strict=True)
+        if is_one
+    ]
     if names:
         run, behind = result.runs[leader], listed(names)
         kind = "Leaders behind the baseline on some collections"
@@ -213,7 +239,10 @@ def _on_replicated(result: Benchmark) -> Iterator[Note]:
         return
     for name in result.quantities:
         try:
-            differences, replicated = result.differences_of(name), result.replicated(name)
+            differences, replicated = (
+                result.differences_of(name),
+                result.replicated(name),
+            )
         except ValueError:  # a value that is not a number, which the finding says
             continue
         test = next(iter(result.values())).compared.test_of(name)
@@ -221,9 +250,13 @@ def _on_replicated(result: Benchmark) -> Iterator[Note]:
         is_any_small = min(x.shape[1] for x in differences) < _SETTLED
         if is_any_better and is_any_small and len(result) > 1 and test.name != "sign":
             number = f"some of {len(result)} collections"
-            yield Note(f"{name}: better on {number} rests on one-sided p; {_TOO_SMALL}.")
+            yield Note(
+                f"{name}: better on {number} rests on one-sided p; {_TOO_SMALL}."
+            )
         if not result.cluster:
-            yield from _on_skewed_replicates(result, name, test, differences, replicated)
+            yield from _on_skewed_replicates(
+                result, name, test, differences, replicated
+            )
 
 
 def _on_skewed_replicates(
@@ -244,20 +277,26 @@ def _on_skewed_replicates(
     """
     sign = result.criterion(name).sign
     pairs = [(str(run), str(result.baseline)) for run in replicated["run"]]
-    verdicts = [BETTER if least else UNDECIDED for least in replicated["better_on_at_least"]]
+    verdicts = [
+        BETTER if least else UNDECIDED for least in replicated["better_on_at_least"]
+    ]
     of_collections = zip(result, differences, strict=True)
     parts = {collection: (sign * x, verdicts) for collection, x in of_collections}
     yield from skewness_notes(name, test, pairs, parts, "query")
 
 
-def benchmark_glance(result: Benchmark, over: str | None = None, places: int = PLACES) -> Glance:
+def benchmark_glance(
+    result: Benchmark, over: str | None = None, places: int = PLACES
+) -> Glance:
     """Return a benchmark at a glance; on a single collection (``over`` queries) its comparison."""
     over = result.sample(over)
     if len(result) == 1 and over == "queries":
         return comparison_glance(next(iter(result.values())), places)
     notes = list(grouped(benchmark_caveats(result)))
     if len(result) == 1:
-        missing = "it says nothing about others, and results over collections are missing (-)"
+        missing = (
+            "it says nothing about others, and results over collections are missing (-)"
+        )
         notes.append(Note(f"One collection: {missing}."))
     whole = Glance(_title(result), notes=notes, names=result.criteria)
     if not result.runs:
@@ -266,7 +305,9 @@ def benchmark_glance(result: Benchmark, over: str | None = None, places: int = P
         result.overall(over)
     except ValueError as error:
         reason = str(error).removeprefix("overall: ")
-        return replace(whole, remarks=[f"There are no results over all collections: {reason}."])
+        return replace(
+            whole, remarks=[f"There are no results over all collections: {reason}."]
+        )
     standings = [MacroStanding(result, name, over) for name in result.quantities]
     rows = standings[0].runs
     return replace(
@@ -275,7 +316,10 @@ def benchmark_glance(result: Benchmark, over: str | None = None, places: int = P
         groups=[_group(standing, rows, places) for standing in standings],
         legend=[*_legend(result, standings, over)],
         remarks=[*_remarks(result, standings)],
-        steps=[Step("--pairs", ".overall()"), Step("--report FILE", "report(result, path)")],
+        steps=[
+            Step("--pairs", ".overall()"),
+            Step("--report FILE", "report(result, path)"),
+        ],
         kept=[result.baseline] if result.baseline else [],
     )
 
@@ -284,9 +328,13 @@ def _title(result: Benchmark) -> str:
     """Return what was evaluated: runs, collections, queries, baseline."""
     queries = sum(len(comparison.query_ids) for comparison in result.values())
     size = "a value of each" if result.per_task else count(queries, "query")
-    collections = f"{count(len(result), 'collection')} ({listed(list(result), MOST_COLLECTIONS)})"
+    collections = (
+        f"{count(len(result), 'collection')} ({listed(list(result), MOST_COLLECTIONS)})"
+    )
     title = f"{count(len(result.runs), 'run')}, {collections}, {size}, each collection counts once"
-    return f"{title}; against {result.baseline}" if result.baseline is not None else title
+    return (
+        f"{title}; against {result.baseline}" if result.baseline is not None else title
+    )
 
 
 def _group(standing: MacroStanding, rows: Sequence[str], places: int) -> Group:
@@ -295,7 +343,9 @@ def _group(standing: MacroStanding, rows: Sequence[str], places: int) -> Group:
     level = texts.confidence_words(standing.result.provenance)
     spans = [
         (float(low), float(mean), float(high))
-        for low, mean, high in table[["ci_low", "mean", "ci_high"]].itertuples(index=False)
+        for low, mean, high in table[["ci_low", "mean", "ci_high"]].itertuples(
+            index=False
+        )
     ]
     parts = [Part("mean", [texts.format_number(mean, places) for _, mean, _ in spans])]
     shares = missing_shares(standing.result, rows)
@@ -310,8 +360,12 @@ def _group(standing: MacroStanding, rows: Sequence[str], places: int) -> Group:
     if len(rows) > 1:
         parts.append(Part("rank", ranks_of(table), numeric=False))
         if standing.result.per_task:
-            parts.append(Part("by mean rank", ranks_of(table, "borda"), 3, numeric=False))
-    return Group(standing.name + direction_words(standing.criterion), parts, marks, spans)
+            parts.append(
+                Part("by mean rank", ranks_of(table, "borda"), 3, numeric=False)
+            )
+    return Group(
+        standing.name + direction_words(standing.criterion), parts, marks, spans
+    )
 
 
 def _best_marks(standing: MacroStanding, rows: Sequence[str]) -> list[str]:
@@ -331,17 +385,27 @@ def _signs(table: pd.DataFrame) -> list[str]:
 
 def _difference_parts(table: pd.DataFrame, places: int) -> list[Part]:
     """Return the columns of differences to the baseline."""
-    differences = ["" if np.isnan(x) else signed(float(x), places) for x in table["difference"]]
+    differences = [
+        "" if np.isnan(x) else signed(float(x), places) for x in table["difference"]
+    ]
     ends = zip(table["difference_low"], table["difference_high"], strict=True)
     intervals = [texts.interval(*both, places) for both in ends]
     p = ["" if np.isnan(x) else texts.format_p(float(x)) for x in table["p_corrected"]]
-    return [Part("diff.", differences), Part("of difference", intervals, 3), Part("p", p, 1)]
+    return [
+        Part("diff.", differences),
+        Part("of difference", intervals, 3),
+        Part("p", p, 1),
+    ]
 
 
-def _legend(result: Benchmark, standings: Sequence[MacroStanding], over: str) -> Iterator[str]:
+def _legend(
+    result: Benchmark, standings: Sequence[MacroStanding], over: str
+) -> Iterator[str]:
     """Yield what the marks mean, and how means and differences were tested."""
     level = texts.confidence_words(result.provenance)
-    best = "best mean of the runs with the most tasks" if result.has_gaps else "best mean"
+    best = (
+        "best mean of the runs with the most tasks" if result.has_gaps else "best mean"
+    )
     yield (
         f"{BEST} {best}, {MAY_BE_BEST} may be the best as well ({level} for each criterion); "
         f"rank: {level} for all runs at once ({_resampled(result, over)})"
@@ -369,7 +433,9 @@ def _legend_against(
     if any(SIGNS.keys() & set(standing.against["verdict"]) for standing in standings):
         yield f"+ better, - worse than {result.baseline} ({how})"
     else:
-        least = min(float(standing.against["p_corrected"].min()) for standing in standings)
+        least = min(
+            float(standing.against["p_corrected"].min()) for standing in standings
+        )
         none = f"no significant difference from {result.baseline}, p >= {texts.format_p(least)}"
         yield f"{none} ({how})"
     if families:
@@ -390,7 +456,9 @@ def _remarks(result: Benchmark, standings: Sequence[MacroStanding]) -> Iterator[
 
 def _different_leaders(standings: Sequence[MacroStanding]) -> Iterator[str]:
     """Yield who leads by which criteria, if criteria have different leaders."""
-    criteria_of = gathered((tuple(standing.leaders), standing.name) for standing in standings)
+    criteria_of = gathered(
+        (tuple(standing.leaders), standing.name) for standing in standings
+    )
     if len(criteria_of) < 2:
         return
     facts = []
@@ -409,7 +477,9 @@ def _corrected_winners(standings: Sequence[MacroStanding]) -> Iterator[str]:
             best = rows.iloc[0]
             corrected = texts.format_number(float(best["mean_corrected"]), PLACES)
             observed = texts.format_number(float(best["mean"]), PLACES)
-            facts.append(f"{best['run']} {corrected} instead of {observed} by {standing.name}")
+            facts.append(
+                f"{best['run']} {corrected} instead of {observed} by {standing.name}"
+            )
     if facts:
         yield f"The best mean, corrected for having been selected: {'; '.join(facts)}."
 
@@ -430,7 +500,9 @@ def _replicated(result: Benchmark) -> Iterator[str]:
     if len(result) < 2 or len(result.runs) < 2 or result.per_task:
         return
     tables = {name: result.replicated(name) for name in result.quantities}
-    combinations = sorted({str(table.attrs["combination"]) for table in tables.values()})
+    combinations = sorted(
+        {str(table.attrs["combination"]) for table in tables.values()}
+    )
     level = texts.confidence_words(result.provenance)
     combination = f"p combined by {' or '.join(combinations)}"
     how = f"({level} confidence for each criterion; {combination})"
@@ -453,10 +525,14 @@ def _replicated_fact(table: pd.DataFrame, n_collections: int) -> str:
         n_collections: number of collections.
     """
     table = table.sort_values("better_on_at_least", ascending=False, kind="stable")
-    runs = gathered((int(row.better_on_at_least), str(row.run)) for row in table.itertuples())
+    runs = gathered(
+        (int(row.better_on_at_least), str(row.run)) for row in table.itertuples()
+    )
     runs.pop(0, None)
     facts = [f"{listed(names)} on at least {least}" for least, names in runs.items()]
-    facts[:1] = [f"{fact} of {count(n_collections, 'collection')}" for fact in facts[:1]]
+    facts[:1] = [
+        f"{fact} of {count(n_collections, 'collection')}" for fact in facts[:1]
+    ]
     return texts.enumerated(facts)
 
 
@@ -470,7 +546,9 @@ def wilcoxon_words(test: Mapping[str, Any]) -> str:
     pairs = p[np.triu_indices(len(p), 1)]
     n_differing = int((pairs <= test["alpha"]).sum())
     of_pairs = f"{n_differing:,} of {count(len(pairs), 'pair')} differ"
-    return f"Wilcoxon's signed ranks over collections with Holm's correction: {of_pairs}"
+    return (
+        f"Wilcoxon's signed ranks over collections with Holm's correction: {of_pairs}"
+    )
 
 
 def benchmark_table(
@@ -497,7 +575,10 @@ def benchmark_table(
         check_choice("columns", columns, TABLES)
     over = result.sample(over)
     result.overall(over)  # raises if nothing can be said
-    standings = [MacroStanding(result, name, over) for name in ([by] if by else result.quantities)]
+    standings = [
+        MacroStanding(result, name, over)
+        for name in ([by] if by else result.quantities)
+    ]
     column_of = _columns_of(result, standings, places)
     shown = list(column_of.values())
     if columns is not None:
@@ -528,7 +609,9 @@ def _columns_of(
     columns = {
         "criterion": Column("criterion", names),
         "run": Column("run", runs),
-        "mean": Column("mean (interval)", _cells(table, "mean", "ci", places), True, best),
+        "mean": Column(
+            "mean (interval)", _cells(table, "mean", "ci", places), True, best
+        ),
     }
     shares = missing_shares(result, runs)
     if shares:
@@ -548,7 +631,9 @@ def _columns_of(
         ends = zip(table["next_low"], table["next_high"], strict=True)
         intervals = [texts.interval(low, high) for low, high in ends]
         columns["next"] = Column("next collection", intervals, True)
-        shares_of_variance = [texts.format_number(float(value), 2) for value in table["i2"]]
+        shares_of_variance = [
+            texts.format_number(float(value), 2) for value in table["i2"]
+        ]
         columns["i2"] = Column("I2", shares_of_variance, True)
     return columns
 

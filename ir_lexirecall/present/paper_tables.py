@@ -52,8 +52,13 @@ def marks_of(result: Comparison) -> dict[str, list[str]]:
         if result.baseline is None or name not in tested:
             continue
         verdicts = result.tests.verdicts_by(name)
-        signs = [SIGNS.get(verdicts.on(run, result.baseline) or "", "") for run in result.runs]
-        marks[name] = [best + sign for best, sign in zip(marks[name], signs, strict=True)]
+        signs = [
+            SIGNS.get(verdicts.on(run, result.baseline) or "", "")
+            for run in result.runs
+        ]
+        marks[name] = [
+            best + sign for best, sign in zip(marks[name], signs, strict=True)
+        ]
     return marks
 
 
@@ -67,7 +72,10 @@ def _numbers_of(result: Comparison, name: str) -> dict[str, float]:
     if criterion.is_measure or result.baseline is None or name not in defined(result):
         return dict(zip(result.runs, criterion.means.tolist(), strict=True))
     differences = result.table(name).set_index("run_a")["difference"]
-    return {run: 0.0 if run == result.baseline else float(differences[run]) for run in result.runs}
+    return {
+        run: 0.0 if run == result.baseline else float(differences[run])
+        for run in result.runs
+    }
 
 
 def comparison_table(
@@ -99,14 +107,21 @@ def comparison_table(
         shown = _means(result, standings, places, holds=holds)
         notes = _notes_on_means(result, standings)
     corrected = families_words(result)
-    if standings and corrected:  # the sentence on the test ends with "each criterion by itself"
+    if (
+        standings and corrected
+    ):  # the sentence on the test ends with "each criterion by itself"
         notes.append(f"{corrected[0].upper()}{corrected[1:]}.")
     if holds:
         notes += _notes_on_daggers(result, standings)
     criteria = dict(result.compared.by)
-    if columns == "differences":  # they show the estimate of a sign test, not all queries won
+    if (
+        columns == "differences"
+    ):  # they show the estimate of a sign test, not all queries won
         for name, standing in standings.items():
-            if not standing.criterion.is_measure and standing.estimate != MEAN_DIFFERENCE:
+            if (
+                not standing.criterion.is_measure
+                and standing.estimate != MEAN_DIFFERENCE
+            ):
                 del criteria[name]
     notes += criteria_captions(criteria, _rivals(result, columns))
     title = _caption(result, columns) if caption is None else caption
@@ -119,7 +134,9 @@ def _rivals(result: Comparison, columns: str) -> str:
         return ""
     if result.baseline is not None:
         return f"against {result.baseline}"
-    return "against the other run" if len(result.runs) == 2 else "mean over all other runs"
+    return (
+        "against the other run" if len(result.runs) == 2 else "mean over all other runs"
+    )
 
 
 def _caption(result: Comparison, columns: str) -> str:
@@ -159,7 +176,11 @@ def _means(
 
 
 def _raised_marks(
-    standing: Standing | None, runs: Sequence[str], letters: Mapping[str, str], *, holds: bool
+    standing: Standing | None,
+    runs: Sequence[str],
+    letters: Mapping[str, str],
+    *,
+    holds: bool,
 ) -> dict[str, str]:
     """Return the letters of beaten runs or, with a baseline, daggers, by run.
 
@@ -204,7 +225,9 @@ def _letters() -> Iterator[str]:
             yield "".join(letters)
 
 
-def _letter_marks(standing: Standing, letters: Mapping[str, str], *, holds: bool) -> dict[str, str]:
+def _letter_marks(
+    standing: Standing, letters: Mapping[str, str], *, holds: bool
+) -> dict[str, str]:
     """Return, for each run, the letters of the runs that it is significantly better than."""
     runs = list(letters)
     separator = "" if len(runs) <= len(string.ascii_lowercase) else ","
@@ -224,7 +247,9 @@ def _daggers(standing: Standing, runs: Sequence[str]) -> dict[str, str]:
     return {run: DAGGER * ({run, standing.result.baseline} in unsure) for run in runs}
 
 
-def _notes_on_daggers(result: Comparison, standings: Mapping[str, Standing]) -> list[str]:
+def _notes_on_daggers(
+    result: Comparison, standings: Mapping[str, Standing]
+) -> list[str]:
     """Return what daggers mean, and by which criteria nothing is bounded."""
     depth_of: dict[str, int | None] = {}
     unbounded = []
@@ -232,11 +257,17 @@ def _notes_on_daggers(result: Comparison, standings: Mapping[str, Standing]) -> 
         depth, held = result.missing.holds(name)
         if standing.unsure:
             depth_of[name] = depth
-        if standing.unsure is None and standing.verdicts.decided and NOT_BOUNDED in held:
+        if (
+            standing.unsure is None
+            and standing.verdicts.decided
+            and NOT_BOUNDED in held
+        ):
             unbounded.append(name)
     notes = [dagger_note(depth_of)] if depth_of else []
     if unbounded:
-        notes.append(f"What unjudged documents could change is not bounded by {listed(unbounded)}.")
+        notes.append(
+            f"What unjudged documents could change is not bounded by {listed(unbounded)}."
+        )
     return notes
 
 
@@ -254,7 +285,9 @@ def _differences(
     rows: list[_DifferenceRow] = []
     for standing in standings.values():
         rows += _rows_of_differences(standing, places, holds=holds)
-    cells = {name: [row[i] for row in rows] for i, name in enumerate(_DifferenceRow._fields)}
+    cells = {
+        name: [row[i] for row in rows] for i, name in enumerate(_DifferenceRow._fields)
+    }
     columns = []
     if len(standings) > 1:
         has_blocks = len(result.pairs) > 1
@@ -303,7 +336,9 @@ def _rows_of_differences(
         )
 
 
-def _notes_on_differences(result: Comparison, standings: Mapping[str, Standing]) -> list[str]:
+def _notes_on_differences(
+    result: Comparison, standings: Mapping[str, Standing]
+) -> list[str]:
     """Return what was subtracted, what the signs mean, and what the intervals are of."""
     if not standings or len(result.runs) < 2:
         return []
@@ -314,8 +349,12 @@ def _notes_on_differences(result: Comparison, standings: Mapping[str, Standing])
         notes.append(f"Differences are {run} minus {baseline}.")
     how = how_compared(result, list(standings))
     notes.append(f"+, -: better, worse than {baseline} ({how}).")
-    estimates = {standing.estimate for standing in standings.values()} - {MEAN_DIFFERENCE}
+    estimates = {standing.estimate for standing in standings.values()} - {
+        MEAN_DIFFERENCE
+    }
     if estimates:
         names = listed(sorted(estimates))
-        notes.append(f"Differences and intervals are those of the test's estimate ({names}).")
+        notes.append(
+            f"Differences and intervals are those of the test's estimate ({names})."
+        )
     return notes

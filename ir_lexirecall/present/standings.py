@@ -51,13 +51,19 @@ SIGNS = {BETTER: "+", WORSE: "-"}
 VERDICTS = [BETTER, WORSE, WITHIN, NOT_WORSE, UNDECIDED]  # in the order of sentences
 NO_DIFFERENCE = "not significantly different"
 _NUMBERS = dict(
-    enumerate(["two", "three", "four", "five", "six", "seven", "eight", "nine"], start=2)
+    enumerate(
+        ["two", "three", "four", "five", "six", "seven", "eight", "nine"], start=2
+    )
 )
 
 _TURNED = {"run_a": "run_b", "wins": "losses", "mean_a": "mean_b", "ci_low": "ci_high"}
 _TURNED |= {b: a for a, b in _TURNED.items()}
 _SIGNED = ["net_wins", "difference", "estimate", "ci_low", "ci_high", "effect_size"]
-_OVERALL = {"difference": "estimate", "difference_low": "ci_low", "difference_high": "ci_high"}
+_OVERALL = {
+    "difference": "estimate",
+    "difference_low": "ci_low",
+    "difference_high": "ci_high",
+}
 
 
 def verdict_words(verdict: str | None, *, has_margin: bool = False) -> str:
@@ -155,7 +161,9 @@ def directions(by: Mapping[str, Criterion]) -> str:
     )
 
 
-def criteria_captions(names: Iterable[str], rivals: str = "mean over all other runs") -> list[str]:
+def criteria_captions(
+    names: Iterable[str], rivals: str = "mean over all other runs"
+) -> list[str]:
     """Return what a table of criteria says of its measures, and what its preferences are.
 
     ``rivals`` are the runs that preferences are against; empty if the table names both runs.
@@ -174,7 +182,9 @@ def criteria_captions(names: Iterable[str], rivals: str = "mean over all other r
             if preference is not None:
                 quantity = "(wins - losses) / queries with relevant documents"
                 if preference.NAME in PAIRWISE:
-                    quantity = "preference from -1 to 1 on queries with relevant documents"
+                    quantity = (
+                        "preference from -1 to 1 on queries with relevant documents"
+                    )
                 against = f", {rivals}" if rivals else ""
                 sentences.append(f"{name}: {quantity}{against}.")
     return sentences
@@ -186,7 +196,9 @@ def display_name(name: str, result: Comparison) -> str:
     preference = getattr(criteria[name], "preference", None)
     if preference is None or preference.NAME != "lexirecall":
         return name
-    is_measured = any(getattr(other, "order", None) is not None for other in criteria.values())
+    is_measured = any(
+        getattr(other, "order", None) is not None for other in criteria.values()
+    )
     return f"{name} (exact)" if is_measured else name
 
 
@@ -214,7 +226,11 @@ def families_words(result: Comparison) -> str:
     Empty for one criterion, with a margin, and where the correction runs over all criteria.
     """
     names = result.compared.defined_criteria
-    if len(names) < 2 or result.compared.margins is not None or result.test.family == "all":
+    if (
+        len(names) < 2
+        or result.compared.margins is not None
+        or result.test.family == "all"
+    ):
         return ""
     if len(result.runs) < 2:
         return ""
@@ -260,7 +276,9 @@ def macro_families_words(result: Benchmark, over: str) -> str:
 
 def _families_sentence(n_left: Mapping[str, int], n_pairs: int) -> str:
     """Return how many differences a correction over all criteria would leave, by criterion."""
-    number = "both" if len(n_left) == 2 else f"all {_NUMBERS.get(len(n_left), len(n_left))}"
+    number = (
+        "both" if len(n_left) == 2 else f"all {_NUMBERS.get(len(n_left), len(n_left))}"
+    )
     return f"if corrected over {number} criteria: {_differences_left(n_left, n_pairs)}"
 
 
@@ -337,10 +355,14 @@ class Standing:
 
     def _against(self, table: pd.DataFrame, reference: str) -> pd.DataFrame:
         """Return the rows of a table of pairs that compare a run with the reference, best first."""
-        turned = table[table["run_a"] == reference].rename(columns=_TURNED)[table.columns]
+        turned = table[table["run_a"] == reference].rename(columns=_TURNED)[
+            table.columns
+        ]
         turned[_SIGNED] = -turned[_SIGNED]
         turned["verdict"] = [turned_verdict(verdict) for verdict in turned["verdict"]]
-        both = pd.concat([turned, table[table["run_b"] == reference]]).set_index("run_a")
+        both = pd.concat([turned, table[table["run_b"] == reference]]).set_index(
+            "run_a"
+        )
         best_first = [run for run in self.runs if run in both.index]
         return both.loc[best_first].rename_axis("run").reset_index()
 
@@ -424,7 +446,9 @@ class MacroStanding:
         """
         if self.all_alike:
             return []
-        best = self.result.best_set(self.name, self.over).set_index("run")["may_be_best"]
+        best = self.result.best_set(self.name, self.over).set_index("run")[
+            "may_be_best"
+        ]
         return [self.runs[0], *(run for run in self.runs[1:] if best[run])]
 
 

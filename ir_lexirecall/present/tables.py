@@ -112,7 +112,11 @@ class Shown:
 
     @classmethod
     def from_frame(
-        cls, table: Table, marks: Marks | None = None, places: int = PLACES, confidence: str = ""
+        cls,
+        table: Table,
+        marks: Marks | None = None,
+        places: int = PLACES,
+        confidence: str = "",
     ) -> Shown:
         """Return a plain frame, or columns by name, as a table.
 
@@ -156,12 +160,16 @@ class Shown:
             ends = np.cumsum([texts.width(column[0]) + 2 for column in lines]) - 2
             n_fitting = int(np.searchsorted(ends, width, side="right"))
             n_kept = min(n_kept, max(self._n_naming + 1, n_fitting))
-        shown = "\n".join("  ".join(row).rstrip() for row in zip(*lines[:n_kept], strict=True))
+        shown = "\n".join(
+            "  ".join(row).rstrip() for row in zip(*lines[:n_kept], strict=True)
+        )
         left_out = [column.head for column in self.columns[n_kept:]]
         if not left_out:
             return shown, ""
         how_many = f"{len(left_out)} of {len(lines)} columns left out"
-        return shown, texts.printable(f"({how_many}: {', '.join(left_out)}; --wide shows all)")
+        return shown, texts.printable(
+            f"({how_many}: {', '.join(left_out)}; --wide shows all)"
+        )
 
     @property
     def _n_naming(self) -> int:
@@ -198,16 +206,26 @@ class Shown:
             return "\n".join(lines)
         sentences = filter(None, [self.title, *self.notes])
         caption = " ".join(_latex_sentence(sentence) for sentence in sentences)
-        wrapper = textwrap.TextWrapper(_LATEX_WIDTH, break_long_words=False, break_on_hyphens=False)
+        wrapper = textwrap.TextWrapper(
+            _LATEX_WIDTH, break_long_words=False, break_on_hyphens=False
+        )
         whole = wrapper.fill(f"\\caption{{{caption}}}")
-        above = [_PREAMBLE, "\\begin{table}", "\\centering", whole, f"\\label{{{label}}}"]
+        above = [
+            _PREAMBLE,
+            "\\begin{table}",
+            "\\centering",
+            whole,
+            f"\\label{{{label}}}",
+        ]
         if len(alignments) > _MOST_LATEX_COLUMNS:  # or they are wider than the text
             above.append("\\setlength{\\tabcolsep}{4pt}")
         return "\n".join([*above, *lines, "\\end{table}"])
 
     def _in_latex_blocks(self, rows: Sequence[str], width: int) -> list[str]:
         """Return rows with the name of each block above it, if a column names blocks."""
-        names = next((column.cells for column in self.columns if column.names_blocks), None)
+        names = next(
+            (column.cells for column in self.columns if column.names_blocks), None
+        )
         if names is None:
             return list(rows)
         lines: list[str] = []
@@ -238,7 +256,9 @@ class Shown:
             columns.append(texts.padded([head, *cells], numeric=column.numeric))
             alignments.append("r" if column.numeric else "l")
             if any(raised):
-                columns.append(texts.padded(["", *map(_latex_marks, raised)], numeric=False))
+                columns.append(
+                    texts.padded(["", *map(_latex_marks, raised)], numeric=False)
+                )
                 alignments.append("@{\\,}l")
         return columns, alignments
 
@@ -251,7 +271,9 @@ class Shown:
         >>> Shown.from_frame({"run": ["a", "b", "c"]}).html(most=1).partition("<p>")[2]
         '<small>2 more rows</small></p>'
         """
-        head, *body = self._drawn(texts.escape_html, -1, "<b>{}</b>", "<sup>{}</sup>".format, "")
+        head, *body = self._drawn(
+            texts.escape_html, -1, "<b>{}</b>", "<sup>{}</sup>".format, ""
+        )
         title = ""
         if self.title:
             caption = texts.escape_html(self.title)
@@ -262,7 +284,9 @@ class Shown:
         table = f"<table>{title}<thead>{heads}</thead><tbody>{rows}</tbody></table>"
         if len(shown) == len(body):
             return table
-        return f"{table}<p><small>{count(len(body) - len(shown), 'more row')}</small></p>"
+        return (
+            f"{table}<p><small>{count(len(body) - len(shown), 'more row')}</small></p>"
+        )
 
     def _html_row(self, cells: Sequence[str], tag: str) -> str:
         """Return a row of cells, each aligned as its column."""
@@ -273,7 +297,12 @@ class Shown:
         return f"<tr>{row}</tr>"
 
     def _drawn(
-        self, escape: Text, least: int, bold: str = "", raised: Text = str, blank: str = " "
+        self,
+        escape: Text,
+        least: int,
+        bold: str = "",
+        raised: Text = str,
+        blank: str = " ",
     ) -> list[list[str]]:
         """Return the head and the rows, escaped, with their marks.
 
@@ -298,11 +327,15 @@ class Shown:
         return [list(row) for row in zip(*columns, strict=True)]
 
 
-def _marked(cells: Sequence[str], marks: Sequence[str], bold: str, raised: Text) -> list[str]:
+def _marked(
+    cells: Sequence[str], marks: Sequence[str], bold: str, raised: Text
+) -> list[str]:
     """Return cells with their marks: the best in bold, other marks raised, if there are formats."""
     if not bold:
         room = max(map(len, marks))
-        return [cell + mark.ljust(room) for cell, mark in zip(cells, marks, strict=True)]
+        return [
+            cell + mark.ljust(room) for cell, mark in zip(cells, marks, strict=True)
+        ]
     marked = []
     for cell, mark in zip(cells, marks, strict=True):
         shown = bold.format(cell) if BEST in mark else cell
@@ -355,13 +388,17 @@ def _latex_marks(raised: str) -> str:
     return f"\\textsuperscript{{{raised.replace(DAGGER, chr(92) + 'textdagger{}')}}}"
 
 
-def best_marks(values: Iterable[float], *, smaller_is_better: bool = False) -> list[str]:
+def best_marks(
+    values: Iterable[float], *, smaller_is_better: bool = False
+) -> list[str]:
     """Mark the best of several values with ``*``; none if they differ by rounding only.
 
     >>> best_marks([0.1, 0.1 + 0.2, 0.3]), best_marks([0.1, 0.1])
     (['', '*', '*'], ['', ''])
     """
-    numbers = np.asarray(list(values), dtype=np.float64) * (-1 if smaller_is_better else 1)
+    numbers = np.asarray(list(values), dtype=np.float64) * (
+        -1 if smaller_is_better else 1
+    )
     if not len(numbers) or np.isnan(numbers).all():
         return [""] * len(numbers)
     is_best = same(numbers, np.nanmax(numbers))
@@ -375,14 +412,20 @@ def best_marks(values: Iterable[float], *, smaller_is_better: bool = False) -> l
 
 def is_p(name: str) -> bool:
     """Return whether a column holds p-values, by its name."""
-    return name == "p" or name.startswith("p_") or name.endswith((" p", "_p", " p_corrected"))
+    return (
+        name == "p"
+        or name.startswith("p_")
+        or name.endswith((" p", "_p", " p_corrected"))
+    )
 
 
 def columns_of(table: Table) -> dict[str, list[Any]]:
     """Return the columns of a frame or of a mapping, by name."""
     if isinstance(table, Mapping):
         return {str(name): list(values) for name, values in table.items()}
-    return {str(name): table.iloc[:, i].tolist() for i, name in enumerate(table.columns)}
+    return {
+        str(name): table.iloc[:, i].tolist() for i, name in enumerate(table.columns)
+    }
 
 
 def is_numeric(values: Sequence[Any]) -> bool:
@@ -391,7 +434,8 @@ def is_numeric(values: Sequence[Any]) -> bool:
     if not present:
         return any(isinstance(value, float) for value in values)  # a column of NaN
     return not any(
-        isinstance(value, bool) or not isinstance(value, (int, float)) for value in present
+        isinstance(value, bool) or not isinstance(value, (int, float))
+        for value in present
     )
 
 

@@ -22,10 +22,21 @@ if TYPE_CHECKING:
 K = TypeVar("K")
 V = TypeVar("V")
 
-_LATEX = {special: f"\\{special}" for special in "{}$&%#_"} | {c: f"{{{c}}}" for c in "[]*"}
+_LATEX = {special: f"\\{special}" for special in "{}$&%#_"} | {
+    c: f"{{{c}}}" for c in "[]*"
+}
 """After a line break, LaTeX reads [...] and * as its arguments."""
-_LATEX |= {"\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}"}
-_LATEX |= {"<": "\\textless{}", ">": "\\textgreater{}", "|": "\\textbar{}", "†": "\\textdagger{}"}
+_LATEX |= {
+    "\\": "\\textbackslash{}",
+    "~": "\\textasciitilde{}",
+    "^": "\\textasciicircum{}",
+}
+_LATEX |= {
+    "<": "\\textless{}",
+    ">": "\\textgreater{}",
+    "|": "\\textbar{}",
+    "†": "\\textdagger{}",
+}
 # `_` within a word is only itself.
 _MARKDOWN_SPECIAL = re.compile(r"[\\`*\[\]<>|~$]|(?<![^\W_])_|_(?![^\W_])")
 _PARAMETERS = re.compile(r"\b\w+\([^()]*\)")  # of a measure, after its name
@@ -128,11 +139,17 @@ def short_names(names: Iterable[str]) -> dict[str, str]:
     {"TOMA(aspects={'relevance':3,'trust':2})@10": 'TOMA(aspects=...)@10'}
     """
     shortened = {
-        name: _PARAMETERS.sub(lambda parameters: _VALUES.sub("=...", parameters.group()), name)
+        name: _PARAMETERS.sub(
+            lambda parameters: _VALUES.sub("=...", parameters.group()), name
+        )
         for name in names
     }
     uses = Counter(shortened.values())
-    return {name: short for name, short in shortened.items() if short != name and uses[short] == 1}
+    return {
+        name: short
+        for name, short in shortened.items()
+        if short != name and uses[short] == 1
+    }
 
 
 def in_short(sentence: str, names: Mapping[str, str]) -> str:
@@ -182,7 +199,9 @@ def escape_markdown(text: str) -> str:
     >>> print(escape_markdown("CWL_ERR10 _x_ a|b"))
     CWL_ERR10 \_x\_ a\|b
     """
-    escaped = _MARKDOWN_SPECIAL.sub(lambda special: "\\" + special.group(), printable(text))
+    escaped = _MARKDOWN_SPECIAL.sub(
+        lambda special: "\\" + special.group(), printable(text)
+    )
     return escaped.replace("&", "&amp;")
 
 
@@ -301,7 +320,9 @@ def interval(low: float, high: float, places: int = 4) -> str:
     """
     if not (math.isfinite(low) and math.isfinite(high)):
         return "-"
-    return f"{format_number(float(low), places)} to {format_number(float(high), places)}"
+    return (
+        f"{format_number(float(low), places)} to {format_number(float(high), places)}"
+    )
 
 
 def confidence_words(provenance: Mapping[str, Any]) -> str:
@@ -342,7 +363,9 @@ def once(pairs: Iterable[tuple[str, str]], word: str = "by") -> str:
     >>> once([("bm25", "AP"), ("ql", "RR"), ("bm25", "LR")])
     'by AP and LR, bm25; by RR, ql'
     """
-    return "; ".join(f"{word} {listed(names)}, {fact}" for fact, names in gathered(pairs).items())
+    return "; ".join(
+        f"{word} {listed(names)}, {fact}" for fact, names in gathered(pairs).items()
+    )
 
 
 def top_words(depth_of: Mapping[str, int | None]) -> str:
@@ -403,7 +426,9 @@ def how_tested(
     how = []
     if correction:
         over = f" over all {criteria} criteria" if is_over_all else ""
-        how.append(f"{correction_words(correction)} for {comparisons:,} comparisons{over}")
+        how.append(
+            f"{correction_words(correction)} for {comparisons:,} comparisons{over}"
+        )
     return ("; " if is_mixed else ", ").join([titles, ", ".join([*how, level])])
 
 
@@ -416,7 +441,9 @@ def _titles_of_tests(tests: Mapping[str, SignificanceTest]) -> tuple[str, bool]:
     )
     if len(by_title) == 1:
         return next(iter(by_title)), False
-    return ", ".join(f"{title} for {listed(names)}" for title, names in by_title.items()), True
+    return ", ".join(
+        f"{title} for {listed(names)}" for title, names in by_title.items()
+    ), True
 
 
 def _families(
@@ -433,7 +460,9 @@ def _families(
         over = f"over the {margin_comparisons:,} of each criterion"
         families.append(f"{over} for not worse and within margin")
     else:
-        families.append("uncorrected for not worse and within margin, as all criteria must hold")
+        families.append(
+            "uncorrected for not worse and within margin, as all criteria must hold"
+        )
     return families
 
 
@@ -452,7 +481,9 @@ def provenance_line(provenance: Mapping[str, Any]) -> str:
     for name, value in provenance.items():
         if name not in ("versions", "metadata", "criteria") and value is not None:
             facts.append(f"{name} {fact_words(value)}")
-    versions = ", ".join(f"{name} {number}" for name, number in provenance["versions"].items())
+    versions = ", ".join(
+        f"{name} {number}" for name, number in provenance["versions"].items()
+    )
     return "; ".join([*facts, versions])
 
 
@@ -466,7 +497,9 @@ def fact_words(value: Any) -> str:
         names = gathered((fact_words(fact), str(name)) for name, fact in value.items())
         if len(names) == 1:
             return next(iter(names))
-        return ", ".join(f"{fact} ({', '.join(sharing)})" for fact, sharing in names.items())
+        return ", ".join(
+            f"{fact} ({', '.join(sharing)})" for fact, sharing in names.items()
+        )
     if isinstance(value, (list, tuple)):
         return ", ".join(map(str, value))
     return f"{value:.6g}" if isinstance(value, float) else str(value)

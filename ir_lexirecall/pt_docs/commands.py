@@ -52,7 +52,9 @@ def write_files(folder: Path) -> None:
         shutil.copy(folder / f"{run}.run", folder / f"{name}.run")
     query_ids = sorted(demo.queries()["query_id"])
     for name, groups in (("type", 3), ("user", 6)):
-        lines = [f"{query_id}\t{name} {i % groups}\n" for i, query_id in enumerate(query_ids)]
+        lines = [
+            f"{query_id}\t{name} {i % groups}\n" for i, query_id in enumerate(query_ids)
+        ]
         (folder / f"{name}s.tsv").write_text("".join(lines), encoding="utf-8")
     for name in ("bm25", "ql"):
         values = evaluate(["AP", "P@10"], demo.qrels(), demo.run(name))

@@ -45,7 +45,10 @@ RANKINGS = {
 """
 # Families with a curve: what one relevant document is worth.
 OF_RANKS = ("binary", "collections", "graded")
-MEANING = {"subtopics": "letters are subtopics", "aspects": "grades for relevance and quality"}
+MEANING = {
+    "subtopics": "letters are subtopics",
+    "aspects": "grades for relevance and quality",
+}
 MEANING |= dict.fromkeys(("binary", "collections"), "1 is relevant")
 
 
@@ -73,7 +76,9 @@ class Drawing:
         svg = re.sub(r"<metadata>.*?</metadata>\s*", "", svg, flags=re.DOTALL)
         used = set(re.findall(r"#([\w-]+)", svg))
         svg = re.sub(
-            r' id="([\w-]+)"', lambda i: f' id="{name}-{i[1]}"' if i[1] in used else "", svg
+            r' id="([\w-]+)"',
+            lambda i: f' id="{name}-{i[1]}"' if i[1] in used else "",
+            svg,
         )
         svg = re.sub(r'(url\(|href=")#([\w-]+)', rf"\1#{name}-\2", svg)
         tag, body = svg.split(">", 1)
@@ -121,16 +126,29 @@ def rewards(name: str) -> Drawing:
         reverse=not REGISTRY[name].SMALLER_IS_BETTER,
     )
     figure = Figure(figsize=(7.4 if curve else 5.4, 0.3 * len(cells) + 0.5))
-    left, right = figure.subplots(1, 2, width_ratios=[3, 2]) if curve else (figure.subplots(), None)
-    ladder(plain(left), [cells[i] for i in order], [float(value[f"q{i}"]) for i in order])
-    if right is not None:  # the value of a ranking with one relevant document, by its rank
+    left, right = (
+        figure.subplots(1, 2, width_ratios=[3, 2])
+        if curve
+        else (figure.subplots(), None)
+    )
+    ladder(
+        plain(left), [cells[i] for i in order], [float(value[f"q{i}"]) for i in order]
+    )
+    if (
+        right is not None
+    ):  # the value of a ranking with one relevant document, by its rank
         ranks, grade = list(range(1, 21)), 2 if family == "graded" else 1
         run = {
-            f"q{i}": {**{f"x{j}": -float(j) for j in range(1, i)}, "d": -float(i)} for i in ranks
+            f"q{i}": {**{f"x{j}": -float(j) for j in range(1, i)}, "d": -float(i)}
+            for i in ranks
         }
-        worth = irl.evaluate(measure, {f"q{i}": {"d": grade} for i in ranks}, run)[measure]
+        worth = irl.evaluate(measure, {f"q{i}": {"d": grade} for i in ranks}, run)[
+            measure
+        ]
         worths = [worth[f"q{i}"] for i in ranks]
-        plain(right).plot(ranks, worths, color=BLUES["2"], marker="o", markersize=3, linewidth=1)
+        plain(right).plot(
+            ranks, worths, color=BLUES["2"], marker="o", markersize=3, linewidth=1
+        )
         right.set_ylim(bottom=0)
         right.set_xticks([1, 5, 10, 15, 20])
         right.set_xlabel("rank of the only relevant document")
@@ -140,7 +158,9 @@ def rewards(name: str) -> Drawing:
         f"{MEANING.get(family, 'grades')}, "
         f"a dot is not {'judged' if family == 'unjudged' else 'relevant'}"
     )
-    return Drawing(figure, f"{len(cells)} rankings ({about}), best first by {measure}: {texts}")
+    return Drawing(
+        figure, f"{len(cells)} rankings ({about}), best first by {measure}: {texts}"
+    )
 
 
 def with_required(name: str) -> str:
@@ -167,16 +187,22 @@ def collection(
     run = {}
     for i, ranking in enumerate(cells):
         run[f"q{i}"] = {f"d{place}": -float(place) for place in range(len(ranking))}
-        missing_labels = Counter(cells[0]) - Counter(ranking) if family in OF_RANKS else Counter()
+        missing_labels = (
+            Counter(cells[0]) - Counter(ranking) if family in OF_RANKS else Counter()
+        )
         missing = sorted(cell for cell in missing_labels.elements() if cell != ".")
         if family == "subtopics" and "c" not in "".join(ranking):
             missing = ["c"]
-        documents = {f"d{place}": cell for place, cell in enumerate(ranking) if cell != "."}
+        documents = {
+            f"d{place}": cell for place, cell in enumerate(ranking) if cell != "."
+        }
         documents |= {f"missing{place}": cell for place, cell in enumerate(missing)}
         for doc_id, cell in documents.items():
             row = {"query_id": f"q{i}", "doc_id": doc_id}
             if family == "subtopics":
-                rows += [{**row, "subtopic_id": letter, "relevance": 1} for letter in cell]
+                rows += [
+                    {**row, "subtopic_id": letter, "relevance": 1} for letter in cell
+                ]
             elif family == "aspects":
                 rows.append({**row, "relevance": int(cell[0]), "quality": int(cell[1])})
             else:
@@ -190,17 +216,32 @@ def ladder(ax: Any, rankings: Sequence[Sequence[str]], values: Sequence[float]) 
     for y, (ranking, value) in enumerate(zip(rankings, values, strict=True)):
         for x, cell in enumerate(ranking):
             share = 0.88 / len(cell)
-            for i, part in enumerate(cell):  # its grade, its subtopics, or its two grades
-                left, colour = x + 0.06 + i * share, BLUES.get(part, SUBTOPICS.get(part, EMPTY))
+            for i, part in enumerate(
+                cell
+            ):  # its grade, its subtopics, or its two grades
+                left, colour = (
+                    x + 0.06 + i * share,
+                    BLUES.get(part, SUBTOPICS.get(part, EMPTY)),
+                )
                 ax.add_patch(
-                    Rectangle((left, y + 0.12), share, 0.76, facecolor=colour, linewidth=0)
+                    Rectangle(
+                        (left, y + 0.12), share, 0.76, facecolor=colour, linewidth=0
+                    )
                 )
                 ink, at = (
                     "white" if part in ("2", "3", "a") else "black",
                     x + 0.06 + (i + 0.5) * share,
                 )
                 if part != ".":
-                    ax.text(at, y + 0.52, part, ha="center", va="center", fontsize=7, color=ink)
+                    ax.text(
+                        at,
+                        y + 0.52,
+                        part,
+                        ha="center",
+                        va="center",
+                        fontsize=7,
+                        color=ink,
+                    )
         ax.text(width + 0.4, y + 0.5, f"{value:.3f}", va="center", color=INK)
     ax.set_xlim(0, width + 2.6)
     ax.set_ylim(len(rankings), 0)
@@ -217,16 +258,21 @@ def means() -> Drawing:
     figure = Figure(figsize=(6.4, 2.8))
     result = irl.compare(demo.qrels(), demo.runs())
     result.plot(ax=plain(figure.subplots()))
-    means = ", ".join(f"{row.run} {row.mean:.2f}" for row in result.ranking().itertuples())
+    means = ", ".join(
+        f"{row.run} {row.mean:.2f}" for row in result.ranking().itertuples()
+    )
     return in_colour_of_page(
-        figure, f"Mean preference over all other runs by lexirecall, with 95% intervals: {means}"
+        figure,
+        f"Mean preference over all other runs by lexirecall, with 95% intervals: {means}",
     )
 
 
 def pair() -> Drawing:
     """Draw what separates two embedded runs, query by query."""
     figure = Figure(figsize=(6.4, 3.4))
-    result = irl.compare(demo.qrels(), {name: demo.run(name) for name in ("bm25", "ql")})
+    result = irl.compare(
+        demo.qrels(), {name: demo.run(name) for name in ("bm25", "ql")}
+    )
     result.plot("pair", "bm25", "ql", ax=figure.subplots())
     row = result.table().iloc[0]
     text = (

@@ -51,8 +51,12 @@ def sections(names: list[str]) -> str:
     for name in names:
         about = irl.describe(name)
         title = f"{name}: {about.title}"
-        aliases = f" Also called ``{'``, ``'.join(about.aliases)}``." if about.aliases else ""
-        direction = " **Smaller is better.**" if REGISTRY[name].SMALLER_IS_BETTER else ""
+        aliases = (
+            f" Also called ``{'``, ``'.join(about.aliases)}``." if about.aliases else ""
+        )
+        direction = (
+            " **Smaller is better.**" if REGISTRY[name].SMALLER_IS_BETTER else ""
+        )
         formula = about.formula  # with the measure on its left side
         if formula and not re.match(r"\\mathrm\{\w+\}\S* = ", formula):
             formula = rf"\mathrm{{{name}}} = ".replace("_", r"\_") + formula
@@ -66,7 +70,9 @@ def sections(names: list[str]) -> str:
             typeset(f"{about.example or ''}"),
             parameters(name, about),
             f"Source: {about.source.line}",
-            block("bibtex", about.source.bibtex) if about.source.key not in cited else "",
+            block("bibtex", about.source.bibtex)
+            if about.source.key not in cited
+            else "",
         ]
         text += "\n\n".join(part for part in parts if part) + "\n\n"
         cited.add(about.source.key)
@@ -96,7 +102,10 @@ def table_of_tests() -> str:
 
     The first line is empty: a docstring's others lose the indentation that they share.
     """
-    rows = [[f"``{test.name!r}``", test.estimate, test.effect, test.use] for test in TESTS.values()]
+    rows = [
+        [f"``{test.name!r}``", test.estimate, test.effect, test.use]
+        for test in TESTS.values()
+    ]
     heads = ["``test=``", "Estimate", "Effect size", "Use it"]
     return f"\n{list_table([heads, *rows], 'header-rows', '18 22 24 36')}\n"
 
@@ -108,10 +117,13 @@ def displayed(formula: str, symbols: str) -> str:
     """
     lines = re.split(r",\s*\\quad\s*", " ".join(formula.split())) if formula else []
     shown = [
-        f".. math::\n\n   {line}{',' * (place < len(lines))}" for place, line in enumerate(lines, 1)
+        f".. math::\n\n   {line}{',' * (place < len(lines))}"
+        for place, line in enumerate(lines, 1)
     ]
     listed = [part.strip() for part in re.split(r";(?![^()]*\))", symbols)]
-    return "\n\n".join([*shown, "\n".join(f"- {typeset(symbol)}" for symbol in listed if symbol)])
+    return "\n\n".join(
+        [*shown, "\n".join(f"- {typeset(symbol)}" for symbol in listed if symbol)]
+    )
 
 
 def typeset(text: str) -> str:
@@ -128,7 +140,9 @@ def typeset(text: str) -> str:
         names = rf"\b({_GREEK}|log2|max_rel|min_rel|recall|floor|ceil|round|sum)\b"
         words = re.search(r"[A-Za-z]{2,}", re.sub(names, "x", found[0]))
         is_formula = (
-            re.search(r"[A-Za-z]", found[0]) and re.search(r"[-+/=<^_(*']", found[0]) and not words
+            re.search(r"[A-Za-z]", found[0])
+            and re.search(r"[-+/=<^_(*']", found[0])
+            and not words
         )
         return f":math:`{latex(found[0])}`" if is_formula else found[0]
 
@@ -144,7 +158,11 @@ def latex(text: str) -> str:
     )
     text = re.sub(r"\bC\(([^(),]+), ([^(),]+)\)", r"\\binom{\1}{\2}", text)
     text = re.sub(r"\b(max|min)_rel\b", r"\\mathrm{\1\\_rel}", text)
-    text = re.sub(r"(?<!\\)_(\w+)", r"_{\1}", text).replace("*", "^*").replace("...", r"\ldots")
+    text = (
+        re.sub(r"(?<!\\)_(\w+)", r"_{\1}", text)
+        .replace("*", "^*")
+        .replace("...", r"\ldots")
+    )
     text = re.sub(rf"\b({_GREEK}|sum)\b", r"\\\1", text).replace(r"\eps", r"\epsilon")
     text = text.replace("log2", r"\log_2 ").replace(" x ", r" \times ")
     text = re.sub(r"\) (?=[(A-Za-z])", r")\\, ", text)
@@ -154,7 +172,10 @@ def latex(text: str) -> str:
 def drawing(name: str) -> str:
     """Return a picture of what the measure rewards, with words below."""
     picture, family = drawings.rewards(name), REGISTRY[name].FAMILY
-    which = {"subtopics": "letters are subtopics", "aspects": "left: relevance, right: quality"}
+    which = {
+        "subtopics": "letters are subtopics",
+        "aspects": "left: relevance, right: quality",
+    }
     caption = which.get(
         family, "three relevant documents, in one ranking not all of them retrieved"
     )
@@ -193,9 +214,12 @@ def parameters(name: str, about: Description) -> str:
     Parameters that the list of measures explains are left out.
     """
     declared = REGISTRY[name].SUPPORTED_PARAMS
-    signature = ", ".join(p if d.required else f"{p}={d.default!r}" for p, d in declared.items())
+    signature = ", ".join(
+        p if d.required else f"{p}={d.default!r}" for p, d in declared.items()
+    )
     text = (
-        f".. py:class:: {name}(*, {signature})\n   :module: ir_lexirecall\n   :no-contents-entry:"
+        f".. py:class:: {name}(*, {signature})\n   :module: ir_lexirecall\n   "
+        ":no-contents-entry:"
     )
     rows = [["Parameter", "Default", "Meaning"]]
     for parameter in about.parameters:
@@ -209,10 +233,14 @@ def parameters(name: str, about: Description) -> str:
             rows.append([f"``{parameter.name}``", default, meaning])
     if len(rows) == 1:
         return text
-    return f"{text}\n\n{list_table(rows, 'header-rows', '16 16 68', 'stacked parameters')}"
+    return (
+        f"{text}\n\n{list_table(rows, 'header-rows', '16 16 68', 'stacked parameters')}"
+    )
 
 
-def list_table(rows: list[list[str]], heads: str, widths: str, classes: str = "") -> str:
+def list_table(
+    rows: list[list[str]], heads: str, widths: str, classes: str = ""
+) -> str:
     """Return a table in reStructuredText, with a head row or a head column.
 
     ``heads`` says which of them: ``header-rows`` or ``stub-columns``.
@@ -225,7 +253,9 @@ def list_table(rows: list[list[str]], heads: str, widths: str, classes: str = ""
 def prose(text: str) -> str:
     """Return text with its formulas typeset, the rest as it is."""
     return re.sub(
-        r"(:math:`[^`]*`)|([*_`|\\])", lambda found: found[1] or "\\" + found[2], typeset(text)
+        r"(:math:`[^`]*`)|([*_`|\\])",
+        lambda found: found[1] or "\\" + found[2],
+        typeset(text),
     )
 
 

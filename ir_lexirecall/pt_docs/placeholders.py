@@ -52,7 +52,9 @@ Scripts to run and to change, and metrics for other frameworks to copy:
 .. made: scripts
 """
 HIDDEN_COLON = "\ue000"
-PLACE = re.compile(r"^(?P<indent> *)\.\. made: (?P<name>\w+)(?: (?P<argument>.+))?$", re.MULTILINE)
+PLACE = re.compile(
+    r"^(?P<indent> *)\.\. made: (?P<name>\w+)(?: (?P<argument>.+))?$", re.MULTILINE
+)
 THUMBNAIL = re.compile(
     r'tooltip="(?P<tooltip>[^"]*)">.*?:alt:\n\n *:doc:`/(?P<page>[^`]+)`', re.DOTALL
 )
@@ -66,10 +68,14 @@ def setup(app: Any) -> dict[str, Any]:
     # Around napoleon, which would take what stands before a colon for the type of a property or
     # constant.
     app.connect(
-        "autodoc-process-docstring", partial(change_colons, old=":", new=HIDDEN_COLON), priority=400
+        "autodoc-process-docstring",
+        partial(change_colons, old=":", new=HIDDEN_COLON),
+        priority=400,
     )
     app.connect(
-        "autodoc-process-docstring", partial(change_colons, old=HIDDEN_COLON, new=":"), priority=600
+        "autodoc-process-docstring",
+        partial(change_colons, old=HIDDEN_COLON, new=":"),
+        priority=600,
     )
     app.connect("doctree-read", finish)
     inline, block = (
@@ -107,7 +113,13 @@ def fill(app: Any, docname: str, source: list[str]) -> None:
 
 
 def write_defaults(
-    app: Any, what: str, name: str, thing: Any, options: Any, signature: Any, returned: Any
+    app: Any,
+    what: str,
+    name: str,
+    thing: Any,
+    options: Any,
+    signature: Any,
+    returned: Any,
 ) -> Any:
     """Write ``...`` for defaults that source code cannot name, as they are made for each object.
 
@@ -146,19 +158,23 @@ def finish(app: Any, doctree: Any) -> None:
             link.replace_self(nodes.Text(link.astext()))
     for text in list(doctree.findall(nodes.Text)):
         if not isinstance(
-            text.parent, (nodes.reference, nodes.literal, nodes.literal_block, nodes.title)
+            text.parent,
+            (nodes.reference, nodes.literal, nodes.literal_block, nodes.title),
         ):
             parts: list[Any] = DOI.split(str(text))  # every second part is a DOI
             parts[::2] = map(nodes.Text, parts[::2])
             parts[1::2] = [
-                nodes.reference("", doi, refuri=f"https://doi.org/{doi}") for doi in parts[1::2]
+                nodes.reference("", doi, refuri=f"https://doi.org/{doi}")
+                for doi in parts[1::2]
             ]
             text.parent.replace(text, parts)
     # Long lines of LaTeX or sentences are seen whole.
     for block in doctree.findall(nodes.literal_block):
         text = block.astext()
         rows = [
-            line for line in text.splitlines() if len(line) > 80 and re.search(r"\S {2,}\S", line)
+            line
+            for line in text.splitlines()
+            if len(line) > 80 and re.search(r"\S {2,}\S", line)
         ]
         if "\\begin{table}" in text or (block.get("language") == "none" and not rows):
             block["classes"].append("prose")
@@ -204,9 +220,20 @@ def paper(script: Path, *, run: bool) -> str:
         output = folder / f"{script.stem}.txt"
         if not output.exists() or output.stat().st_mtime < script.stat().st_mtime:
             folder.mkdir(parents=True, exist_ok=True)
-            command = [sys.executable, "-W", "ignore", str(script), "--plots", str(folder)]
+            command = [
+                sys.executable,
+                "-W",
+                "ignore",
+                str(script),
+                "--plots",
+                str(folder),
+            ]
             paths = os.pathsep.join(
-                [str(ROOT), str(ROOT / "integrations"), os.environ.get("PYTHONPATH", "")]
+                [
+                    str(ROOT),
+                    str(ROOT / "integrations"),
+                    os.environ.get("PYTHONPATH", ""),
+                ]
             )
             environment = os.environ | {"PYTHONPATH": paths}
             ran = subprocess.run(
@@ -215,11 +242,16 @@ def paper(script: Path, *, run: bool) -> str:
             if ran.returncode:
                 raise ValueError(f"{script}: {ran.stderr}")
             output.write_text(
-                re.sub(r"^ *drawn: .*\n", "", ran.stdout, flags=re.MULTILINE), encoding="utf-8"
+                re.sub(r"^ *drawn: .*\n", "", ran.stdout, flags=re.MULTILINE),
+                encoding="utf-8",
             )
         for picture in sorted(folder.glob("*.svg")):
             shown = picture.stem.replace("_", " ")
-            parts += [f".. image:: gallery/{script.stem}/{picture.name}", f"   :alt: {shown}", ""]
+            parts += [
+                f".. image:: gallery/{script.stem}/{picture.name}",
+                f"   :alt: {shown}",
+                "",
+            ]
         # Claims that hold or cannot be told are only counted here; the whole output lists them.
         concluded = re.sub(
             r"^  (holds|cannot tell) .*\n",
@@ -234,7 +266,9 @@ def paper(script: Path, *, run: bool) -> str:
             textwrap.indent(concluded, "    "),
             "",
         ]
-        parts += [f":download:`The whole output <gallery/{script.stem}/{script.stem}.txt>`,"]
+        parts += [
+            f":download:`The whole output <gallery/{script.stem}/{script.stem}.txt>`,"
+        ]
     parts += [f":download:`the script <../../examples/papers/{script.name}>`", ""]
     return "\n".join(parts)
 
@@ -255,8 +289,12 @@ def thumbnail(place: re.Match[str]) -> str:
 
     Its tooltip is without the words that lead to a list or code.
     """
-    alt = re.search(r":alt: (.+)", (HERE / f"{place['page']}.rst").read_text(encoding="utf-8"))
-    lead = re.sub(r", doi [^)\s]+|\s*::$|[^.?]*\bYou will \w+(?: that)?$", "", place["tooltip"])
+    alt = re.search(
+        r":alt: (.+)", (HERE / f"{place['page']}.rst").read_text(encoding="utf-8")
+    )
+    lead = re.sub(
+        r", doi [^)\s]+|\s*::$|[^.?]*\bYou will \w+(?: that)?$", "", place["tooltip"]
+    )
     short = re.match(r".{,240}[.?)](?= |$)", lead)
     label = place[0].replace(place["tooltip"], short[0] if short else lead)
     return label.replace(":alt:", f":alt: {alt[1] if alt else ''}")
@@ -267,7 +305,9 @@ def thumbnail(place: re.Match[str]) -> str:
 
 def made(place: re.Match[str]) -> str:
     """Return what a comment stands for, as far to the right as the comment."""
-    return textwrap.indent(MAKERS[place["name"]](place["argument"] or ""), place["indent"])
+    return textwrap.indent(
+        MAKERS[place["name"]](place["argument"] or ""), place["indent"]
+    )
 
 
 def coverage(_: str) -> str:
@@ -276,15 +316,21 @@ def coverage(_: str) -> str:
     A row says in how many settings the rate was measured, its range, and where it is off.
     """
     statements: dict[str, list[list[str]]] = {}
-    table = (HERE / "coverage_table.txt").read_text(encoding="utf-8").replace("\n   ", "\n")
+    table = (
+        (HERE / "coverage_table.txt").read_text(encoding="utf-8").replace("\n   ", "\n")
+    )
     for row in csv.reader(table.splitlines()[4:]):
         statements.setdefault(row[0], []).append(row)
     rows = [["Statement", "Settings", "Nominal", "Measured", "Off"]]
     for statement, measured in statements.items():
         shares = sorted(row[3] for row in measured)
         off = [f"{row[1]}: {row[3]}" for row in measured if row[5].startswith("off")]
-        between = shares[0] if shares[0] == shares[-1] else f"{shares[0]} to {shares[-1]}"
-        rows.append([statement, str(len(measured)), measured[0][2], between, "; ".join(off)])
+        between = (
+            shares[0] if shares[0] == shares[-1] else f"{shares[0]} to {shares[-1]}"
+        )
+        rows.append(
+            [statement, str(len(measured)), measured[0][2], between, "; ".join(off)]
+        )
     return pages.list_table(rows, "header-rows", "30 9 9 16 36")
 
 
@@ -305,7 +351,8 @@ def names(page: str) -> str:
     text = PLACE.sub(made, (HERE / "api" / f"{page}.rst").read_text(encoding="utf-8"))
     described = re.findall(r"^\.\. auto\w+:: (\S+)", text, re.MULTILINE)
     return " · ".join(
-        f":py:obj:`{'~' * name.startswith('ir_lexirecall.')}{name}`" for name in described
+        f":py:obj:`{'~' * name.startswith('ir_lexirecall.')}{name}`"
+        for name in described
     )
 
 
@@ -321,10 +368,15 @@ def scripts(_: str) -> str:
     Each has its title or first paragraph.
     """
     listed = []
-    for script in (*sorted(EXAMPLES.glob("*.py")), *sorted((EXAMPLES / "recipes").glob("*.py"))):
+    for script in (
+        *sorted(EXAMPLES.glob("*.py")),
+        *sorted((EXAMPLES / "recipes").glob("*.py")),
+    ):
         title, text = told(script)
         path = os.path.relpath(script, HERE / "gallery")
-        listed.append(f"- :download:`{script.name} <{path}>`: {' '.join((title or text).split())}")
+        listed.append(
+            f"- :download:`{script.name} <{path}>`: {' '.join((title or text).split())}"
+        )
     return "\n".join(listed)
 
 
@@ -333,7 +385,10 @@ def studies(_: str) -> str:
     rows = [".. list-table::", "   :widths: 65 35", ""]
     for name, record in RECORDS.items():
         if hasattr(meta, name):
-            rows += [f"   * - {record.title}", f"     - :func:`~ir_lexirecall.meta.{name}`"]
+            rows += [
+                f"   * - {record.title}",
+                f"     - :func:`~ir_lexirecall.meta.{name}`",
+            ]
         elif hasattr(meta.Study, name):
             rows += [
                 f"   * - {record.title}",
@@ -350,7 +405,9 @@ MAKERS: dict[str, Callable[[str], str]] = {
     "coverage": coverage,
     "file": file,
     # Of integrations whose frameworks need not be there.
-    "frameworks": lambda _: (HERE / "api" / "integrations.txt").read_text(encoding="utf-8"),
+    "frameworks": lambda _: (HERE / "api" / "integrations.txt").read_text(
+        encoding="utf-8"
+    ),
     # To a page that only this build has.
     "link": lambda text: re.sub(r"(\S+) (.+)", r":doc:`\2 <\1>`", text),
     "names": names,

@@ -41,7 +41,13 @@ from ir_lexirecall.present.text import (
 )
 from ir_lexirecall.reports import sections
 from ir_lexirecall.reports.query_browser import browsers_of, packed_text
-from ir_lexirecall.reports.report_tables import fitting, minus, number, signed, tables_of
+from ir_lexirecall.reports.report_tables import (
+    fitting,
+    minus,
+    number,
+    signed,
+    tables_of,
+)
 
 _MOST_TITLES = 3  # collections that the title names
 _MOST_CELLS = 60_000  # of all tables together
@@ -121,7 +127,9 @@ def report(
         raise ValueError(f"details must be at least 0, not {details!r}")
     check_folder(path)
     template = _template(shown)
-    browsers = browsers_of(shown, runs or {}, TextSources(texts, queries), details, progress)
+    browsers = browsers_of(
+        shown, runs or {}, TextSources(texts, queries), details, progress
+    )
     if isinstance(shown, Benchmark) and len(shown) == 1:
         shown = next(iter(shown.values()))
     date = datetime.datetime.now(datetime.UTC) if date is None else date
@@ -134,7 +142,9 @@ def report(
         **_provenance(shown, inputs or {}, command),
     )
     with written_whole(path) as temporary:
-        temporary.write_text(page, encoding="utf-8", errors="xmlcharrefreplace", newline="\n")
+        temporary.write_text(
+            page, encoding="utf-8", errors="xmlcharrefreplace", newline="\n"
+        )
     return Path(path)
 
 
@@ -169,7 +179,9 @@ def _template(result: Comparison | Benchmark) -> Any:
         "a report",
         filters,
         # Texts without characters that a reader's screen would obey.
-        finalize=lambda x: printable(x) if isinstance(x, str) and not hasattr(x, "__html__") else x,
+        finalize=lambda x: (
+            printable(x) if isinstance(x, str) and not hasattr(x, "__html__") else x
+        ),
         trim_blocks=True,
         lstrip_blocks=True,
     )
@@ -198,7 +210,11 @@ def _findings(result: Comparison | Benchmark) -> dict[str, Any]:
         glance, notes = benchmark_glance(result), benchmark_caveats(result)
         collections = {name: len(one.query_ids) for name, one in result.items()}
     else:
-        glance, notes, collections = comparison_glance(result), comparison_caveats(result), {}
+        glance, notes, collections = (
+            comparison_glance(result),
+            comparison_caveats(result),
+            {},
+        )
     rankings = sections.rankings_of(result, notes)
     return {
         "glance": glance_html(replace(glance, notes=()), is_report=True),
@@ -210,7 +226,9 @@ def _findings(result: Comparison | Benchmark) -> dict[str, Any]:
         "collections": collections,
         "baseline": result.baseline,
         "confidence": confidence_words(result.provenance),
-        "overall": isinstance(result, Benchmark) and bool(rankings) and len(result.runs) > 1,
+        "overall": isinstance(result, Benchmark)
+        and bool(rankings)
+        and len(result.runs) > 1,
     }
 
 
@@ -224,7 +242,10 @@ def _tables(result: Comparison | Benchmark) -> dict[str, Any]:
             for by in result.criteria
         ]
     by_query, too_many = fitting(values, _MOST_VALUES)
-    return {"tables": tables | by_query, "left_out": list(filter(None, [left_out, too_many]))}
+    return {
+        "tables": tables | by_query,
+        "left_out": list(filter(None, [left_out, too_many])),
+    }
 
 
 def _provenance(
@@ -259,7 +280,9 @@ def _without_folders(command: str) -> str:
     "ir-lexirecall report qrels.txt runs/a.run -o 'my page.html'"
     """
     words = shlex.split(command)
-    return shlex.join(Path(word).name if os.path.isabs(word) else word for word in words)
+    return shlex.join(
+        Path(word).name if os.path.isabs(word) else word for word in words
+    )
 
 
 def _file(what: str, name: str) -> dict[str, Any]:
@@ -269,7 +292,12 @@ def _file(what: str, name: str) -> dict[str, Any]:
     """
     source = Path(name).name if os.path.isabs(name) else name
     label = what.replace(name, source) if os.path.isabs(name) else what
-    file: dict[str, Any] = {"what": label, "source": source, "size": None, "sha256": None}
+    file: dict[str, Any] = {
+        "what": label,
+        "source": source,
+        "size": None,
+        "sha256": None,
+    }
     if os.path.isfile(name):
         with open(name, "rb") as stream:
             file["sha256"] = hashlib.file_digest(stream, "sha256").hexdigest()

@@ -89,7 +89,9 @@ def browsers_of(
             progress,
         )
         scope = _scope_in_words(part, names_unjudged=bool(sources))
-        browsers.append({"packed": _packed_json(data), "scope": scope, "collection": collection})
+        browsers.append(
+            {"packed": _packed_json(data), "scope": scope, "collection": collection}
+        )
     return browsers
 
 
@@ -134,14 +136,18 @@ def _part_shown(result: Comparison, details: int | None, n_parts: int) -> _Part 
         result, rank_of_run, _most_pairs(result, len(queries), details, n_parts)
     )
     runs = [name for name in rank_of_run if any(name in pair for pair in pairs)]
-    documents_per_ranking = _MOST_DOCUMENTS // n_parts // max(1, len(runs) * len(queries))
+    documents_per_ranking = (
+        _MOST_DOCUMENTS // n_parts // max(1, len(runs) * len(queries))
+    )
     depth = int(np.clip(documents_per_ranking, _LEAST_DEPTH, _DEPTH))
     return _Part(result, scored, n_parts, queries, len(counted), pairs, runs, depth)
 
 
 def _counted_queries(result: Comparison) -> Ints:
     """Return the indices of the queries that count for some criterion."""
-    counted = {q for criterion in result.compared.by.values() for q in criterion.query_ids}
+    counted = {
+        q for criterion in result.compared.by.values() for q in criterion.query_ids
+    }
     return np.flatnonzero([query_id in counted for query_id in result.query_ids])
 
 
@@ -152,11 +158,15 @@ def _queries_that_differ_most(result: Comparison, queries: Ints, most: int) -> I
     criterion = result.compared.criterion()
     deviations = np.nan_to_num(criterion.standings.std(axis=0))
     deviation_of_query = dict(zip(criterion.query_ids, deviations, strict=True))
-    deviation = np.array([deviation_of_query.get(result.query_ids[q], 0.0) for q in queries])
+    deviation = np.array(
+        [deviation_of_query.get(result.query_ids[q], 0.0) for q in queries]
+    )
     return np.sort(queries[np.argsort(-deviation, kind="stable")[:most]])
 
 
-def _most_pairs(result: Comparison, n_queries: int, details: int | None, n_parts: int) -> int:
+def _most_pairs(
+    result: Comparison, n_queries: int, details: int | None, n_parts: int
+) -> int:
     """Return how many pairs of runs the page has room for, or how many are asked for if fewer."""
     n_preferences = max(1, len(result.criteria) - len(result.compared.measures))
     room = max(1, _MOST_DECISIONS // n_parts // (n_queries * n_preferences))
@@ -176,7 +186,11 @@ def _pairs_of_best_runs(
 
 def _scope_in_words(part: _Part, names_unjudged: bool) -> str:
     """Return sentences on what the browser shows and what it leaves out."""
-    n_queries, n_pairs, n_all_pairs = len(part.queries), len(part.pairs), len(part.result.pairs)
+    n_queries, n_pairs, n_all_pairs = (
+        len(part.queries),
+        len(part.pairs),
+        len(part.result.pairs),
+    )
     sentences = []
     if n_queries < part.n_counted:
         sentences.append(
@@ -186,7 +200,9 @@ def _scope_in_words(part: _Part, names_unjudged: bool) -> str:
         sentences.append(
             f"{n_pairs:,} of {n_all_pairs:,} pairs, those of the runs that rank highest."
         )
-    sentences.append(f"The first {part.depth} ranks, and relevant documents below them.")
+    sentences.append(
+        f"The first {part.depth} ranks, and relevant documents below them."
+    )
     if not names_unjudged:
         sentences.append(
             "Documents without judgment are counted; name the runs (runs=) to see them."
@@ -212,7 +228,11 @@ def _browser_data(
     judgments = part.scored.judgments.restricted_to(query_ids)
     rel = _least_relevant_grade(result, judgments)
     judged = pd.DataFrame(
-        {"query": judgments.query, "doc_id": judgments.doc_ids, "grade": judgments.grade}
+        {
+            "query": judgments.query,
+            "doc_id": judgments.doc_ids,
+            "grade": judgments.grade,
+        }
     )[judgments.is_judged]
     rankings = _rankings_shown(part, judgments, judged, sources, rel)
     documents = _numbered_documents(judged, rankings, rel)
@@ -222,13 +242,17 @@ def _browser_data(
         "runs": list(map(printable, part.runs)),
         "rel": rel,
         "depth": part.depth,
-        "queries": _queries(judgments, rel, _texts_of_queries(texts, collection, query_ids)),
+        "queries": _queries(
+            judgments, rel, _texts_of_queries(texts, collection, query_ids)
+        ),
         "docs": [
             list(map(printable, doc_ids))
             for doc_ids in _by_query(documents, "doc_id", len(query_ids))
         ],
         "grades": _by_query(documents, "grade", len(query_ids)),
-        "texts": _beginnings(collection, _highest_first(rankings, documents, rel), most_texts),
+        "texts": _beginnings(
+            collection, _highest_first(rankings, documents, rel), most_texts
+        ),
         "rankings": [
             {
                 **_packed_ranking(rows, documents, len(query_ids)),
@@ -236,7 +260,9 @@ def _browser_data(
             }
             for name, rows in zip(part.runs, rankings, strict=True)
         ],
-        "criteria": [_criterion(result, name, part.runs, query_ids) for name in result.criteria],
+        "criteria": [
+            _criterion(result, name, part.runs, query_ids) for name in result.criteria
+        ],
         "pairs": [[part.runs.index(a), part.runs.index(b)] for a, b in part.pairs],
         "decided": _decisions(part, progress),
         "open": _open_by_criterion(part),
@@ -256,7 +282,11 @@ def _least_relevant_grade(result: Comparison, judgments: Judgments) -> float:
 
 
 def _rankings_shown(
-    part: _Part, judgments: Judgments, judged: pd.DataFrame, sources: dict[str, Any], rel: float
+    part: _Part,
+    judgments: Judgments,
+    judged: pd.DataFrame,
+    sources: dict[str, Any],
+    rel: float,
 ) -> list[pd.DataFrame]:
     """Return the documents of each run that are shown, with grades, by query and rank."""
     rankings = []
@@ -294,8 +324,14 @@ def _queries(
 ) -> list[dict[str, Any]]:
     """Return the id, the text and the number of relevant documents of each query."""
     return [
-        {"id": printable(query_id), "text": _shown(str(text_of_query.get(query_id, ""))), "m": m}
-        for query_id, m in zip(judgments.query_ids, judgments.m(rel).tolist(), strict=True)
+        {
+            "id": printable(query_id),
+            "text": _shown(str(text_of_query.get(query_id, ""))),
+            "m": m,
+        }
+        for query_id, m in zip(
+            judgments.query_ids, judgments.m(rel).tolist(), strict=True
+        )
     ]
 
 
@@ -326,7 +362,10 @@ def _decisions(part: _Part, progress: bool | None) -> list[list[dict[str, Any]]]
     """Return what decided between the runs of each pair, by each criterion."""
     with progress_bar(progress, part.pairs, desc="pairs") as bar:
         return [
-            [_decided(part.result, a, b, name, part.query_ids) for name in part.result.criteria]
+            [
+                _decided(part.result, a, b, name, part.query_ids)
+                for name in part.result.criteria
+            ]
             for a, b in bar
         ]
 
@@ -335,7 +374,10 @@ def _open_by_criterion(part: _Part) -> list[dict[str, Any] | None]:
     """Return for each criterion which queries of the pairs unjudged documents could decide."""
     index_of_pair = {pair: i for i, pair in enumerate(part.result.pairs)}
     rows = [index_of_pair[pair] for pair in part.pairs]
-    return [_open_queries(part.result, name, rows, part.query_ids) for name in part.result.criteria]
+    return [
+        _open_queries(part.result, name, rows, part.query_ids)
+        for name in part.result.criteria
+    ]
 
 
 def _judged_documents(run: AlignedRun, queries: Ints) -> pd.DataFrame:
@@ -352,7 +394,9 @@ def _judged_documents(run: AlignedRun, queries: Ints) -> pd.DataFrame:
     return rows[rows["query"] >= 0]
 
 
-def _all_documents(judgments: Judgments, name: str, source: Any, depth: int) -> pd.DataFrame:
+def _all_documents(
+    judgments: Judgments, name: str, source: Any, depth: int
+) -> pd.DataFrame:
     """Return the documents of a run that are judged or among its first ``depth``."""
     pool = Pool.from_runs(judgments, {name: source}, depth)
     return pd.DataFrame(
@@ -375,19 +419,28 @@ def _numbered_documents(
     relevant = judged[judged["grade"] >= rel]
     shown = pd.concat([relevant, *(rows[[*_KEY, "grade"]] for rows in rankings)])
     shown = shown.drop_duplicates(_KEY)
-    judged_first = pd.concat([judged.merge(shown[_KEY], on=_KEY), shown]).drop_duplicates(_KEY)
+    judged_first = pd.concat(
+        [judged.merge(shown[_KEY], on=_KEY), shown]
+    ).drop_duplicates(_KEY)
     return judged_first.assign(number=judged_first.groupby("query").cumcount())
 
 
-def _packed_ranking(rows: pd.DataFrame, documents: pd.DataFrame, n_queries: int) -> dict[str, Any]:
+def _packed_ranking(
+    rows: pd.DataFrame, documents: pd.DataFrame, n_queries: int
+) -> dict[str, Any]:
     """Return the documents of a ranking by their numbers, and steps from one rank to the next."""
     rows = rows.merge(documents[[*_KEY, "number"]], on=_KEY, how="left")
     step = rows.groupby("query")["rank"].diff().fillna(rows["rank"]).astype(np.int64)
     rows = rows.assign(step=step)
-    return {"doc": _by_query(rows, "number", n_queries), "step": _by_query(rows, "step", n_queries)}
+    return {
+        "doc": _by_query(rows, "number", n_queries),
+        "step": _by_query(rows, "step", n_queries),
+    }
 
 
-def _highest_first(rankings: list[pd.DataFrame], documents: pd.DataFrame, rel: float) -> list[str]:
+def _highest_first(
+    rankings: list[pd.DataFrame], documents: pd.DataFrame, rel: float
+) -> list[str]:
     """Return the ids of documents by their best rank, then of relevant ones in no ranking."""
     best = pd.concat(rankings).groupby("doc_id", sort=False)["rank"].min()
     best = best.sort_values(kind="stable")
@@ -427,7 +480,9 @@ def _criterion(
         rows = [result.runs.index(run) for run in runs]
         values = _by_run_and_query(criterion, criterion.levelled[rows], query_ids)
         if criterion.order is not None:
-            order = _by_run_and_query(criterion, criterion.order.standing[rows], query_ids)
+            order = _by_run_and_query(
+                criterion, criterion.order.standing[rows], query_ids
+            )
     return {
         "name": printable(name),
         "short": printable(short_names(result.criteria).get(name, name)),
@@ -441,17 +496,23 @@ def _by_run_and_query(
     criterion: MeasureCriterion, numbers: Floats | Ints, query_ids: list[str]
 ) -> list[list[float | None]]:
     """Return the numbers of each run by query; None for queries that the measure leaves out."""
-    columns = pd.DataFrame(numbers, columns=list(criterion.query_ids)).reindex(columns=query_ids)
+    columns = pd.DataFrame(numbers, columns=list(criterion.query_ids)).reindex(
+        columns=query_ids
+    )
     return [list(map(_finite, row)) for row in columns.to_numpy().tolist()]
 
 
-def _decided(result: Comparison, a: str, b: str, by: str, query_ids: list[str]) -> dict[str, Any]:
+def _decided(
+    result: Comparison, a: str, b: str, by: str, query_ids: list[str]
+) -> dict[str, Any]:
     """Return what decided between two runs by a preference; for measures, {}: values tell it."""
     if result.compared.by[by].is_measure:
         return {}
     table = result.explain(a, b, by).set_index("query_id").reindex(query_ids)
     columns = {
-        short: list(map(_finite, table[column].to_numpy(dtype=float, na_value=np.nan).tolist()))
+        short: list(
+            map(_finite, table[column].to_numpy(dtype=float, na_value=np.nan).tolist())
+        )
         for column, short in _DECIDED.items()
         if column in table
     }
@@ -499,7 +560,11 @@ def _cutoff(result: Comparison, name: str) -> int | None:
     scored, criterion = result.compared.scored, result.compared.by[name]
     if scored is not None and name in scored.measures:
         return scored.measures[name].params.get("cutoff")
-    return None if isinstance(criterion, MeasureCriterion) else criterion.preferences.cutoff
+    return (
+        None
+        if isinstance(criterion, MeasureCriterion)
+        else criterion.preferences.cutoff
+    )
 
 
 def _finite(value: float) -> float | None:

@@ -95,11 +95,21 @@ def table_of(frame: pd.DataFrame, keys: int = 1) -> dict[str, Any]:
         columns.append(column)
         exact = [plain(value) for value in values.tolist()]
         texts = zip(cells_of(name, values, PLACES), exact, strict=True)
-        shown = [minus(text) if is_number or value is None else text for text, value in texts]
-        digits = [repr(value) if is_number and value is not None else None for value in exact]
+        shown = [
+            minus(text) if is_number or value is None else text for text, value in texts
+        ]
+        digits = [
+            repr(value) if is_number and value is not None else None for value in exact
+        ]
         cells.append([(column, *cell) for cell in zip(shown, digits, strict=True)])
-    meanings = {name: _MEANINGS[name] for name in map(str, frame.columns) if name in _MEANINGS}
-    return {"columns": columns, "rows": list(zip(*cells, strict=True)), "meanings": meanings}
+    meanings = {
+        name: _MEANINGS[name] for name in map(str, frame.columns) if name in _MEANINGS
+    }
+    return {
+        "columns": columns,
+        "rows": list(zip(*cells, strict=True)),
+        "meanings": meanings,
+    }
 
 
 def fitting(tables: Iterable[Table], room: int) -> tuple[dict[str, Any], str]:
@@ -189,7 +199,9 @@ def _differences(result: Comparison, by: str) -> pd.DataFrame:
     return table
 
 
-def _tables_of_groups(result: Comparison | Benchmark, keys: int, all_defined: bool) -> list[Table]:
+def _tables_of_groups(
+    result: Comparison | Benchmark, keys: int, all_defined: bool
+) -> list[Table]:
     """Return means in groups of queries, and differences if all criteria are defined."""
     tables: list[Table] = [("Means in groups of queries", result.group_means(), keys)]
     if all_defined:

@@ -41,7 +41,12 @@ FOREST = {"width": 200, "height": 20}  # of the picture of a row
 _MARGIN = 8
 MAY_BE_BEST = "may be the best"
 _KIND_OF_GROUP = {LEADS: LEADS, MAY_BE_BEST: MAY, "": REST}
-_WITH_MARGIN = {BETTER: "better_p", WORSE: "worse_p", WITHIN: "within_p", NOT_WORSE: "not_worse_p"}
+_WITH_MARGIN = {
+    BETTER: "better_p",
+    WORSE: "worse_p",
+    WITHIN: "within_p",
+    NOT_WORSE: "not_worse_p",
+}
 _MOST_RUNS = 40  # in a heatmap
 _SHADES = 10  # of a colour of the heatmap
 
@@ -63,7 +68,10 @@ class Scale:
         >>> Scale.around([-0.3, 0.1], include=[0]).ticks
         [-0.3, -0.2, -0.1, 0.0, 0.1]
         """
-        finite = [float(x) for x in (*numbers, *include) if np.isfinite(x)] or [0.0, 1.0]
+        finite = [float(x) for x in (*numbers, *include) if np.isfinite(x)] or [
+            0.0,
+            1.0,
+        ]
         low, high = min(finite), max(finite)
         if low == high:
             low, high = low - 0.5, high + 0.5
@@ -79,14 +87,17 @@ class Scale:
     def of(cls, marks: Iterable[Mark], include: Sequence[float] = ()) -> Scale:
         """Return a scale that shows all marks with their intervals."""
         return cls.around(
-            (end for mark in marks for end in (mark.value, mark.low, mark.high)), include
+            (end for mark in marks for end in (mark.value, mark.low, mark.high)),
+            include,
         )
 
     def x(self, number: float) -> float | None:
         """Return the horizontal position of a number in a picture; None if it is not finite."""
         if not np.isfinite(number):
             return None
-        share = (min(max(number, self.low), self.high) - self.low) / (self.high - self.low)
+        share = (min(max(number, self.low), self.high) - self.low) / (
+            self.high - self.low
+        )
         return round(_MARGIN + share * (FOREST["width"] - 2 * _MARGIN), 1)
 
     def labels(self) -> list[tuple[float | None, str]]:
@@ -199,13 +210,19 @@ def _ranking(
     has_margin = compared and "better_p" in standing.against
     differences: list[Mark] = []
     if compared:
-        differences = difference_marks(standing.against.itertuples(), outer=standing.outer)
-    rows = _rows(standing, means, notes_of, differences, has_margin, result.baseline is not None)
+        differences = difference_marks(
+            standing.against.itertuples(), outer=standing.outer
+        )
+    rows = _rows(
+        standing, means, notes_of, differences, has_margin, result.baseline is not None
+    )
 
     over_all = "rank_low" in standing.ranking
     forest = _forest(result, standing, compared)
     heatmap = _heatmap(standing) if isinstance(standing, Standing) and several else None
-    comparison = next(iter(result.values())) if isinstance(result, Benchmark) else result
+    comparison = (
+        next(iter(result.values())) if isinstance(result, Benchmark) else result
+    )
     return Ranking(
         standing=standing,
         rows=rows,
@@ -249,7 +266,9 @@ def _rows(
             notes=notes_of.get(run, []),
             difference=difference,
             p=_p_of_verdict(difference, has_margin),
-            others=[of_run[run] for name, of_run in means.items() if name != standing.name],
+            others=[
+                of_run[run] for name, of_run in means.items() if name != standing.name
+            ],
             rank=_interval_of_rank(rank, cells) if over_all else None,
         )
         rows.append(row)
@@ -281,7 +300,9 @@ def _interval_of_rank(rank: int, row: Any) -> tuple[str, Mark]:
     return f"{mark.low} to {mark.high}", mark
 
 
-def _description(comparison: Comparison, standing: Standing | MacroStanding) -> Description | None:
+def _description(
+    comparison: Comparison, standing: Standing | MacroStanding
+) -> Description | None:
     """Return what a criterion measures; None if that is not known."""
     if comparison.compared.scored is None:
         measure = known_measure(standing.name)
@@ -299,7 +320,11 @@ def _forest(
         if compared and result.baseline is not None:
             return collection_marks(result, standing.name)
         return {}
-    if isinstance(standing, Standing) and len(standing.runs) > 1 and result.compared.grouped:
+    if (
+        isinstance(standing, Standing)
+        and len(standing.runs) > 1
+        and result.compared.grouped
+    ):
         return group_marks(standing)
     return {}
 
@@ -342,8 +367,14 @@ def _quantity_of_heatmap(standing: Standing) -> str:
     """Return what the numbers of a heatmap are."""
     if not standing.criterion.is_measure:
         return "Mean preference of the row's run over the column's, from −1 to 1"
-    powered = "" if standing.result.compared.predicted is None else ", prediction-powered"
-    cost = ", of which the smaller is better" if standing.criterion.smaller_is_better else ""
+    powered = (
+        "" if standing.result.compared.predicted is None else ", prediction-powered"
+    )
+    cost = (
+        ", of which the smaller is better"
+        if standing.criterion.smaller_is_better
+        else ""
+    )
     return f"Difference of the means of the row's run and the column's{powered}{cost}"
 
 
@@ -381,10 +412,16 @@ class _HeatmapCells:
         is_decided = verdict in (BETTER, WORSE)
         is_unsure = {a, b} in (self.standing.unsure or [])
         undone = "unjudged documents might undo it" if is_unsure else None
-        words = [verdict_words(verdict, has_margin=self.has_margin), self.facts.get((a, b)), undone]
+        words = [
+            verdict_words(verdict, has_margin=self.has_margin),
+            self.facts.get((a, b)),
+            undone,
+        ]
         return {
             "value": difference,
-            "text": _short(difference, self.largest) + "*" * is_decided + DAGGER * is_unsure,
+            "text": _short(difference, self.largest)
+            + "*" * is_decided
+            + DAGGER * is_unsure,
             "shade": self._shade(verdict, difference),
             "words": f"{a} beside {b}: {'; '.join(filter(None, words))}",
             "run_a": a,
@@ -401,11 +438,16 @@ class _HeatmapCells:
         return f"{verdict} d{depth}"
 
 
-def _note_on_pairs(standing: Standing, rows: Sequence[Sequence[dict[str, Any] | None]]) -> str:
+def _note_on_pairs(
+    standing: Standing, rows: Sequence[Sequence[dict[str, Any] | None]]
+) -> str:
     """Return how many pairs of runs differ, and what the daggers of cells mean."""
     pairs = count(len(standing.result.pairs), "pair")
     note = f"{standing.verdicts.decided:,} of {pairs} differ significantly ({standing.how})."
-    if any(cell is not None and DAGGER in cell["text"] for cell in chain.from_iterable(rows)):
+    if any(
+        cell is not None and DAGGER in cell["text"]
+        for cell in chain.from_iterable(rows)
+    ):
         undecided = standing.result.missing.undecided(standing.name)
         depth_of = {} if undecided is None else {standing.name: undecided.depth}
         note += f" {dagger_note(depth_of)}"
@@ -426,4 +468,6 @@ def _short(difference: float, largest: float) -> str:
         decimals = 3
     else:
         decimals = 4
-    return minus(f"{difference:+.{decimals}f}".replace("+0.", "+.").replace("-0.", "-."))
+    return minus(
+        f"{difference:+.{decimals}f}".replace("+0.", "+.").replace("-0.", "-.")
+    )

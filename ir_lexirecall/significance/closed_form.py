@@ -76,7 +76,9 @@ def sign_p(x: Floats, shifts: Floats) -> Floats:
            [0.0508]])
     """
     wins, losses = np.count_nonzero(x > 0, axis=1), np.count_nonzero(x < 0, axis=1)
-    p = special.bdtr(losses, np.maximum(wins + losses, 1), (1 + np.minimum(shifts, 1)) / 2)
+    p = special.bdtr(
+        losses, np.maximum(wins + losses, 1), (1 + np.minimum(shifts, 1)) / 2
+    )
     return np.where(shifts > 1, 0.0, np.where(wins == 0, 1.0, p))
 
 
@@ -179,7 +181,9 @@ def with_a_win_and_a_loss(x: Floats) -> tuple[Floats, Floats]:
     return middle, np.sqrt(variance / n)
 
 
-def by_counts(x: Floats, shifts: Floats, alpha: float | None, _: object = None) -> Sides:
+def by_counts(
+    x: Floats, shifts: Floats, alpha: float | None, _: object = None
+) -> Sides:
     """Test the mean of differences that are 0, c and -c by exact randomisation.
 
     The interval is ``c preference_interval(x / c)``. `agreeing` widens it to hold 0 if the test
@@ -254,7 +258,9 @@ def of_means(
         for p, shift in zip(side[1:], shifts[1:], strict=True):
             total = moved(signed, shift[:, None])
             rows = of_one_magnitude(total) & ~is_exact
-            p[rows] = np.minimum(sign_p(total[rows], np.zeros((1, 1)))[0], side[0, rows])
+            p[rows] = np.minimum(
+                sign_p(total[rows], np.zeros((1, 1)))[0], side[0, rows]
+            )
     return sides
 
 
@@ -293,7 +299,9 @@ def by_t(x: Floats, shifts: Floats, alpha: float | None, _: object = None) -> Si
             p[k] = skewed_p(gain / error, sign * a, n_queries - 1)
     tail = 0.5 if alpha is None else alpha / 2
     half = -special.stdtrit(n_queries - 1, tail) * error
-    return Sides(above, below, two_sided(above[0], below[0]), mean, mean - half, mean + half)
+    return Sides(
+        above, below, two_sided(above[0], below[0]), mean, mean - half, mean + half
+    )
 
 
 def skew_correction(x: Floats) -> Floats:
@@ -343,7 +351,9 @@ def t_bounds(x: Floats, alpha: float) -> tuple[Floats, Floats]:
     """
     mean, deviation = mean_and_deviation(x)
     queries = x.shape[1]
-    return skewed_bounds(mean, deviation / np.sqrt(queries), skew_correction(x), queries - 1, alpha)
+    return skewed_bounds(
+        mean, deviation / np.sqrt(queries), skew_correction(x), queries - 1, alpha
+    )
 
 
 def skewed_bounds(
@@ -395,7 +405,9 @@ def skewness(x: Floats) -> Floats:
     mean, deviation = mean_and_deviation(x)
     z = (x - mean[:, None]) / np.where(deviation == 0, 1.0, deviation)[:, None]
     third = np.einsum("pq,pq,pq->p", z, z, z)
-    return np.where(deviation == 0, 0.0, queries * third / ((queries - 1) * (queries - 2)))
+    return np.where(
+        deviation == 0, 0.0, queries * third / ((queries - 1) * (queries - 2))
+    )
 
 
 # -- groups of queries -----------------------------------------------------------------------------

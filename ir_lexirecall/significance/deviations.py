@@ -18,15 +18,25 @@ from ir_lexirecall._util.errors import entry
 from ir_lexirecall._util.lazy import cached_property
 from ir_lexirecall._util.rounding import DIFFERENCE, SUM
 from ir_lexirecall.significance.draws import Draws, Statistic, resample
-from ir_lexirecall.significance.outcomes import Resampled, kth_largest, less_shared, most_extreme
+from ir_lexirecall.significance.outcomes import (
+    Resampled,
+    kth_largest,
+    less_shared,
+    most_extreme,
+)
 
 _DRAWS = Resampled()
 _ENOUGH_RESAMPLES = 5_000
 _LEAST_ROWS = 64  # of a matrix product: fewer rows take as long
 _MOST_KEPT = 2**22  # squared differences that may stay in memory
-_FEW_DIFFERENCES = 2**18  # of pairs on queries: up to so many are computed in double precision
+_FEW_DIFFERENCES = (
+    2**18
+)  # of pairs on queries: up to so many are computed in double precision
 _SMALLEST = 1e-12  # a smaller difference could have a square of 0 in single precision
-_ROUNDING: dict[type, float] = {np.float64: SUM, np.float32: 2e-6}  # of a variance, relative to it
+_ROUNDING: dict[type, float] = {
+    np.float64: SUM,
+    np.float32: 2e-6,
+}  # of a variance, relative to it
 
 # The share of the observed standard error that the one of a resample is at least.
 _LEAST_ERROR = 0.35
@@ -101,7 +111,12 @@ class PairDeviations(Statistic):
     """
 
     def __init__(
-        self, values: Sequence[Floats], over: str, n_resamples: int, *, for_ranks: bool = True
+        self,
+        values: Sequence[Floats],
+        over: str,
+        n_resamples: int,
+        *,
+        for_ranks: bool = True,
     ) -> None:
         """Take the arguments of `studentised_deviations`, with the number of resamples."""
         enough = min(n_resamples, max(_ENOUGH_RESAMPLES, n_resamples // 2))
@@ -110,11 +125,16 @@ class PairDeviations(Statistic):
         super().__init__(values, over, n_resamples=enough, widest=widest)
         self._for_ranks = for_ranks
         values, _ = less_shared(values)
-        self._largest = np.max([x.max(axis=1) for x in values], axis=0)  # of each run, shape (S,)
-        self._of_collections = np.stack([x.mean(axis=1) for x in values])  # means, shape (D, S)
+        self._largest = np.max(
+            [x.max(axis=1) for x in values], axis=0
+        )  # of each run, shape (S,)
+        self._of_collections = np.stack(
+            [x.mean(axis=1) for x in values]
+        )  # means, shape (D, S)
         self._mean = self._of_collections.mean(axis=0)  # macro means
         self._centred = [
-            x - means[:, None] for x, means in zip(values, self._of_collections, strict=True)
+            x - means[:, None]
+            for x, means in zip(values, self._of_collections, strict=True)
         ]
         self._y = self._side_by_side()
         t = np.zeros((n_runs, n_runs))
@@ -163,7 +183,9 @@ class PairDeviations(Statistic):
         """Return the standard errors of the differences of later runs to run j."""
         variance = (self._spread(j) ** 2).sum(axis=1)
         if self.over == "collections":
-            difference = self._of_collections[:, j + 1 :] - self._of_collections[:, j : j + 1]
+            difference = (
+                self._of_collections[:, j + 1 :] - self._of_collections[:, j : j + 1]
+            )
             between = difference.var(axis=0, ddof=1) / len(difference)
             variance = np.maximum(variance, between)
         return np.sqrt(np.where(variance <= self._noise(j) ** 2, 0.0, variance))
@@ -189,7 +211,9 @@ class PairDeviations(Statistic):
             if raised is not None:
                 pair, sample, t_with_least_error = raised
                 t[pair, sample] = t_with_least_error
-                np.maximum(furthest, np.maximum(t.max(axis=0), -t.min(axis=0)), out=furthest)
+                np.maximum(
+                    furthest, np.maximum(t.max(axis=0), -t.min(axis=0)), out=furthest
+                )
         np.maximum(above, np.negative(below, out=below), out=above)
 
     def _gains(
@@ -210,10 +234,14 @@ class PairDeviations(Statistic):
         # Between drawn collections, means may differ by rounding errors alone.
         precision: Any = self._precision if self.over == "queries" else np.float64
         gains: Any = np.empty((len(means), *mean_square.shape), dtype=precision)
-        np.subtract(means[:, j + 1 :], means[:, j : j + 1], out=gains, casting="same_kind")
+        np.subtract(
+            means[:, j + 1 :], means[:, j : j + 1], out=gains, casting="same_kind"
+        )
         squared_mean = self._squared_means(gains, draws)
         # If all drawn differences are equal, the square of the mean is the mean of squares.
-        is_constant: Bools = squared_mean >= (1 - _ROUNDING[self._precision]) * mean_square
+        is_constant: Bools = (
+            squared_mean >= (1 - _ROUNDING[self._precision]) * mean_square
+        )
         variance = np.subtract(mean_square, squared_mean, out=mean_square)
         if self.over == "collections":
             self._add_effects(j, gains, draws)
@@ -239,7 +267,9 @@ class PairDeviations(Statistic):
 
     def _add_effects(self, j: int, gains: Any, draws: Draws) -> None:
         """Add how much the gain on each drawn collection differs from the one of macro means."""
-        of_collections = self._of_collections[:, j + 1 :] - self._of_collections[:, j : j + 1]
+        of_collections = (
+            self._of_collections[:, j + 1 :] - self._of_collections[:, j : j + 1]
+        )
         effects = of_collections - (self._mean[j + 1 :] - self._mean[j])
         # D collections drawn with replacement vary less than the population, by (D - 1) / D.
         n_collections = len(effects)
@@ -247,7 +277,9 @@ class PairDeviations(Statistic):
         for gain, drawn in zip(gains, draws.drawn.T, strict=True):
             gain += effects.T[:, drawn]
 
-    def _with_least_error(self, j: int, gain: Any, error: Any) -> tuple[Ints, Ints, Any]:
+    def _with_least_error(
+        self, j: int, gain: Any, error: Any
+    ) -> tuple[Ints, Ints, Any]:
         """Return the pairs and the resamples whose standard error is raised to the least one.
 
         Returns:
@@ -276,7 +308,9 @@ class PairDeviations(Statistic):
         n_runs = len(self._mean)
         if n_runs < 2 or n_runs * self._y.size <= _FEW_DIFFERENCES:
             return np.float64
-        largest = np.concatenate([np.abs(self._spread(j)).max(axis=1) for j in range(n_runs - 1)])
+        largest = np.concatenate(
+            [np.abs(self._spread(j)).max(axis=1) for j in range(n_runs - 1)]
+        )
         smallest = largest[largest > 0].min(initial=1)
         return np.float32 if smallest > _SMALLEST else np.float64
 

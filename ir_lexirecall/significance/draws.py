@@ -49,7 +49,9 @@ class Statistic(ABC):
         """Compute what follows from a block of the resamples."""
 
 
-def resample(statistics: Sequence[Statistic], *, seed: int, progress: bool | None = False) -> None:
+def resample(
+    statistics: Sequence[Statistic], *, seed: int, progress: bool | None = False
+) -> None:
     """Give statistics as many resamples as they want.
 
     Statistics over the same, and of collections of the same sizes, take the same resamples.
@@ -79,7 +81,9 @@ def _blocks(statistics: Sequence[Statistic]) -> Iterator[slice]:
     start = 0
     for end in sorted({statistic.n_resamples for statistic in statistics}):
         takers = [statistic for statistic in statistics if statistic.n_resamples >= end]
-        widest = max(max(sum(statistic.sizes), statistic.widest) for statistic in takers)
+        widest = max(
+            max(sum(statistic.sizes), statistic.widest) for statistic in takers
+        )
         for block in row_blocks(end - start, widest, BLOCK):
             yield slice(start + block.start, start + block.stop)
         start = end
@@ -165,11 +169,17 @@ class Draws:
                 count[start:end] = one.count.T
             else:
                 resample, first = np.unique(one.resample, return_index=True)
-                count[start:end, resample] = np.add.reduceat(one.count, first, dtype=np.float32).T
+                count[start:end, resample] = np.add.reduceat(
+                    one.count, first, dtype=np.float32
+                ).T
         return count
 
 
 def times_drawn(draw: Ints, queries: int) -> Floats:
     """Return how often each query is drawn, a row for each resample."""
     draw = draw + queries * np.arange(len(draw))[:, None]
-    return np.bincount(draw.ravel(), minlength=draw.size).reshape(draw.shape).astype(np.float64)
+    return (
+        np.bincount(draw.ravel(), minlength=draw.size)
+        .reshape(draw.shape)
+        .astype(np.float64)
+    )

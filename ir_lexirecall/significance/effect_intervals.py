@@ -118,8 +118,12 @@ def _panel_coefficients(panel: int, df: float, level: float) -> Floats | None:
     low, high = _panel_ends(panel)
 
     points = chebyshev.chebpts1(_DEGREE + 1)
-    solutions = solved_noncentrality((low + high + (high - low) * points) / 2, df, level)
-    coefficients = np.asarray(chebyshev.chebfit(points, solutions, _DEGREE), dtype=np.float64)
+    solutions = solved_noncentrality(
+        (low + high + (high - low) * points) / 2, df, level
+    )
+    coefficients = np.asarray(
+        chebyshev.chebfit(points, solutions, _DEGREE), dtype=np.float64
+    )
     is_exact = np.abs(coefficients[-3:]).max() <= SUM * (1 + high)
     return coefficients if is_exact else None
 
@@ -147,7 +151,9 @@ def solved_noncentrality(t: Floats, df: float, level: float) -> Floats:
         low[rows] = np.where(error > 0, solution[rows], low[rows])
         high[rows] = np.where(error < 0, solution[rows], high[rows])
         step = error * slope
-        is_inside = (low[rows] <= solution[rows] + step) & (solution[rows] + step <= high[rows])
+        is_inside = (low[rows] <= solution[rows] + step) & (
+            solution[rows] + step <= high[rows]
+        )
         step = np.where(is_inside, step, (low[rows] + high[rows]) / 2 - solution[rows])
         solution[rows] += step
         is_open = ~same(step, 0.0, 1 + t[rows], SUM / 10)

@@ -52,7 +52,10 @@ def tie_weight(x: Floats, margins: Floats | float) -> Floats:
     >>> tie_weight(np.array([[0.0] * 10, [0.1] * 5 + [0.0] * 5, [0.1] * 10]), 0.01)
     array([1. , 0.6, 0. ])
     """
-    size, margin = np.abs(x), np.broadcast_to(margins, len(x)).astype(np.float64)[:, None]
+    size, margin = (
+        np.abs(x),
+        np.broadcast_to(margins, len(x)).astype(np.float64)[:, None],
+    )
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         share = np.where(size == 0, 0.0, np.minimum(size / margin, 1.0))
     return np.clip((CONVINCING - share.sum(axis=1)) / DECREASE, 0.0, 1.0)
@@ -76,7 +79,9 @@ def least_margin_p(x: Floats, margins: Floats | float, width: Floats | float) ->
     return np.where(np.asarray(margins) > 0, least, 0.0)
 
 
-def _chance_of_ties(queries: int, margins: Floats | float, width: Floats | float) -> Floats:
+def _chance_of_ties(
+    queries: int, margins: Floats | float, width: Floats | float
+) -> Floats:
     """Return (1 - D / W)^n; 0 if the margin is as wide as the range."""
     margins, width = np.broadcast_arrays(
         np.asarray(margins, dtype=np.float64), np.asarray(width, dtype=np.float64)
@@ -85,7 +90,9 @@ def _chance_of_ties(queries: int, margins: Floats | float, width: Floats | float
     return (1.0 - share) ** queries
 
 
-def least_loss_ruled_out(x: Floats, margins: Floats, width: Floats | float, alpha: float) -> Floats:
+def least_loss_ruled_out(
+    x: Floats, margins: Floats, width: Floats | float, alpha: float
+) -> Floats:
     """Return the smallest loss that ties let a test rule out, as *not worse* at ``alpha``.
 
     It is above the margin if ties forbid *not worse*, else below, and 0 if enough queries differ.

@@ -97,7 +97,9 @@ class TaskCells:
         both = ~np.isnan(x)
         n_cells = np.add.reduceat(both, self.starts, axis=1, dtype=np.int64)
         sums = np.add.reduceat(np.where(both, x, 0.0), self.starts, axis=1)
-        return np.divide(sums, n_cells, out=np.full(sums.shape, np.nan), where=n_cells > 0)
+        return np.divide(
+            sums, n_cells, out=np.full(sums.shape, np.nan), where=n_cells > 0
+        )
 
 
 def ranks_by_pairs(cells: TaskCells) -> Floats:
@@ -137,7 +139,9 @@ def _ranks_in_uneven_task(values: Floats) -> Floats:
     np.fill_diagonal(is_pair, val=False)
     n_better = np.sum(is_pair * ((difference < 0) + (difference == 0) / 2), axis=1)
     n_others = is_pair.sum(axis=1)
-    share = np.divide(n_better, n_others, out=np.full(n_models, np.nan), where=n_others > 0)
+    share = np.divide(
+        n_better, n_others, out=np.full(n_models, np.nan), where=n_others > 0
+    )
     return 1 + share * (n_models - 1)
 
 
@@ -203,8 +207,12 @@ class SharedDeviations(Statistic):
     def __init__(self, cells: TaskCells, n_resamples: int) -> None:
         enough = min(n_resamples, max(_ENOUGH, n_resamples // 4))
         n_models, n_tasks = len(cells.values), cells.n_tasks
-        one_of_task = cells.values[:, cells.starts]  # tasks are drawn, with all their cells
-        super().__init__([one_of_task], "queries", n_resamples=enough, widest=2 * n_models)
+        one_of_task = cells.values[
+            :, cells.starts
+        ]  # tasks are drawn, with all their cells
+        super().__init__(
+            [one_of_task], "queries", n_resamples=enough, widest=2 * n_models
+        )
         self._is_complete = not np.isnan(cells.values).any()
         (scaled,), _ = less_shared([cells.values])
         self._cells = TaskCells(scaled, cells.starts)
@@ -252,7 +260,9 @@ class SharedDeviations(Statistic):
         for pairs in self._differences():
             # All in single precision: n - 1 is in the smallest variance and in the mean.
             n: Any = pairs.shared.astype(np.float32)[:, None]
-            least: Any = ((self._least_error_share * pairs.error) ** 2).astype(np.float32)[:, None]
+            least: Any = ((self._least_error_share * pairs.error) ** 2).astype(
+                np.float32
+            )[:, None]
             least = np.maximum(least * (n - 1), _NO_VARIANCE)
             centred = pairs.centred.astype(np.float32)
             squares = np.square(centred)
@@ -262,7 +272,9 @@ class SharedDeviations(Statistic):
                 n_drawn: Any = n if both is None else np.maximum(both @ count, 1)
                 t = _studentised(centred @ count, squares @ count, n_drawn, least)
                 t *= np.sqrt(n - 1)
-                np.maximum(above[pairs.i, block], t.max(axis=0), out=above[pairs.i, block])
+                np.maximum(
+                    above[pairs.i, block], t.max(axis=0), out=above[pairs.i, block]
+                )
                 above[pairs.rows, block] = np.maximum(
                     above[pairs.rows, block], np.negative(t, out=t)
                 )
@@ -298,7 +310,9 @@ class _Differences:
             return np.where(self.mean == 0, 0.0, self.mean / self.error)
 
 
-def _studentised(total: Floats, squares: Floats, n_drawn: Floats, least: Floats) -> Floats:
+def _studentised(
+    total: Floats, squares: Floats, n_drawn: Floats, least: Floats
+) -> Floats:
     """Return means of resamples over their standard deviations, shape ``(P, B)``.
 
     Args:
@@ -346,7 +360,9 @@ class TaskMeans(Statistic):
 
     def __init__(self, values: Floats, n_resamples: int) -> None:
         columns = [values[:, [d]] for d in range(values.shape[1])]
-        super().__init__(columns, "collections", n_resamples=n_resamples, widest=2 * len(values))
+        super().__init__(
+            columns, "collections", n_resamples=n_resamples, widest=2 * len(values)
+        )
         self._observed = means_of_present(values)
         self._has_value = (~np.isnan(values)).astype(np.float64)
         self._values = np.where(np.isnan(values), 0.0, values)
@@ -414,5 +430,7 @@ def interval_over_tasks(values: Floats, alpha: float) -> tuple[Floats, Floats, F
         rows = np.flatnonzero(pattern_of_row.ravel() == k)
         if is_there.any():
             x = values[np.ix_(rows, is_there)]
-            low[rows], high[rows], p[rows] = interval_over_collections(x, np.zeros(x.shape), alpha)
+            low[rows], high[rows], p[rows] = interval_over_collections(
+                x, np.zeros(x.shape), alpha
+            )
     return low, high, p

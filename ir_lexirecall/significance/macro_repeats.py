@@ -16,7 +16,10 @@ import numpy as np
 
 from ir_lexirecall._util.arrays import Floats, Ints
 from ir_lexirecall._util.lazy import cached_property
-from ir_lexirecall.significance.over_collections import interval_over_collections, macro_error
+from ir_lexirecall.significance.over_collections import (
+    interval_over_collections,
+    macro_error,
+)
 from ir_lexirecall.significance.repeats import (
     DifferenceVariance,
     RepeatedValues,
@@ -42,14 +45,19 @@ class MacroSeeds:
         """For each system, the mean of each seed on each collection, shape ``(R, D)``."""
         n_systems = len(self.of_collections[0].values)
         return tuple(
-            np.stack([one.values[s].mean(axis=1) for one in self.of_collections], axis=1)
+            np.stack(
+                [one.values[s].mean(axis=1) for one in self.of_collections], axis=1
+            )
             for s in range(n_systems)
         )
 
     @cached_property
     def _averages(self) -> list[Floats]:
         """Values averaged over seeds, of each collection, shape ``(S, Q_d)``."""
-        return [np.stack([x.mean(axis=0) for x in one.values]) for one in self.of_collections]
+        return [
+            np.stack([x.mean(axis=0) for x in one.values])
+            for one in self.of_collections
+        ]
 
     def variance(self, pairs: Sequence[Ints], over: str) -> DifferenceVariance:
         """Return the variance of macro differences, with the part that the seeds have in it.
@@ -58,7 +66,10 @@ class MacroSeeds:
             pairs: the systems of each pair by index; one array for means of single systems.
             over: what is a sample: ``"queries"``, or ``"collections"``, too.
         """
-        x = [values[pairs[0]] - (values[pairs[1]] if pairs[1:] else 0) for values in self._averages]
+        x = [
+            values[pairs[0]] - (values[pairs[1]] if pairs[1:] else 0)
+            for values in self._averages
+        ]
         if over == "queries":
             return self._variance_over_queries(x, pairs)
         means = np.stack([of_collection.mean(axis=1) for of_collection in x], axis=1)
@@ -78,7 +89,10 @@ class MacroSeeds:
         """
         mean = np.mean([of_collection.mean(axis=1) for of_collection in x], axis=0)
         parts = np.stack(
-            [of_collection.var(axis=1, ddof=1) / of_collection.shape[1] for of_collection in x]
+            [
+                of_collection.var(axis=1, ddof=1) / of_collection.shape[1]
+                for of_collection in x
+            ]
         )
         freedom = np.array([of_collection.shape[1] - 1 for of_collection in x])[:, None]
         squares = (parts**2 / freedom).sum(axis=0)
@@ -96,7 +110,9 @@ class MacroSeeds:
         variance, degrees = satterthwaite(of_queries, queries, systems, sides)
         return DifferenceVariance(mean, variance, degrees)
 
-    def _variance_of_sides(self, pairs: Sequence[Ints], queries: Floats) -> SeedVariance:
+    def _variance_of_sides(
+        self, pairs: Sequence[Ints], queries: Floats
+    ) -> SeedVariance:
         """Return the variances that seeds have: of the first systems of all pairs, then the second.
 
         Args:
@@ -104,10 +120,14 @@ class MacroSeeds:
             queries: of each pair, by which ``satterthwaite`` divides the noise.
         """
         n_collections = len(self.of_collections)
-        noises = [one.variance.noise / one.variance.queries for one in self.of_collections]
+        noises = [
+            one.variance.noise / one.variance.queries for one in self.of_collections
+        ]
         noise_of_mean = np.sum(noises, axis=0) / n_collections**2
         macro = [means.mean(axis=1) for means in self.seed_means]
-        seeds = np.array([of_seed.var(ddof=1) if len(of_seed) > 1 else 0.0 for of_seed in macro])
+        seeds = np.array(
+            [of_seed.var(ddof=1) if len(of_seed) > 1 else 0.0 for of_seed in macro]
+        )
         repeats = np.array([len(of_seed) for of_seed in macro])
         systems = np.concatenate(pairs)
         noise = noise_of_mean[systems] * np.tile(queries, len(pairs))
@@ -127,12 +147,18 @@ class MacroSeeds:
         n_systems = len(self.seed_means)
         a, b = np.triu_indices(n_systems, 1)
         tested = self.variance([a, b], over)
-        a_is_better, b_is_better = (tested.one_sided_p(s * tested.mean) for s in (-1, 1))
+        a_is_better, b_is_better = (
+            tested.one_sided_p(s * tested.mean) for s in (-1, 1)
+        )
         if over == "collections":
             x = [values[a] - values[b] for values in self._averages]
-            means = np.stack([of_collection.mean(axis=1) for of_collection in x], axis=1)
+            means = np.stack(
+                [of_collection.mean(axis=1) for of_collection in x], axis=1
+            )
             *_, p = interval_over_collections(means, np.zeros(means.shape), 0.05)
-            a_is_better, b_is_better = (np.maximum(q, p / 2) for q in (a_is_better, b_is_better))
+            a_is_better, b_is_better = (
+                np.maximum(q, p / 2) for q in (a_is_better, b_is_better)
+            )
         result = np.ones((n_systems, n_systems))
         result[a, b], result[b, a] = b_is_better, a_is_better
         return result

@@ -153,7 +153,9 @@ class Procedure:
     of: Literal["mean", "signs", "centre"] = "mean"
     kernel: Kernel | None = None
     two_sided: Callable[[Floats, float, Resampled], TestResult] | None = None
-    one_sided: Callable[[Floats, Floats, Resampled], tuple[Floats, Floats]] | None = None
+    one_sided: Callable[[Floats, Floats, Resampled], tuple[Floats, Floats]] | None = (
+        None
+    )
     estimate: str = MEAN_DIFFERENCE
     effect: str = "mean / standard deviation of the differences (Cohen's d_z)"
     exact: float = 0
@@ -222,7 +224,9 @@ def less_shared(values: Sequence[Floats]) -> tuple[list[Floats], int]:
            [0.  , 0.25]])], 3)
     """
     above_lowest = [x - np.fmin.reduce(x, axis=0) for x in values]
-    largest = max(float(np.fmax.reduce(x, axis=None, initial=0.0)) for x in above_lowest)
+    largest = max(
+        float(np.fmax.reduce(x, axis=None, initial=0.0)) for x in above_lowest
+    )
     exponent = int(np.frexp(largest)[1])
     return [np.ldexp(x, -exponent) for x in above_lowest], exponent
 
@@ -272,7 +276,9 @@ def most_extreme(n_resamples: int, alpha: float) -> int:
     >>> most_extreme(9999, 0.05), most_extreme(19, 0.05), most_extreme(18, 0.05)
     (500, 1, 0)
     """
-    p = np.arange(1, n_resamples + 1) / (n_resamples + 1)  # the very division that gives p
+    p = np.arange(1, n_resamples + 1) / (
+        n_resamples + 1
+    )  # the very division that gives p
     return int(np.searchsorted(p, alpha, side="right"))
 
 
@@ -315,7 +321,17 @@ STATSMODELS_CORRECTIONS = (
 """Corrections that ``multipletests`` of statsmodels computes, known without statsmodels, too."""
 _CORRECTION_ALIASES = frozenset(
     {"b", "bonf", "s", "h", "hs", "sh", "ho", "lfdr_sl", "fdrcorr", "fdr_twostage"}
-    | {"fdr_i", "fdr_p", "fdri", "fdrp", "fdr_n", "fdr_c", "fdrn", "fdr_2sbh", "fdr_2sbky"}
+    | {
+        "fdr_i",
+        "fdr_p",
+        "fdri",
+        "fdrp",
+        "fdr_n",
+        "fdr_c",
+        "fdrn",
+        "fdr_2sbh",
+        "fdr_2sbky",
+    }
 )
 """Further names by which ``multipletests`` knows them."""
 
@@ -335,7 +351,9 @@ def check_correction(method: str | None) -> None:
     ValueError: unknown correction 'Holm'; choose from holm, ...; did you mean 'holm'?
     """
     names = ["holm", *STATSMODELS_CORRECTIONS]
-    if method is None or (isinstance(method, str) and method in {*names, *_CORRECTION_ALIASES}):
+    if method is None or (
+        isinstance(method, str) and method in {*names, *_CORRECTION_ALIASES}
+    ):
         return
     choices = ", ".join([*names, "None (no correction)"])
     hint = _meant_correction(method, names) if isinstance(method, str) else ""
@@ -383,7 +401,9 @@ def corrected(p: Floats, method: str | None, alpha: float) -> tuple[Floats, Bool
         return _by_holm(p, alpha)
     check_correction(method)
     label = f"the correction {method!r}, unlike 'holm' and None,"
-    statsmodels = required("statsmodels.stats.multitest", label, "statsmodels", "compare")
+    statsmodels = required(
+        "statsmodels.stats.multitest", label, "statsmodels", "compare"
+    )
     rejects, adjusted, *_ = statsmodels.multipletests(p, alpha=alpha, method=method)
     return adjusted, rejects & ~np.isnan(p)
 

@@ -28,9 +28,15 @@ from ir_lexirecall.significance.outcomes import (
 from ir_lexirecall.significance.signed_rank import wilcoxon
 
 _DRAWS = Resampled()
-_LEAST_ERROR = 0.35  # share of the observed standard error that the one of a resample is at least
-_ENOUGH_QUERIES = 25  # in all, for that; with fewer, such intervals would hold too seldom
-_MANY_QUERIES = 10  # of each collection, from which no query differs much more than those seen
+_LEAST_ERROR = (
+    0.35  # share of the observed standard error that the one of a resample is at least
+)
+_ENOUGH_QUERIES = (
+    25  # in all, for that; with fewer, such intervals would hold too seldom
+)
+_MANY_QUERIES = (
+    10  # of each collection, from which no query differs much more than those seen
+)
 
 
 @dataclass(frozen=True)
@@ -66,7 +72,9 @@ def macro_error(values: Sequence[Floats], over: str) -> Floats:
     for x in values:
         n_queries = x.shape[1]
         with np.errstate(invalid="ignore"):
-            deviation = x.std(axis=1, ddof=1) if n_queries > 1 else np.full(len(x), np.inf)
+            deviation = (
+                x.std(axis=1, ddof=1) if n_queries > 1 else np.full(len(x), np.inf)
+            )
         total += settled(deviation, np.abs(x).max(axis=1)) ** 2 / n_queries
     of_queries = np.sqrt(total) / len(values)
     if over == "queries":
@@ -79,7 +87,9 @@ def macro_error(values: Sequence[Floats], over: str) -> Floats:
     return np.maximum(deviation / np.sqrt(len(means)), least)
 
 
-def macro_bootstrap(values: Sequence[Floats], over: str, draws: Resampled = _DRAWS) -> Resamples:
+def macro_bootstrap(
+    values: Sequence[Floats], over: str, draws: Resampled = _DRAWS
+) -> Resamples:
     """Resample the queries of each collection, and the collections if they are a sample.
 
     With ``over="queries"``, these collections are the benchmark. With ``over="collections"``, they
@@ -111,11 +121,15 @@ class MacroMeans(Statistic):
         self._means = [x.mean(axis=1, keepdims=True) for x in values]
         self._centred = [x - mean for x, mean in zip(values, self._means, strict=True)]
         self._noise = SUM * np.max([np.abs(x).max(axis=1) for x in values], axis=0)
-        self.resamples: Resamples = Resamples(*np.empty((2, len(values[0]), n_resamples)))
+        self.resamples: Resamples = Resamples(
+            *np.empty((2, len(values[0]), n_resamples))
+        )
 
     def take(self, draws: Draws) -> None:
         """Compute means and errors of some resamples."""
-        mean, error = self._of_queries(draws) if self.over == "queries" else self._of_means(draws)
+        mean, error = (
+            self._of_queries(draws) if self.over == "queries" else self._of_means(draws)
+        )
         self.resamples.mean[:, draws.block] = mean
         self.resamples.error[:, draws.block] = error
 
@@ -123,9 +137,13 @@ class MacroMeans(Statistic):
         """Return macro means and their errors by the variance within each collection."""
         mean, variance = np.zeros((2, len(self._noise), len(draws.drawn)))
         n_collections = len(self.sizes)
-        for x, observed, one in zip(self._centred, self._means, draws.collections, strict=True):
+        for x, observed, one in zip(
+            self._centred, self._means, draws.collections, strict=True
+        ):
             n_queries = x.shape[1]
-            first, second = np.split(np.concatenate([x, x**2]) @ one.count.T / n_queries, 2)
+            first, second = np.split(
+                np.concatenate([x, x**2]) @ one.count.T / n_queries, 2
+            )
             second -= first**2
             mean += first + observed
             largest = np.abs(x).max(axis=1, keepdims=True)
@@ -202,7 +220,11 @@ def mean_interval(
 
 
 def studentised_interval(
-    mean: Floats, error: Floats, resamples: Resamples, alpha: float, least_error: float = 0.0
+    mean: Floats,
+    error: Floats,
+    resamples: Resamples,
+    alpha: float,
+    least_error: float = 0.0,
 ) -> tuple[Floats, ...]:
     """Return symmetric bootstrap-t intervals of means, and the p-values that the means are 0.
 
@@ -225,7 +247,9 @@ def studentised_interval(
         Low and high ends, and p, shape ``(S,)`` each.
     """
     shifted = resamples.mean - mean[:, None]
-    scale = np.abs(mean)[:, None] + np.abs(shifted).max(axis=1, initial=0.0, keepdims=True)
+    scale = np.abs(mean)[:, None] + np.abs(shifted).max(
+        axis=1, initial=0.0, keepdims=True
+    )
     shifted = settled(shifted, scale)
     with np.errstate(divide="ignore", invalid="ignore"):
         errors = np.maximum(resamples.error, least_error * error[:, None])
@@ -263,7 +287,9 @@ def rank_interval(resampled: Floats, alpha: float) -> tuple[Ints, Ints]:
     index = np.arange(n_runs)[:, None]
     first, last = np.empty((2, *ordered.shape), dtype=np.int64)
     first_ordered = np.maximum.accumulate(np.where(starts, index, 0), axis=0)
-    last_ordered = np.minimum.accumulate(np.where(ends, index, n_runs)[::-1], axis=0)[::-1]
+    last_ordered = np.minimum.accumulate(np.where(ends, index, n_runs)[::-1], axis=0)[
+        ::-1
+    ]
     np.put_along_axis(first, order, 1 + first_ordered, axis=0)
     np.put_along_axis(last, order, 1 + last_ordered, axis=0)
     low = np.quantile(first, alpha / 2, axis=1, method="inverted_cdf")
@@ -311,7 +337,9 @@ class RandomEffects:
     i2: Floats
 
 
-def random_effects(effect: Floats, variance: Floats, alpha: float = 0.05) -> RandomEffects:
+def random_effects(
+    effect: Floats, variance: Floats, alpha: float = 0.05
+) -> RandomEffects:
     """Combine differences on collections by random effects, with equal weights.
 
     Let y_d be the difference on one of D collections, v_d its sampling variance, v the mean of the
@@ -357,16 +385,29 @@ def random_effects(effect: Floats, variance: Floats, alpha: float = 0.05) -> Ran
         return RandomEffects(*numbers)
     y, chance = effect[is_known], chance[is_known]
     mean = y.mean(axis=1)
-    total = np.maximum(chance, settled(y.var(axis=1, ddof=1), np.abs(y).max(axis=1) ** 2))
+    total = np.maximum(
+        chance, settled(y.var(axis=1, ddof=1), np.abs(y).max(axis=1) ** 2)
+    )
     total[total == 0] = np.nan
     tau2 = total - chance
     t = -special.stdtrit(n_collections - 1, alpha / 2)
     error = np.sqrt(total / n_collections)
     low_t, high_t, t_of_zero = _by_hall(y, mean, total, error, t)
-    p = np.where(mean == 0, 1.0, 2 * special.stdtr(n_collections - 1, -np.abs(t_of_zero)))
+    p = np.where(
+        mean == 0, 1.0, 2 * special.stdtr(n_collections - 1, -np.abs(t_of_zero))
+    )
     low, high = mean - low_t * error, mean - high_t * error
     half = t * np.sqrt(total * (1 + 1 / n_collections))
-    numbers[:, is_known] = [mean, low, high, p, mean - half, mean + half, tau2, tau2 / total]
+    numbers[:, is_known] = [
+        mean,
+        low,
+        high,
+        p,
+        mean - half,
+        mean + half,
+        tau2,
+        tau2 / total,
+    ]
     return RandomEffects(*numbers)
 
 
@@ -395,7 +436,9 @@ def _by_hall(
             for end in (t, -t)
         )
         usual = mean / error
-        of_zero = np.where(is_skewed, ((1 + a * usual) ** 3 - 1) / (3 * a) + a / 2, usual)
+        of_zero = np.where(
+            is_skewed, ((1 + a * usual) ** 3 - 1) / (3 * a) + a / 2, usual
+        )
     return low, high, of_zero
 
 
@@ -440,7 +483,9 @@ def interval_over_collections(
     # One query tells nothing of its noise; the spread of the collections does.
     combined = random_effects(means, np.where(np.isinf(variance), 0.0, variance), alpha)
     # Without any spread, only the signs of the collections tell.
-    p_of_signs = np.where(means.mean(axis=1) == 0, 1.0, min(1.0, 2.0 ** (1 - means.shape[1])))
+    p_of_signs = np.where(
+        means.mean(axis=1) == 0, 1.0, min(1.0, 2.0 ** (1 - means.shape[1]))
+    )
     p = np.where(np.isnan(combined.p), p_of_signs, combined.p)
     return combined.effect_low, combined.effect_high, p
 
@@ -500,7 +545,9 @@ def nemenyi(means: Floats, alpha: float = 0.05) -> tuple[float, Floats]:
     distance = np.abs(mean_rank[:, None] - mean_rank) / error * np.sqrt(2)
     p = np.clip(stats.studentized_range.sf(distance, runs, np.inf), 0.0, 1.0)
     np.fill_diagonal(p, 1.0)
-    return float(stats.studentized_range.ppf(1 - alpha, runs, np.inf) / np.sqrt(2) * error), p
+    return float(
+        stats.studentized_range.ppf(1 - alpha, runs, np.inf) / np.sqrt(2) * error
+    ), p
 
 
 def wilcoxon_of_pairs(means: Floats) -> Floats:

@@ -92,7 +92,9 @@ def queries_for_margin(
 
 
 @entry
-def detectable_difference(x: Floats, power: float = 0.8, alpha: float = 0.05) -> Planned:
+def detectable_difference(
+    x: Floats, power: float = 0.8, alpha: float = 0.05
+) -> Planned:
     """Return the smallest true difference that the two-sided t-test finds with as many queries.
 
     Arguments are those of ``queries_for_difference``.
@@ -125,7 +127,9 @@ def _needed(
         raise ValueError(
             f"a difference must be a finite number above 0, not {difference.tolist()!r}"
         )
-    return Planned(*(_queries_of(difference, s, power, alpha, sides) for s in deviations))
+    return Planned(
+        *(_queries_of(difference, s, power, alpha, sides) for s in deviations)
+    )
 
 
 def _queries_of(
@@ -182,7 +186,9 @@ def _kurtosis(x: Floats, deviation: Floats) -> Floats:
         middle = np.sort(x, axis=1)[:, cut : n - cut].mean(axis=1)
     else:
         middle = np.median(x, axis=1)
-    kurtosis = ((x - middle[:, None]) ** 4).sum(axis=1) * n / ((n - 1) * deviation**2) ** 2
+    kurtosis = (
+        ((x - middle[:, None]) ** 4).sum(axis=1) * n / ((n - 1) * deviation**2) ** 2
+    )
     unbiased = 3 + (n - 1) * ((n + 1) * (kurtosis - 3) + 6) / ((n - 2) * (n - 3))
     return np.maximum(kurtosis, unbiased)
 
@@ -191,7 +197,9 @@ def _power(noncentrality: Floats, queries: Floats, alpha: float, sides: int) -> 
     return t_power(noncentrality, queries - 1, alpha, sides)
 
 
-def t_power(noncentrality: Floats, degrees: Floats, alpha: float, sides: int = 2) -> Floats:
+def t_power(
+    noncentrality: Floats, degrees: Floats, alpha: float, sides: int = 2
+) -> Floats:
     """Return the power of a t-test.
 
     Args:
@@ -202,7 +210,11 @@ def t_power(noncentrality: Floats, degrees: Floats, alpha: float, sides: int = 2
     """
     critical = -special.stdtrit(degrees, alpha / sides)
     above = 1 - noncentral_t_cdf(critical, degrees, noncentrality)
-    return above + noncentral_t_cdf(-critical, degrees, noncentrality) if sides == 2 else above
+    return (
+        above + noncentral_t_cdf(-critical, degrees, noncentrality)
+        if sides == 2
+        else above
+    )
 
 
 def noncentral_t_cdf(t: Floats, df: float | Floats, noncentrality: Floats) -> Floats:
@@ -213,9 +225,13 @@ def noncentral_t_cdf(t: Floats, df: float | Floats, noncentrality: Floats) -> Fl
     """
     large, positive = t > _LARGE, noncentrality >= 0
     p = special.nctdtr(
-        df, np.abs(np.where(large, 0, noncentrality)), np.where(large, 0, np.where(positive, t, -t))
+        df,
+        np.abs(np.where(large, 0, noncentrality)),
+        np.where(large, 0, np.where(positive, t, -t)),
     )
-    normal = special.ndtr((t * (1 - 1 / (4 * df)) - noncentrality) / np.sqrt(1 + t**2 / (2 * df)))
+    normal = special.ndtr(
+        (t * (1 - 1 / (4 * df)) - noncentrality) / np.sqrt(1 + t**2 / (2 * df))
+    )
     p = np.where(np.isnan(p), normal, np.where(positive, p, 1 - p))
     if large.any():
         # P(T <= t) is the mean over Z of P(chi / sqrt(df) >= (Z + noncentrality) / t), which is 1
@@ -225,7 +241,11 @@ def noncentral_t_cdf(t: Floats, df: float | Floats, noncentrality: Floats) -> Fl
         nodes, weights = _LEGENDRE(100)  # exact to 1e-12
         z = low + (high - low) * (nodes + 1) / 2
         above = (
-            np.exp(-(z**2) / 2) / np.sqrt(2 * np.pi) * special.chdtrc(df, df * ((z + nc) / t) ** 2)
+            np.exp(-(z**2) / 2)
+            / np.sqrt(2 * np.pi)
+            * special.chdtrc(df, df * ((z + nc) / t) ** 2)
         )
-        p[large] = special.ndtr(low[:, 0]) + (high - low[:, 0]) / 2 * (above * weights).sum(axis=1)
+        p[large] = special.ndtr(low[:, 0]) + (high - low[:, 0]) / 2 * (
+            above * weights
+        ).sum(axis=1)
     return p

@@ -121,7 +121,11 @@ class RepeatedValues:
     def components(self, x: Floats, pairs: Sequence[Ints]) -> Components:
         """Return the components of variance of pairs of systems; samples have no seeds."""
         components = components_of(x, self.variance, pairs)
-        return components if self.is_of_seeds else replace(components, seeds=np.zeros(len(x)))
+        return (
+            components
+            if self.is_of_seeds
+            else replace(components, seeds=np.zeros(len(x)))
+        )
 
 
 @dataclass(frozen=True)
@@ -161,7 +165,10 @@ class DifferenceVariance:
         for _ in range(60):
             middle = (low + high) / 2
             is_enough = t_power(middle, self.degrees, alpha) >= power
-            low, high = np.where(is_enough, low, middle), np.where(is_enough, middle, high)
+            low, high = (
+                np.where(is_enough, low, middle),
+                np.where(is_enough, middle, high),
+            )
         return np.asarray(high * np.sqrt(self.variance))
 
     def widened(self, tested: TestResult, alpha: float) -> TestResult:
@@ -185,7 +192,9 @@ class DifferenceVariance:
             np.maximum(tested.better, self.one_sided_p(-gain)),
             np.maximum(tested.worse, self.one_sided_p(gain)),
             not_worse,
-            np.maximum(np.maximum(tested.within, not_worse), self.one_sided_p(gain - margin)),
+            np.maximum(
+                np.maximum(tested.within, not_worse), self.one_sided_p(gain - margin)
+            ),
         )
 
 
@@ -206,7 +215,10 @@ def difference_variance(
 
 
 def satterthwaite(
-    of_queries: Floats, queries: float | Floats, systems: SeedVariance, pairs: Sequence[Ints]
+    of_queries: Floats,
+    queries: float | Floats,
+    systems: SeedVariance,
+    pairs: Sequence[Ints],
 ) -> tuple[Floats, Floats]:
     """Return variances of mean differences and their degrees of freedom, by pair.
 
@@ -256,7 +268,9 @@ class Components:
     noise: Floats
 
 
-def components_of(x: Floats, systems: SeedVariance, pairs: Sequence[Ints]) -> Components:
+def components_of(
+    x: Floats, systems: SeedVariance, pairs: Sequence[Ints]
+) -> Components:
     """Return the components of variance of pairs of systems.
 
     Args: as in ``difference_variance``.
@@ -269,7 +283,11 @@ def components_of(x: Floats, systems: SeedVariance, pairs: Sequence[Ints]) -> Co
 
 
 def planned_power(
-    components: Components, difference: float, queries: Floats, repeats: Floats, alpha: float
+    components: Components,
+    difference: float,
+    queries: Floats,
+    repeats: Floats,
+    alpha: float,
 ) -> Floats:
     """Return the power of the two-sided test, where both systems have as many repeats.
 
@@ -290,7 +308,9 @@ def planned_power(
         1,
     )
     n = len(of_queries)
-    variance, degrees = satterthwaite(of_queries, queries, halves, [np.arange(n), np.arange(n) + n])
+    variance, degrees = satterthwaite(
+        of_queries, queries, halves, [np.arange(n), np.arange(n) + n]
+    )
     with np.errstate(divide="ignore"):
         return t_power(difference / np.sqrt(variance), degrees, alpha)
 
@@ -311,7 +331,9 @@ def queries_with_repeats(
     n_repeats = np.full(len(components.queries), repeats)
 
     def is_enough(queries: Floats) -> Bools:
-        enough: Bools = planned_power(components, difference, queries, n_repeats, alpha) >= power
+        enough: Bools = (
+            planned_power(components, difference, queries, n_repeats, alpha) >= power
+        )
         return enough
 
     return _least(is_enough, len(n_repeats), 1.0, MOST)
@@ -329,7 +351,9 @@ def repeats_with_queries(
     n_queries = np.full(len(components.queries), float(queries))
 
     def is_enough(repeats: Floats) -> Bools:
-        enough: Bools = planned_power(components, difference, n_queries, repeats, alpha) >= power
+        enough: Bools = (
+            planned_power(components, difference, n_queries, repeats, alpha) >= power
+        )
         return enough
 
     return _least(is_enough, len(n_queries), 1.0, MOST_REPEATS)
@@ -341,7 +365,9 @@ def _check_levels(power: float, alpha: float) -> None:
     check_number("alpha", alpha, above=0, below=1)
 
 
-def _least(is_enough: Callable[[Floats], Bools], size: int, low: float, most: float) -> Floats:
+def _least(
+    is_enough: Callable[[Floats], Bools], size: int, low: float, most: float
+) -> Floats:
     """Return the least whole number above ``low`` that is enough, by bisection; else infinity."""
     lows, highs = np.full(size, low), np.full(size, most + 1.0)
     while (highs - lows > 1).any():

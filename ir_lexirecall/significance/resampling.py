@@ -35,7 +35,9 @@ from ir_lexirecall.significance.outcomes import (
 EXACT = 12  # queries up to which all assignments of signs are enumerated
 
 
-def by_bootstrap(x: Floats, shifts: Floats, alpha: float | None, draws: Resampled) -> Sides:
+def by_bootstrap(
+    x: Floats, shifts: Floats, alpha: float | None, draws: Resampled
+) -> Sides:
     """Test the mean difference by the paired bootstrap of studentised means, with its interval.
 
     t = mean / standard error. A resample of the units, from the differences shifted to mean 0, is
@@ -80,7 +82,9 @@ def by_bootstrap(x: Floats, shifts: Floats, alpha: float | None, draws: Resample
                 half_p = (1 + n_as_far) / (1 + draws.number) / 2
                 of_shift[pairs] = np.where(observed > 0, half_p, 1 - half_p)
     above, below = sides
-    return Sides(above, below, two_sided(above[0], below[0]), mean, mean - half, mean + half)
+    return Sides(
+        above, below, two_sided(above[0], below[0]), mean, mean - half, mean + half
+    )
 
 
 def _distances_of_resamples(centred: Floats, draws: Resampled) -> Floats:
@@ -122,7 +126,11 @@ BOOTSTRAP = Procedure(
 
 
 def by_randomisation(
-    x: Floats, shifts: Floats, alpha: float | None, draws: Resampled, size: Floats | None = None
+    x: Floats,
+    shifts: Floats,
+    alpha: float | None,
+    draws: Resampled,
+    size: Floats | None = None,
 ) -> Sides:
     """Test the mean difference by exchanging the signs of the differences at random.
 
@@ -219,10 +227,15 @@ def _two_sided_by_sets(
         n_exchanged = is_in.sum(axis=1)
         # A set of all queries, or of none, changes no mean.
         changes_nothing = (n_exchanged == 0) | (n_exchanged == n_queries)
-        lower[:, block] = np.where(changes_nothing, -np.inf, np.minimum(inside, outside))
+        lower[:, block] = np.where(
+            changes_nothing, -np.inf, np.minimum(inside, outside)
+        )
         upper[:, block] = np.where(changes_nothing, np.inf, np.maximum(inside, outside))
     # If the mean is above 0, the larger mean of the two sets always is; if below, the smaller.
-    n_lower, n_upper = np.count_nonzero(lower <= 0, axis=1), np.count_nonzero(upper >= 0, axis=1)
+    n_lower, n_upper = (
+        np.count_nonzero(lower <= 0, axis=1),
+        np.count_nonzero(upper >= 0, axis=1),
+    )
     k = most_extreme(n_sets, alpha)
     sides.p[pairs] = (1 + np.minimum(n_lower, n_upper)) / (1 + n_sets)
     sides.low[pairs] = np.minimum(-kth_largest(-lower, k), sides.mean[pairs])
@@ -244,9 +257,14 @@ def _sets(
     Up to 12 queries these are all sets but the empty one, in order; for more they are sampled.
     """
     if n_queries <= EXACT:
-        for block in replace(draws, progress=False).blocks(n_sets, width, "randomisation"):
+        for block in replace(draws, progress=False).blocks(
+            n_sets, width, "randomisation"
+        ):
             number = np.arange(block.start + 1, block.stop + 1)
-            yield block, (number[:, None] >> np.arange(n_queries) & 1).astype(np.float64)
+            yield (
+                block,
+                (number[:, None] >> np.arange(n_queries) & 1).astype(np.float64),
+            )
         return
     rng = np.random.default_rng(draws.seed)
     for block in draws.blocks(n_sets, width, "randomisation"):
@@ -292,9 +310,13 @@ def tukey_hsd(values: Floats, alpha: float, draws: Resampled) -> TestResult:
     ([[False, True, True], [True, False, False], [True, False, False]], array([0.  , 0.64, 0.64]))
     """
     above, difference, spread = tukey_p(values, np.zeros(1), draws)
-    half = np.full(difference.shape, kth_largest(spread[None], most_extreme(draws.number, alpha)))
+    half = np.full(
+        difference.shape, kth_largest(spread[None], most_extreme(draws.number, alpha))
+    )
     np.fill_diagonal(half, 0.0)
-    effect = np.stack([effect_of_mean(scaled(column - values.T)[0]) for column in values.T])
+    effect = np.stack(
+        [effect_of_mean(scaled(column - values.T)[0]) for column in values.T]
+    )
     p = np.minimum(above[0], above[0].T)
     return TestResult(difference, difference - half, difference + half, p, effect)
 
@@ -312,7 +334,9 @@ TUKEY = Procedure(
 )
 
 
-def tukey_p(values: Floats, shifts: Floats, draws: Resampled) -> tuple[Floats, Floats, Floats]:
+def tukey_p(
+    values: Floats, shifts: Floats, draws: Resampled
+) -> tuple[Floats, Floats, Floats]:
     """Return simultaneous p of mean differences of at most -shift, shape ``(K, S, S)``.
 
     A difference is that of the row's system minus the column's. p is the share of the permutations
@@ -344,7 +368,9 @@ def tukey_p(values: Floats, shifts: Floats, draws: Resampled) -> tuple[Floats, F
 # -- differences of parts ------------------------------------------------------------------------
 
 PERMUTATIONS = 999  # of queries among parts
-_WORK = 2**27  # numbers that all of them may take; fewer are drawn of more, but at least 199
+_WORK = (
+    2**27
+)  # numbers that all of them may take; fewer are drawn of more, but at least 199
 
 
 def heterogeneity(parts: Sequence[Floats], seed: int = 0) -> tuple[Floats, Floats]:
@@ -386,7 +412,9 @@ def heterogeneity(parts: Sequence[Floats], seed: int = 0) -> tuple[Floats, Float
     x = everything[has_spread] - everything[has_spread].mean(axis=1, keepdims=True)
     x /= np.abs(x).max(axis=1, keepdims=True)
     f, spread = _welch(x[:, None], sizes)
-    by_f = stats.f.sf(f[:, 0], len(sizes) - 1, (len(sizes) ** 2 - 1) / (3 * spread[:, 0]))
+    by_f = stats.f.sf(
+        f[:, 0], len(sizes) - 1, (len(sizes) ** 2 - 1) / (3 * spread[:, 0])
+    )
     by_permutations = _share_of_permutations(x, sizes, f, seed)
     f_of_all[has_spread], p[has_spread] = f[:, 0], np.maximum(by_f, by_permutations)
     return f_of_all, p
@@ -402,7 +430,9 @@ def _share_of_permutations(x: Floats, sizes: Ints, f: Floats, seed: int) -> Floa
     for block in row_blocks(number, x.size, BLOCK):
         queries = np.tile(np.arange(x.shape[1]), (block.stop - block.start, 1))
         f_of_permutations, _ = _welch(x[:, rng.permuted(queries, axis=1)], sizes)
-        n_as_large += np.count_nonzero(f_of_permutations >= f * (1 - DIFFERENCE), axis=1)
+        n_as_large += np.count_nonzero(
+            f_of_permutations >= f * (1 - DIFFERENCE), axis=1
+        )
     return np.asarray(n_as_large / (1 + number))
 
 

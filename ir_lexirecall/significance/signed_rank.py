@@ -19,7 +19,9 @@ _BEYOND = 64  # further averages on either side, where they are
 _AT_ONCE = 2**12  # Walsh averages that are sorted without narrowing them down first
 
 
-def wilcoxon(x: Floats, alpha: float | None = 0.05, *, progress: bool | None = False) -> TestResult:
+def wilcoxon(
+    x: Floats, alpha: float | None = 0.05, *, progress: bool | None = False
+) -> TestResult:
     """Test differences by Wilcoxon's signed ranks, with the Hodges-Lehmann estimate and interval.
 
     The n differences other than 0 are ranked by magnitude, equal ones share their mean rank, and W
@@ -87,7 +89,9 @@ def wilcoxon_p(x: Floats, shifts: Floats) -> Floats:
     for k, shift in enumerate(shifts):
         for i, row in enumerate(moved(x, shift[:, None])):
             differences = _Differences(row)
-            p[k, i] = differences.null.lower_tail(differences.null.total - differences.statistic)
+            p[k, i] = differences.null.lower_tail(
+                differences.null.total - differences.statistic
+            )
     return p
 
 
@@ -157,13 +161,17 @@ class _Null:
         None if nothing is rejected.
         """
         if self.lower is not None:
-            possible = np.flatnonzero(np.diff(self.lower, prepend=0) > 0)  # values of 2 W, in steps
+            possible = np.flatnonzero(
+                np.diff(self.lower, prepend=0) > 0
+            )  # values of 2 W, in steps
             n_rejected = np.count_nonzero(2 * self.lower[possible] <= alpha)
             if n_rejected == 0:
                 return None
             # The middle value, or one of the two next to it, is never rejected.
             return (possible[n_rejected - 1] + possible[n_rejected]) / 2 * self.step
-        n_steps = int((self.total / 2 + special.ndtri(alpha / 2) * self.deviation) // self.step)
+        n_steps = int(
+            (self.total / 2 + special.ndtri(alpha / 2) * self.deviation) // self.step
+        )
         while 2 * self.lower_tail((n_steps + 1) * self.step) <= alpha:
             n_steps += 1
         while n_steps >= 0 and 2 * self.lower_tail(n_steps * self.step) > alpha:
@@ -211,7 +219,10 @@ class _Differences:
         tied = np.bincount(group)
         above = np.bincount(group[differs[order] > 0], minlength=len(tied))
         distinct, count = magnitude[new], np.r_[(tied - above)[::-1], above]
-        self.value, self.count = np.r_[-distinct[::-1], distinct][count > 0], count[count > 0]
+        self.value, self.count = (
+            np.r_[-distinct[::-1], distinct][count > 0],
+            count[count > 0],
+        )
         self.null = _null(tied.tobytes())
         self.statistic = int(self.null.twice_ranks @ above)
 
@@ -254,7 +265,9 @@ def _walsh_at_ends(
         return _walsh(u, count)
     low, high = _bracket(u, count, threshold, total)
     estimate, theta, twice_w = _walsh(u, count, low, high)
-    is_complete = len(twice_w) and twice_w[0] >= total - threshold and twice_w[-1] <= threshold
+    is_complete = (
+        len(twice_w) and twice_w[0] >= total - threshold and twice_w[-1] <= threshold
+    )
     if np.isfinite(low) and not is_complete:
         return _walsh(u, count)  # averages next to many ties are missing
     return estimate, theta, twice_w
@@ -320,7 +333,9 @@ def _starts_of_distinct(average: Floats, magnitude: Floats) -> Ints:
     return np.asarray(start[np.r_[True, np.diff(average[start]) > tolerance]])
 
 
-def _bracket(u: Floats, count: Ints, threshold: float, total: int) -> tuple[float, float]:
+def _bracket(
+    u: Floats, count: Ints, threshold: float, total: int
+) -> tuple[float, float]:
     """Return two numbers between which 2 W passes both thresholds.
 
     At the lower one, 2 W is well above ``total - threshold``; at the upper one, well below

@@ -46,11 +46,20 @@ from ir_lexirecall.significance.signed_rank import WILCOXON
 
 TESTS = {
     test.name: test
-    for test in (closed_form.SIGN, closed_form.T, WILCOXON, BOOTSTRAP, RANDOMISATION, TUKEY)
+    for test in (
+        closed_form.SIGN,
+        closed_form.T,
+        WILCOXON,
+        BOOTSTRAP,
+        RANDOMISATION,
+        TUKEY,
+    )
 }
 
 _USUAL_NAMES = {
-    name: test.name for test in TESTS.values() for name in (test.name, *test.also_called)
+    name: test.name
+    for test in TESTS.values()
+    for name in (test.name, *test.also_called)
 }
 
 FAMILIES = ("criterion", "all")
@@ -153,8 +162,12 @@ class SignificanceTest:
                 "groups of queries are units of the tests randomisation and bootstrap, "
                 f"not of {self.name}; name one of these"
             )
-        if self.groups is not None and not isinstance(self.groups, (tuple, list, np.ndarray)):
-            raise ValueError(f"groups must be a label per query, not {shown(self.groups)}")
+        if self.groups is not None and not isinstance(
+            self.groups, (tuple, list, np.ndarray)
+        ):
+            raise ValueError(
+                f"groups must be a label per query, not {shown(self.groups)}"
+            )
 
     @classmethod
     def by_name(cls, test: str | SignificanceTest | None) -> SignificanceTest:
@@ -371,7 +384,9 @@ def _checked(array: Floats, name: str, bounds: Bounds | None) -> Floats:
     if array.ndim != 2 or not np.isfinite(array).all():
         raise ValueError(f"{name} must be a matrix of finite numbers")
     if bounds is not None and not bounds[0] <= 0 <= bounds[1]:
-        raise ValueError(f"bounds must be two numbers with 0 between them, not {bounds!r}")
+        raise ValueError(
+            f"bounds must be two numbers with 0 between them, not {bounds!r}"
+        )
     return array
 
 
@@ -461,10 +476,16 @@ def margin_test(
     >>> tested.worse.round(3), tested.not_worse.round(3), tested.within.round(3)
     (array([0.5]), array([0.003]), array([0.003]))
     """
-    x, margins, procedure = _checked(x, "x", None), _checked_margin(margin), test.procedure
+    x, margins, procedure = (
+        _checked(x, "x", None),
+        _checked_margin(margin),
+        test.procedure,
+    )
     _check_width(width)
     if procedure.at_once:
-        raise ValueError("Tukey's HSD tests all systems at once; call margin_test_of_all")
+        raise ValueError(
+            "Tukey's HSD tests all systems at once; call margin_test_of_all"
+        )
     margins = np.broadcast_to(margins, len(x))
     shifts = np.stack([np.zeros(len(x)), margins])
     if procedure.of == "signs":
@@ -505,7 +526,9 @@ def margin_test_of_all(
     above, *_ = tukey_p(values, np.array([0.0, margin]), test.resampling)
     least = [least_margin_p(column - values.T, margin, width) for column in values.T]
     not_worse = np.maximum(above[1], np.reshape(least, above[1].shape))
-    return MarginTest(above[0], above[0].T, not_worse, np.maximum(not_worse, not_worse.T))
+    return MarginTest(
+        above[0], above[0].T, not_worse, np.maximum(not_worse, not_worse.T)
+    )
 
 
 def one_sided_bounds(
@@ -550,5 +573,7 @@ def _checked_margin(margin: float | Floats) -> Floats:
     """Return margins as an array; raise if one is below 0 or not finite."""
     margin = np.asarray(margin, dtype=np.float64)
     if not (np.isfinite(margin).all() and (margin >= 0).all()):
-        raise ValueError(f"a margin must be a finite number of at least 0, not {margin.tolist()!r}")
+        raise ValueError(
+            f"a margin must be a finite number of at least 0, not {margin.tolist()!r}"
+        )
     return margin

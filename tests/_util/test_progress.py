@@ -13,7 +13,9 @@ from ir_lexirecall._util.progress import progress_bar
 def shown(capsys: pytest.CaptureFixture[str]) -> set[str]:
     """Return the names of the bars that were written."""
     written = capsys.readouterr().err
-    return {name for name in ("outer", "inner", "next", "other") if f"{name}:" in written}
+    return {
+        name for name in ("outer", "inner", "next", "other") if f"{name}:" in written
+    }
 
 
 def test_no_bar_is_shown_within_another(capsys: pytest.CaptureFixture[str]) -> None:
@@ -37,9 +39,13 @@ def test_a_bar_that_ends_by_an_error_hides_no_later_one(
     assert shown(capsys) == {"outer", "next"}
 
 
-def test_other_threads_have_bars_of_their_own(capsys: pytest.CaptureFixture[str]) -> None:
+def test_other_threads_have_bars_of_their_own(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     for _ in progress_bar(True, "a", desc="outer"):
-        thread = threading.Thread(target=lambda: list(progress_bar(True, "b", desc="other")))
+        thread = threading.Thread(
+            target=lambda: list(progress_bar(True, "b", desc="other"))
+        )
         thread.start()
         thread.join()
     assert shown(capsys) == {"outer", "other"}

@@ -20,7 +20,9 @@ FIRST = {q: {"a": 2.0, "b": 1.0} for q in QUERIES}
 SECOND = {q: {"a": 1.0, "b": 2.0} for q in QUERIES}
 
 
-numbers = st.lists(st.integers(-1000, 1000).map(lambda n: n / 7), min_size=1, max_size=50)
+numbers = st.lists(
+    st.integers(-1000, 1000).map(lambda n: n / 7), min_size=1, max_size=50
+)
 
 
 @given(numbers, st.randoms(use_true_random=False), st.integers(-900, 900))
@@ -62,12 +64,16 @@ def test_friedman_takes_rounding_for_ties() -> None:
     suite = irl.benchmark({"x": QRELS, "y": QRELS}, {"x": runs, "y": runs}, [Third()])
     found = suite.friedman()
     assert found["mean_rank"].tolist() == [2, 2, 2]
-    assert found["p_pairs"].to_numpy().min() == found["p_wilcoxon"].to_numpy().min() == 1
+    assert (
+        found["p_pairs"].to_numpy().min() == found["p_wilcoxon"].to_numpy().min() == 1
+    )
     assert suite.overall()["mean_rank"].tolist() == [2, 2, 2]
 
 
 def test_runs_that_are_the_same_are_level() -> None:
-    said = irl.compare(QRELS, {"x": FIRST, "y": FIRST, "z": FIRST}, "AP").summary(full=True)
+    said = irl.compare(QRELS, {"x": FIRST, "y": FIRST, "z": FIRST}, "AP").summary(
+        full=True
+    )
     assert "all runs are level" in said
 
 
@@ -92,7 +98,10 @@ def test_missing_intervals_are_explained() -> None:
     one = {"q0": {"a": 1}}
     runs = {"base": FIRST, "new": SECOND}
     suite = irl.benchmark({"x": one, "y": QRELS}, {"x": runs, "y": runs}, ["RR"])
-    assert "One query on x: it has no spread, and intervals are missing (-)." in suite.diagnostics
+    assert (
+        "One query on x: it has no spread, and intervals are missing (-)."
+        in suite.diagnostics
+    )
     assert "One collection: it says nothing about others" in irl.benchmark(
         QRELS, runs, ["RR"]
     ).summary("collections")

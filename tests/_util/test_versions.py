@@ -29,7 +29,9 @@ QRELS = {"q": {"a": 1, "b": 0}}
         lambda facts: facts.clear(),
     ],
 )
-def test_a_table_cannot_change_the_facts_of_its_result(change: Callable[[Facts], None]) -> None:
+def test_a_table_cannot_change_the_facts_of_its_result(
+    change: Callable[[Facts], None],
+) -> None:
     result = irl.compare(QRELS, RUNS, "AP")
     with pytest.raises(TypeError, match=r"copy them first: dict\(facts\)"):
         change(result.table().attrs["queries"])

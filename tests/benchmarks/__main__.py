@@ -27,14 +27,27 @@ def main(arguments: list[str] | None = None) -> None:
         bar.set_description(case.name)
         ours, *others = measure(case, size, options.repeat)
         for other in others or [ours]:
-            both = [f"{ours.ratio_to(other):.3f}", _time(ours.median), _time(other.median)]
+            both = [
+                f"{ours.ratio_to(other):.3f}",
+                _time(ours.median),
+                _time(other.median),
+            ]
             rows.append(
-                [case, other.contender, *both, _megabytes(ours.memory), _megabytes(other.memory)]
+                [
+                    case,
+                    other.contender,
+                    *both,
+                    _megabytes(ours.memory),
+                    _megabytes(other.memory),
+                ]
             )
     shown = [[case.name, *cells] for case, *cells in rows]
     print(
         tabulate(
-            shown, headers=_HEAD, disable_numparse=True, colalign=("left", "left", *["right"] * 5)
+            shown,
+            headers=_HEAD,
+            disable_numparse=True,
+            colalign=("left", "left", *["right"] * 5),
         )
     )
     print(
@@ -43,7 +56,9 @@ def main(arguments: list[str] | None = None) -> None:
     print(f"medians of {options.repeat} rounds; memory: peak beyond the inputs.\n")
     for case in chosen:
         print(f"{case.name}: {case.what}")
-    for peer in sorted({peer.name for case in chosen for peer in case.peers if not peer.installed}):
+    for peer in sorted(
+        {peer.name for case in chosen for peer in case.peers if not peer.installed}
+    ):
         print(f"left out, not installed: {peer}")
     if options.page is not None:
         # A number stays beside its unit, and a dash begins no list.
@@ -70,16 +85,28 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--depth", type=int, default=1000, help="documents retrieved for each query"
     )
-    parser.add_argument("--judged", type=int, default=30, help="judged documents of each query")
     parser.add_argument(
-        "--repeat", type=int, default=5, help="rounds in which all contenders take their turn"
+        "--judged", type=int, default=30, help="judged documents of each query"
+    )
+    parser.add_argument(
+        "--repeat",
+        type=int,
+        default=5,
+        help="rounds in which all contenders take their turn",
     )
     names = [case.name for case in CASES]
     parser.add_argument(
-        "--only", nargs="+", choices=names, metavar="NAME", help=f"of {', '.join(names)}"
+        "--only",
+        nargs="+",
+        choices=names,
+        metavar="NAME",
+        help=f"of {', '.join(names)}",
     )
     parser.add_argument(
-        "--page", type=Path, metavar="FILE", help="write the table for the documentation as well"
+        "--page",
+        type=Path,
+        metavar="FILE",
+        help="write the table for the documentation as well",
     )
     return parser
 

@@ -64,7 +64,10 @@ class Case:
 
     def contenders(self) -> list[Contender]:
         """This library, and the peers that are installed."""
-        return [Contender("ours", self.ours), *(peer for peer in self.peers if peer.installed)]
+        return [
+            Contender("ours", self.ours),
+            *(peer for peer in self.peers if peer.installed),
+        ]
 
 
 def _aggregate(inputs: Collection | Dicts) -> Any:
@@ -81,7 +84,10 @@ def _seven_accelerated(inputs: Collection | Dicts) -> Any:
 
 
 def _seven_of_files(paths: Files) -> Any:
-    return [irl.evaluate(_SEVEN, paths.qrels, run, aggregate=True) for run in paths.runs.values()]
+    return [
+        irl.evaluate(_SEVEN, paths.qrels, run, aggregate=True)
+        for run in paths.runs.values()
+    ]
 
 
 def _experiment(measures: list[Any], accelerated: bool) -> Callable[[Any], Any]:
@@ -96,13 +102,19 @@ def _experiment(measures: list[Any], accelerated: bool) -> Callable[[Any], Any]:
 
 def _mean_preferences(systems: Systems) -> Any:
     counts = PreferenceCounts(systems.ranks, 1, None)
-    vars(counts)["positions"] = systems.positions  # the loop is given its rank lists, too
+    vars(counts)["positions"] = (
+        systems.positions
+    )  # the loop is given its rank lists, too
     criterion = PreferenceCriterion("lexirecall", Preference("lexirecall"), counts)
-    return Comparison(ComparedRuns(list(counts.runs), {"lexirecall": criterion})).matrix()
+    return Comparison(
+        ComparedRuns(list(counts.runs), {"lexirecall": criterion})
+    ).matrix()
 
 
 _IR_MEASURES = Contender("ir_measures (pytrec_eval)", peers.standard, "pytrec_eval")
-_IR_MEASURES_FILES = Contender("ir_measures (pytrec_eval)", peers.standard_of_files, "pytrec_eval")
+_IR_MEASURES_FILES = Contender(
+    "ir_measures (pytrec_eval)", peers.standard_of_files, "pytrec_eval"
+)
 _FIRST_VALUES = (
     Contender(
         "ir_measures (pytrec_eval)",
@@ -154,7 +166,11 @@ CASES = [
         "plain pt.Experiment of 5 runs with accelerate, AP, nDCG@10, R@1000 and the four; peer: without accelerate",
         _experiment(_SEVEN, accelerated=True),
         lambda size, _: data.experiment(size),
-        (Contender("pt.Experiment", _experiment(_SEVEN, accelerated=False), "pyterrier"),),
+        (
+            Contender(
+                "pt.Experiment", _experiment(_SEVEN, accelerated=False), "pyterrier"
+            ),
+        ),
     ),
     Case(
         "dict",
@@ -259,7 +275,11 @@ CASES = [
         "report of 300 runs x 50 queries of values; beside 150 runs: 4 if it grows as the pairs do",
         lambda inputs: growth.report_of(inputs.whole, inputs.folder),
         growth.values,
-        (Contender("150 runs", lambda inputs: growth.report_of(inputs.half, inputs.folder)),),
+        (
+            Contender(
+                "150 runs", lambda inputs: growth.report_of(inputs.half, inputs.folder)
+            ),
+        ),
         size=growth.REPORTED_RUNS,
     ),
     Case(

@@ -105,7 +105,9 @@ def diversity_collection(size: Size) -> Collection:
     pool = _pool(size, rng)
     judged = np.repeat(pool[:, : size.judged], _SUBTOPICS, axis=1)
     subtopic = np.tile(np.arange(1, _SUBTOPICS + 1), judged.size // _SUBTOPICS)
-    return Collection(_qrels(judged, _grades(judged.size, rng), subtopic), _run(size, pool, rng))
+    return Collection(
+        _qrels(judged, _grades(judged.size, rng), subtopic), _run(size, pool, rng)
+    )
 
 
 def experiment(size: Size, runs: int = 5) -> Experiment:
@@ -114,7 +116,10 @@ def experiment(size: Size, runs: int = 5) -> Experiment:
     qrels = qrels.assign(iteration="0")
     names = {"query_id": "qid", "doc_id": "docno", "relevance": "label"}
     rank = np.tile(np.arange(size.depth), size.queries)
-    tables = [_run(size, pool, rng).rename(columns=names).assign(rank=rank) for _ in range(runs)]
+    tables = [
+        _run(size, pool, rng).rename(columns=names).assign(rank=rank)
+        for _ in range(runs)
+    ]
     topics = pd.DataFrame({"qid": qrels["query_id"].unique()}).assign(query="text")
     return Experiment(tables, topics, qrels.rename(columns=names))
 
@@ -148,27 +153,37 @@ def systems(size: Size) -> Systems:
     rng = np.random.default_rng(_SEED)
     judged = _pool(size, rng)[:, : size.judged]
     grades = _grades(judged.size, rng)
-    judgments = Judgments.from_qrels(_qrels(judged, grades, np.zeros(judged.size, dtype=np.int64)))
-    ranks = {name: _synthetic_ranks(judgments, size, rng) for name in _names(size.systems)}
+    judgments = Judgments.from_qrels(
+        _qrels(judged, grades, np.zeros(judged.size, dtype=np.int64))
+    )
+    ranks = {
+        name: _synthetic_ranks(judgments, size, rng) for name in _names(size.systems)
+    }
     some = np.flatnonzero(judgments.m())
     lists = []
     for system in ranks.values():
         found = system.relevant()
         ends, in_order = np.cumsum(found.r), found.rank.tolist()
         lists.append([in_order[ends[q] - found.r[q] : ends[q]] for q in some])
-    return Systems(ranks, Positions.from_runs(list(ranks.values()), 1, None, some), lists)
+    return Systems(
+        ranks, Positions.from_runs(list(ranks.values()), 1, None, some), lists
+    )
 
 
-def _synthetic_ranks(judgments: Judgments, size: Size, rng: np.random.Generator) -> AlignedRun:
+def _synthetic_ranks(
+    judgments: Judgments, size: Size, rng: np.random.Generator
+) -> AlignedRun:
     """A system that retrieves some of the judged documents, at random ranks."""
-    ranks = rng.permuted(np.tile(np.arange(1, size.depth + 1), (size.queries, 1)), axis=1)[
-        :, : size.judged
-    ].ravel()
+    ranks = rng.permuted(
+        np.tile(np.arange(1, size.depth + 1), (size.queries, 1)), axis=1
+    )[:, : size.judged].ravel()
     doc = np.flatnonzero(rng.random(len(ranks)) < _FOUND)
     query, rank = judgments.query[doc], ranks[doc]
     order = np.lexsort((rank, query))
     depth = np.full(size.queries, size.depth)
-    return AlignedRun(judgments, query=query[order], doc=doc[order], rank=rank[order], depth=depth)
+    return AlignedRun(
+        judgments, query=query[order], doc=doc[order], rank=rank[order], depth=depth
+    )
 
 
 def _names(count: int) -> list[str]:
@@ -189,7 +204,9 @@ def _grades(count: int, rng: np.random.Generator) -> Ints:
 
 def _qrels(judged: Ints, grades: Ints, subtopic: Ints) -> pd.DataFrame:
     ids = {"query_id": _query_ids(judged), "doc_id": _doc_ids(judged)}
-    return pd.DataFrame({**ids, "relevance": grades, "iteration": subtopic.astype(str).tolist()})
+    return pd.DataFrame(
+        {**ids, "relevance": grades, "iteration": subtopic.astype(str).tolist()}
+    )
 
 
 def _run(size: Size, pool: Ints, rng: np.random.Generator) -> pd.DataFrame:
@@ -199,17 +216,25 @@ def _run(size: Size, pool: Ints, rng: np.random.Generator) -> pd.DataFrame:
     weight = 1 / np.arange(10, size.depth + 10)
     for ranking, judged in zip(retrieved, pool[:, :places], strict=True):
         found = judged[rng.random(places) < _FOUND]
-        ranking[rng.choice(size.depth, len(found), replace=False, p=weight / weight.sum())] = found
+        ranking[
+            rng.choice(size.depth, len(found), replace=False, p=weight / weight.sum())
+        ] = found
     score = np.sort(rng.uniform(0, 30, size=retrieved.shape), axis=1)[:, ::-1].round(
         4
     )  # some ties, as in real runs
     return pd.DataFrame(
-        {"query_id": _query_ids(retrieved), "doc_id": _doc_ids(retrieved), "score": score.ravel()}
+        {
+            "query_id": _query_ids(retrieved),
+            "doc_id": _doc_ids(retrieved),
+            "score": score.ravel(),
+        }
     )
 
 
 def _query_ids(docs: Ints) -> list[str]:
-    return [str(query) for query in range(1, len(docs) + 1) for _ in range(docs.shape[1])]
+    return [
+        str(query) for query in range(1, len(docs) + 1) for _ in range(docs.shape[1])
+    ]
 
 
 def _doc_ids(docs: Ints) -> list[str]:

@@ -46,7 +46,9 @@ def values(size: Size, folder: Path) -> Values:
         f"run{s}": pd.DataFrame(
             {
                 "query_id": query_ids,
-                _MEASURE: np.clip(rng.normal(0.3 + strength[s], 0.2, size.queries), 0, 1),
+                _MEASURE: np.clip(
+                    rng.normal(0.3 + strength[s], 0.2, size.queries), 0, 1
+                ),
             }
         )
         for s in range(size.systems)
@@ -58,7 +60,9 @@ def values(size: Size, folder: Path) -> Values:
 def leaderboard(size: Size, folder: Path) -> Board:
     """Return a score of each model on each task, but for a tenth that are missing."""
     rng = np.random.default_rng(0)
-    score = rng.normal(0.5, 0.1, (1, size.queries)) + rng.normal(0, 0.05, (size.systems, 1))
+    score = rng.normal(0.5, 0.1, (1, size.queries)) + rng.normal(
+        0, 0.05, (size.systems, 1)
+    )
     score += rng.normal(0, 0.03, score.shape)
     table = pd.DataFrame(
         {

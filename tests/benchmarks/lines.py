@@ -36,13 +36,13 @@ class Cost(NamedTuple):
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure and print; write the table and the picture where they are asked for."""
-    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.lines", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.benchmarks.lines", description=__doc__
+    )
     parser.add_argument(
         "--trec-eval", type=Path, required=True, metavar="PROGRAM", help="trec_eval 10"
     )
-    about = (
-        "lengths of runs (100 million lines take 4 GB on disk, and 7.5 GB of memory in trec_eval)"
-    )
+    about = "lengths of runs (100 million lines take 4 GB on disk, and 7.5 GB of memory in trec_eval)"
     parser.add_argument(
         "--lines", type=int, nargs="+", default=[10**n for n in range(3, 9)], help=about
     )
@@ -50,7 +50,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "--repeat", type=int, default=5, help="rounds in which both take their turn"
     )
     parser.add_argument(
-        "--page", type=Path, metavar="FILE", help="write the table for the documentation as well"
+        "--page",
+        type=Path,
+        metavar="FILE",
+        help="write the table for the documentation as well",
     )
     parser.add_argument(
         "--picture",
@@ -71,7 +74,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
         ]
         for lines, both in costs.items()
     ]
-    head = ["Lines", "Ours: wall", "CPU", "trec_eval: wall", "CPU", "Memory: ours", "Its"]
+    head = [
+        "Lines",
+        "Ours: wall",
+        "CPU",
+        "trec_eval: wall",
+        "CPU",
+        "Memory: ours",
+        "Its",
+    ]
     print(tabulate(rows, headers=head, disable_numparse=True))
     if options.page is not None:
         table = tabulate(rows, headers=head, tablefmt="rst", disable_numparse=True)
@@ -82,7 +93,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
             name: {lines: both[i][:2] for lines, both in costs.items()}
             for i, name in enumerate(names)
         }
-        draw(options.picture, "lines of the run", curves, ("on the clock", "of processors"))
+        draw(
+            options.picture,
+            "lines of the run",
+            curves,
+            ("on the clock", "of processors"),
+        )
 
 
 def measure(trec_eval: Path, lines: int, repeat: int) -> tuple[Cost, Cost]:
@@ -107,7 +123,9 @@ def measure(trec_eval: Path, lines: int, repeat: int) -> tuple[Cost, Cost]:
 def run(command: Sequence[str], folder: str) -> tuple[Cost, list[float]]:
     """What a program takes, and the numbers that it prints last: in one row, or one in a line."""
     start = time.perf_counter()
-    with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        command, cwd=folder, stdout=subprocess.PIPE, text=True
+    ) as process:
         assert process.stdout is not None
         printed = process.stdout.read().splitlines()
         _, status, usage = os.wait4(process.pid, 0)
@@ -119,16 +137,20 @@ def run(command: Sequence[str], folder: str) -> tuple[Cost, list[float]]:
         values = [float(text) for text in printed[-1].split()[1:]]
     else:
         values = [float(line.split()[-1]) for line in printed]
-    return Cost(wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024), _in_our_order(
-        printed, values
-    )
+    return Cost(
+        wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
+    ), _in_our_order(printed, values)
 
 
 def _in_our_order(printed: Sequence[str], values: list[float]) -> list[float]:
     """trec_eval prints its measures in an order of its own."""
     names = [line.split()[0] for line in printed]
     order = ["map", "ndcg_cut_10", "recall_1000"]
-    return [values[names.index(name)] for name in order] if set(order) <= set(names) else values
+    return (
+        [values[names.index(name)] for name in order]
+        if set(order) <= set(names)
+        else values
+    )
 
 
 def write(folder: Path, lines: int) -> None:
@@ -141,7 +163,9 @@ def write(folder: Path, lines: int) -> None:
     ):
         for start in range(0, queries, _BLOCK):
             for query in range(start, min(start + _BLOCK, queries)):
-                docs = generator.choice(10 * DEPTH, depth + JUDGED // 2, replace=False).tolist()
+                docs = generator.choice(
+                    10 * DEPTH, depth + JUDGED // 2, replace=False
+                ).tolist()
                 ranked.writelines(
                     f"q{query:06} Q0 doc{doc:07} {rank} {2 * DEPTH - rank}.5 run\n"
                     for rank, doc in enumerate(docs[:depth], 1)
@@ -154,7 +178,10 @@ def write(folder: Path, lines: int) -> None:
 
 
 def draw(
-    path: Path, what: str, curves: Mapping[str, Mapping[int, Sequence[float]]], kinds: Sequence[str]
+    path: Path,
+    what: str,
+    curves: Mapping[str, Mapping[int, Sequence[float]]],
+    kinds: Sequence[str],
 ) -> None:
     """Seconds of each kind over a number, ``what``: a curve of so many seconds by the number for each name."""
     import matplotlib
@@ -163,15 +190,24 @@ def draw(
 
     from ir_lexirecall.pt_docs.drawings import shorter
 
-    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "lines", "font.size": 9}):
+    with matplotlib.rc_context(
+        {"svg.fonttype": "none", "svg.hashsalt": "lines", "font.size": 9}
+    ):
         figure = Figure(figsize=(6 if len(kinds) > 1 else 4, 3), layout="constrained")
         for place, (axes, kind) in enumerate(
             zip(figure.subplots(1, len(kinds), squeeze=False)[0], kinds, strict=True)
         ):
-            for (name, costs), colour in zip(curves.items(), ("#0072b2", "#888888"), strict=True):
+            for (name, costs), colour in zip(
+                curves.items(), ("#0072b2", "#888888"), strict=True
+            ):
                 seconds = [cost[place] for cost in costs.values()]
                 axes.loglog(
-                    list(costs), seconds, marker="o", markersize=3, color=colour, label=name
+                    list(costs),
+                    seconds,
+                    marker="o",
+                    markersize=3,
+                    color=colour,
+                    label=name,
                 )
             axes.minorticks_off()
             axes.xaxis.set_major_formatter(EngFormatter(sep=""))

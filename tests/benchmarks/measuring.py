@@ -40,13 +40,19 @@ class Result:
 
     def ratio_to(self, other: Result) -> float:
         """Median over the rounds of this one's time over the other's."""
-        return statistics.median(a / b for a, b in zip(self.seconds, other.seconds, strict=True))
+        return statistics.median(
+            a / b for a, b in zip(self.seconds, other.seconds, strict=True)
+        )
 
 
 def measure(case: Case, size: Size, repeat: int) -> list[Result]:
     """Measure all contenders of a case: times in one process, in turns; memory in a fresh process for contender."""
     with tempfile.TemporaryDirectory() as folder:
-        request = {"case": case.name, "size": asdict(case.size or size), "folder": folder}
+        request = {
+            "case": case.name,
+            "size": asdict(case.size or size),
+            "folder": folder,
+        }
         seconds = _in_fresh_process({**request, "repeat": repeat})
         return [
             Result(
@@ -69,18 +75,27 @@ def _in_fresh_process(request: dict[str, Any]) -> Any:
         "tests.benchmarks.measuring",
         json.dumps(request),
     ]
-    done = subprocess.run(command, cwd=_ROOT, stdout=subprocess.PIPE, text=True, check=True)
+    done = subprocess.run(
+        command, cwd=_ROOT, stdout=subprocess.PIPE, text=True, check=True
+    )
     return json.loads(done.stdout.splitlines()[-1])
 
 
-def _times(contenders: list[Contender], inputs: Any, repeat: int) -> dict[str, list[float]]:
+def _times(
+    contenders: list[Contender], inputs: Any, repeat: int
+) -> dict[str, list[float]]:
     """Seconds of every contender in every round; each round starts with another one."""
-    number = {contender.name: _number(_time(contender.run, inputs)) for contender in contenders}
+    number = {
+        contender.name: _number(_time(contender.run, inputs))
+        for contender in contenders
+    }
     seconds: dict[str, list[float]] = {contender.name: [] for contender in contenders}
     for turn in range(repeat):
         first = turn % len(contenders)
         for contender in contenders[first:] + contenders[:first]:
-            seconds[contender.name].append(_time(contender.run, inputs, number[contender.name]))
+            seconds[contender.name].append(
+                _time(contender.run, inputs, number[contender.name])
+            )
     return seconds
 
 
@@ -123,7 +138,9 @@ def _release() -> None:
 def _high_water() -> int:
     """Peak of this process's resident memory, in bytes."""
     lines = Path("/proc/self/status").read_text().splitlines()
-    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM:"))
+    return next(
+        int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM:")
+    )
 
 
 def _serve(request: dict[str, Any]) -> Any:

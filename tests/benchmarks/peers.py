@@ -20,7 +20,12 @@ from tests.benchmarks.data import Collection, Dicts, Files, Systems
 from tests.support.reference import lexirecall_preference
 
 STANDARD = [AP, nDCG @ 10, R @ 1000]
-_CWL_EVAL = [NERR8(max_rel=4) @ 20, NERR9(max_rel=4) @ 20, NERR10(max_rel=4), NERR11(max_rel=4)]
+_CWL_EVAL = [
+    NERR8(max_rel=4) @ 20,
+    NERR9(max_rel=4) @ 20,
+    NERR10(max_rel=4),
+    NERR11(max_rel=4),
+]
 _TREC_EVAL_NAMES = {"map", "ndcg_cut.10", "recall.1000"}
 _RANX_NAMES = ["map", "ndcg@10", "recall@1000"]
 
@@ -62,7 +67,9 @@ def pytrec_eval(dicts: Dicts) -> Any:
     """The same by pytrec_eval itself."""
     import pytrec_eval
 
-    return pytrec_eval.RelevanceEvaluator(dicts.qrels, _TREC_EVAL_NAMES).evaluate(dicts.run)
+    return pytrec_eval.RelevanceEvaluator(dicts.qrels, _TREC_EVAL_NAMES).evaluate(
+        dicts.run
+    )
 
 
 def cwl_eval(collection: Collection) -> Any:
@@ -72,7 +79,9 @@ def cwl_eval(collection: Collection) -> Any:
 
 def pyndeval(collection: Collection) -> Any:
     """A diversity measure by ir_measures, which calls pyndeval."""
-    return ir_measures.calc_aggregate([alpha_nDCG @ 20], collection.qrels, collection.run)
+    return ir_measures.calc_aggregate(
+        [alpha_nDCG @ 20], collection.qrels, collection.run
+    )
 
 
 def ranx_of_tables(collection: Collection) -> Any:
@@ -112,9 +121,7 @@ def time_of_import(module: str, after: str = "sys") -> Elapsed:
 
 def first_evaluation(program: str) -> Callable[[Any], Elapsed]:
     """How long a fresh interpreter takes from its first import to the values of one small query."""
-    timed = (
-        f"import time; start = time.perf_counter(); {program}; print(time.perf_counter() - start)"
-    )
+    timed = f"import time; start = time.perf_counter(); {program}; print(time.perf_counter() - start)"
     return lambda _: _fresh_interpreter(timed)
 
 
@@ -123,7 +130,9 @@ def _fresh_interpreter(program: str) -> Elapsed:
     environment = {**os.environ, "PYTHONPYCACHEPREFIX": _compiled()}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     command = [sys.executable, "-W", "ignore", "-c", program]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=True, env=environment
+    )
     return Elapsed(done.stdout.split()[-1])
 
 
@@ -139,7 +148,10 @@ def loop_over_pairs(systems: Systems) -> list[float]:
     """Mean lexicographic preference of every pair of systems, one pair and one query at a time."""
     rankings = systems.relevant
     return [
-        sum(lexirecall_preference(a, b) for a, b in zip(rankings[i], rankings[j], strict=True))
+        sum(
+            lexirecall_preference(a, b)
+            for a, b in zip(rankings[i], rankings[j], strict=True)
+        )
         / len(rankings[i])
         for i in range(len(rankings))
         for j in range(i + 1, len(rankings))

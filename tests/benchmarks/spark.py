@@ -76,7 +76,9 @@ def main(arguments: list[str] | None = None) -> None:
         write(small, _FEW, min(options.depth, 1000), options.judged, 0)
         for rows in options.rows:
             large = Path(folder, str(rows))
-            judgments[rows] = write(large, rows, options.depth, options.judged, options.alone)
+            judgments[rows] = write(
+                large, rows, options.depth, options.judged, options.alone
+            )
             print(
                 f"{rows:,} rows of two runs, {judgments[rows]:,} judgments",
                 file=sys.stderr,
@@ -84,18 +86,28 @@ def main(arguments: list[str] | None = None) -> None:
             )
             places = ["one process", "Spark"] if rows <= options.local else ["Spark"]
             measured[rows] = {
-                place: _in_fresh_process(place, small, large, options) for place in places
+                place: _in_fresh_process(place, small, large, options)
+                for place in places
             }
             print(
-                json.dumps({place: asdict(costs) for place, costs in measured[rows].items()}),
+                json.dumps(
+                    {place: asdict(costs) for place, costs in measured[rows].items()}
+                ),
                 file=sys.stderr,
             )
             for name in options.tasks:
-                if len({costs.large[name].digest for costs in measured[rows].values()}) > 1:
-                    raise ValueError(f"{rows:,} rows: {name} of Spark is not that of one process")
+                if (
+                    len({costs.large[name].digest for costs in measured[rows].values()})
+                    > 1
+                ):
+                    raise ValueError(
+                        f"{rows:,} rows: {name} of Spark is not that of one process"
+                    )
             for file in large.rglob("*.parquet"):
                 file.unlink()
-    print(tabulate(_rows(measured, options.tasks), headers=_HEAD, disable_numparse=True))
+    print(
+        tabulate(_rows(measured, options.tasks), headers=_HEAD, disable_numparse=True)
+    )
     if options.page is not None:
         options.page.write_text(page(measured, judgments), encoding="utf-8")
     if options.picture is not None:
@@ -120,7 +132,10 @@ def write(folder: Path, rows: int, depth: int, judged: int, alone: int) -> int:
         for name, merit in _RUNS.items():
             docs, score = ranked(pool, size, merit, rng)
             write_rows(
-                folder / name / f"{first}.parquet", docs, {"score": score.round(4)}, first
+                folder / name / f"{first}.parquet",
+                docs,
+                {"score": score.round(4)},
+                first,
             )  # with some ties
         docs = pool[:, :judged]
         for block in range(1 + alone):
@@ -148,7 +163,9 @@ def _measured(options: argparse.Namespace) -> Costs:
             spark_lexirecall.compare,
         )
     works: dict[str, Callable[[Any, dict[str, Any]], Any]] = {
-        "means": lambda qrels, runs: evaluate(_MEASURES, qrels, runs["a"], aggregate=True),
+        "means": lambda qrels, runs: evaluate(
+            _MEASURES, qrels, runs["a"], aggregate=True
+        ),
         "values": lambda qrels, runs: evaluate(_MEASURES, qrels, runs["a"]),
         "compare": lambda qrels, runs: compare(
             qrels, runs, _CRITERIA, test=irl.SignificanceTest(progress=False)
@@ -156,12 +173,18 @@ def _measured(options: argparse.Namespace) -> Costs:
     }
     costs: list[dict[str, Cost]] = []
     with _watched() as memory:
-        for folder in (options.small, options.small, options.large):  # the first one warms up
+        for folder in (
+            options.small,
+            options.small,
+            options.large,
+        ):  # the first one warms up
             qrels, runs = (
                 read(f"{folder}/qrels"),
                 {name: read(f"{folder}/{name}") for name in _RUNS},
             )
-            costs.append({name: _cost(works[name], qrels, runs) for name in options.tasks})
+            costs.append(
+                {name: _cost(works[name], qrels, runs) for name in options.tasks}
+            )
     return Costs(costs[1], costs[2], memory)
 
 
@@ -191,7 +214,9 @@ def _digest(found: Any) -> str:
     for table in tables:
         table = table.reset_index()
         for name in table:
-            digest.update(pd.util.hash_array(table[name].to_numpy(), categorize=False).tobytes())
+            digest.update(
+                pd.util.hash_array(table[name].to_numpy(), categorize=False).tobytes()
+            )
     return digest.hexdigest()
 
 
@@ -216,7 +241,9 @@ class _watched:
                 try:
                     status = dict(
                         line.split(":", 1)
-                        for line in Path(f"/proc/{process}/status").read_text().splitlines()
+                        for line in Path(f"/proc/{process}/status")
+                        .read_text()
+                        .splitlines()
                     )
                 except (FileNotFoundError, ProcessLookupError):
                     continue
@@ -265,7 +292,9 @@ def _session(options: argparse.Namespace) -> Any:
     integrations = str(_ROOT / "integrations")
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     sys.path.append(integrations)
-    os.environ["PYTHONPATH"] = os.pathsep.join([integrations, os.environ.get("PYTHONPATH", "")])
+    os.environ["PYTHONPATH"] = os.pathsep.join(
+        [integrations, os.environ.get("PYTHONPATH", "")]
+    )
     builder = SparkSession.builder.master(f"local[{options.threads}]")
     for name, value in {
         "spark.driver.memory": options.memory,
@@ -280,14 +309,27 @@ def _session(options: argparse.Namespace) -> Any:
     return builder.getOrCreate()
 
 
-def _in_fresh_process(place: str, small: Path, large: Path, options: argparse.Namespace) -> Costs:
-    command = [sys.executable, "-W", "ignore", "-m", "tests.benchmarks.spark", "--step", place]
+def _in_fresh_process(
+    place: str, small: Path, large: Path, options: argparse.Namespace
+) -> Costs:
+    command = [
+        sys.executable,
+        "-W",
+        "ignore",
+        "-m",
+        "tests.benchmarks.spark",
+        "--step",
+        place,
+    ]
     command += ["--small", str(small), "--large", str(large), "--tasks", *options.tasks]
     command += ["--threads", str(options.threads), "--memory", options.memory]
-    done = subprocess.run(command, cwd=_ROOT, stdout=subprocess.PIPE, text=True, check=True)
+    done = subprocess.run(
+        command, cwd=_ROOT, stdout=subprocess.PIPE, text=True, check=True
+    )
     costs = json.loads(done.stdout.splitlines()[-1])
     small_costs, large_costs = (
-        {n: Cost(**cost) for n, cost in costs[size].items()} for size in ("small", "large")
+        {n: Cost(**cost) for n, cost in costs[size].items()}
+        for size in ("small", "large")
     )
     return Costs(small_costs, large_costs, costs["memory"])
 
@@ -313,21 +355,35 @@ def _rows(measured: dict[int, dict[str, Costs]], tasks: list[str]) -> list[list[
     table = []
     for name in tasks:
         for size, places in measured.items():
-            rows, few = (n // (1 if name == "compare" else len(_RUNS)) for n in (size, _FEW))
+            rows, few = (
+                n // (1 if name == "compare" else len(_RUNS)) for n in (size, _FEW)
+            )
             more = {
                 place: costs.large[name].cpu - costs.small[name].cpu
                 for place, costs in places.items()
             }
             for place, costs in places.items():
                 cost, fixed = costs.large[name], costs.small[name]
-                row = [name, place, f"{rows:,}", f"{cost.seconds:.1f}", f"{cost.cpu:.1f}"]
+                row = [
+                    name,
+                    place,
+                    f"{rows:,}",
+                    f"{cost.seconds:.1f}",
+                    f"{cost.cpu:.1f}",
+                ]
                 row += [f"{fixed.seconds:.2f}", f"{fixed.cpu:.2f}"]
                 row += [f"{1e6 * (cost.seconds - fixed.seconds) / (rows - few):.2f}"]
                 row += [f"{(rows - few) / more[place] / 1e6:.2f}"]
                 row += [
-                    f"{more['one process'] / more[place]:.2f}" if "one process" in more else "-"
+                    f"{more['one process'] / more[place]:.2f}"
+                    if "one process" in more
+                    else "-"
                 ]
-                row += [", ".join(f"{kind} {memory:,}" for kind, memory in costs.memory.items())]
+                row += [
+                    ", ".join(
+                        f"{kind} {memory:,}" for kind, memory in costs.memory.items()
+                    )
+                ]
                 table.append(row)
     return table
 
@@ -347,10 +403,16 @@ def page(measured: dict[int, dict[str, Costs]], judgments: dict[int, int]) -> st
     table = []
     for rows, places in measured.items():
         row = [f"{rows:,}", f"{judgments[rows]:,}"]
-        for place, kinds in (("one process", ["python"]), ("Spark", ["python", "java", "worker"])):
+        for place, kinds in (
+            ("one process", ["python"]),
+            ("Spark", ["python", "java", "worker"]),
+        ):
             if place in places:
                 cost, memory = places[place].large["compare"], places[place].memory
-                row += [f"{cost.cpu:.1f} s", *(f"{memory[kind]:,} MB" for kind in kinds)]
+                row += [
+                    f"{cost.cpu:.1f} s",
+                    *(f"{memory[kind]:,} MB" for kind in kinds),
+                ]
             else:
                 row += ["not run"] * (1 + len(kinds))
         table.append(row)
@@ -365,7 +427,10 @@ def picture(measured: dict[int, dict[str, Costs]], path: Path) -> None:
             for rows, places in measured.items()
             if place in places
         }
-        for place, name in (("Spark", "spark_lexirecall.compare"), ("one process", "irl.compare"))
+        for place, name in (
+            ("Spark", "spark_lexirecall.compare"),
+            ("one process", "irl.compare"),
+        )
     }
     draw(path, "rows of two runs", curves, ("of processors",))
 
@@ -386,7 +451,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--depth", type=int, default=1000, help="documents retrieved for each query"
     )
-    parser.add_argument("--judged", type=int, default=30, help="judged documents of each query")
+    parser.add_argument(
+        "--judged", type=int, default=30, help="judged documents of each query"
+    )
     parser.add_argument(
         "--alone",
         type=int,
@@ -400,17 +467,29 @@ def _parser() -> argparse.ArgumentParser:
         help="rows up to which one process is measured, too",
     )
     parser.add_argument(
-        "--tasks", nargs="+", default=["means", "values", "compare"], help="what is measured"
-    )
-    parser.add_argument("--threads", type=int, default=2, help="of Spark's local master")
-    parser.add_argument(
-        "--memory", default="2g", help="of Java's heap: in local mode the driver and all executors"
-    )
-    parser.add_argument(
-        "--folder", type=Path, help="where the files are written (default: that of temporary files)"
+        "--tasks",
+        nargs="+",
+        default=["means", "values", "compare"],
+        help="what is measured",
     )
     parser.add_argument(
-        "--page", type=Path, metavar="FILE", help="write the table for the documentation as well"
+        "--threads", type=int, default=2, help="of Spark's local master"
+    )
+    parser.add_argument(
+        "--memory",
+        default="2g",
+        help="of Java's heap: in local mode the driver and all executors",
+    )
+    parser.add_argument(
+        "--folder",
+        type=Path,
+        help="where the files are written (default: that of temporary files)",
+    )
+    parser.add_argument(
+        "--page",
+        type=Path,
+        metavar="FILE",
+        help="write the table for the documentation as well",
     )
     parser.add_argument(
         "--picture",

@@ -31,12 +31,18 @@ def write_suite(size: Size, collections: int, folder: Path) -> Suite:
         rng = np.random.default_rng(c)
         pool = documents(size, rng)
         judged = pool[:, : size.judged]
-        write_rows(place / "qrels.parquet", judged, {"relevance": rng.integers(0, 4, judged.shape)})
+        write_rows(
+            place / "qrels.parquet",
+            judged,
+            {"relevance": rng.integers(0, 4, judged.shape)},
+        )
         runs = {}
         for s in range(size.systems):
             path = runs[f"system{s:03d}"] = place / f"system{s:03d}.parquet"
             if not path.exists():
-                found, score = ranked(pool, size, 1 + s / 20, np.random.default_rng([c, s]))
+                found, score = ranked(
+                    pool, size, 1 + s / 20, np.random.default_rng([c, s])
+                )
                 write_rows(path, found, {"score": score})
         suite[place.name] = (
             str(place / "qrels.parquet"),
@@ -54,20 +60,28 @@ def documents(size: Size, rng: np.random.Generator) -> Any:
     )
 
 
-def ranked(pool: Any, size: Size, merit: float, rng: np.random.Generator) -> tuple[Any, Any]:
+def ranked(
+    pool: Any, size: Size, merit: float, rng: np.random.Generator
+) -> tuple[Any, Any]:
     """What a system retrieves of ``documents``, best first, and the scores; the larger ``merit``, the higher it ranks judged ones."""
     scores = rng.normal(size=pool.shape) + np.where(
         np.arange(pool.shape[1]) < size.judged, merit, 0
     )
     order = np.argsort(-scores, axis=1)[:, : size.depth]
-    return np.take_along_axis(pool, order, axis=1), np.take_along_axis(scores, order, axis=1)
+    return np.take_along_axis(pool, order, axis=1), np.take_along_axis(
+        scores, order, axis=1
+    )
 
 
 def write_rows(path: Path, docs: Any, values: dict[str, Any], first: int = 1) -> None:
     """A Parquet file of the documents of each query, the first of which has the number ``first``."""
     query = np.repeat(np.arange(first, first + len(docs)), docs.shape[1])
     table = pl.DataFrame(
-        {"query": query, "doc": docs.ravel(), **{name: x.ravel() for name, x in values.items()}}
+        {
+            "query": query,
+            "doc": docs.ravel(),
+            **{name: x.ravel() for name, x in values.items()},
+        }
     )
     ids = {
         "query_id": pl.format("{}", "query"),

@@ -49,36 +49,57 @@ def plain_stratified(
             samples = [x[run][draw[b]] for x, draw in zip(values, draws, strict=True)]
             means[run, b] = sum(sample.mean() for sample in samples) / len(values)
             variances = [
-                sample.var(ddof=1) / len(sample) if len(sample) > 1 else 0.0 for sample in samples
+                sample.var(ddof=1) / len(sample) if len(sample) > 1 else 0.0
+                for sample in samples
             ]
             errors[run, b] = np.sqrt(sum(variances)) / len(values)
     return means, errors
 
 
-def plain_two_level(values: list[np.ndarray], seed: int) -> tuple[np.ndarray, np.ndarray]:
+def plain_two_level(
+    values: list[np.ndarray], seed: int
+) -> tuple[np.ndarray, np.ndarray]:
     """The same for collections that are resampled, too."""
-    drawn = np.random.default_rng([seed, len(values)]).integers(len(values), size=(B, len(values)))
+    drawn = np.random.default_rng([seed, len(values)]).integers(
+        len(values), size=(B, len(values))
+    )
     means: dict[tuple[int, int], np.ndarray] = {}
     for d, x in enumerate(values):
         places = [
-            (b, place) for b in range(B) for place in range(len(values)) if drawn[b, place] == d
+            (b, place)
+            for b in range(B)
+            for place in range(len(values))
+            if drawn[b, place] == d
         ]
-        rows = np.random.default_rng([seed, d]).integers(x.shape[1], size=(len(places), x.shape[1]))
-        means |= {place: x[:, row].mean(axis=1) for place, row in zip(places, rows, strict=True)}
-    by_resample = [np.stack([means[b, place] for place in range(len(values))]) for b in range(B)]
+        rows = np.random.default_rng([seed, d]).integers(
+            x.shape[1], size=(len(places), x.shape[1])
+        )
+        means |= {
+            place: x[:, row].mean(axis=1)
+            for place, row in zip(places, rows, strict=True)
+        }
+    by_resample = [
+        np.stack([means[b, place] for place in range(len(values))]) for b in range(B)
+    ]
     mean = np.stack([several.mean(axis=0) for several in by_resample], axis=1)
     if len(values) == 1:
         return mean, np.zeros_like(mean)
     error = np.stack(
-        [several.std(axis=0, ddof=1) / np.sqrt(len(values)) for several in by_resample], axis=1
+        [several.std(axis=0, ddof=1) / np.sqrt(len(values)) for several in by_resample],
+        axis=1,
     )
     return mean, error
 
 
 @settings(max_examples=40)
 @given(benchmarks(), st.integers(0, 100))
-def test_resamples_are_those_of_a_plain_loop(values: list[np.ndarray], seed: int) -> None:
-    for over, plain in (("queries", plain_stratified), ("collections", plain_two_level)):
+def test_resamples_are_those_of_a_plain_loop(
+    values: list[np.ndarray], seed: int
+) -> None:
+    for over, plain in (
+        ("queries", plain_stratified),
+        ("collections", plain_two_level),
+    ):
         found, (mean, error) = (
             inference.macro_bootstrap(values, over, draws=Resampled(B, seed)),
             plain(values, seed),
@@ -110,7 +131,9 @@ def test_means_that_agree_in_a_resample_have_no_spread() -> None:
     x = [np.full((1, 3), 1e5 / 3), np.full((1, 7), 1e5 / 3), np.full((1, 5), 0.1)]
     found = inference.macro_bootstrap(x, "collections", draws=Resampled(B, 0))
     drawn = np.random.default_rng([0, 3]).integers(3, size=(B, 3))
-    assert ((found.error[0] == 0) == ((drawn < 2).all(axis=1) | (drawn == 2).all(axis=1))).all()
+    assert (
+        (found.error[0] == 0) == ((drawn < 2).all(axis=1) | (drawn == 2).all(axis=1))
+    ).all()
 
 
 def test_statistics_take_the_same_resamples_however_many_they_want() -> None:
@@ -121,8 +144,12 @@ def test_statistics_take_the_same_resamples_however_many_they_want() -> None:
             for x, size in ((values, B), (values, 1), (values[:1], B))
         )
         draws.resample([many, few, other], seed=1)
-        np.testing.assert_allclose(few.resamples.mean, many.resamples.mean[:, :1], atol=1e-15)
-        np.testing.assert_allclose(few.resamples.error, many.resamples.error[:, :1], atol=1e-15)
+        np.testing.assert_allclose(
+            few.resamples.mean, many.resamples.mean[:, :1], atol=1e-15
+        )
+        np.testing.assert_allclose(
+            few.resamples.error, many.resamples.error[:, :1], atol=1e-15
+        )
         alone = inference.macro_bootstrap(values[:1], over, draws=Resampled(B, 1))
         np.testing.assert_allclose(other.resamples.mean, alone.mean, atol=1e-15)
 
@@ -133,14 +160,20 @@ def test_ranks_of_resamples_are_counted(values: list[np.ndarray]) -> None:
     resampled = inference.macro_bootstrap(values, "queries", draws=Resampled(B, 0)).mean
     low, high = inference.rank_interval(resampled, 0.1)
     for run, row in enumerate(resampled):
-        best = sorted(1 + sum(other[b] > row[b] + 1e-9 for other in resampled) for b in range(B))
-        worst = sorted(sum(other[b] >= row[b] - 1e-9 for other in resampled) for b in range(B))
+        best = sorted(
+            1 + sum(other[b] > row[b] + 1e-9 for other in resampled) for b in range(B)
+        )
+        worst = sorted(
+            sum(other[b] >= row[b] - 1e-9 for other in resampled) for b in range(B)
+        )
         assert (low[run], high[run]) == (best[B // 20 - 1], worst[B - B // 20 - 1])
 
 
 @settings(max_examples=40)
 @given(
-    benchmarks(), st.sampled_from(["queries", "collections"]), st.sampled_from([0.01, 0.05, 0.2])
+    benchmarks(),
+    st.sampled_from(["queries", "collections"]),
+    st.sampled_from([0.01, 0.05, 0.2]),
 )
 def test_an_interval_leaves_out_zero_exactly_where_p_is_small(
     values: list[np.ndarray], over: str, alpha: float
@@ -181,7 +214,9 @@ def test_collections_that_agree_leave_the_noise_of_their_queries() -> None:
         mean, inference.macro_error(x, "collections"), resamples, 0.05
     )
     assert ((low < 0.3) & (high > 0.3)).all()
-    combined = inference.random_effects(np.array([[0.3, 0.3]]), np.array([[0.016, 0.013]]))
+    combined = inference.random_effects(
+        np.array([[0.3, 0.3]]), np.array([[0.016, 0.013]])
+    )
     assert (
         combined.effect_low[0] < -0.5 < 1.1 < combined.effect_high[0]
     )  # t with one degree of freedom
@@ -225,7 +260,8 @@ def test_the_interval_of_a_mean_is_that_of_its_resamples() -> None:
         assert high[run] == pytest.approx(values[run].mean() + half)
     for unknown in (np.array([[0.5]]), np.full((1, 9), 0.3)):
         assert all(
-            np.isnan(end).all() for end in inference.mean_interval(unknown, draws=Resampled(50))
+            np.isnan(end).all()
+            for end in inference.mean_interval(unknown, draws=Resampled(50))
         )
 
 
@@ -264,7 +300,9 @@ def test_random_effects_are_a_t_interval_of_the_collections_that_keeps_the_noise
         stats.t.ppf(0.975, 6) * np.sqrt(4e-4 / 7)
     )
     assert np.isnan(
-        inference.random_effects(effect, np.where(np.arange(7) == 2, np.inf, variance)).effect
+        inference.random_effects(
+            effect, np.where(np.arange(7) == 2, np.inf, variance)
+        ).effect
     ).all()
     assert np.isnan(
         inference.random_effects(np.full((1, 4), 0.3), np.zeros((1, 4))).effect_low
@@ -278,7 +316,8 @@ def test_heterogeneity_is_welchs_analysis_of_variance() -> None:
     sizes = np.array([5, 12, 40, 90])
     for between in (0.0, 0.3):
         differences = [
-            rng.normal(rng.normal(0, between), rng.uniform(0.1, 0.5), size) for size in sizes
+            rng.normal(rng.normal(0, between), rng.uniform(0.1, 0.5), size)
+            for size in sizes
         ]
         peer = anova_oneway(differences, use_var="unequal", welch_correction=True)
         f, p = heterogeneity([x[None] for x in differences])
@@ -294,7 +333,9 @@ def test_heterogeneity_counts_the_permutations_of_queries() -> None:
     f = []
     for chosen in combinations(range(7), 3):
         rest = [q for q in range(7) if q not in chosen]
-        f.append(stats.ttest_ind(x[list(chosen)], x[rest], equal_var=False).statistic ** 2)
+        f.append(
+            stats.ttest_ind(x[list(chosen)], x[rest], equal_var=False).statistic ** 2
+        )
     observed, p = heterogeneity([x[None, :3], x[None, 3:]])
     assert observed[0] == pytest.approx(f[0])
     by_f = stats.ttest_ind(x[:3], x[3:], equal_var=False).pvalue
@@ -306,7 +347,10 @@ def test_heterogeneity_counts_the_permutations_of_queries() -> None:
 def test_friedman_is_scipys() -> None:
     means = np.random.default_rng(1).random((8, 5))
     peer = stats.friedmanchisquare(*means.T)
-    assert inference.friedman(means) == (pytest.approx(peer.statistic), pytest.approx(peer.pvalue))
+    assert inference.friedman(means) == (
+        pytest.approx(peer.statistic),
+        pytest.approx(peer.pvalue),
+    )
     assert np.isnan(inference.friedman(means[:, :2])).all()
     assert np.isnan(inference.friedman(np.ones((4, 3)))).all()
 
@@ -315,7 +359,9 @@ def test_nemenyi_is_scikit_posthocs() -> None:
     posthocs = pytest.importorskip("scikit_posthocs")
     means = np.random.default_rng(2).random((10, 6))
     np.testing.assert_allclose(
-        inference.nemenyi(means)[1], posthocs.posthoc_nemenyi_friedman(means).to_numpy(), atol=1e-6
+        inference.nemenyi(means)[1],
+        posthocs.posthoc_nemenyi_friedman(means).to_numpy(),
+        atol=1e-6,
     )
 
 
@@ -329,7 +375,9 @@ def test_the_critical_difference_is_demsars(runs: int, q: float) -> None:
 
 @settings(max_examples=60)
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=6))
-def test_partial_conjunction_is_the_largest_combination_of_all_subsets(p: list[float]) -> None:
+def test_partial_conjunction_is_the_largest_combination_of_all_subsets(
+    p: list[float],
+) -> None:
     """For "better on at least u", every set of D - u + 1 collections must have a small p."""
 
     def simes(subset: tuple[float, ...]) -> float:
@@ -362,10 +410,16 @@ def test_wilcoxon_of_pairs_is_scipys_with_holm_of_statsmodels() -> None:
     means = np.random.default_rng(0).random((9, 4))
     p = inference.wilcoxon_of_pairs(means)
     i, j = np.triu_indices(4, 1)
-    peers = [stats.wilcoxon(means[:, a], means[:, b]).pvalue for a, b in zip(i, j, strict=True)]
+    peers = [
+        stats.wilcoxon(means[:, a], means[:, b]).pvalue
+        for a, b in zip(i, j, strict=True)
+    ]
     assert p[i, j] == pytest.approx(multipletests(peers, method="holm")[1]) == p[j, i]
     assert np.diag(p).tolist() == [1] * 4
-    alone = [inference.wilcoxon_of_pairs(means[:, pair])[0, 1] for pair in zip(i, j, strict=True)]
+    alone = [
+        inference.wilcoxon_of_pairs(means[:, pair])[0, 1]
+        for pair in zip(i, j, strict=True)
+    ]
     assert alone == pytest.approx(peers)
 
 
@@ -382,7 +436,10 @@ def test_p_is_uniform_where_nothing_differs(over: str) -> None:
         resamples = inference.macro_bootstrap(x, over, draws=Resampled(399, number))
         p.append(
             inference.studentised_interval(
-                inference.macro_means(x), inference.macro_error(x, over), resamples, 0.05
+                inference.macro_means(x),
+                inference.macro_error(x, over),
+                resamples,
+                0.05,
             )[2][0]
         )
     assert stats.kstest(p, "uniform").pvalue > 0.001
@@ -391,7 +448,9 @@ def test_p_is_uniform_where_nothing_differs(over: str) -> None:
 
 def test_collections_that_agree_but_for_rounding_are_not_skewed() -> None:
     """An interval does not move by the last bits of what it is computed from."""
-    rounded = np.array([[0.1 + 0.2, 0.3, 0.3, 0.3, 0.3], [0.3] * 5, [0.3] * 4 + [0.3 + 1e-9]])
+    rounded = np.array(
+        [[0.1 + 0.2, 0.3, 0.3, 0.3, 0.3], [0.3] * 5, [0.3] * 4 + [0.3 + 1e-9]]
+    )
     result = inference.random_effects(rounded, np.full((3, 5), 0.0004))
     for end in (result.effect_low, result.effect_high):
         assert end == pytest.approx(np.full(3, end[1]), abs=1e-8)
@@ -406,7 +465,10 @@ def test_intervals_over_collections_stay_in_the_range_of_differences() -> None:
         for d in range(5)
     }
     overall = (
-        benchmark(values=values, baseline="b").overall("collections").set_index("run").loc["a"]
+        benchmark(values=values, baseline="b")
+        .overall("collections")
+        .set_index("run")
+        .loc["a"]
     )
     for column in (
         "difference_low",

@@ -24,7 +24,9 @@ def rows(**values: object) -> pd.DataFrame:
 
 
 def column(mean: float, seed: int, missing: int = 0) -> list[float | None]:
-    values: list[float | None] = np.random.default_rng(seed).normal(mean, 0.05, 9).tolist()
+    values: list[float | None] = (
+        np.random.default_rng(seed).normal(mean, 0.05, 9).tolist()
+    )
     return [None] * missing + values[missing:]
 
 
@@ -79,20 +81,33 @@ def test_a_board_of_which_no_task_has_all_runs() -> None:
             values[d] = None
     assert len(overall(**halves)) == 4
     table = read_values(rows(**halves), missing="skip")
-    with pytest.raises(ValueError, match=r"no task has a value of every run; .*give them to bench"):
+    with pytest.raises(
+        ValueError, match=r"no task has a value of every run; .*give them to bench"
+    ):
         irl.compare(values=table)
-    with pytest.raises(ValueError, match="friedman: no run is common to all collections"):
+    with pytest.raises(
+        ValueError, match="friedman: no run is common to all collections"
+    ):
         irl.benchmark(values=rows(**halves), missing="skip").friedman()
 
 
 def test_a_run_without_any_value_is_refused() -> None:
     values = rows(a=column(0.5, 0), b=column(0.6, 1))
     empty = pd.DataFrame({"task": TASKS[:1], "run": ["none"], "score": [np.nan]})
-    with pytest.raises(ValueError, match=r"benchmark: .*run 'none' has no values of score"):
+    with pytest.raises(
+        ValueError, match=r"benchmark: .*run 'none' has no values of score"
+    ):
         irl.benchmark(values=pd.concat([values, empty]), missing="skip")
     values["other"] = values["score"]
-    split = {"task": TASKS[:2], "run": ["none"] * 2, "score": [0.5, None], "other": [None, 0.5]}
-    with pytest.raises(ValueError, match=r"benchmark: .*run 'none' has no value for any task"):
+    split = {
+        "task": TASKS[:2],
+        "run": ["none"] * 2,
+        "score": [0.5, None],
+        "other": [None, 0.5],
+    }
+    with pytest.raises(
+        ValueError, match=r"benchmark: .*run 'none' has no value for any task"
+    ):
         irl.benchmark(values=pd.concat([values, pd.DataFrame(split)]), missing="skip")
 
 
@@ -110,13 +125,17 @@ def test_one_run_has_rank_one_and_nothing_to_correct() -> None:
 
 def test_smaller_values_may_be_better() -> None:
     result = irl.benchmark(
-        values=rows(low=column(0.3, 0), high=column(0.6, 1), gaps=column(0.45, 2, missing=2)),
+        values=rows(
+            low=column(0.3, 0), high=column(0.6, 1), gaps=column(0.45, 2, missing=2)
+        ),
         missing="skip",
         smaller_is_better="score",
     )
     table = result.overall().set_index("run")
     assert table["borda_low"].tolist() == [1, 3, 2]
-    assert table.loc["low", "mean_corrected"] == pytest.approx(table.loc["low", "mean"], abs=0.002)
+    assert table.loc["low", "mean_corrected"] == pytest.approx(
+        table.loc["low", "mean"], abs=0.002
+    )
     near = {f"run{s}": column(0.5, s) for s in range(12)}
     result = irl.benchmark(values=rows(**near), smaller_is_better="score")
     best = result.overall().nsmallest(1, "mean").iloc[0]
@@ -137,7 +156,9 @@ def test_every_door_shows_a_board_with_gaps() -> None:
 
 
 def test_a_forest_has_no_mark_for_a_task_that_a_run_lacks() -> None:
-    values = rows(a=column(0.5, 0), b=column(0.6, 1, missing=3), c=column(0.4, 2, missing=1))
+    values = rows(
+        a=column(0.5, 0), b=column(0.6, 1, missing=3), c=column(0.4, 2, missing=1)
+    )
     ax = irl.benchmark(values=values, missing="skip", baseline="a").plot("forest")
     labels = [label.get_text() for label in ax.get_yticklabels()]
     assert len(labels) == 6 + 8 + 2
@@ -156,7 +177,9 @@ def scores_in_cells(seed: int = 0, n_tasks: int = 8) -> pd.DataFrame:
         for subset in "xyz"
         if (split, subset) == ("test", "z") or rng.random() < 0.6
     ]
-    return pd.DataFrame(rows, columns=["model_name", "task_name", "split", "subset", "score"])
+    return pd.DataFrame(
+        rows, columns=["model_name", "task_name", "split", "subset", "score"]
+    )
 
 
 def mteb_folder(scores: pd.DataFrame, folder: Path) -> Path:
@@ -188,7 +211,11 @@ def test_a_pair_is_compared_on_the_splits_and_subsets_that_both_have() -> None:
         assert table.loc[run, "mean"] == pytest.approx(by_task.mean())
     for run in "bc":
         d = (by_run[run] - by_run["a"]).dropna()
-        assert table.loc[run, "shared_cells"] == len(d) == result.shared_cells().loc["a", run]
+        assert (
+            table.loc[run, "shared_cells"]
+            == len(d)
+            == result.shared_cells().loc["a", run]
+        )
         by_task = d.groupby("task_name").mean()
         assert table.loc[run, "shared_tasks"] == len(by_task)
         assert table.loc[run, "difference"] == pytest.approx(by_task.mean())
@@ -196,7 +223,9 @@ def test_a_pair_is_compared_on_the_splits_and_subsets_that_both_have() -> None:
         assert table.loc[run, "p"] == pytest.approx(max(p, 2.0 ** (1 - len(by_task))))
 
 
-def test_a_folder_and_tables_of_the_same_scores_give_the_same_board(tmp_path: Path) -> None:
+def test_a_folder_and_tables_of_the_same_scores_give_the_same_board(
+    tmp_path: Path,
+) -> None:
     scores = scores_in_cells()
     of_folder = irl.benchmark(values=mteb_folder(scores, tmp_path / "mteb")).overall()
     long = irl.benchmark(values=scores).overall()
@@ -209,14 +238,18 @@ def test_a_folder_and_tables_of_the_same_scores_give_the_same_board(tmp_path: Pa
     named = irl.benchmark(values=scores, query="task_name").overall()
     for table in (of_folder, wide, of_file, named):
         pd.testing.assert_frame_equal(
-            table.drop(columns="criterion"), long.drop(columns="criterion"), check_exact=True
+            table.drop(columns="criterion"),
+            long.drop(columns="criterion"),
+            check_exact=True,
         )
 
 
 def test_measures_may_have_names_of_their_own() -> None:
     scores = scores_in_cells().assign(cost=lambda table: 1 - table["score"])
     result = irl.benchmark(
-        values=scores, by={"gain": "score", "effort": "cost"}, smaller_is_better="effort"
+        values=scores,
+        by={"gain": "score", "effort": "cost"},
+        smaller_is_better="effort",
     )
     table = result.overall().set_index(["criterion", "run"])
     gain, effort = table.loc["gain"], table.loc["effort"]
@@ -229,12 +262,19 @@ def test_measures_may_have_names_of_their_own() -> None:
 def test_a_cell_that_is_given_twice_or_null_is_named() -> None:
     scores = scores_in_cells()
     twice = pd.concat([scores, scores.tail(1)])
-    with pytest.raises(ValueError, match=r"of run 'c' for 'T7' \(test, z\) is given twice"):
+    with pytest.raises(
+        ValueError, match=r"of run 'c' for 'T7' \(test, z\) is given twice"
+    ):
         irl.benchmark(values=twice)
     scores.loc[3, "score"] = np.nan
-    with pytest.raises(ValueError, match=r"of run 'a' for 'T\d' .* is null; add it, or give"):
+    with pytest.raises(
+        ValueError, match=r"of run 'a' for 'T\d' .* is null; add it, or give"
+    ):
         irl.benchmark(values=scores)
-    assert irl.benchmark(values=scores, missing="skip").overall()["cells"].sum() == len(scores) - 1
+    assert (
+        irl.benchmark(values=scores, missing="skip").overall()["cells"].sum()
+        == len(scores) - 1
+    )
 
 
 def test_a_task_without_a_cell_of_all_runs_still_counts_over_tasks() -> None:
@@ -242,13 +282,17 @@ def test_a_task_without_a_cell_of_all_runs_still_counts_over_tasks() -> None:
     is_removed = (scores["task_name"] == "T0") & (scores["subset"] != "z")
     extra = [("a", "x"), ("a", "y"), ("b", "y"), ("b", "w"), ("c", "w"), ("c", "x")]
     rows = [(run, "T0", "test", subset, 0.5) for run, subset in extra]
-    scores = scores[~is_removed & ~((scores["task_name"] == "T0") & (scores["subset"] == "z"))]
+    scores = scores[
+        ~is_removed & ~((scores["task_name"] == "T0") & (scores["subset"] == "z"))
+    ]
     scores = pd.concat([scores, pd.DataFrame(rows, columns=scores.columns)])
     result = irl.benchmark(values=scores)
     alone = scores[scores["task_name"] == "T0"].groupby("model_name")["score"].mean()
     assert result["T0"].means()["mean"].tolist() == alone.tolist()
     assert result.overall()["tasks"].tolist() == [8, 8, 8]
-    assert "cells (task, split, subset) are missing for some run" in result.summary(full=True)
+    assert "cells (task, split, subset) are missing for some run" in result.summary(
+        full=True
+    )
 
 
 def test_a_board_of_which_no_cell_has_all_runs() -> None:

@@ -50,7 +50,9 @@ def values_of(qrels: Qrels, runs: Runs) -> pd.DataFrame:
     rows = []
     for collection, systems in runs.items():
         for system, several in systems.items():
-            for seed, run in enumerate(several if isinstance(several, list) else [several]):
+            for seed, run in enumerate(
+                several if isinstance(several, list) else [several]
+            ):
                 table = irl.evaluate(MEASURES, qrels[collection], run)
                 rows.append(
                     table.rename_axis("query_id")
@@ -64,14 +66,29 @@ def values_of(qrels: Qrels, runs: Runs) -> pd.DataFrame:
 @pytest.mark.parametrize("over", ["queries", "collections"])
 def test_rankings_give_what_their_values_give(kind: str, over: str) -> None:
     qrels, runs = rankings()
-    options: dict[str, Any] = {"baseline": "old", "repeats": kind, "deterministic": "bm25"}
+    options: dict[str, Any] = {
+        "baseline": "old",
+        "repeats": kind,
+        "deterministic": "bm25",
+    }
     if kind == "samples":
         del options["deterministic"]
     ours = irl.benchmark(qrels, runs, MEASURES, **options)
     theirs = irl.benchmark(values=values_of(qrels, runs), by=MEASURES, **options)
-    columns = ["criterion", "run", "mean", "rank_low", "rank_high", "difference", "p", "verdict"]
+    columns = [
+        "criterion",
+        "run",
+        "mean",
+        "rank_low",
+        "rank_high",
+        "difference",
+        "p",
+        "verdict",
+    ]
     one, other = (
-        result.overall(over)[columns].sort_values(["criterion", "run"], ignore_index=True)
+        result.overall(over)[columns].sort_values(
+            ["criterion", "run"], ignore_index=True
+        )
         for result in (ours, theirs)
     )
     pd.testing.assert_frame_equal(one, other)
@@ -89,10 +106,13 @@ def test_preferences_between_samples_are_averaged_over_pairs_of_runs() -> None:
         for new in systems["new"]:
             for old in systems["old"]:
                 both = {"new": new, "old": old}
-                table = irl.compare(qrels[collection], both, "lexirecall", baseline="old").table()
+                table = irl.compare(
+                    qrels[collection], both, "lexirecall", baseline="old"
+                ).table()
                 row = table.iloc[0]
                 pairs.append(
-                    (row["wins"] - row["losses"]) / (row[["wins", "losses", "ties"]].sum())
+                    (row["wins"] - row["losses"])
+                    / (row[["wins", "losses", "ties"]].sum())
                 )
         means.append(np.mean(pairs))
     row = result.overall().set_index("run").loc["new"]

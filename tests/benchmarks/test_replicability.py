@@ -11,7 +11,12 @@ from scipy import stats
 import ir_lexirecall as irl
 from ir_lexirecall.significance import corrected, margin_test
 
-EFFECTS = {"base": [0.3] * 4, "mostly": [0.6, 0.6, 0.6, 0.3], "same": [0.3] * 4, "good": [0.9] * 4}
+EFFECTS = {
+    "base": [0.3] * 4,
+    "mostly": [0.6, 0.6, 0.6, 0.3],
+    "same": [0.3] * 4,
+    "good": [0.9] * 4,
+}
 
 
 def simes(p: list[float]) -> float:
@@ -20,7 +25,9 @@ def simes(p: list[float]) -> float:
 
 
 def ranking(rank: int) -> dict[str, float]:
-    return {("a" if place == rank else f"x{place}"): 30.0 - place for place in range(1, 21)}
+    return {
+        ("a" if place == rank else f"x{place}"): 30.0 - place for place in range(1, 21)
+    }
 
 
 def benchmark(
@@ -44,7 +51,11 @@ def benchmark(
         collections,
         runs,
         by,
-        **{"baseline": "base", "test": irl.SignificanceTest(n_resamples=199), **options},
+        **{
+            "baseline": "base",
+            "test": irl.SignificanceTest(n_resamples=199),
+            **options,
+        },
     )
 
 
@@ -58,7 +69,9 @@ def test_on_how_many_collections_a_run_is_better(by: str) -> None:
             if by == "RR":
                 values = collection.per_query("RR")
                 differences = (values[run] - values["base"]).to_numpy()[None]
-                ps.append(margin_test(irl.SignificanceTest("t"), differences, 0.0).better[0])
+                ps.append(
+                    margin_test(irl.SignificanceTest("t"), differences, 0.0).better[0]
+                )
             else:
                 row = collection.table().set_index("run_a").loc[run]
                 ps.append(
@@ -67,9 +80,13 @@ def test_on_how_many_collections_a_run_is_better(by: str) -> None:
                     ).pvalue
                 )
     for u in range(1, 5):
-        p_u = [max(simes(sorted(ps)[v:]) for v in range(u)) for ps in one_sided.values()]
+        p_u = [
+            max(simes(sorted(ps)[v:]) for v in range(u)) for ps in one_sided.values()
+        ]
         expected = corrected(np.minimum(p_u, 1), "holm", 0.05)[0]
-        assert table.loc[list(one_sided), f"p_{u}"].tolist() == pytest.approx(expected.tolist())
+        assert table.loc[list(one_sided), f"p_{u}"].tolist() == pytest.approx(
+            expected.tolist()
+        )
     counted = (table.filter(like="p_") <= 0.05).sum(axis=1)
     assert table["better_on_at_least"].tolist() == counted.tolist()
     assert table["better_on_at_least"]["good"] == 4
@@ -95,7 +112,10 @@ def test_collections_without_a_query_in_common_are_combined_by_fisher() -> None:
 
     apart, shared = suite("x"), suite("")
     p = np.sort(
-        [margin_test(irl.SignificanceTest("t"), x[None], 0).better[0] for x in gains.values()]
+        [
+            margin_test(irl.SignificanceTest("t"), x[None], 0).better[0]
+            for x in gains.values()
+        ]
     )
     fisher = [stats.combine_pvalues(p[u:], "fisher").pvalue for u in range(6)]
     tables = {
@@ -107,14 +127,22 @@ def test_collections_without_a_query_in_common_are_combined_by_fisher() -> None:
         ],
     }
     for combination, of_this in tables.items():
-        expected = fisher if combination == "Fisher" else [simes(p[u:].tolist()) for u in range(6)]
+        expected = (
+            fisher
+            if combination == "Fisher"
+            else [simes(p[u:].tolist()) for u in range(6)]
+        )
         for table in of_this:
             assert table.attrs["combination"] == combination
             found = table.filter(like="p_").to_numpy()[0]
-            np.testing.assert_allclose(found, np.minimum(np.maximum.accumulate(expected), 1))
+            np.testing.assert_allclose(
+                found, np.minimum(np.maximum.accumulate(expected), 1)
+            )
     assert "p combined by Fisher" in " ".join(apart.summary().split())
     assert "p combined by Simes" in " ".join(shared.summary().split())
-    counted = [tables[name][0]["better_on_at_least"].item() for name in ("Fisher", "Simes")]
+    counted = [
+        tables[name][0]["better_on_at_least"].item() for name in ("Fisher", "Simes")
+    ]
     assert counted[0] > counted[1]
 
 
@@ -139,8 +167,12 @@ def test_the_summary_says_so() -> None:
 
 
 @pytest.mark.parametrize("correction", ["holm", None])
-def test_verdicts_on_single_collections_hold_for_all_of_them(correction: str | None) -> None:
-    result = benchmark(EFFECTS, test=irl.SignificanceTest(correction=correction, n_resamples=199))
+def test_verdicts_on_single_collections_hold_for_all_of_them(
+    correction: str | None,
+) -> None:
+    result = benchmark(
+        EFFECTS, test=irl.SignificanceTest(correction=correction, n_resamples=199)
+    )
     table = result.by_collection()
     assert len(table) == 3 * 4
     adjusted, reject = corrected(table["p"].to_numpy(), correction, 0.05)
@@ -153,7 +185,10 @@ def test_verdicts_on_single_collections_hold_for_all_of_them(correction: str | N
 def test_equal_runs_are_hardly_ever_coloured() -> None:
     equal = {run: [0.3] * 8 for run in ("base", "a", "b", "c", "d")}
     coloured = [
-        (benchmark(equal, queries=20, seed=seed).by_collection()["verdict"] != "undecided").any()
+        (
+            benchmark(equal, queries=20, seed=seed).by_collection()["verdict"]
+            != "undecided"
+        ).any()
         for seed in range(30)
     ]
     assert sum(coloured) <= 4

@@ -22,7 +22,9 @@ def table_of(repeats=(("new", 3), ("old", 3)), seed=0.03, gain=0.05):
             for collection, size in SIZES.items():
                 for query in range(size):
                     value = 0.4 + 0.01 * (query % 7) + moved + rng.normal(0, 0.05)
-                    rows.append((collection, run, f"s{repeat}", f"{collection}{query}", value))
+                    rows.append(
+                        (collection, run, f"s{repeat}", f"{collection}{query}", value)
+                    )
     return pd.DataFrame(rows, columns=["collection", "run", "seed", "query_id", "acc"])
 
 
@@ -48,7 +50,9 @@ def test_over_queries_the_variance_is_that_of_macro_means_per_seed():
             .to_numpy()
             for run in ("new", "old")
         ]
-        part = np.var(arrays[0].mean(axis=0) - arrays[1].mean(axis=0), ddof=1) / size / 9
+        part = (
+            np.var(arrays[0].mean(axis=0) - arrays[1].mean(axis=0), ddof=1) / size / 9
+        )
         of_queries, squares = of_queries + part, squares + part**2 / (size - 1)
         for k, x in enumerate(arrays):
             rest = x - x.mean(axis=1, keepdims=True) - x.mean(axis=0) + x.mean()
@@ -75,7 +79,9 @@ def test_over_queries_the_variance_is_that_of_macro_means_per_seed():
 def test_over_collections_the_collections_are_what_compare_takes_as_queries():
     table = table_of()
     row = (
-        irl.benchmark(values=table, repeats="seeds", baseline="old").overall("collections").iloc[0]
+        irl.benchmark(values=table, repeats="seeds", baseline="old")
+        .overall("collections")
+        .iloc[0]
     )
     new, old = means_of(table, "new"), means_of(table, "old")
     x = (new.mean(axis=0) - old.mean(axis=0))[None]
@@ -130,7 +136,9 @@ def test_smaller_values_that_are_better_turn_ranks_and_best_sets():
 
 def test_a_deterministic_system_and_unequal_seeds():
     table = table_of((("new", 5), ("old", 1)))
-    result = irl.benchmark(values=table, repeats="seeds", deterministic="old", baseline="old")
+    result = irl.benchmark(
+        values=table, repeats="seeds", deterministic="old", baseline="old"
+    )
     assert result["a"].table()["repeats"].tolist() == ["5/1"]
     assert 0 < result.overall()["p"].iloc[0] <= 1
     with pytest.raises(ValueError, match="has one seed"):
@@ -148,8 +156,13 @@ def test_without_any_variation_nothing_is_divided_by_zero():
 def test_seeds_must_be_the_same_on_all_collections():
     table = table_of()
     is_other = (table["collection"] == "b") & (table["seed"] == "s2")
-    for changed in (table[~is_other], table.assign(seed=table["seed"].mask(is_other, "s9"))):
-        with pytest.raises(ValueError, match="run 'new' has other seeds on collection 'b' than"):
+    for changed in (
+        table[~is_other],
+        table.assign(seed=table["seed"].mask(is_other, "s9")),
+    ):
+        with pytest.raises(
+            ValueError, match="run 'new' has other seeds on collection 'b' than"
+        ):
             irl.benchmark(values=changed, repeats="seeds")
 
 

@@ -19,7 +19,9 @@ RUNS = {"good": GOOD, "bad": BAD}
 @pytest.fixture(scope="module")
 def suite() -> Benchmark:
     """Two collections of 20 queries: ``good`` finds the document at rank 1, ``fair`` at 1 or 2, ``bad`` at 3."""
-    fair = {q: GOOD[q] if int(q[1:]) % 3 else {"x": 3.0, "a": 2.0, "y": 1.0} for q in QRELS}
+    fair = {
+        q: GOOD[q] if int(q[1:]) % 3 else {"x": 3.0, "a": 2.0, "y": 1.0} for q in QRELS
+    }
     collections = {"one": QRELS, "two": QRELS}
     runs = {"fair": fair, **RUNS}
     return irl.benchmark(
@@ -32,7 +34,9 @@ def suite() -> Benchmark:
 
 
 @pytest.mark.parametrize("over", ["queries", "collections"])
-def test_ranks_over_collections_begin_with_the_smallest_mean(suite: Benchmark, over: str) -> None:
+def test_ranks_over_collections_begin_with_the_smallest_mean(
+    suite: Benchmark, over: str
+) -> None:
     overall = suite.overall(over).set_index(["criterion", "run"])
     for measure in ("SL3", "RR"):
         rows = overall.loc[measure]
@@ -51,7 +55,9 @@ def test_ranks_over_collections_begin_with_the_smallest_mean(suite: Benchmark, o
         assert overall.loc["SL3", column].tolist() == overall.loc["RR", column].tolist()
 
 
-def test_differences_keep_their_sign_and_marks_say_what_is_better(suite: Benchmark) -> None:
+def test_differences_keep_their_sign_and_marks_say_what_is_better(
+    suite: Benchmark,
+) -> None:
     overall = suite.overall()
     verdict = overall.set_index(["criterion", "run"])["verdict"]
     for measure in ("SL3", "RR"):
@@ -60,7 +66,8 @@ def test_differences_keep_their_sign_and_marks_say_what_is_better(suite: Benchma
     assert difference["SL3", "good"] < 0 < difference["RR", "good"]
     rows = suite.to_markdown().splitlines()
     assert any(
-        "| good" in row and "SL3" in row and "**0.0000**" in row and "\\+" in row for row in rows
+        "| good" in row and "SL3" in row and "**0.0000**" in row and "\\+" in row
+        for row in rows
     )
     assert any("| bad" in row and "SL3" in row and "**" not in row for row in rows)
 
@@ -84,7 +91,11 @@ def files(tmp_path: Path) -> Path:
 def test_the_gate_fails_where_the_value_rises(
     baseline: str, candidate: str, code: int, files: Path
 ) -> None:
-    words = (str(files / "qrels"), str(files / f"{baseline}.run"), str(files / f"{candidate}.run"))
+    words = (
+        str(files / "qrels"),
+        str(files / f"{baseline}.run"),
+        str(files / f"{candidate}.run"),
+    )
     assert exit_code("gate", *words, "-m", "SL3") == code
 
 
@@ -95,7 +106,9 @@ def test_the_benchmark_command_marks_the_rise_as_a_loss(
         (files / "suite" / name).mkdir(parents=True)
         (files / "suite" / name / "qrels").write_bytes((files / "qrels").read_bytes())
         for run in RUNS:
-            (files / "suite" / name / f"{run}.run").write_bytes((files / f"{run}.run").read_bytes())
+            (files / "suite" / name / f"{run}.run").write_bytes(
+                (files / f"{run}.run").read_bytes()
+            )
     words = (
         str(files / "suite"),
         "-m",
@@ -126,7 +139,9 @@ def test_every_format_says_beside_a_mean_which_value_is_better(
         for run, x in (("r", 0.1), ("s", 0.3))
         for i in range(9)
     ]
-    (tmp_path / "v.csv").write_text("collection,run,query_id,zeal,RMSE\n" + "".join(rows))
+    (tmp_path / "v.csv").write_text(
+        "collection,run,query_id,zeal,RMSE\n" + "".join(rows)
+    )
     assert (
         exit_code(
             "benchmark",
@@ -144,8 +159,13 @@ def test_every_format_says_beside_a_mean_which_value_is_better(
     assert "smaller is better" in shown
 
 
-def test_provenance_over_collections_says_which_value_is_better(suite: Benchmark) -> None:
-    assert suite.provenance["direction"] == {"SL3": "smaller is better", "RR": "larger is better"}
+def test_provenance_over_collections_says_which_value_is_better(
+    suite: Benchmark,
+) -> None:
+    assert suite.provenance["direction"] == {
+        "SL3": "smaller is better",
+        "RR": "larger is better",
+    }
     assert (
         suite.overall().set_index("criterion")["direction"].to_dict()
         == suite.provenance["direction"]

@@ -22,21 +22,26 @@ def written(folder: Path, **more: Any) -> str:
     ]
     lines += ["[collections]", 'demo = "lexirecall/demo"', "[runs.demo]"]
     lines += [
-        f"{name} = '{demo.FOLDER / 'runs' / f'{name}.run'}'" for name in ("bm25", "ql", "tfidf")
+        f"{name} = '{demo.FOLDER / 'runs' / f'{name}.run'}'"
+        for name in ("bm25", "ql", "tfidf")
     ]
     path = folder / "suite.toml"
     path.write_text("\n".join(lines) + "\n")
     return str(path)
 
 
-@pytest.mark.parametrize("name", ["t", "sign", "wilcoxon", "bootstrap", "randomisation", "tukey"])
+@pytest.mark.parametrize(
+    "name", ["t", "sign", "wilcoxon", "bootstrap", "randomisation", "tukey"]
+)
 def test_a_name_changes_the_name_alone(name: str, tmp_path: Path) -> None:
     test = irl.benchmark(written(tmp_path), test=name).test
     assert test == irl.SignificanceTest(name, **FILE)
 
 
 def test_a_path_and_other_arguments_keep_the_test(tmp_path: Path) -> None:
-    result = irl.benchmark(Path(written(tmp_path)), by="AP", baseline="ql", test="wilcoxon")
+    result = irl.benchmark(
+        Path(written(tmp_path)), by="AP", baseline="ql", test="wilcoxon"
+    )
     assert result.test == irl.SignificanceTest("wilcoxon", **FILE)
     assert result["demo"].test == result.test
     assert irl.benchmark(written(tmp_path)).test == irl.SignificanceTest("sign", **FILE)
@@ -50,7 +55,9 @@ def test_a_whole_test_replaces_that_of_the_file(tmp_path: Path) -> None:
 def test_units_of_the_file_stay(tmp_path: Path) -> None:
     groups = tmp_path / "groups.csv"
     ids = sorted(demo.qrels()["query_id"].unique())
-    groups.write_text("query_id,group\n" + "".join(f"{q},{i // 2}\n" for i, q in enumerate(ids)))
+    groups.write_text(
+        "query_id,group\n" + "".join(f"{q},{i // 2}\n" for i, q in enumerate(ids))
+    )
     path = written(tmp_path, test="randomisation", cluster=True, groups="groups.csv")
     named = irl.benchmark(path, test="bootstrap").test
     assert named == irl.SignificanceTest("bootstrap", cluster=True, **FILE)
@@ -65,7 +72,9 @@ def test_a_misspelt_name_is_an_error_of_benchmark(tmp_path: Path) -> None:
         irl.benchmark(written(tmp_path), test="wilcoxn")
 
 
-def test_arguments_hold_over_the_file_also_where_they_are_the_default(tmp_path: Path) -> None:
+def test_arguments_hold_over_the_file_also_where_they_are_the_default(
+    tmp_path: Path,
+) -> None:
     path = written(tmp_path, missing="skip")
     text = Path(path).read_text()
     other = 'other = "lexirecall/demo"\n[runs.demo]'

@@ -25,7 +25,9 @@ from ir_lexirecall.significance import Resampled
 from ir_lexirecall.significance import over_collections as inference
 
 MEASURES = ["nDCG@10", "LR"]
-RUNS = {name: run for name, run in demo.runs().items() if name in ("bm25", "ql", "tfidf")}
+RUNS = {
+    name: run for name, run in demo.runs().items() if name in ("bm25", "ql", "tfidf")
+}
 IDS = sorted(demo.qrels()["query_id"].unique())
 PARTS = {
     name: demo.qrels()[demo.qrels()["query_id"].isin(IDS[start::3])]
@@ -37,7 +39,10 @@ OPTIONS: dict[str, Any] = {"test": TEST}
 
 def dicts(qrels: pd.DataFrame) -> dict[str, dict[str, int]]:
     best = qrels.groupby(["query_id", "doc_id"])["relevance"].max()
-    return {q: {d: int(g) for (_, d), g in rows.items()} for q, rows in best.groupby("query_id")}
+    return {
+        q: {d: int(g) for (_, d), g in rows.items()}
+        for q, rows in best.groupby("query_id")
+    }
 
 
 CRITERIA = [*MEASURES, "lexirecall", "rpp"]
@@ -45,7 +50,9 @@ CRITERIA = [*MEASURES, "lexirecall", "rpp"]
 
 @pytest.fixture(scope="module")
 def suite() -> Benchmark:
-    return irl.benchmark(PARTS, dict.fromkeys(PARTS, RUNS), CRITERIA, baseline="bm25", **OPTIONS)
+    return irl.benchmark(
+        PARTS, dict.fromkeys(PARTS, RUNS), CRITERIA, baseline="bm25", **OPTIONS
+    )
 
 
 def test_each_collection_is_as_alone(suite: Benchmark) -> None:
@@ -58,7 +65,9 @@ def test_each_collection_is_as_alone(suite: Benchmark) -> None:
         for table in ("means", "table", "verdicts"):
             part = getattr(suite, table)()
             part = (
-                part[part["collection"] == name].drop(columns="collection").reset_index(drop=True)
+                part[part["collection"] == name]
+                .drop(columns="collection")
+                .reset_index(drop=True)
             )
             pd.testing.assert_frame_equal(part, getattr(alone, table)())
 
@@ -69,10 +78,18 @@ def test_overall_is_computed_from_the_values(suite: Benchmark) -> None:
     means = suite.means().set_index(["criterion", "collection", "run"])["mean"]
     for criterion in CRITERIA:
         macro = means[criterion].groupby("run", sort=False).mean()
-        ranks = means[criterion].groupby("collection").rank(ascending=False).groupby("run").mean()
+        ranks = (
+            means[criterion]
+            .groupby("collection")
+            .rank(ascending=False)
+            .groupby("run")
+            .mean()
+        )
         for run in RUNS:
             assert overall.loc[(criterion, run), "mean"] == pytest.approx(macro[run])
-            assert overall.loc[(criterion, run), "mean_rank"] == pytest.approx(ranks[run])
+            assert overall.loc[(criterion, run), "mean_rank"] == pytest.approx(
+                ranks[run]
+            )
     for run in ("ql", "tfidf"):
         for criterion in MEASURES:
             macro = means[criterion].groupby("run", sort=False).mean()
@@ -80,7 +97,9 @@ def test_overall_is_computed_from_the_values(suite: Benchmark) -> None:
                 macro[run] - macro["bm25"]
             )
         for criterion in ("lexirecall", "rpp"):
-            head_to_head = [result.matrix(criterion).loc[run, "bm25"] for result in suite.values()]
+            head_to_head = [
+                result.matrix(criterion).loc[run, "bm25"] for result in suite.values()
+            ]
             assert overall.loc[(criterion, run), "difference"] == pytest.approx(
                 np.mean(head_to_head)
             )
@@ -90,20 +109,35 @@ def test_overall_is_computed_from_the_values(suite: Benchmark) -> None:
 def test_overall_is_what_inference_gives(suite: Benchmark, over: str) -> None:
     overall = suite.overall(over)
     rows = overall[overall["criterion"] == "LR"].set_index("run")
-    values = [suite[name].per_query("LR")[list(RUNS)].to_numpy().T for name in sorted(PARTS)]
+    values = [
+        suite[name].per_query("LR")[list(RUNS)].to_numpy().T for name in sorted(PARTS)
+    ]
     differences = [x[1:] - x[0] for x in values]
     if over == "queries":
-        resamples = inference.macro_bootstrap(differences, over, draws=Resampled(300, 0))
-        mean, error = inference.macro_means(differences), inference.macro_error(differences, over)
-        low, high, p = inference.studentised_interval(mean, error, resamples, 0.05, 0.35)
+        resamples = inference.macro_bootstrap(
+            differences, over, draws=Resampled(300, 0)
+        )
+        mean, error = (
+            inference.macro_means(differences),
+            inference.macro_error(differences, over),
+        )
+        low, high, p = inference.studentised_interval(
+            mean, error, resamples, 0.05, 0.35
+        )
     else:
-        variance = [[x[r].var(ddof=1) / x.shape[1] for x in differences] for r in range(2)]
+        variance = [
+            [x[r].var(ddof=1) / x.shape[1] for x in differences] for r in range(2)
+        ]
         means = np.array([[x[r].mean() for x in differences] for r in range(2)])
         expected = inference.random_effects(means, np.array(variance))
         low, high, p = expected.effect_low, expected.effect_high, expected.p
     np.testing.assert_allclose(rows.loc[["ql", "tfidf"], "p"], p)
-    np.testing.assert_allclose(rows.loc[["ql", "tfidf"], "difference_low"], low, rtol=1e-9)
-    np.testing.assert_allclose(rows.loc[["ql", "tfidf"], "difference_high"], high, rtol=1e-9)
+    np.testing.assert_allclose(
+        rows.loc[["ql", "tfidf"], "difference_low"], low, rtol=1e-9
+    )
+    np.testing.assert_allclose(
+        rows.loc[["ql", "tfidf"], "difference_high"], high, rtol=1e-9
+    )
     assert np.isnan(rows.loc["bm25", "p"])
     assert (rows["rank_low"] <= rows["rank_high"]).all()
     if over == "collections":
@@ -116,11 +150,15 @@ def test_overall_is_what_inference_gives(suite: Benchmark, over: str) -> None:
 def test_the_order_of_collections_changes_nothing(over: str) -> None:
     rng = np.random.default_rng(0)
     values = {
-        f"c{d}": {run: {f"q{i}": {"AP": rng.random()} for i in range(12)} for run in "abc"}
+        f"c{d}": {
+            run: {f"q{i}": {"AP": rng.random()} for i in range(12)} for run in "abc"
+        }
         for d in range(4)
     }
     tables = [
-        irl.benchmark(values={name: values[name] for name in names}, baseline="a").overall(over)
+        irl.benchmark(
+            values={name: values[name] for name in names}, baseline="a"
+        ).overall(over)
         for names in (["c0", "c1", "c2", "c3"], ["c2", "c0", "c3", "c1"])
     ]
     pd.testing.assert_frame_equal(*tables)
@@ -134,15 +172,28 @@ def test_one_query_that_carries_the_spread_does_not_widen_the_interval() -> None
         base = {f"q{i}": {"AP": x} for i, x in enumerate(rng.random(250).tolist())}
         values[f"c{d}"] = {"base": base, "new": dict(base)}
     values["c2"]["new"]["q7"] = {"AP": values["c2"]["base"]["q7"]["AP"] - 0.0035}
-    overall = irl.benchmark(values=values, baseline="base").overall().set_index("run").loc["new"]
+    overall = (
+        irl.benchmark(values=values, baseline="base")
+        .overall()
+        .set_index("run")
+        .loc["new"]
+    )
     assert overall["difference"] == pytest.approx(-2.8e-6)
-    assert -1.2e-5 < overall["difference_low"] < 0 <= overall["difference_high"] < 1.2e-5
+    assert (
+        -1.2e-5 < overall["difference_low"] < 0 <= overall["difference_high"] < 1.2e-5
+    )
     assert overall["p"] > 0.05
 
 
-def test_differences_over_collections_are_corrected_whatever_the_test(suite: Benchmark) -> None:
+def test_differences_over_collections_are_corrected_whatever_the_test(
+    suite: Benchmark,
+) -> None:
     tukey = irl.benchmark(
-        PARTS, lambda name: RUNS, MEASURES, baseline="bm25", test=replace(TEST, name="tukey")
+        PARTS,
+        lambda name: RUNS,
+        MEASURES,
+        baseline="bm25",
+        test=replace(TEST, name="tukey"),
     ).overall()
     columns = ["p", "p_corrected", "verdict"]
     expected = suite.overall()
@@ -160,7 +211,9 @@ def test_overall_does_not_depend_on_what_is_resampled_together(
 ) -> None:
     # "two" has a query without relevant documents: measures count it, preferences do not.
     parts = PARTS | {
-        "two": pd.concat([PARTS["two"], PARTS["one"].head(1).assign(query_id="none", relevance=0)])
+        "two": pd.concat(
+            [PARTS["two"], PARTS["one"].head(1).assign(query_id="none", relevance=0)]
+        )
     }
 
     def overall() -> pd.DataFrame:
@@ -182,7 +235,9 @@ def test_all_forms_of_input_say_the_same(suite: Benchmark, tmp_path: Path) -> No
         folder.mkdir(parents=True, exist_ok=True)
         lines = "".join(
             f"{q} Q0 {d} 0 {s!r} {run}\n"
-            for q, d, s in table[["query_id", "doc_id", "score"]].itertuples(index=False)
+            for q, d, s in table[["query_id", "doc_id", "score"]].itertuples(
+                index=False
+            )
         )
         (folder / f"{run}.res.gz").write_bytes(gzip.compress(lines.encode()))
         tirex = tmp_path / "tirex" / name / run
@@ -204,14 +259,20 @@ def test_all_forms_of_input_say_the_same(suite: Benchmark, tmp_path: Path) -> No
         for collections in (PARTS, plain):
             result = irl.benchmark(collections, runs, MEASURES, **OPTIONS)
             keys = ["collection", "criterion", "run"]
-            ours, expected = (made.means().set_index(keys).sort_index() for made in (result, suite))
-            expected = expected.loc[expected.index.get_level_values("criterion").isin(MEASURES)]
+            ours, expected = (
+                made.means().set_index(keys).sort_index() for made in (result, suite)
+            )
+            expected = expected.loc[
+                expected.index.get_level_values("criterion").isin(MEASURES)
+            ]
             pd.testing.assert_frame_equal(ours, expected, check_exact=True)
     assert asked == [*PARTS, *PARTS]
 
 
 def test_ids_are_collections_and_apply_their_threshold() -> None:
-    by_id = irl.benchmark(["lexirecall/demo"], {"lexirecall/demo": RUNS}, MEASURES, **OPTIONS)
+    by_id = irl.benchmark(
+        ["lexirecall/demo"], {"lexirecall/demo": RUNS}, MEASURES, **OPTIONS
+    )
     by_object = irl.benchmark(
         [irl.load("lexirecall/demo")], {"lexirecall/demo": RUNS}, MEASURES, **OPTIONS
     )
@@ -222,7 +283,9 @@ def test_ids_are_collections_and_apply_their_threshold() -> None:
     ):
         assert list(single) == ["lexirecall/demo"]
         assert single.means().equals(by_id.means())
-    assert list(irl.benchmark(dicts(PARTS["one"]), RUNS, MEASURES, **OPTIONS)) == ["collection"]
+    assert list(irl.benchmark(dicts(PARTS["one"]), RUNS, MEASURES, **OPTIONS)) == [
+        "collection"
+    ]
 
 
 def test_runs_that_are_missing_may_be_skipped() -> None:
@@ -237,7 +300,9 @@ def test_runs_that_are_missing_may_be_skipped() -> None:
     assert result.lacking == {"ql": ["two"]}
     assert "ql is missing for two" in result.diagnostics[0]
     assert set(result.overall()["run"]) == {"bm25", "tfidf"}
-    with pytest.raises(ValueError, match="the baseline 'ql' is missing for collection 'two'"):
+    with pytest.raises(
+        ValueError, match="the baseline 'ql' is missing for collection 'two'"
+    ):
         irl.benchmark(PARTS, runs, MEASURES, missing="skip", baseline="ql", **OPTIONS)
 
 
@@ -290,8 +355,12 @@ def test_a_collection_without_relevant_documents_is_named() -> None:
         collections, dict.fromkeys(collections, runs), ["AP", "lexirecall"], **OPTIONS
     )
     assert set(result.overall()["criterion"]) == {"AP"}
-    alone = irl.benchmark(collections, dict.fromkeys(collections, runs), "lexirecall", **OPTIONS)
-    with pytest.raises(ValueError, match="no query of collection 'bad' has a relevant document"):
+    alone = irl.benchmark(
+        collections, dict.fromkeys(collections, runs), "lexirecall", **OPTIONS
+    )
+    with pytest.raises(
+        ValueError, match="no query of collection 'bad' has a relevant document"
+    ):
         alone.overall()
 
 
@@ -304,17 +373,23 @@ def test_what_overall_cannot_say_is_refused(suite: Benchmark) -> None:
         suite.friedman("MAP")
     without = irl.benchmark(PARTS, dict.fromkeys(PARTS, RUNS), MEASURES, **OPTIONS)
     assert "difference" not in without.overall()
-    with pytest.raises(ValueError, match="by_collection: no baseline; pass baseline= to benchmark"):
+    with pytest.raises(
+        ValueError, match="by_collection: no baseline; pass baseline= to benchmark"
+    ):
         without.by_collection()
 
 
 def test_of_a_single_collection_everything_is_its_comparison() -> None:
-    single = irl.benchmark("lexirecall/demo", RUNS, CRITERIA, baseline="bm25", **OPTIONS)
+    single = irl.benchmark(
+        "lexirecall/demo", RUNS, CRITERIA, baseline="bm25", **OPTIONS
+    )
     alone = irl.compare("lexirecall/demo", RUNS, CRITERIA, baseline="bm25", **OPTIONS)
     assert str(single) == str(alone)
     overall = single.overall().set_index(["criterion", "run"])
     means = alone.means().set_index(["criterion", "run"])
-    assert overall[["mean", "ci_low", "ci_high"]].equals(means[["mean", "ci_low", "ci_high"]])
+    assert overall[["mean", "ci_low", "ci_high"]].equals(
+        means[["mean", "ci_low", "ci_high"]]
+    )
     tested = alone.table().set_index(["criterion", "run_a"])
     for key, row in tested.iterrows():
         assert (
@@ -349,7 +424,9 @@ def test_a_perfect_run_of_bright_scores_1() -> None:
     values = irl.evaluate("nDCG@10", bright, run)
     assert values["nDCG@10"].tolist() == [1.0, 1.0]
     assert values.attrs == {"rules": "without documents of grade -100"}
-    assert irl.evaluate("nDCG@10", irl.load(bright, rules=False), run)["nDCG@10"].max() < 1
+    assert (
+        irl.evaluate("nDCG@10", irl.load(bright, rules=False), run)["nDCG@10"].max() < 1
+    )
     result = irl.compare(bright, {"a": run, "b": run}, ["nDCG@10"])
     assert result.means()["mean"].tolist() == [1.0, 1.0]
     assert result.means().attrs["rules"] == "without documents of grade -100"
@@ -362,24 +439,33 @@ def test_a_perfect_run_of_bright_scores_1() -> None:
         ["nDCG@10"],
         test=irl.SignificanceTest(progress=False),
     )
-    assert many.provenance["rules"] == {"bright/biology": "without documents of grade -100"}
+    assert many.provenance["rules"] == {
+        "bright/biology": "without documents of grade -100"
+    }
 
 
 @pytest.mark.parametrize(
     "dataset_id",
-    ["beir/arguana", "beir/quora/test", "beir/cqadupstack/english", "nano-beir/arguana"],
+    [
+        "beir/arguana",
+        "beir/quora/test",
+        "beir/cqadupstack/english",
+        "nano-beir/arguana",
+    ],
 )
 def test_a_querys_own_document_is_taken_out(dataset_id: str) -> None:
     qrels = pd.DataFrame([("q", "a", 1)], columns=["query_id", "doc_id", "relevance"])
     run = {"q": {"q": 9.0, "a": 8.0}}
     judged = collection(dataset_id, qrels)
     assert irl.evaluate("RR", judged, run)["RR"].tolist() == [1.0]
-    assert irl.evaluate("RR", irl.load(judged, rules=False), run)["RR"].tolist() == [0.5]
+    assert irl.evaluate("RR", irl.load(judged, rules=False), run)["RR"].tolist() == [
+        0.5
+    ]
     compared = irl.compare(judged, {"a": run, "b": {"q": {"a": 1.0}}})
     assert compared.table()["ties"].tolist() == [1]
-    assert irl.compare(irl.load(judged, rules=False), {"a": run, "b": {"q": {"a": 1.0}}}).table()[
-        "losses"
-    ].tolist() == [1]
+    assert irl.compare(
+        irl.load(judged, rules=False), {"a": run, "b": {"q": {"a": 1.0}}}
+    ).table()["losses"].tolist() == [1]
 
 
 def test_rules_and_exclude_add_up() -> None:
@@ -387,7 +473,9 @@ def test_rules_and_exclude_add_up() -> None:
     judgments = Judgments.from_qrels(irl.load(bright, exclude={"1": ["b"]}))
     assert judgments.doc_ids == ["a", "c"]
     run = {"1": {"x": 9.0, "b": 8.5, "a": 8.0}, "2": {"y": 9.0, "c": 8.0}}
-    assert irl.evaluate("RR", irl.load(bright, exclude={"1": ["b"]}), run)["RR"].tolist() == [
+    assert irl.evaluate("RR", irl.load(bright, exclude={"1": ["b"]}), run)[
+        "RR"
+    ].tolist() == [
         1.0,
         1.0,
     ]
@@ -414,7 +502,9 @@ def test_the_smallest_p_is_told(
     options = dict(options)
     baseline = options.pop("baseline", None)
     qrels = {f"q{i}": {"a": 1} for i in range(queries)}
-    made = {f"run {i}": {q: {"a": 1.0, "b": float(i)} for q in qrels} for i in range(runs)}
+    made = {
+        f"run {i}": {q: {"a": 1.0, "b": float(i)} for q in qrels} for i in range(runs)
+    }
     told = [
         note
         for note in irl.compare(
@@ -438,7 +528,9 @@ def test_a_folder_and_a_toml_file_are_read_as_by_the_command(tmp_path: Path) -> 
         baseline="bm25",
         test=test,
     )
-    folder = irl.benchmark(tmp_path / "runs", by=["AP", "LR"], baseline="bm25", test=test)
+    folder = irl.benchmark(
+        tmp_path / "runs", by=["AP", "LR"], baseline="bm25", test=test
+    )
     (tmp_path / "suite.toml").write_text(
         'runs = "runs"\nby = ["AP", "LR"]\nbaseline = "bm25"\nn_resamples = 99\nover = "collections"\n'
         '[collections]\nbees = "runs/bees/qrels.tsv"\nwasps = "runs/wasps/qrels.txt"\n'
@@ -451,9 +543,13 @@ def test_a_folder_and_a_toml_file_are_read_as_by_the_command(tmp_path: Path) -> 
                 for one in (result, by_hand)
             ]
             assert means[0].xs(name, level="run").equals(means[1].xs(name, level="run"))
-    assert list(irl.benchmark(tmp_path / "runs" / "bees", by="AP")) == ["bees"]  # of one collection
+    assert list(irl.benchmark(tmp_path / "runs" / "bees", by="AP")) == [
+        "bees"
+    ]  # of one collection
     (tmp_path / "runs" / "bees" / "below").mkdir()
-    assert list(irl.benchmark(tmp_path / "runs" / "bees" / "below" / "..", by="AP")) == ["bees"]
+    assert list(
+        irl.benchmark(tmp_path / "runs" / "bees" / "below" / "..", by="AP")
+    ) == ["bees"]
     (tmp_path / "runs" / "bees" / "below").rmdir()
     demo.write(tmp_path / "suite" / "runs")
     (tmp_path / "suite" / "qrels.txt").write_text("q01 0 bee-01 1\n")
@@ -468,7 +564,9 @@ def test_a_folder_and_a_toml_file_are_read_as_by_the_command(tmp_path: Path) -> 
         irl.benchmark(tmp_path / "runs", by="AP")
 
 
-def test_what_counts_as_judged_is_said_once_for_ids_and_files_alike(tmp_path: Path) -> None:
+def test_what_counts_as_judged_is_said_once_for_ids_and_files_alike(
+    tmp_path: Path,
+) -> None:
     demo.write(tmp_path / "bees")
     options: dict[str, Any] = {
         "exclude": {"q01": ["bee-01"]},
@@ -480,23 +578,36 @@ def test_what_counts_as_judged_is_said_once_for_ids_and_files_alike(tmp_path: Pa
         for source in ("lexirecall/demo", tmp_path / "bees" / "qrels.tsv")
     )
     assert collection.n == 90
-    assert [str(measure) for measure in collection.recommended()][:2] == ["nDCG@10", "AP"]
+    assert [str(measure) for measure in collection.recommended()][:2] == [
+        "nDCG@10",
+        "AP",
+    ]
     for measure in ("AP", "LR", "Judged@10"):
-        values = [irl.evaluate(measure, qrels, RUNS["bm25"]) for qrels in (collection, judgments)]
+        values = [
+            irl.evaluate(measure, qrels, RUNS["bm25"])
+            for qrels in (collection, judgments)
+        ]
         pd.testing.assert_frame_equal(*values)
         assert values[0].index.tolist() == IDS[:5]
-    assert irl.evaluate("Judged@10", collection, RUNS["bm25"])["Judged@10"].tolist() == [1.0] * 5
+    assert (
+        irl.evaluate("Judged@10", collection, RUNS["bm25"])["Judged@10"].tolist()
+        == [1.0] * 5
+    )
     both = irl.load(
         irl.load("lexirecall/demo", exclude={"q01": ["bee-01"]}), queries=["q01", "q02"]
     )
     assert irl.evaluate("NumRet", both, RUNS["bm25"]).index.tolist() == ["q01", "q02"]
     assert "bee-01" not in Judgments.from_qrels(both).restricted_to(["q01"]).doc_ids
-    with pytest.raises(ValueError, match=r"^load: unknown queries 'some'; give 'relevant'"):
+    with pytest.raises(
+        ValueError, match=r"^load: unknown queries 'some'; give 'relevant'"
+    ):
         irl.load(demo.qrels(), queries="some")
 
 
 def test_a_single_run_has_no_preferences_over_collections() -> None:
-    result = irl.benchmark({"c": {"q": {"d": 1}}}, {"c": {"a": {"q": {"d": 1.0}}}}, ["lexirecall"])
+    result = irl.benchmark(
+        {"c": {"q": {"d": 1}}}, {"c": {"a": {"q": {"d": 1.0}}}}, ["lexirecall"]
+    )
     with pytest.raises(
         ValueError,
         match=r"overall: a single run .'a'. has no preferences over others; add a run or a measure",
@@ -510,7 +621,9 @@ def test_a_single_run_has_no_preferences_over_collections() -> None:
 @pytest.mark.parametrize("dataset", ["lexirecall/demo", irl.load("lexirecall/demo")])
 def test_a_collection_recommends_its_measures(dataset: object) -> None:
     result = irl.benchmark(dataset, {"ql": RUNS["ql"]})
-    recommended = [str(measure) for measure in irl.load("lexirecall/demo").recommended()]
+    recommended = [
+        str(measure) for measure in irl.load("lexirecall/demo").recommended()
+    ]
     assert result.criteria == [*recommended, "lexirecall"]
 
 
@@ -530,21 +643,31 @@ def test_a_criterion_that_a_collection_cannot_have_is_left_out_alone() -> None:
     pd.testing.assert_frame_equal(table, expected)
     reason = "no query of collection 'three' has a relevant document"
     assert result.left_out == {"lexirecall": reason}
-    assert any("lexirecall is left out" in note and reason in note for note in result.diagnostics)
+    assert any(
+        "lexirecall is left out" in note and reason in note
+        for note in result.diagnostics
+    )
     with pytest.raises(ValueError, match=reason):
         result.values_of("lexirecall")
     with pytest.raises(ValueError, match=reason):
         irl.benchmark(parts, runs, ["lexirecall"], **OPTIONS).overall()
 
 
-@pytest.mark.parametrize("test", ["sign", "t", "wilcoxon", "bootstrap", "randomisation", "tukey"])
+@pytest.mark.parametrize(
+    "test", ["sign", "t", "wilcoxon", "bootstrap", "randomisation", "tukey"]
+)
 def test_infinite_values_are_not_tested_but_named(test: str) -> None:
     result = irl.benchmark(
-        "lexirecall/demo", RUNS, ["AP", "SL3"], test=irl.SignificanceTest(test, n_resamples=99)
+        "lexirecall/demo",
+        RUNS,
+        ["AP", "SL3"],
+        test=irl.SignificanceTest(test, n_resamples=99),
     )
     for table in (result.table, lambda: result.best_set("SL3")):
         with pytest.raises(
             ValueError, match=r"SL3 is infinite for run .* on query .* give (it )?n"
         ):
             table()
-    assert "Left out, as not every value is a finite number: SL3." in result.summary(full=True)
+    assert "Left out, as not every value is a finite number: SL3." in result.summary(
+        full=True
+    )

@@ -64,12 +64,17 @@ def terminal(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Sai
         fcntl.ioctl(
             child,
             termios.TIOCSWINSZ,
-            (24).to_bytes(2, sys.byteorder) + columns.to_bytes(2, sys.byteorder) + b"\0" * 4,
+            (24).to_bytes(2, sys.byteorder)
+            + columns.to_bytes(2, sys.byteorder)
+            + b"\0" * 4,
         )
         printed: list[bytes] = []
         reader = threading.Thread(target=read_terminal, args=(parent, printed))
         reader.start()
-        with monkeypatch.context() as patch, open(child, "w", encoding="utf-8") as stream:
+        with (
+            monkeypatch.context() as patch,
+            open(child, "w", encoding="utf-8") as stream,
+        ):
             patch.setattr(sys, "stdout", stream)
             code = exit_code(*arguments)
         reader.join()

@@ -22,11 +22,22 @@ from ir_lexirecall.data import qrels as read_qrels_module
         ("-m", "LR", "nDCG@10", "qrels.txt", "bm25.run", "dph.txt"),
         ("qrels.txt", "bm25.run", "-m", "LR", "-m", "nDCG@10", "dph.txt"),
         ("-m", "LR", "nDCG@10", "--", "qrels.txt", "bm25.run", "dph.txt"),
-        ("qrels.txt", "bm25.run", "dph.txt", "-m", "LR", "nDCG@10", "--format", "table"),
+        (
+            "qrels.txt",
+            "bm25.run",
+            "dph.txt",
+            "-m",
+            "LR",
+            "nDCG@10",
+            "--format",
+            "table",
+        ),
     ],
     ids=" ".join,
 )
-def test_measures_are_words_in_one_or_several_options(words: tuple[str, ...], cli: Cli) -> None:
+def test_measures_are_words_in_one_or_several_options(
+    words: tuple[str, ...], cli: Cli
+) -> None:
     said = cli("eval", *words)
     assert (said.code, said.err) == (0, "")
     assert said.rows[0] == ["run", "LR", "nDCG@10"]
@@ -41,12 +52,20 @@ def test_files_that_are_not_there_are_asked_for_before_measures(cli: Cli) -> Non
 
 def test_a_file_that_is_called_like_no_measure_is_a_file(cli: Cli) -> None:
     Path("bm25").write_text(Path("bm25.run").read_text())
-    assert cli("eval", "-m", "LR", "AP", "qrels.txt", "bm25").rows[0] == ["run", "LR", "AP"]
+    assert cli("eval", "-m", "LR", "AP", "qrels.txt", "bm25").rows[0] == [
+        "run",
+        "LR",
+        "AP",
+    ]
 
 
 def test_a_measure_is_a_measure_although_a_file_is_called_like_it(cli: Cli) -> None:
     Path("AP").write_text("")
-    assert cli("eval", "qrels.txt", "bm25.run", "-m", "LR", "AP").rows[0] == ["run", "LR", "AP"]
+    assert cli("eval", "qrels.txt", "bm25.run", "-m", "LR", "AP").rows[0] == [
+        "run",
+        "LR",
+        "AP",
+    ]
 
 
 @pytest.mark.parametrize("slip", ["nDCG10", "LRR", "ndgc@10", "RBU(p=0.9", "Foo(x=1)"])
@@ -129,7 +148,8 @@ def test_a_cutoff_apart_from_its_measure_is_named(words: list[str], meant: str) 
 
 
 @pytest.mark.parametrize(
-    "words", [["nDCG @ 10"], ["nDCG@ 10"], ["nDCG @10"], ["nDCG  @  10"], ["AP, nDCG @ 10"]]
+    "words",
+    [["nDCG @ 10"], ["nDCG@ 10"], ["nDCG @10"], ["nDCG  @  10"], ["AP, nDCG @ 10"]],
 )
 def test_blanks_around_a_cutoff_are_taken_within_quotes(words: list[str]) -> None:
     assert arguments.split_measures(words)[-1] == "nDCG@10"

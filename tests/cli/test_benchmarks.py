@@ -19,7 +19,9 @@ import ir_lexirecall as irl
 from ir_lexirecall import demo
 
 AGAINST_BM25 = ("-m", "LR", "--baseline", "bm25", "--n-resamples", "200")
-RUNS = {name: demo.FOLDER / "runs" / f"{name}.run" for name in ("bm25", "ql", "overlap")}
+RUNS = {
+    name: demo.FOLDER / "runs" / f"{name}.run" for name in ("bm25", "ql", "overlap")
+}
 
 
 @pytest.fixture
@@ -69,7 +71,9 @@ def test_a_folder_is_a_benchmark(suite: Path, cli: Any) -> None:
     )["p"].tolist()
 
 
-def test_toml_says_the_same_and_the_command_line_has_the_last_word(suite: Path, cli: Any) -> None:
+def test_toml_says_the_same_and_the_command_line_has_the_last_word(
+    suite: Path, cli: Any
+) -> None:
     (suite.parent / "b.toml").write_text(
         'by = ["LR"]\nbaseline = "bm25"\nn_resamples = 200\nover = "collections"\nruns = "suite"\nalpha = 0.1\n'
         '[collections]\nlexirecall-demo = "lexirecall/demo"\nbees = "suite/bees/qrels.tsv"\n'
@@ -110,7 +114,16 @@ def test_a_report_knows_the_files(runs: str, suite: Path, cli: Any) -> None:
     )
     source = str(suite) if runs == "folder" else "b.toml"
     assert (
-        cli("benchmark", source, "-m", "LR", "--n-resamples", "99", "--report", "report.html").code
+        cli(
+            "benchmark",
+            source,
+            "-m",
+            "LR",
+            "--n-resamples",
+            "99",
+            "--report",
+            "report.html",
+        ).code
         == 0
     )
     page = Path("report.html").read_text(encoding="utf-8")
@@ -121,9 +134,16 @@ def test_a_report_knows_the_files(runs: str, suite: Path, cli: Any) -> None:
 
 
 @pytest.mark.parametrize("form", ["markdown", "latex"])
-def test_documents_get_the_table_of_the_result(form: str, suite: Path, cli: Any) -> None:
-    said = cli("benchmark", str(suite), *AGAINST_BM25, "--format", form, "--places", "3")
-    collections = {"bees": str(suite / "bees" / "qrels.tsv"), "lexirecall-demo": "lexirecall/demo"}
+def test_documents_get_the_table_of_the_result(
+    form: str, suite: Path, cli: Any
+) -> None:
+    said = cli(
+        "benchmark", str(suite), *AGAINST_BM25, "--format", form, "--places", "3"
+    )
+    collections = {
+        "bees": str(suite / "bees" / "qrels.tsv"),
+        "lexirecall-demo": "lexirecall/demo",
+    }
     expected = irl.benchmark(
         collections,
         suite,
@@ -168,18 +188,32 @@ def test_a_terminal_shows_a_table_per_measure_as_far_as_it_has_room(
         assert len(shown) >= {50: 2, 80: 4, 120: 6}[columns]
     assert ("columns left out" in said) == (columns < 120)
     for measure, rising in (("LR", True), ("SL3(n=200)", False), ("lexirecall", True)):
-        start = lines.index(f"{measure}:" if rising else f"{measure} (smaller is better):") + 2
-        means = [float(line.split()[1].rstrip("*")) for line in lines[start : start + 3]]
+        start = (
+            lines.index(f"{measure}:" if rising else f"{measure} (smaller is better):")
+            + 2
+        )
+        means = [
+            float(line.split()[1].rstrip("*")) for line in lines[start : start + 3]
+        ]
         assert means == sorted(means, reverse=rising)
 
 
-def test_a_benchmark_says_what_is_corrected_and_what_is_tested(suite: Path, cli: Any) -> None:
-    options = ("benchmark", str(suite), "-m", "LR", "-p", "lexirecall", "--n-resamples", "50")
+def test_a_benchmark_says_what_is_corrected_and_what_is_tested(
+    suite: Path, cli: Any
+) -> None:
+    options = (
+        "benchmark",
+        str(suite),
+        "-m",
+        "LR",
+        "-p",
+        "lexirecall",
+        "--n-resamples",
+        "50",
+    )
     said = cli(*options, "--baseline", "bm25", "--test", "t").out
     words = " ".join(said.split())
-    of_preference = (
-        "means of preferences are against all other runs; their differences are against bm25 alone"
-    )
+    of_preference = "means of preferences are against all other runs; their differences are against bm25 alone"
     assert words.count(of_preference) == 1
     how = "p <= 0.05, Holm's correction for 2 comparisons"
     assert f"+ better, - worse than bm25 ({how})" in words
@@ -195,14 +229,20 @@ def test_a_benchmark_says_what_is_corrected_and_what_is_tested(suite: Path, cli:
 @pytest.mark.parametrize(
     ("toml", "message"),
     [
-        ('measures = ["LR"]', "b.toml: unknown key 'measures'; choose from collections, runs, by"),
+        (
+            'measures = ["LR"]',
+            "b.toml: unknown key 'measures'; choose from collections, runs, by",
+        ),
         ('basline = "bm25"', "did you mean 'baseline'"),
         ("by = 3", "b.toml: by must be a text or a list, not 3"),
         ("alpha = true", "b.toml: alpha must be a number"),
         ("by = [", "b.toml:"),
         ('runs = "suite"', "b.toml: there is no collections"),
         ('[collections]\na = "lexirecall/demo"', "b.toml: there is no runs"),
-        ('[collections]\na = "lexirecall/demo"\n[runs]\na = "x.run"', "runs.a must be a table"),
+        (
+            '[collections]\na = "lexirecall/demo"\n[runs]\na = "x.run"',
+            "runs.a must be a table",
+        ),
         (
             '[collections]\na = "lexirecall/demo"\n[runs.a]\nx = "x.run"',
             "x.run: there is no such file",
@@ -211,7 +251,10 @@ def test_a_benchmark_says_what_is_corrected_and_what_is_tested(suite: Path, cli:
             '[collections]\na = "lexirecall/dem"\n[runs.a]\nx = "x.run"',
             "did you mean 'lexirecall/demo'",
         ),
-        ('[collections]\na = 3\n[runs.a]\nx = "x.run"', "collections.a must be a text, not 3"),
+        (
+            '[collections]\na = 3\n[runs.a]\nx = "x.run"',
+            "collections.a must be a text, not 3",
+        ),
     ],
 )
 def test_bad_toml_is_named(toml: str, message: str, folder: Path, cli: Any) -> None:
@@ -300,7 +343,10 @@ def test_a_gate_closes_where_a_mean_falls_too_far(cli: Any) -> None:
     assert said.code == 3
     assert said.out.count("| failed  |") == 2
     table = irl.compare(
-        "lexirecall/demo", {n: RUNS[n] for n in ("bm25", "ql")}, "nDCG@10", baseline="bm25"
+        "lexirecall/demo",
+        {n: RUNS[n] for n in ("bm25", "ql")},
+        "nDCG@10",
+        baseline="bm25",
     ).table()
     (fall,), (p,) = -table["difference"], table["p"]
     assert said.out.startswith(
@@ -330,7 +376,14 @@ def test_a_gate_closes_where_a_preference_is_significant(cli: Any) -> None:
 
 
 def preferred(cli: Any, preference: str, *options: str) -> Any:
-    words = ("gate", "lexirecall/demo", str(RUNS["bm25"]), str(RUNS["ql"]), "-p", preference)
+    words = (
+        "gate",
+        "lexirecall/demo",
+        str(RUNS["bm25"]),
+        str(RUNS["ql"]),
+        "-p",
+        preference,
+    )
     return cli(*words, *options)
 
 
@@ -365,7 +418,9 @@ def test_a_gate_lists_what_decided_on_the_queries_that_lost(cli: Any) -> None:
 def test_a_gate_lists_the_largest_losses_of_a_measure_first(cli: Any) -> None:
     said = gate(cli, "ql")
     rows = [
-        line.strip("|").split("|") for line in said.out.splitlines() if re.match(r"\| q\d", line)
+        line.strip("|").split("|")
+        for line in said.out.splitlines()
+        if re.match(r"\| q\d", line)
     ]
     losses = [float(candidate) - float(baseline) for _, baseline, candidate in rows]
     assert losses == sorted(losses)
@@ -379,21 +434,41 @@ def test_a_gate_lists_the_largest_losses_of_a_measure_first(cli: Any) -> None:
 
 def test_a_gate_says_the_same_in_json(cli: Any) -> None:
     said = gate(
-        cli, "ql", "-p", "lexirecall", "--rule", "drop", "--queries", "3", "--format", "json"
+        cli,
+        "ql",
+        "-p",
+        "lexirecall",
+        "--rule",
+        "drop",
+        "--queries",
+        "3",
+        "--format",
+        "json",
     )
     assert said.code == 3
     found = json.loads(said.out)
-    assert (found["outcome"], found["worse"], found["rule"]) == ("worse", ["nDCG@10", "LR"], "drop")
+    assert (found["outcome"], found["worse"], found["rule"]) == (
+        "worse",
+        ["nDCG@10", "LR"],
+        "drop",
+    )
     assert (found["baseline"], found["candidate"]) == ("bm25", "ql")
     runs = {n: RUNS[n] for n in ("bm25", "ql")}
     by = ["nDCG@10", "LR", "lexirecall"]
     compared = irl.compare("lexirecall/demo", runs, by, baseline="bm25", margin=0.01)
-    expected = json.loads(compared.table().to_json(orient="records", double_precision=15))
+    expected = json.loads(
+        compared.table().to_json(orient="records", double_precision=15)
+    )
     assert [row["queries"] for row in found["criteria"]] == [16] * 3
     for row, wanted in zip(found["criteria"], expected, strict=True):
-        assert {name: row[name] for name in wanted} == pytest.approx(wanted, nan_ok=True)
+        assert {name: row[name] for name in wanted} == pytest.approx(
+            wanted, nan_ok=True
+        )
     explained = compared.explain("ql", "bm25", "nDCG@10").set_index("query_id")
-    assert (found["lost_queries"], len(found["lost"])) == ((explained["winner"] == "bm25").sum(), 3)
+    assert (found["lost_queries"], len(found["lost"])) == (
+        (explained["winner"] == "bm25").sum(),
+        3,
+    )
     for lost in found["lost"]:
         assert [lost["value_a"], lost["value_b"]] == explained.loc[
             lost["query_id"], ["value_a", "value_b"]
@@ -409,7 +484,9 @@ def test_a_gate_counts_its_looks_in_a_ledger(cli: Any, folder: Path) -> None:
         said = gate(cli, "ql", "--ledger", "gate.jsonl", baseline=baseline)
         assert said.code == 0
         assert f"{look}: level {level};" in said.out
-    lines = [json.loads(line) for line in (folder / "gate.jsonl").read_text().splitlines()]
+    lines = [
+        json.loads(line) for line in (folder / "gate.jsonl").read_text().splitlines()
+    ]
     assert [(line["look"], "outcome" in line) for line in lines] == [
         (1, False),
         (1, True),
@@ -417,12 +494,24 @@ def test_a_gate_counts_its_looks_in_a_ledger(cli: Any, folder: Path) -> None:
         (2, True),
     ]
     said = gate(
-        cli, "bm25", "--ledger", "gate.jsonl", "--release", str(RUNS["bm25"]), baseline="overlap"
+        cli,
+        "bm25",
+        "--ledger",
+        "gate.jsonl",
+        "--release",
+        str(RUNS["bm25"]),
+        baseline="overlap",
     )
     assert said.code == 0
     assert "Look 3 of gate.jsonl: level" in said.out
     said = gate(
-        cli, "overlap", "--ledger", "gate.jsonl", "--release", str(RUNS["bm25"]), baseline="ql"
+        cli,
+        "overlap",
+        "--ledger",
+        "gate.jsonl",
+        "--release",
+        str(RUNS["bm25"]),
+        baseline="ql",
     )
     assert said.code == 3
     assert "overlap is worse than ql by nDCG@10 and LR" in said.out
@@ -436,7 +525,9 @@ def test_a_gate_counts_its_looks_in_a_ledger(cli: Any, folder: Path) -> None:
 def test_a_gate_names_the_folder_that_a_ledger_lacks(cli: Any, folder: Path) -> None:
     said = gate(cli, "ql", "--ledger", "none/gate.jsonl")
     assert said.code not in (0, 3, 4)
-    assert "there is no folder 'none'; make it, or name a file in another one" in said.err
+    assert (
+        "there is no folder 'none'; make it, or name a file in another one" in said.err
+    )
     assert "Traceback" not in said.err
     assert not (folder / "none").exists()
 
@@ -446,10 +537,13 @@ def test_a_gate_writes_files_and_names_bad_input(cli: Any, folder: Path) -> None
     assert (
         (folder / "summary.md")
         .read_text()
-        .startswith("### FAILED: overlap is worse than bm25 by nDCG@10 and LR (exit 3)\n")
+        .startswith(
+            "### FAILED: overlap is worse than bm25 by nDCG@10 and LR (exit 3)\n"
+        )
     )
     assert (
-        "margin of nDCG@10 must be a number of at least 0" in gate(cli, "ql", "--margin", "-1").err
+        "margin of nDCG@10 must be a number of at least 0"
+        in gate(cli, "ql", "--margin", "-1").err
     )
     assert (
         "no margin for LR; give one for every criterion"
@@ -468,13 +562,25 @@ def test_a_gate_writes_files_and_names_bad_input(cli: Any, folder: Path) -> None
 
 @pytest.mark.slow
 def test_a_gate_stays_closed_where_nobody_reads_its_summary(folder: Path) -> None:
-    words = ("gate", "lexirecall/demo", str(RUNS["bm25"]), str(RUNS["overlap"]), "-m", "LR")
+    words = (
+        "gate",
+        "lexirecall/demo",
+        str(RUNS["bm25"]),
+        str(RUNS["overlap"]),
+        "-m",
+        "LR",
+    )
     for start in (program(*words), [sys.executable, "-m", "ir_lexirecall", *words]):
         reading, writing = os.pipe()
         os.close(reading)
         try:
             done = subprocess.run(
-                start, cwd=folder, stdout=writing, stderr=subprocess.PIPE, check=False, timeout=600
+                start,
+                cwd=folder,
+                stdout=writing,
+                stderr=subprocess.PIPE,
+                check=False,
+                timeout=600,
             )
         finally:
             os.close(writing)
@@ -494,6 +600,8 @@ def test_a_gate_stays_closed_where_nobody_reads_its_summary(folder: Path) -> Non
         ),
     ],
 )
-def test_a_gate_refuses_options_that_are_none(options: dict[str, Any], said: str) -> None:
+def test_a_gate_refuses_options_that_are_none(
+    options: dict[str, Any], said: str
+) -> None:
     with pytest.raises(ValueError, match=f"^{re.escape(f'gate: {said}')}$"):
         irl.gate("lexirecall/demo", RUNS["bm25"], RUNS["ql"], "LR", **options)

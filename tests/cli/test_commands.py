@@ -29,7 +29,9 @@ TOMA = "TOMA(aspects={'relevance':2,'quality':1})"
 
 
 def test_several_runs_and_measures(cli: Cli) -> None:
-    said = cli("eval", "qrels.txt", "bm25.run", "dph.txt", "-m", "TSE@1000 LR, nDCG@10; P@2")
+    said = cli(
+        "eval", "qrels.txt", "bm25.run", "dph.txt", "-m", "TSE@1000 LR, nDCG@10; P@2"
+    )
     assert (said.code, said.err) == (0, "")
     assert said.rows[0] == ["run", "TSE@1000", "LR", "nDCG@10", "P@2"]
     for row, path in zip(said.rows[1:3], ("bm25.run", "dph.txt"), strict=True):
@@ -53,7 +55,10 @@ def test_a_row_per_run_and_query(cli: Cli) -> None:
 
 def test_a_pattern_that_the_shell_left_names_a_run_per_file(cli: Cli) -> None:
     expanded = cli("eval", "qrels.txt", "bm25.run", "dph.txt", "-m", "TSE")
-    assert cli("eval", "qrel*.txt", "bm25.ru?", "[c-d]*.txt", "-m", "TSE").rows == expanded.rows
+    assert (
+        cli("eval", "qrel*.txt", "bm25.ru?", "[c-d]*.txt", "-m", "TSE").rows
+        == expanded.rows
+    )
     said = cli("eval", "qrels.txt", "*.parquet", "-m", "TSE")
     assert said.code == 1
     assert "*.parquet: no file matches this pattern" in said.err
@@ -83,13 +88,19 @@ def example(name: str) -> str:
     """A measure of that name with what it requires, and what its values need to be finite."""
     values = {"max_rel": 3, "aspects": {"relevance": 2}, "cutoff": 10, "recall": 0.5}
     params = REGISTRY[name].SUPPORTED_PARAMS
-    given = {key: value for key, value in values.items() if key in params and params[key].required}
+    given = {
+        key: value
+        for key, value in values.items()
+        if key in params and params[key].required
+    }
     if "n" in params and name not in ("TSE", "LexiRecall", "LR"):
         given["n"] = 100
     return str(REGISTRY[name](**given))
 
 
-@pytest.mark.parametrize("name", [name for name in REGISTRY if name != "WHAM"])  # of two aspects
+@pytest.mark.parametrize(
+    "name", [name for name in REGISTRY if name != "WHAM"]
+)  # of two aspects
 def test_every_measure_can_be_asked_for(name: str, cli: Cli) -> None:
     said = cli("eval", "qrels.txt", "bm25.run", "-m", example(name), "--format", "json")
     qrels = {"q1": {"a": 1, "b": 0, "c": 2}, "q2": {"a": 2}}
@@ -105,7 +116,9 @@ EVAL = ("eval", "qrels.txt", "bm25.run", "dph.txt", "-m", "LR CWL_ERR10(max_rel=
 
 
 def exact(name: str, path: str) -> dict[str, Any]:
-    values = irl.evaluate(["LR", "CWL_ERR10(max_rel=2)"], "qrels.txt", path, aggregate=True)
+    values = irl.evaluate(
+        ["LR", "CWL_ERR10(max_rel=2)"], "qrels.txt", path, aggregate=True
+    )
     return {"run": name, **values.to_dict()}
 
 
@@ -130,7 +143,11 @@ def test_markdown(cli: Cli) -> None:
 def test_latex(cli: Cli) -> None:
     text = cli(*EVAL, "--format", "latex").out
     lines = text.splitlines()
-    assert lines[:3] == ["% needs \\usepackage{booktabs}", "\\begin{table}", "\\centering"]
+    assert lines[:3] == [
+        "% needs \\usepackage{booktabs}",
+        "\\begin{table}",
+        "\\centering",
+    ]
     caption = " ".join(text.split("\\label")[0].split("\\caption")[1].split())
     assert caption.startswith(
         "{Means on 2 queries of qrels.txt. Bold: the best of its column. LR orders rankings as "
@@ -146,7 +163,15 @@ def test_latex(cli: Cli) -> None:
 @pytest.mark.parametrize("places", [0, 1, 2, 6])
 def test_places(places: int, form: str, cli: Cli) -> None:
     said = cli(
-        "eval", "qrels.txt", "bm25.run", "-m", "TSE", "--format", form, "--places", str(places)
+        "eval",
+        "qrels.txt",
+        "bm25.run",
+        "-m",
+        "TSE",
+        "--format",
+        form,
+        "--places",
+        str(places),
     )
     wanted = f"{1 / 6:.{places}f}"
     assert said.code == 0
@@ -160,21 +185,29 @@ def test_places(places: int, form: str, cli: Cli) -> None:
 
 @pytest.mark.parametrize("form", ["text", "latex", "markdown"])
 def test_a_number_that_would_read_as_0_keeps_its_magnitude(form: str) -> None:
-    shown = Shown.from_frame(pd.DataFrame({"run": ["a", "b"], "TSE": [0.00012, 0.0]}), places=3)
+    shown = Shown.from_frame(
+        pd.DataFrame({"run": ["a", "b"], "TSE": [0.00012, 0.0]}), places=3
+    )
     text = shown.text()[0] if form == "text" else getattr(shown, form)()
     assert "1.2e-04" in text
     assert "0.000" in text
 
 
 def test_programs_get_the_same_numbers_in_every_format() -> None:
-    table = pd.DataFrame({"run": ["a", "b"], "TSE": [0.12345, 0.0], "p": [1.25e-7, 0.5]})
+    table = pd.DataFrame(
+        {"run": ["a", "b"], "TSE": [0.12345, 0.0], "p": [1.25e-7, 0.5]}
+    )
     for places, tse in ((None, 0.12345), (2, 0.12)):
         rows = [("a", tse, 1.25e-7), ("b", 0.0, 0.5)]
         assert [
-            tuple(row.values()) for row in json.loads(for_programs(table, "json", places))
+            tuple(row.values())
+            for row in json.loads(for_programs(table, "json", places))
         ] == rows
         for form, mark in (("tsv", "\t"), ("csv", ",")):
-            lines = [line.split(mark) for line in for_programs(table, form, places).splitlines()]
+            lines = [
+                line.split(mark)
+                for line in for_programs(table, form, places).splitlines()
+            ]
             assert [(name, float(x), float(p)) for name, x, p in lines[1:]] == rows
 
 
@@ -187,8 +220,13 @@ def test_programs_get_the_same_numbers_in_every_format() -> None:
 )
 def test_wide_qrels_with_a_header(file: str, separator: str, cli: Cli) -> None:
     lines = [["query_id", "iteration", "doc_id", "relevance", "quality"]]
-    quality = {tuple(line.split()[::2]): line.split()[3] for line in QUALITY.splitlines()}
-    lines += [[*line.split(), quality[tuple(line.split()[::2])]] for line in QRELS.splitlines()]
+    quality = {
+        tuple(line.split()[::2]): line.split()[3] for line in QUALITY.splitlines()
+    }
+    lines += [
+        [*line.split(), quality[tuple(line.split()[::2])]]
+        for line in QRELS.splitlines()
+    ]
     Path(file).write_text("".join(separator.join(line) + "\n" for line in lines))
     asked = ("bm25.run", "dph.txt", "-m", f"TSE {TOMA} AP")
     said = cli("eval", file, *asked)
@@ -200,11 +238,26 @@ def test_aspects_from_files(cli: Cli) -> None:
     Path("trust.txt").write_text("q1 0 a 1\nq1 0 c 0\nq2 0 a 1\n")
     measure = "CAM(aspects={'relevance':2,'quality':1,'trust':1})"
     said = cli(
-        *("eval", "qrels.txt", "bm25.run", "-m", f"{measure} TSE AP", "--format", "json"),
+        *(
+            "eval",
+            "qrels.txt",
+            "bm25.run",
+            "-m",
+            f"{measure} TSE AP",
+            "--format",
+            "json",
+        ),
         *("--aspect", "quality=quality.txt", "--aspect", "trust=trust.txt"),
     )
-    rows = [("q1", "a", 1, 0, 1), ("q1", "b", 0, 1, 0), ("q1", "c", 2, 1, 0), ("q2", "a", 2, 1, 1)]
-    table = pd.DataFrame(rows, columns=["query_id", "doc_id", "relevance", "quality", "trust"])
+    rows = [
+        ("q1", "a", 1, 0, 1),
+        ("q1", "b", 0, 1, 0),
+        ("q1", "c", 2, 1, 0),
+        ("q2", "a", 2, 1, 1),
+    ]
+    table = pd.DataFrame(
+        rows, columns=["query_id", "doc_id", "relevance", "quality", "trust"]
+    )
     expected = irl.evaluate([measure, "TSE", "AP"], table, "bm25.run", aggregate=True)
     assert json.loads(said.out) == [{"run": "bm25", **expected}]
 
@@ -221,10 +274,18 @@ def ir_datasets_home(tmp_path: Path) -> str:
     return str(tmp_path / "home")
 
 
-def test_qrels_of_ir_datasets(process: Cli, tmp_path: Path, ir_datasets_home: str) -> None:
+def test_qrels_of_ir_datasets(
+    process: Cli, tmp_path: Path, ir_datasets_home: str
+) -> None:
     (tmp_path / "v.run").write_text("1 Q0 8172 1 2.0 t\n1 Q0 1239 2 1.0 t\n")
     said = process(
-        "eval", "vaswani", "v.run", "-m", "P@2 LR", "--by-query", IR_DATASETS_HOME=ir_datasets_home
+        "eval",
+        "vaswani",
+        "v.run",
+        "-m",
+        "P@2 LR",
+        "--by-query",
+        IR_DATASETS_HOME=ir_datasets_home,
     )
     assert (said.code, said.err) == (0, "")
     assert sum(row[0] == "v" and row[1].isdigit() for row in said.rows if row) == 93
@@ -260,7 +321,10 @@ def test_bad_usage(arguments: tuple[str, ...], cli: Cli) -> None:
 
 ASPECT = ("eval", "qrels.txt", "bm25.run", "-m", "TSE", "--aspect")
 BAD_INPUT: dict[str, tuple[tuple[str, ...], list[str]]] = {
-    "no qrels": (("eval", "nowhere.txt", "bm25.run", "-m", "TSE"), ["nowhere.txt", "no such file"]),
+    "no qrels": (
+        ("eval", "nowhere.txt", "bm25.run", "-m", "TSE"),
+        ["nowhere.txt", "no such file"],
+    ),
     "no run": (
         ("eval", "qrels.txt", "bm25.run", "nowhere.run", "-m", "TSE"),
         ["nowhere.run", "no such file"],
@@ -277,8 +341,14 @@ BAD_INPUT: dict[str, tuple[tuple[str, ...], list[str]]] = {
         ("eval", "bm25.run", "bm25.run", "-m", "TSE"),
         ["bm25.run, line 1", "6 fields"],
     ),
-    "unknown measure": (("eval", "qrels.txt", "bm25.run", "-m", "TSE Nope@5"), ["'Nope@5'"]),
-    "trec_eval's name": (("eval", "qrels.txt", "bm25.run", "-m", "recall"), ["'recall'", "R@k"]),
+    "unknown measure": (
+        ("eval", "qrels.txt", "bm25.run", "-m", "TSE Nope@5"),
+        ["'Nope@5'"],
+    ),
+    "trec_eval's name": (
+        ("eval", "qrels.txt", "bm25.run", "-m", "recall"),
+        ["'recall'", "R@k"],
+    ),
     "a slip": (("eval", "qrels.txt", "bm25.run", "-m", "TES"), ["TSE?"]),
     "parameter out of range": (
         ("eval", "qrels.txt", "bm25.run", "-m", "RBU(p=7)"),
@@ -292,7 +362,10 @@ BAD_INPUT: dict[str, tuple[tuple[str, ...], list[str]]] = {
     "aspect of no file": ((*ASPECT, "quality="), ["'quality='"]),
     "aspect without a name": ((*ASPECT, "=quality.txt"), ["'=quality.txt'"]),
     "no file of an aspect": ((*ASPECT, "quality=nowhere.txt"), ["nowhere.txt"]),
-    "unknown aspect": (("eval", "qrels.txt", "bm25.run", "-m", TOMA), ["'quality'", "relevance"]),
+    "unknown aspect": (
+        ("eval", "qrels.txt", "bm25.run", "-m", TOMA),
+        ["'quality'", "relevance"],
+    ),
 }
 
 
@@ -328,18 +401,26 @@ def test_demo(cli: Cli) -> None:
     words = said.rows
     head = next(line for line in words if line[:1] == ["run"])
     measures = [str(measure) for measure in irl.load("lexirecall/demo").recommended()]
-    assert head[1:] == [short_names(measures).get(measure, measure) for measure in measures]
-    assert [line[0] for line in words if len(line) == len(head) and line[0] in demo.RUNS] == list(
-        demo.RUNS
-    )
-    explained = {word.rstrip(",:") for line in words[words.index(head) + 1 :] for word in line[:2]}
+    assert head[1:] == [
+        short_names(measures).get(measure, measure) for measure in measures
+    ]
+    assert [
+        line[0] for line in words if len(line) == len(head) and line[0] in demo.RUNS
+    ] == list(demo.RUNS)
+    explained = {
+        word.rstrip(",:")
+        for line in words[words.index(head) + 1 :]
+        for word in line[:2]
+    }
     assert set(head[1:]) <= explained
 
 
 def test_the_demo_says_how_to_repeat_it(cli: Cli) -> None:
     lines = cli("demo").out.splitlines()
     for command in ("eval", "compare"):
-        (line,) = [line for line in lines if line.startswith(f"ir-lexirecall {command}")]
+        (line,) = [
+            line for line in lines if line.startswith(f"ir-lexirecall {command}")
+        ]
         words = [
             str(path)
             for word in shlex.split(line)[1:]
@@ -349,7 +430,8 @@ def test_the_demo_says_how_to_repeat_it(cli: Cli) -> None:
         assert (again.code, again.err) == (0, "")
         if command == "eval":
             rows = sorted(
-                json.loads(cli("demo", "--format", "json").out), key=lambda row: row["run"]
+                json.loads(cli("demo", "--format", "json").out),
+                key=lambda row: row["run"],
             )
             assert sorted(json.loads(again.out), key=lambda row: row["run"]) == rows
     code = "\n".join(lines[lines.index("In Python:") + 1 :][:2])
@@ -357,7 +439,9 @@ def test_the_demo_says_how_to_repeat_it(cli: Cli) -> None:
     exec(code, {})
 
 
-def test_long_names_of_measures_are_short_in_tables_and_explained_below(cli: Cli) -> None:
+def test_long_names_of_measures_are_short_in_tables_and_explained_below(
+    cli: Cli,
+) -> None:
     words = (
         "lexirecall/demo",
         *(str(demo.FOLDER / "runs" / f"{name}.run") for name in ("bm25", "ql")),
@@ -365,8 +449,16 @@ def test_long_names_of_measures_are_short_in_tables_and_explained_below(cli: Cli
     full = "TOMA(aspects={'relevance':3,'credibility':2,'readability':2})@10"
     short = "TOMA(aspects=...)@10"
     of_demo = str(irl.load("lexirecall/demo").recommended()[-1])
-    for arguments in (("eval", *words, "-m", full), ("compare", *words, "-p", full), ("demo",)):
-        name, brief = (of_demo, "TOMA(aspects=...)@20") if arguments == ("demo",) else (full, short)
+    for arguments in (
+        ("eval", *words, "-m", full),
+        ("compare", *words, "-p", full),
+        ("demo",),
+    ):
+        name, brief = (
+            (of_demo, "TOMA(aspects=...)@20")
+            if arguments == ("demo",)
+            else (full, short)
+        )
         said = cli(*arguments)
         assert (said.code, said.err) == (0, "")
         assert said.out.count(name) == 1
@@ -375,7 +467,10 @@ def test_long_names_of_measures_are_short_in_tables_and_explained_below(cli: Cli
         assert brief not in wide
         assert name in wide
         if arguments[0] == "eval":
-            assert list(json.loads(cli(*arguments, "--format", "json").out)[0]) == ["run", full]
+            assert list(json.loads(cli(*arguments, "--format", "json").out)[0]) == [
+                "run",
+                full,
+            ]
     two = [full, full.replace("'credibility':2", "'credibility':3")]
     both = cli("eval", *words, "-m", *two).out
     assert all(name in both for name in two)
@@ -396,7 +491,15 @@ def test_list_of_measures(cli: Cli) -> None:
 
 def test_version_and_help(cli: Cli) -> None:
     assert cli("--version") == (0, f"ir-lexirecall {irl.__version__}\n", "")
-    for command in ([], ["eval"], ["demo"], ["measures"], ["compare"], ["report"], ["meta"]):
+    for command in (
+        [],
+        ["eval"],
+        ["demo"],
+        ["measures"],
+        ["compare"],
+        ["report"],
+        ["meta"],
+    ):
         said = cli(*command, "--help")
         assert (said.code, said.err) == (0, "")
         assert said.out.startswith("usage: ir-lexirecall")
@@ -416,7 +519,11 @@ def test_version_and_help(cli: Cli) -> None:
             "eval",
             "--by-querry; did you mean '--by-query'?",
         ),
-        ("eval qrels.txt bm25.run -m LR --qqq", "eval", "unrecognized arguments: --qqq\n"),
+        (
+            "eval qrels.txt bm25.run -m LR --qqq",
+            "eval",
+            "unrecognized arguments: --qqq\n",
+        ),
         (
             "meta ties qrels.txt bm25.run -m LR --agregate",
             "meta ties",
@@ -424,7 +531,11 @@ def test_version_and_help(cli: Cli) -> None:
         ),
         ("evla qrels.txt bm25.run", "", "did you mean 'eval'?"),
         ("meta unanimty", "meta", "did you mean 'unanimity'?"),
-        ("eval qrels.txt bm25.run -m LR --test wilcoxn", "eval", "did you mean 'wilcoxon'?"),
+        (
+            "eval qrels.txt bm25.run -m LR --test wilcoxn",
+            "eval",
+            "did you mean 'wilcoxon'?",
+        ),
     ],
 )
 def test_what_is_misspelt_is_said_by_the_command_that_was_called(
@@ -485,7 +596,9 @@ def test_qrels_and_runs_that_are_mixed_up(cli: Cli, ending: str) -> None:
             table.to_parquet(f"{name}.parquet")
         else:
             separator = {"txt": " ", "csv": ",", "tsv": "\t"}[ending]
-            table.to_csv(f"{name}.{ending}", sep=separator, header=ending != "txt", index=False)
+            table.to_csv(
+                f"{name}.{ending}", sep=separator, header=ending != "txt", index=False
+            )
     said = cli("eval", "qrels.txt", f"judged.{ending}", "-m", "LR")
     assert (said.code, said.out) == (1, "")
     assert said.err.endswith("; this looks like qrels, not a run\n")
@@ -501,17 +614,26 @@ def test_disagreements_show_what_the_method_gives(cli: Cli) -> None:
     # By RR run a is better on all queries; by recall (both relevant documents early) run b is.
     orders = {"a": [0, 2, 3, 4, 5, 1], "b": [2, 0, 1, 3, 4, 5]}
     for name, order in orders.items():
-        lines = [f"q{q} Q0 d{d} 1 {9 - i} x\n" for q in range(4) for i, d in enumerate(order)]
+        lines = [
+            f"q{q} Q0 d{d} 1 {9 - i} x\n" for q in range(4) for i, d in enumerate(order)
+        ]
         Path(f"{name}.run").write_text("".join(lines))
     files = ("qrels.txt", "a.run", "b.run")
     shown = cli("compare", *files, "--disagree", "RR", "lexirecall", "a", "b").out
-    assert "RR and lexirecall prefer different runs on 4 of 4 queries: on 4 RR prefers a" in shown
+    assert (
+        "RR and lexirecall prefer different runs on 4 of 4 queries: on 4 RR prefers a"
+        in shown
+    )
     assert "level: the recall level that decided" in shown
     table = cli(
         "compare", *files, "--disagree", "RR", "lexirecall", "a", "b", "--format", "csv"
     ).out
-    assert table.splitlines()[0].startswith("query_id,RR winner,RR preference,RR value_a")
+    assert table.splitlines()[0].startswith(
+        "query_id,RR winner,RR preference,RR value_a"
+    )
     assert len(table.splitlines()) == 5
-    together = cli("compare", *files, "-m", "RR", "-p", "lexirecall", "--explain", "a", "b").out
+    together = cli(
+        "compare", *files, "-m", "RR", "-p", "lexirecall", "--explain", "a", "b"
+    ).out
     assert together.count("query_id") == 1
     assert "tied_levels: how many levels tied" in together

@@ -13,7 +13,8 @@ from ir_lexirecall import cli
 
 
 @pytest.mark.parametrize(
-    ("line", "known"), [("ir-lexirecall ev", "eval"), ("ir-lexirecall eval --base", "--baseline")]
+    ("line", "known"),
+    [("ir-lexirecall ev", "eval"), ("ir-lexirecall eval --base", "--baseline")],
 )
 def test_what_a_shell_completes(line: str, known: str, tmp_path: Path) -> None:
     pytest.importorskip("argcomplete")
@@ -25,23 +26,35 @@ def test_what_a_shell_completes(line: str, known: str, tmp_path: Path) -> None:
         "COMP_POINT": str(len(line)),
         "COMP_TYPE": "9",
     }
-    program = (
-        "import sys; from ir_lexirecall.cli import main; sys.argv[0] = 'ir-lexirecall'; main()"
-    )
+    program = "import sys; from ir_lexirecall.cli import main; sys.argv[0] = 'ir-lexirecall'; main()"
     subprocess.run(
-        [sys.executable, "-c", program], env={**os.environ, **asked}, check=True, timeout=600
+        [sys.executable, "-c", program],
+        env={**os.environ, **asked},
+        check=True,
+        timeout=600,
     )
     assert known in said.read_text()
 
 
-def test_the_demo_is_written_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_demo_is_written_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert cli.main(["demo", "--write", str(tmp_path / "files")]) == 0
     files = {Path(line).name: line for line in capsys.readouterr().out.splitlines()}
-    assert {"qrels.txt", "qrels.tsv", "queries.tsv", "docs.tsv", "bm25.run", "ql.run"} <= set(files)
+    assert {
+        "qrels.txt",
+        "qrels.tsv",
+        "queries.tsv",
+        "docs.tsv",
+        "bm25.run",
+        "ql.run",
+    } <= set(files)
     words = ["-m", "LR", "nDCG@10", "RBU@20", "--format", "csv"]
     said = []
     for qrels in (files["qrels.txt"], "lexirecall/demo"):
-        assert cli.main(["eval", qrels, files["bm25.run"], files["ql.run"], *words]) == 0
+        assert (
+            cli.main(["eval", qrels, files["bm25.run"], files["ql.run"], *words]) == 0
+        )
         said.append(capsys.readouterr().out)
     assert said[0] == said[1]
     assert cli.main(["demo", "--write", str(tmp_path / "files")]) == 1
@@ -75,5 +88,10 @@ def test_programs_read_how_it_was_tested(
         "markdown": r"paired t-test, p \<= 0.05",
         "latex": r"paired t-test, $p \le 0.05$",
     }.items():
-        assert cli.main(["eval", *files, "-m", "AP", "--baseline", "bm25", "--format", form]) == 0
+        assert (
+            cli.main(
+                ["eval", *files, "-m", "AP", "--baseline", "bm25", "--format", form]
+            )
+            == 0
+        )
         assert tested in capsys.readouterr().out.replace("\n", " ")

@@ -40,7 +40,11 @@ def failing(error: BaseException) -> Callable[..., NoReturn]:
 
 def test_a_directory_is_a_directory(cli: Cli) -> None:
     Path("folder").mkdir()
-    for words in (("folder", "bm25.run"), ("qrels.txt", "folder"), ("qrels.txt", "folder/")):
+    for words in (
+        ("folder", "bm25.run"),
+        ("qrels.txt", "folder"),
+        ("qrels.txt", "folder/"),
+    ):
         said = cli("eval", *words, "-m", "LR")
         assert (said.code, said.out) == (1, "")
         assert "is a directory" in said.err
@@ -49,18 +53,26 @@ def test_a_directory_is_a_directory(cli: Cli) -> None:
 
 def test_standard_input(process: Cli, cli: Cli) -> None:
     expected = cli("eval", "qrels.txt", "bm25.run", "-m", "LR", "AP", "--format", "tsv")
-    said = process("eval", "qrels.txt", "-", "-m", "LR", "AP", "--format", "tsv", stdin=BM25)
+    said = process(
+        "eval", "qrels.txt", "-", "-m", "LR", "AP", "--format", "tsv", stdin=BM25
+    )
     assert (said.code, said.err) == (0, "")
     assert said.out == expected.out.replace("bm25", "stdin")
     qrels = Path("qrels.txt").read_text()
     assert (
-        process("eval", "-", "bm25.run", "-m", "LR", "AP", "--format", "tsv", stdin=qrels)
+        process(
+            "eval", "-", "bm25.run", "-m", "LR", "AP", "--format", "tsv", stdin=qrels
+        )
         == expected
     )
 
 
 def test_standard_input_is_read_once(cli: Cli) -> None:
-    for words in (("-", "-"), ("qrels.txt", "-", "-"), ("-", "bm25.run", "--aspect", "quality=-")):
+    for words in (
+        ("-", "-"),
+        ("qrels.txt", "-", "-"),
+        ("-", "bm25.run", "--aspect", "quality=-"),
+    ):
         said = cli("eval", *words, "-m", "LR")
         assert (said.code, said.out) == (1, "")
         assert said.err.startswith("ir-lexirecall: eval: -: ")
@@ -70,7 +82,9 @@ def test_standard_input_is_read_once(cli: Cli) -> None:
 
 
 def test_an_interruption_is_one_line(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(evaluation.ScoredRuns, "from_runs", failing(KeyboardInterrupt()))
+    monkeypatch.setattr(
+        evaluation.ScoredRuns, "from_runs", failing(KeyboardInterrupt())
+    )
     assert cli(*EVAL) == (130, "", "ir-lexirecall: interrupted\n")
 
 
@@ -95,7 +109,9 @@ def test_ctrl_c_while_it_reads(folder: Path) -> None:
 def reads(pid: int) -> bool:
     """Whether a process waits for its standard input."""
     try:
-        return Path(f"/proc/{pid}/syscall").read_text().startswith("0 0x0 ")  # read(0, ...)
+        return (
+            Path(f"/proc/{pid}/syscall").read_text().startswith("0 0x0 ")
+        )  # read(0, ...)
     except OSError:
         pytest.skip("this system does not say what a process waits for")
 
@@ -132,7 +148,9 @@ def test_ctrl_c_before_the_command_line_is_loaded(closed: str, said: str) -> Non
         program,
         "measures",
     ]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=False, timeout=600
+    )
     assert (done.returncode, done.stdout, done.stderr) == (130, "", said)
 
 
@@ -157,7 +175,9 @@ def test_a_closed_pipe_is_no_error(folder: Path) -> None:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="without /dev/full")
-@pytest.mark.parametrize("words", [EVAL, ("--help",), ("--version",), ("measures",)], ids=" ".join)
+@pytest.mark.parametrize(
+    "words", [EVAL, ("--help",), ("--version",), ("measures",)], ids=" ".join
+)
 def test_a_full_disk_is_an_error(words: tuple[str, ...], folder: Path) -> None:
     with open("/dev/full", "w") as full:
         done = subprocess.run(
@@ -219,7 +239,10 @@ def test_nobody_need_listen(folder: Path, monkeypatch: pytest.MonkeyPatch) -> No
             type("PanicException", (BaseException,), {})("index out of bounds"),
             "unexpected PanicException: index out of",
         ),
-        (RecursionError("maximum recursion depth exceeded"), "maximum recursion depth exceeded"),
+        (
+            RecursionError("maximum recursion depth exceeded"),
+            "maximum recursion depth exceeded",
+        ),
     ],
     ids=lambda value: type(value).__name__,
 )
@@ -233,12 +256,16 @@ def test_no_traceback_reaches_a_user(
     assert len(said.err.splitlines()) == 1
 
 
-def test_too_little_memory_while_a_file_is_read(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_little_memory_while_a_file_is_read(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("ir_lexirecall.io.files._BLOCK", 2**43)  # bytes at a time
     assert cli(*EVAL) == (1, "", "ir-lexirecall: there is not enough memory\n")
 
 
-def test_a_developer_sees_the_traceback(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_developer_sees_the_traceback(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(evaluation.ScoredRuns, "from_runs", failing(TypeError("no")))
     monkeypatch.setenv("IR_LEXIRECALL_TRACEBACK", "1")
     said = cli(*EVAL)
@@ -268,10 +295,14 @@ def test_a_table_goes_into_a_file(form: str, cli: Cli) -> None:
     ids=" ".join,
 )
 @pytest.mark.parametrize(
-    "error", [KeyboardInterrupt(), OSError(28, "No space left on device"), MemoryError()]
+    "error",
+    [KeyboardInterrupt(), OSError(28, "No space left on device"), MemoryError()],
 )
 def test_an_existing_file_survives(
-    words: tuple[str, ...], error: BaseException, cli: Cli, monkeypatch: pytest.MonkeyPatch
+    words: tuple[str, ...],
+    error: BaseException,
+    cli: Cli,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     pytest.importorskip("matplotlib")
     from matplotlib.figure import Figure
@@ -313,7 +344,10 @@ def strict(text: str) -> Any:
 
 def test_json_has_no_numbers_that_json_does_not_know() -> None:
     table = pd.DataFrame(
-        {"run": ["a", "b", "c", None], "x": [float("nan"), float("inf"), -float("inf"), 1.5]}
+        {
+            "run": ["a", "b", "c", None],
+            "x": [float("nan"), float("inf"), -float("inf"), 1.5],
+        }
     )
     for places in (None, 2):
         assert strict(for_programs(table, "json", places)) == [
@@ -355,16 +389,21 @@ def test_main_leaves_the_process_as_it_was(
 def test_pictures_are_written(ending: str, cli: Cli) -> None:
     pytest.importorskip("matplotlib")
     assert cli("compare", *EVAL[1:4], "--plot", f"heatmap{ending}").code == 0
-    beginning = {".svg": b"<?xml", ".png": b"\x89PNG", ".pdf": b"%PDF", "": b"\x89PNG"}[ending]
+    beginning = {".svg": b"<?xml", ".png": b"\x89PNG", ".pdf": b"%PDF", "": b"\x89PNG"}[
+        ending
+    ]
     assert Path(f"heatmap{ending}").read_bytes().startswith(beginning)
 
 
 @pytest.mark.parametrize("kind", KINDS[Comparison])
 def test_pictures_of_all_kinds_are_written(kind: str, cli: Cli) -> None:
     pytest.importorskip("matplotlib")
-    words = {"pair": ["--explain", "bm25", "dph"], "groups": ["--groups", "groups.tsv"]}.get(
-        kind, []
-    )
+    words = {
+        "pair": ["--explain", "bm25", "dph"],
+        "groups": ["--groups", "groups.tsv"],
+    }.get(kind, [])
     Path("groups.tsv").write_text("q1\tone\nq2\ttwo\n")
-    assert cli("compare", *EVAL[1:4], *words, "--plot", "a.svg", "--kind", kind).code == 0
+    assert (
+        cli("compare", *EVAL[1:4], *words, "--plot", "a.svg", "--kind", kind).code == 0
+    )
     assert b"<svg" in Path("a.svg").read_bytes()

@@ -39,7 +39,14 @@ COMMANDS = {
     "compare --plot": ("compare", *RUNS, "-m", "AP", "--plot", "new.png"),
     "report": ("report", *RUNS, "-m", "AP", "-o", "new.html"),
     "benchmark": ("benchmark", "suite.toml", "-m", "AP", "-o", "new.txt"),
-    "benchmark --report": ("benchmark", "suite.toml", "-m", "AP", "--report", "new.html"),
+    "benchmark --report": (
+        "benchmark",
+        "suite.toml",
+        "-m",
+        "AP",
+        "--report",
+        "new.html",
+    ),
     "gate": ("gate", *RUNS, "-m", "AP", "-o", "new.txt"),
     "to-judge": ("to-judge", *RUNS, "-m", "AP", "-o", "new.csv"),
     "merge-judged": ("merge-judged", "qrels.txt", "quality.txt", "-o", "new.csv"),
@@ -78,7 +85,9 @@ def with_old_output(command: str) -> Path:
     return new
 
 
-@pytest.mark.parametrize("moment", ["qrels.txt", ".ir-lexirecall-"], ids=["reading", "writing"])
+@pytest.mark.parametrize(
+    "moment", ["qrels.txt", ".ir-lexirecall-"], ids=["reading", "writing"]
+)
 @pytest.mark.parametrize("command", COMMANDS)
 def test_ctrl_c(command: str, moment: str, folder: Path) -> None:
     new = with_old_output(command)
@@ -94,7 +103,9 @@ def test_ctrl_c(command: str, moment: str, folder: Path) -> None:
 def test_the_same_commands_without_an_interruption(command: str, folder: Path) -> None:
     """Else nothing was interrupted while it wrote."""
     Path("suite.toml").write_text(SUITE)
-    done = started("-c", _INTERRUPTED, "no file of this name", *COMMANDS[command], folder=folder)
+    done = started(
+        "-c", _INTERRUPTED, "no file of this name", *COMMANDS[command], folder=folder
+    )
     assert done.returncode == 0, done.stderr
     assert [name for name in os.listdir() if name.startswith("new")]
 

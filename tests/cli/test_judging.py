@@ -24,9 +24,13 @@ DEMO = "lexirecall/demo"
 def files(folder: Path) -> list[str]:
     """Runs of the embedded collection, and its judgments as files: all, of some queries (also in a folder), and by another judge."""
     Path("suite/one").mkdir(parents=True)
-    for path in (path for name in RUNS for path in (f"{name}.run", f"suite/one/{name}.run")):
+    for path in (
+        path for name in RUNS for path in (f"{name}.run", f"suite/one/{name}.run")
+    ):
         Path(path).write_bytes((demo.FOLDER / "runs" / Path(path).name).read_bytes())
-    qrels = demo.qrels().groupby(["query_id", "doc_id"], as_index=False)["relevance"].max()
+    qrels = (
+        demo.qrels().groupby(["query_id", "doc_id"], as_index=False)["relevance"].max()
+    )
     qrels.to_csv("all.csv", index=False)
     qrels[qrels["query_id"] > "q04"].to_csv("people.csv", index=False)
     qrels[qrels["query_id"] > "q04"].to_csv("suite/one/qrels.csv", index=False)
@@ -41,7 +45,18 @@ def table(said: str) -> pd.DataFrame:
 
 
 def test_eval_bounds_are_those_of_the_function(cli: Cli, files: list[str]) -> None:
-    said = cli("eval", DEMO, *files, "-m", "P@5 AP", "--bounds", "--depth", "20", "--format", "csv")
+    said = cli(
+        "eval",
+        DEMO,
+        *files,
+        "-m",
+        "P@5 AP",
+        "--bounds",
+        "--depth",
+        "20",
+        "--format",
+        "csv",
+    )
     assert (said.code, said.err) == (0, "")
     rows = table(said.out).set_index("run")
     by_query = cli(
@@ -66,7 +81,8 @@ def test_eval_bounds_are_those_of_the_function(cli: Cli, files: list[str]) -> No
                     bounds[measure, end].mean(), abs=1e-12
                 )
                 assert (
-                    values.loc[name, f"{measure} {end}"].tolist() == bounds[measure, end].tolist()
+                    values.loc[name, f"{measure} {end}"].tolist()
+                    == bounds[measure, end].tolist()
                 )
             assert (
                 rows.loc[name, f"{measure} low"]
@@ -75,7 +91,9 @@ def test_eval_bounds_are_those_of_the_function(cli: Cli, files: list[str]) -> No
             )
 
 
-def test_eval_bounds_name_measures_without_an_algorithm(cli: Cli, files: list[str]) -> None:
+def test_eval_bounds_name_measures_without_an_algorithm(
+    cli: Cli, files: list[str]
+) -> None:
     said = cli("eval", DEMO, files[0], "-m", "P@5 Bpref", "--bounds")
     assert said.rows[0] == ["run", "P@5", "P@5", "low", "P@5", "high", "Bpref"]
     assert said.err == "ir-lexirecall: no proven algorithm bounds Bpref\n"
@@ -87,7 +105,10 @@ def test_eval_bounds_name_measures_without_an_algorithm(cli: Cli, files: list[st
     [
         (["eval", "--depth", "3"], "--depth belongs to --bounds"),
         (["compare", "--max-rel", "3"], "--max-rel belongs to --bounds"),
-        (["eval", "--bounds", "--baseline", "bm25"], "`compare --bounds` bounds differences"),
+        (
+            ["eval", "--bounds", "--baseline", "bm25"],
+            "`compare --bounds` bounds differences",
+        ),
         (["compare", "--bounds", "--explain", "bm25", "ql"], "leave out --explain"),
         (["compare", "--kind", "means"], "--kind says what --plot FILE draws"),
         (
@@ -98,7 +119,10 @@ def test_eval_bounds_name_measures_without_an_algorithm(cli: Cli, files: list[st
             ["compare", "--bounds", "--depth", "5"],
             "depth 5 leaves out unjudged documents that nDCG@10 looks at",
         ),
-        (["to-judge", "-m", "AP"], "one criterion orders the documents; choose one of nDCG@10, AP"),
+        (
+            ["to-judge", "-m", "AP"],
+            "one criterion orders the documents; choose one of nDCG@10, AP",
+        ),
         (["to-judge", "-n", "0"], "n must be an integer of at least 1"),
         (["eval", "--judged", "nowhere.qrels"], "nowhere.qrels"),
         (["compare", "--missing", "skip"], "--missing is about values"),
@@ -135,7 +159,9 @@ def test_compare_bounds_are_those_of_the_comparison(cli: Cli, files: list[str]) 
         "3",
     ]
     said = cli("compare", DEMO, *files, *words, "--format", "csv")
-    result = irl.compare(DEMO, {name: f"{name}.run" for name in RUNS}, ["nDCG@10", "lexirecall"])
+    result = irl.compare(
+        DEMO, {name: f"{name}.run" for name in RUNS}, ["nDCG@10", "lexirecall"]
+    )
     expected = result.bounds(depth=20, unretrieved=2, max_rel=3)
     assert_frame_equal(table(said.out), table(expected.to_csv(index=False)))
     shallow = cli("compare", DEMO, *files, "--bounds", "--depth", "100").out
@@ -143,13 +169,19 @@ def test_compare_bounds_are_those_of_the_comparison(cli: Cli, files: list[str]) 
 
 
 @pytest.mark.slow
-def test_what_was_judged_shrinks_bounds_in_every_command(cli: Cli, files: list[str]) -> None:
+def test_what_was_judged_shrinks_bounds_in_every_command(
+    cli: Cli, files: list[str]
+) -> None:
     assert (
-        cli("to-judge", "all.csv", *files, "-n", "5", "--depth", "20", "-o", "pool.csv").out
+        cli(
+            "to-judge", "all.csv", *files, "-n", "5", "--depth", "20", "-o", "pool.csv"
+        ).out
         == "pool.csv\n"
     )
     pool = pd.read_csv("pool.csv")
-    expected = irl.compare("all.csv", {name: f"{name}.run" for name in RUNS}).to_judge(5, depth=20)
+    expected = irl.compare("all.csv", {name: f"{name}.run" for name in RUNS}).to_judge(
+        5, depth=20
+    )
     assert pool["doc_id"].tolist() == expected["doc_id"].tolist()
     said = cli("compare", "all.csv", *files, "--judged", "pool.csv")
     assert (
@@ -158,7 +190,16 @@ def test_what_was_judged_shrinks_bounds_in_every_command(cli: Cli, files: list[s
     )
     pool["relevance"] = ["2", "0", "1", "", "3"]
     pool.to_csv("pool.csv", index=False)
-    words = ["compare", "all.csv", *files, "--bounds", "--depth", "20", "--format", "csv"]
+    words = [
+        "compare",
+        "all.csv",
+        *files,
+        "--bounds",
+        "--depth",
+        "20",
+        "--format",
+        "csv",
+    ]
     before, after = cli(*words), cli(*words, "--judged", "pool.csv")
     assert (
         after.err
@@ -170,30 +211,46 @@ def test_what_was_judged_shrinks_bounds_in_every_command(cli: Cli, files: list[s
     for command in ("eval", "compare", "to-judge", "gate"):
         of_command = files[:2] if command == "gate" else files
         measures = ["-m", "nDCG@10"]
-        ours = cli(command, "all.csv", *of_command, *measures, "--judged", "pool.csv").out
+        ours = cli(
+            command, "all.csv", *of_command, *measures, "--judged", "pool.csv"
+        ).out
         assert ours == cli(command, "merged.csv", *of_command, *measures).out.replace(
             "merged.csv", "all.csv"
         )
     assert (
         cli(
-            "report", "all.csv", *files, "-m", "AP", "--judged", "pool.csv", "-o", "report.html"
+            "report",
+            "all.csv",
+            *files,
+            "-m",
+            "AP",
+            "--judged",
+            "pool.csv",
+            "-o",
+            "report.html",
         ).code
         == 0
     )
     assert "judged pool.csv" in Path("report.html").read_text()
 
 
-def test_benchmark_takes_further_judgments_by_collection(cli: Cli, files: list[str]) -> None:
+def test_benchmark_takes_further_judgments_by_collection(
+    cli: Cli, files: list[str]
+) -> None:
     qrels = pd.read_csv("people.csv")
     more = qrels.groupby("query_id").head(1).assign(doc_id="bees-01", relevance=3)
     more = more.merge(qrels, on=["query_id", "doc_id"], how="left", indicator=True)
-    more = more[more["_merge"] == "left_only"].rename(columns={"relevance_x": "relevance"})
+    more = more[more["_merge"] == "left_only"].rename(
+        columns={"relevance_x": "relevance"}
+    )
     more[["query_id", "doc_id", "relevance"]].to_csv("more.csv", index=False)
     words = ["benchmark", "suite", "-m", "AP", "--format", "csv"]
     judged = cli(*words, "--judged", "one=more.csv")
     assert judged.code == 0
     assert judged.out != cli(*words).out
-    pd.concat([qrels, pd.read_csv("more.csv")]).to_csv("suite/one/qrels.csv", index=False)
+    pd.concat([qrels, pd.read_csv("more.csv")]).to_csv(
+        "suite/one/qrels.csv", index=False
+    )
     assert judged.out == cli(*words).out
     assert "unknown collection 'two'" in cli(*words, "--judged", "two=more.csv").err
     assert "must look like COLLECTION=FILE" in cli(*words, "--judged", "more.csv").err
@@ -220,14 +277,19 @@ def test_to_judge_writes_a_page_with_texts_and_grades_of_the_collection(
         "rank_ql",
         "rank_tfidf",
     ]
-    assert [row[1] for row in rows[1:]] == [document["doc"] for document in pool["documents"]]
+    assert [row[1] for row in rows[1:]] == [
+        document["doc"] for document in pool["documents"]
+    ]
 
 
-def test_texts_of_files_go_into_the_page_and_the_table(cli: Cli, files: list[str]) -> None:
+def test_texts_of_files_go_into_the_page_and_the_table(
+    cli: Cli, files: list[str]
+) -> None:
     docs = demo.docs()
     docs.rename(columns={"doc_id": "docno"}).to_csv("docs.tsv", sep="\t", index=False)
     topics = "".join(
-        f"<top>\n<num> Number: {q}\n<title> {text}\n</top>\n" for q, text in demo.queries().values
+        f"<top>\n<num> Number: {q}\n<title> {text}\n</top>\n"
+        for q, text in demo.queries().values
     )
     Path("topics.trec").write_text(topics)
     words = ["to-judge", "all.csv", *files, "-n", "3", "--depth", "20"]
@@ -245,9 +307,14 @@ def test_texts_of_files_go_into_the_page_and_the_table(cli: Cli, files: list[str
         document["text"] for document in pool["documents"]
     ]
     assert "name one of these" in cli(*words).err
-    assert "--labels are of the page" in cli(*words, "-o", "pool.csv", "--labels", "no").err
+    assert (
+        "--labels are of the page"
+        in cli(*words, "-o", "pool.csv", "--labels", "no").err
+    )
     docs.head(1).to_csv("docs.tsv", sep="\t", index=False)
-    assert "docs.tsv has no text of 3 of 3 documents" in cli(*words, "-o", "pool.html").err
+    assert (
+        "docs.tsv has no text of 3 of 3 documents" in cli(*words, "-o", "pool.html").err
+    )
 
 
 def pool_of(path: str) -> dict[str, Any]:
@@ -272,7 +339,9 @@ def test_from_the_command_to_the_page_to_the_next_comparison(
         browser.js(f"document.getElementById('name').value = {judge!r}")
         for grade in grades:
             browser.press(grade)
-        browser("Page.setDownloadBehavior", behavior="allow", downloadPath=str(Path.cwd()))
+        browser(
+            "Page.setDownloadBehavior", behavior="allow", downloadPath=str(Path.cwd())
+        )
         browser.click("document.getElementById('save')")
         file = Path(f"judged-{judge}.qrels")
         wait_for(lambda file=file: file.exists() and file.read_text().count("\n") == 4)
@@ -302,7 +371,14 @@ def test_from_the_command_to_the_page_to_the_next_comparison(
         int(agreed[pair]) for pair in sorted(agreed)
     ]
     after = cli(
-        "compare", "all.csv", *words, "--bounds", "--format", "csv", "--judged", "agreed.qrels"
+        "compare",
+        "all.csv",
+        *words,
+        "--bounds",
+        "--format",
+        "csv",
+        "--judged",
+        "agreed.qrels",
     )
     assert (after.code, after.err) == (0, "")
     assert table(after.out)["open"].sum() < table(before.out)["open"].sum()
@@ -317,13 +393,23 @@ def test_merged_judges_keep_quotes_of_ids(cli: Cli, folder: Path) -> None:
     for judge, grade in (("ada", 0), ("ben", 1)):
         Path(f"{judge}.qrels").write_text(f'q1 0 d"1 1\nq1 0 "e" 0\nq1 0 f {grade}\n')
     assert cli("merge-judged", "ada.qrels", "ben.qrels", "-o", "agreed.qrels").code == 0
-    assert sorted(Path("agreed.qrels").read_text().splitlines()) == ['q1 0 "e" 0', 'q1 0 d"1 1']
+    assert sorted(Path("agreed.qrels").read_text().splitlines()) == [
+        'q1 0 "e" 0',
+        'q1 0 d"1 1',
+    ]
 
 
 def test_judges_are_merged_into_both_files_or_neither(cli: Cli, folder: Path) -> None:
     Path("ada.qrels").write_text("q1 0 d 1\nq1 0 e 12\n")
     Path("ben.qrels").write_text("q1 0 d 1\nq1 0 e 3\n")
-    words = ["merge-judged", "ada.qrels", "ben.qrels", "-o", "agreed.qrels", "--disagreements"]
+    words = [
+        "merge-judged",
+        "ada.qrels",
+        "ben.qrels",
+        "-o",
+        "agreed.qrels",
+        "--disagreements",
+    ]
     for name, said in (
         ("again.html", "grades up to 9, and one is 12; name a .csv file"),
         ("nowhere/d.csv", "nowhere"),
@@ -349,7 +435,9 @@ def test_predicted_judgments_are_those_of_compare(cli: Cli, files: list[str]) ->
         "model.csv",
     ]
     runs = {name: f"{name}.run" for name in RUNS}
-    result = irl.compare("people.csv", runs, ["nDCG@10", "lexirecall"], predicted="model.csv")
+    result = irl.compare(
+        "people.csv", runs, ["nDCG@10", "lexirecall"], predicted="model.csv"
+    )
     said = table(cli(*words, "--format", "csv").out)
     assert said["n_effective"].tolist() == pytest.approx(
         result.table()["n_effective"].tolist(), rel=1e-12
@@ -359,15 +447,25 @@ def test_predicted_judgments_are_those_of_compare(cli: Cli, files: list[str]) ->
     assert "prediction-powered t-test" in text
 
 
-def test_predicted_judgments_are_taken_by_every_command(cli: Cli, files: list[str]) -> None:
+def test_predicted_judgments_are_taken_by_every_command(
+    cli: Cli, files: list[str]
+) -> None:
     runs = {name: f"{name}.run" for name in RUNS}
     words = ["-m", "nDCG@10", "--predicted", "model.csv"]
     gated = cli("gate", "people.csv", *files[:2], *words, "--format", "json")
     expected = irl.gate(
-        "people.csv", "bm25.run", "ql.run", "nDCG@10", names=("bm25", "ql"), predicted="model.csv"
+        "people.csv",
+        "bm25.run",
+        "ql.run",
+        "nDCG@10",
+        names=("bm25", "ql"),
+        predicted="model.csv",
     )
     assert gated.code == expected.exit_code
-    assert json.loads(gated.out)["criteria"][0]["n_effective"] == expected.table["n_effective"][0]
+    assert (
+        json.loads(gated.out)["criteria"][0]["n_effective"]
+        == expected.table["n_effective"][0]
+    )
     assert cli("report", "people.csv", *files, *words, "-o", "report.html").code == 0
     page = Path("report.html").read_text()
     assert "drawn at random" in page
@@ -378,7 +476,9 @@ def test_predicted_judgments_are_taken_by_every_command(cli: Cli, files: list[st
     }
     for source, result in measures.items():
         rows = [result.per_query(by).stack().rename(by) for by in result.criteria]
-        table_of_values = pd.concat(rows, axis=1).rename_axis(["query_id", "run"]).reset_index()
+        table_of_values = (
+            pd.concat(rows, axis=1).rename_axis(["query_id", "run"]).reset_index()
+        )
         table_of_values.to_csv(f"values-{source}", index=False)
     both = ["--values", "values-people.csv", "--predicted", "values-model.csv"]
     assert cli("report", *both, "-o", "values.html").code == 0
@@ -403,10 +503,23 @@ def test_predicted_judgments_are_taken_by_every_command(cli: Cli, files: list[st
 
 def test_compare_says_which_differences_hold(cli: Cli, files: list[str]) -> None:
     Path("overlap.run").write_bytes((demo.FOLDER / "runs" / "overlap.run").read_bytes())
-    words = ["compare", DEMO, *files, "overlap.run", "-m", "P@5", "--baseline", "bm25", "--holds"]
+    words = [
+        "compare",
+        DEMO,
+        *files,
+        "overlap.run",
+        "-m",
+        "P@5",
+        "--baseline",
+        "bm25",
+        "--holds",
+    ]
     rows = table(cli(*words, "--format", "csv").out)
     result = irl.compare(
-        DEMO, {name: f"{name}.run" for name in (*RUNS, "overlap")}, "P@5", baseline="bm25"
+        DEMO,
+        {name: f"{name}.run" for name in (*RUNS, "overlap")},
+        "P@5",
+        baseline="bm25",
     )
     verdicts = result.verdicts(holds=True)
     assert rows["holds"].fillna("").tolist() == verdicts["holds"].fillna("").tolist()
@@ -425,7 +538,9 @@ def test_compare_says_which_differences_hold(cli: Cli, files: list[str]) -> None
     for form, dagger in (("markdown", "†"), ("latex", "textdagger")):
         assert dagger in cli(*words, form, "--holds").out
         assert dagger not in cli(*words, form).out
-    assert table(cli(*words, "csv", "--holds").out)["holds"].tolist() == ["could be undone"]
+    assert table(cli(*words, "csv", "--holds").out)["holds"].tolist() == [
+        "could be undone"
+    ]
 
 
 def test_two_judges_who_agree_on_nothing(cli: Cli) -> None:

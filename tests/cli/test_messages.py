@@ -15,7 +15,9 @@ RUNS = [str(demo.FOLDER / "runs" / f"{name}.run") for name in ("bm25", "ql")]
 
 @pytest.mark.parametrize("command", ["eval", "compare", "report", "to-judge"])
 @pytest.mark.parametrize("beside", [[], RUNS[:1]])
-def test_a_pattern_without_a_match_is_named(command: str, beside: list[str], cli: Any) -> None:
+def test_a_pattern_without_a_match_is_named(
+    command: str, beside: list[str], cli: Any
+) -> None:
     options = ["-o", "x.html"] if command == "report" else []
     said = cli(command, QRELS, *beside, "runs/*.rnu", "-m", "AP", *options)
     assert said.code == 1
@@ -30,19 +32,27 @@ def test_a_pattern_of_values_without_a_match_is_named(command: str, cli: Any) ->
 
 
 @pytest.mark.parametrize("form", ["table", "json", "csv", "latex", "markdown"])
-def test_eval_takes_standard_measures_of_a_file_and_says_so(form: str, cli: Any) -> None:
+def test_eval_takes_standard_measures_of_a_file_and_says_so(
+    form: str, cli: Any
+) -> None:
     said = cli("eval", QRELS, *RUNS, "--format", form)
     named = cli("eval", QRELS, *RUNS, "--format", form, "-m", "nDCG@10", "AP", "LR")
     assert said.code == 0
     assert said.out == named.out
-    assert f"{QRELS} recommends no measures: taking nDCG@10, AP and LR; name others" in said.err
+    assert (
+        f"{QRELS} recommends no measures: taking nDCG@10, AP and LR; name others"
+        in said.err
+    )
     assert "recommends" not in named.err
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "arguments",
-    [["gate", QRELS, *RUNS], ["report", QRELS, *RUNS, "-o", "x.html", "--n-resamples", "50"]],
+    [
+        ["gate", QRELS, *RUNS],
+        ["report", QRELS, *RUNS, "-o", "x.html", "--n-resamples", "50"],
+    ],
 )
 def test_gate_and_report_take_them_too(arguments: list[str], cli: Any) -> None:
     assert "recommends no measures: taking nDCG@10, AP and LR" in cli(*arguments).err
@@ -53,8 +63,14 @@ def test_gate_and_report_take_them_too(arguments: list[str], cli: Any) -> None:
 
 def test_the_help_of_the_program_has_all_exit_codes(cli: Any) -> None:
     text = " ".join(cli("--help").out.split())
-    assert "3 gate: the candidate is worse, 4 gate --strict: undecided, 130 interrupted" in text
-    assert "4 " not in " ".join(cli("eval", "--help").out.split()).rpartition("exit codes")[2]
+    assert (
+        "3 gate: the candidate is worse, 4 gate --strict: undecided, 130 interrupted"
+        in text
+    )
+    assert (
+        "4 "
+        not in " ".join(cli("eval", "--help").out.split()).rpartition("exit codes")[2]
+    )
 
 
 def test_a_margin_without_a_baseline_names_the_options(cli: Any) -> None:
@@ -62,10 +78,14 @@ def test_a_margin_without_a_baseline_names_the_options(cli: Any) -> None:
     assert said.err.endswith("compare: --margin needs --baseline\n")
 
 
-def test_a_folder_without_collections_says_what_one_holds(folder: Any, cli: Any) -> None:
+def test_a_folder_without_collections_says_what_one_holds(
+    folder: Any, cli: Any
+) -> None:
     (folder / "empty").mkdir()
     said = cli("benchmark", "empty").err
-    assert "there is no folder of a collection in it; each holds the runs of one" in said
+    assert (
+        "there is no folder of a collection in it; each holds the runs of one" in said
+    )
 
 
 @pytest.mark.parametrize("option", ["-m", "-p"])
@@ -87,7 +107,9 @@ def test_a_report_shows_texts_of_queries_from_a_file(folder: Any, cli: Any) -> N
     ids = sorted(set(demo.qrels()["query_id"]))
     lines = [f"{query_id}\tasked in words {query_id}\n" for query_id in ids]
     (folder / "topics.tsv").write_text("".join(lines))
-    said = cli("report", QRELS, *RUNS, "-m", "AP", "--queries", "topics.tsv", "-o", "page.html")
+    said = cli(
+        "report", QRELS, *RUNS, "-m", "AP", "--queries", "topics.tsv", "-o", "page.html"
+    )
     assert said.code == 0
     page = (folder / "page.html").read_text(encoding="utf-8")
     texts = [query["text"] for query in browsed(page)["queries"]]

@@ -42,7 +42,9 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, dict[str, str]
         demo.run(name).assign(q0="Q0", rank=0, tag="t")[
             ["query_id", "q0", "doc_id", "rank", "score", "tag"]
         ].to_csv(folder / f"{name}.run", sep=" ", header=False, index=False)
-    return str(folder / "qrels.txt"), {name: str(folder / f"{name}.run") for name in RUNS}
+    return str(folder / "qrels.txt"), {
+        name: str(folder / f"{name}.run") for name in RUNS
+    }
 
 
 Meta = Callable[..., Said]
@@ -60,7 +62,9 @@ def meta(capsys: pytest.CaptureFixture[str], files: tuple[str, dict[str, str]]) 
 
     def call(*words: str) -> Said:
         return Said(
-            exit_code("meta", *(part for word in words for part in known.get(word, [word]))),
+            exit_code(
+                "meta", *(part for word in words for part in known.get(word, [word]))
+            ),
             *capsys.readouterr(),
         )
 
@@ -71,7 +75,11 @@ def plain(value: Any) -> Any:
     """A cell as JSON gives it."""
     if isinstance(value, tuple):
         return [plain(part) for part in value]
-    if value is None or value is pd.NA or (isinstance(value, float) and math.isnan(value)):
+    if (
+        value is None
+        or value is pd.NA
+        or (isinstance(value, float) and math.isnan(value))
+    ):
         return None
     return str(value) if isinstance(value, Fraction) else value
 
@@ -88,19 +96,35 @@ CASES: dict[str, list[tuple[tuple[str, ...], Callable[[str, dict[str, str]], Any
     "agreement": [
         (
             (*ON_RUNS, "-m", "lexirecall", "R@10", "--rel", "2", "--cutoff", "10"),
-            lambda q, r: studies.Study(["lexirecall@10", "R@10"], q, r, rel=2).agreement(),
+            lambda q, r: studies.Study(
+                ["lexirecall@10", "R@10"], q, r, rel=2
+            ).agreement(),
         )
     ],
     "axioms": [
         (
-            ("-m", "RR", "--cases", "5", "--seed", "2", "--grades", "0", "2", "--size", "3"),
+            (
+                "-m",
+                "RR",
+                "--cases",
+                "5",
+                "--seed",
+                "2",
+                "--grades",
+                "0",
+                "2",
+                "--size",
+                "3",
+            ),
             lambda q, r: studies.axioms("RR", cases=5, seed=2, grades=[0, 2], size=3),
         ),
     ],
     "correlation": [
         (
             (*ON_RUNS, "-m", "LR", "AP", "nDCG@5", "--by", "runs"),
-            lambda q, r: studies.Study(["LR", "AP", "nDCG@5"], q, r).correlation(by="runs"),
+            lambda q, r: studies.Study(["LR", "AP", "nDCG@5"], q, r).correlation(
+                by="runs"
+            ),
         ),
     ],
     "degrade": [
@@ -202,7 +226,17 @@ CASES: dict[str, list[tuple[tuple[str, ...], Callable[[str, dict[str, str]], Any
     ],
     "split-half": [
         (
-            (*ON_RUNS, "-m", "LR AP", "--n-splits", "20", "--n-queries", "5", "--seed", "2"),
+            (
+                *ON_RUNS,
+                "-m",
+                "LR AP",
+                "--n-splits",
+                "20",
+                "--n-queries",
+                "5",
+                "--seed",
+                "2",
+            ),
             lambda q, r: studies.Study(["LR", "AP"], q, r).split_half(
                 n_splits=20, n_queries=5, seed=2
             ),
@@ -210,8 +244,22 @@ CASES: dict[str, list[tuple[tuple[str, ...], Callable[[str, dict[str, str]], Any
     ],
     "tie-probabilities": [
         (
-            ("--n", "1000", "10000", "--m", "10", "--k", "10", "20", "--depth", "50", "100"),
-            lambda q, r: studies.tie_probabilities([1000, 10000], 10, k=[10, 20], depth=[50, 100]),
+            (
+                "--n",
+                "1000",
+                "10000",
+                "--m",
+                "10",
+                "--k",
+                "10",
+                "20",
+                "--depth",
+                "50",
+                "100",
+            ),
+            lambda q, r: studies.tie_probabilities(
+                [1000, 10000], 10, k=[10, 20], depth=[50, 100]
+            ),
         ),
     ],
     "ties": [
@@ -227,7 +275,9 @@ CASES: dict[str, list[tuple[tuple[str, ...], Callable[[str, dict[str, str]], Any
     "unanimity": [
         (
             (*ON_RUNS, "-m", "LR AP", "RR", "R@10", "--rel", "2"),
-            lambda q, r: studies.Study(["LR", "AP", "RR", "R@10"], q, r, rel=2).unanimity(),
+            lambda q, r: studies.Study(
+                ["LR", "AP", "RR", "R@10"], q, r, rel=2
+            ).unanimity(),
         )
     ],
 }
@@ -271,8 +321,18 @@ def test_options_are_the_parameters_of_the_function(name: str, meta: Meta) -> No
             parameter, f"--{parameter.replace('_', '-')}"
         )
         assert written in said.out, parameter
-    options = {word.strip("[],") for word in said.out.split() if word.startswith(("--", "[--"))}
-    shared = {"--help", "--plot", "--format", "--places", "--wide", "--output", "--measures"}
+    options = {
+        word.strip("[],") for word in said.out.split() if word.startswith(("--", "[--"))
+    }
+    shared = {
+        "--help",
+        "--plot",
+        "--format",
+        "--places",
+        "--wide",
+        "--output",
+        "--measures",
+    }
     if record.runs:  # how judgments are read
         reading = {f"--{option.replace('_', '-')}" for option in JUDGMENTS[1:]}
         assert reading <= options
@@ -297,7 +357,8 @@ def test_defaults_are_those_of_the_function(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "case"), [(name, i) for name, cases in CASES.items() for i in range(len(cases))]
+    ("name", "case"),
+    [(name, i) for name, cases in CASES.items() for i in range(len(cases))],
 )
 def test_a_study_prints_what_its_function_gives(
     name: str, case: int, meta: Meta, files: tuple[str, dict[str, str]]
@@ -310,10 +371,20 @@ def test_a_study_prints_what_its_function_gives(
     assert printed
 
 
-def test_the_rel_of_a_collection_is_its_own(meta: Meta, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_rel_of_a_collection_is_its_own(
+    meta: Meta, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from ir_lexirecall.data.collection import Collection
 
-    arguments = ("lexirecall/demo", "RUNS", "-m", "lexirecall", "--aggregate", "--format", "json")
+    arguments = (
+        "lexirecall/demo",
+        "RUNS",
+        "-m",
+        "lexirecall",
+        "--aggregate",
+        "--format",
+        "json",
+    )
     two = meta("ties", *arguments, "--rel", "2")
     assert two != meta("ties", *arguments)
     monkeypatch.setattr(Collection, "rel", 2)
@@ -329,7 +400,10 @@ def test_the_rel_of_a_collection_is_its_own(meta: Meta, monkeypatch: pytest.Monk
         (("ties", *ON_RUNS, "-m", "AP", "--n", "2"), "unrecognized arguments: --n 2"),
         (("correlation", "QRELS", "-m", "AP"), "RUN"),
         (("discriminative-power", *ON_RUNS, "-m", "AP", "--test", "foo"), "foo"),
-        (("discriminative-power", *ON_RUNS, "-m", "AP", "--resamples", "2"), "--resamples"),
+        (
+            ("discriminative-power", *ON_RUNS, "-m", "AP", "--resamples", "2"),
+            "--resamples",
+        ),
         (
             ("stability", *ON_RUNS, "-m", "AP", "--groups", "bm25"),
             "'bm25' must look like RUN=GROUP",
@@ -348,14 +422,19 @@ def test_bad_usage_is_refused(words: tuple[str, ...], message: str, meta: Meta) 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("ties", *ON_RUNS, "nowhere.run", "-m", "AP"), "nowhere.run: there is no such file"),
+        (
+            ("ties", *ON_RUNS, "nowhere.run", "-m", "AP"),
+            "nowhere.run: there is no such file",
+        ),
         (("ties", *ON_RUNS, "-m", "AP", "nowhere"), "'nowhere'"),
         (("tie-probabilities", "--n", "10", "--m", "20"), "tie-probabilities: m=20"),
         (("correlation", *ON_RUNS, "-m", "AP", "LR", "--by", "foo"), "foo"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else value,
 )
-def test_bad_input_is_one_line(words: tuple[str, ...], message: str, meta: Meta) -> None:
+def test_bad_input_is_one_line(
+    words: tuple[str, ...], message: str, meta: Meta
+) -> None:
     said = meta(*words)
     assert (said.code, said.out) == (1, "")
     assert said.err.startswith("ir-lexirecall: ")
@@ -384,7 +463,17 @@ def test_judges_take_a_run_without_judged_documents_where_asked(
     for name, text in texts.items():
         (tmp_path / name).write_text(text)
     files = [str(tmp_path / name) for name in texts]
-    words = ["meta", "judges", *files, "--qrels-b", files[0], "-m", "AP", "--n-resamples", "9"]
+    words = [
+        "meta",
+        "judges",
+        *files,
+        "--qrels-b",
+        files[0],
+        "-m",
+        "AP",
+        "--n-resamples",
+        "9",
+    ]
     assert main(words) == 1
     assert "--allow-empty takes such a run" in capsys.readouterr().err
     assert main([*words, "--allow-empty"]) == 0
@@ -403,12 +492,30 @@ def test_several_judges_have_their_grades_in_one_table(
     for name, text in texts.items():
         (tmp_path / name).write_text(text)
     paths = {name: str(tmp_path / name) for name in texts}
-    words = ["meta", "judges", paths["qrels.txt"], paths["x.run"], paths["y.run"], "-m", "AP"]
-    words += ["--qrels-b", paths["llama.qrels"], paths["gpt.qrels"], "--n-resamples", "5"]
+    words = [
+        "meta",
+        "judges",
+        paths["qrels.txt"],
+        paths["x.run"],
+        paths["y.run"],
+        "-m",
+        "AP",
+    ]
+    words += [
+        "--qrels-b",
+        paths["llama.qrels"],
+        paths["gpt.qrels"],
+        "--n-resamples",
+        "5",
+    ]
     assert main(words) == 0
     lines = [line.split() for line in capsys.readouterr().out.splitlines()]
     assert ["judge", "kappa", "alpha", "grade", "0", "1", "2"] in lines
-    grades = [[row[0], *row[-4:]] for row in lines if len(row) == 7 and row[0] in ("llama", "gpt")]
+    grades = [
+        [row[0], *row[-4:]]
+        for row in lines
+        if len(row) == 7 and row[0] in ("llama", "gpt")
+    ]
     assert grades == [
         ["llama", "0", "0", "1", "0"],
         ["llama", "1", "0", "2", "0"],

@@ -19,7 +19,10 @@ import ir_lexirecall as irl
 from ir_lexirecall import meta
 
 ROOT = Path(__file__).parents[2]
-SOURCES = [*(ROOT / "ir_lexirecall").rglob("*.py"), *(ROOT / "integrations").rglob("*.py")]
+SOURCES = [
+    *(ROOT / "ir_lexirecall").rglob("*.py"),
+    *(ROOT / "integrations").rglob("*.py"),
+]
 HARMFUL = [
     "a|b",
     "new\nline",
@@ -74,7 +77,8 @@ def test_names_add_no_rows_and_no_cells(
     name: str, method: str, row_ends: str, cell_ends: str
 ) -> None:
     plain, harmful = (
-        getattr(TABLES[name](*collection(names)), method)() for names in (PLAIN, HARMFUL)
+        getattr(TABLES[name](*collection(names)), method)()
+        for names in (PLAIN, HARMFUL)
     )
     assert shape(harmful, row_ends, cell_ends) == shape(plain, row_ends, cell_ends)
 
@@ -83,13 +87,17 @@ def cells_of(text: str, form: str) -> list[int]:
     if form == "csv":
         return [len(row) for row in csv.reader(io.StringIO(text))]
     return shape(
-        text, r"\n", {"tsv": r"\t", "markdown": r"(?<!\\)\|", "latex": r"(?<!\\)&|\\\\"}[form]
+        text,
+        r"\n",
+        {"tsv": r"\t", "markdown": r"(?<!\\)\|", "latex": r"(?<!\\)&|\\\\"}[form],
     )
 
 
 @pytest.mark.parametrize("form", ["csv", "tsv", "markdown", "latex"])
 @pytest.mark.parametrize("command", ["eval", "compare"])
-def test_queries_and_documents_add_no_rows_and_no_cells(command: str, form: str, cli: Cli) -> None:
+def test_queries_and_documents_add_no_rows_and_no_cells(
+    command: str, form: str, cli: Cli
+) -> None:
     """Through Parquet, whose names may hold anything; ``explain`` shows the documents that decide."""
     pytest.importorskip("pyarrow")
     said = []
@@ -102,10 +110,26 @@ def test_queries_and_documents_add_no_rows_and_no_cells(command: str, form: str,
                 for query, docs in table.items()
                 for doc, number in docs.items()
             ]
-            columns = ["query_id", "doc_id", "relevance" if file == "qrels" else "score"]
+            columns = [
+                "query_id",
+                "doc_id",
+                "relevance" if file == "qrels" else "score",
+            ]
             pd.DataFrame(rows, columns=columns).to_parquet(f"{file}.parquet")
-        words = ["-m", "AP", "--by-query"] if command == "eval" else ["--explain", "one", "two"]
-        said.append(cli(command, *(f"{file}.parquet" for file in tables), *words, "--format", form))
+        words = (
+            ["-m", "AP", "--by-query"]
+            if command == "eval"
+            else ["--explain", "one", "two"]
+        )
+        said.append(
+            cli(
+                command,
+                *(f"{file}.parquet" for file in tables),
+                *words,
+                "--format",
+                form,
+            )
+        )
         assert (said[-1].code, said[-1].err) == (0, "")
     plain, harmful = (text.out for text in said)
     assert cells_of(harmful, form) == cells_of(plain, form)
@@ -113,7 +137,10 @@ def test_queries_and_documents_add_no_rows_and_no_cells(command: str, form: str,
     assert not set(harmful) & {"\x1b", "\r"}
     if form == "csv":
         assert not [
-            cell for row in csv.reader(io.StringIO(harmful)) for cell in row if cell.startswith("=")
+            cell
+            for row in csv.reader(io.StringIO(harmful))
+            for cell in row
+            if cell.startswith("=")
         ]
 
 
@@ -136,7 +163,9 @@ def test_nothing_in_the_library_runs_data() -> None:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             place = f"{path}:{getattr(node, 'lineno', 0)}"
             if isinstance(node, ast.Import):
-                assert not modules & {alias.name.partition(".")[0] for alias in node.names}, place
+                assert not modules & {
+                    alias.name.partition(".")[0] for alias in node.names
+                }, place
             elif isinstance(node, ast.ImportFrom):
                 assert (node.module or "").partition(".")[0] not in modules, place
             elif isinstance(node, ast.Call):
@@ -145,11 +174,13 @@ def test_nothing_in_the_library_runs_data() -> None:
                     if isinstance(node.func, ast.Name)
                     else getattr(node.func, "attr", "")
                 )
-                regular_expression = called == "compile" and ast.unparse(node.func) == "re.compile"
-                assert called not in calls or regular_expression, place
-                assert not {"shell", "allow_pickle"} & {keyword.arg for keyword in node.keywords}, (
-                    place
+                regular_expression = (
+                    called == "compile" and ast.unparse(node.func) == "re.compile"
                 )
+                assert called not in calls or regular_expression, place
+                assert not {"shell", "allow_pickle"} & {
+                    keyword.arg for keyword in node.keywords
+                }, place
 
 
 CODE = "__import__('os').mkdir('made')"
@@ -157,15 +188,26 @@ CODE = "__import__('os').mkdir('made')"
 
 @pytest.mark.parametrize(
     "measure",
-    [CODE, f"LR(rel={CODE})", f"TOMA(aspects={CODE})", f"LR@{CODE}", f"TSE(exposure='{CODE}')"],
+    [
+        CODE,
+        f"LR(rel={CODE})",
+        f"TOMA(aspects={CODE})",
+        f"LR@{CODE}",
+        f"TSE(exposure='{CODE}')",
+    ],
 )
 def test_a_measure_is_no_program(measure: str, cli: Cli) -> None:
     with pytest.raises(ValueError, match=r"made|LR|TSE|TOMA"):
         irl.evaluate(measure, {"q": {"a": 1}}, {"q": {"a": 1.0}})
     assert cli("eval", "qrels.txt", "bm25.run", "-m", measure).code in (1, 2)
     assert cli("eval", CODE, CODE, "-m", "LR").code in (1, 2)
-    assert cli("compare", "qrels.txt", "bm25.run", "dph.txt", "-p", measure).code in (1, 2)
-    assert cli("meta", "split-half", "qrels.txt", "bm25.run", "dph.txt", "-m", CODE).code in (1, 2)
+    assert cli("compare", "qrels.txt", "bm25.run", "dph.txt", "-p", measure).code in (
+        1,
+        2,
+    )
+    assert cli(
+        "meta", "split-half", "qrels.txt", "bm25.run", "dph.txt", "-m", CODE
+    ).code in (1, 2)
     assert not Path("made").exists()
 
 
@@ -176,7 +218,16 @@ class Harmful:
 
 @pytest.mark.parametrize(
     "name",
-    ["run", "run.pkl", "run.pickle", "run.json", "run.parquet", "run.npz", "run.csv", "run.gz"],
+    [
+        "run",
+        "run.pkl",
+        "run.pickle",
+        "run.json",
+        "run.parquet",
+        "run.npz",
+        "run.csv",
+        "run.gz",
+    ],
 )
 def test_a_pickle_is_never_loaded(name: str, cli: Cli) -> None:
     Path(name).write_bytes(pickle.dumps({"q1": Harmful()}))

@@ -25,7 +25,15 @@ Terminal = Callable[..., Said]
 
 LONG = ["experiment-robust-bm25-rm3-k1-0.9", "experiment-robust-bm25-rm3-k1-1.2", "dph"]
 HEADS = [["run"], ["criterion"], ["query_id"], ["measure"], ["measure_a"]]
-MEASURES = ["LR", "TSE", "nDCG@10", "AP", "P@5", "RBP(p=0.8,rel=1)@1000", "RBP(p=0.9,rel=1)@1000"]
+MEASURES = [
+    "LR",
+    "TSE",
+    "nDCG@10",
+    "AP",
+    "P@5",
+    "RBP(p=0.8,rel=1)@1000",
+    "RBP(p=0.9,rel=1)@1000",
+]
 
 
 @pytest.fixture
@@ -41,11 +49,14 @@ def table_of(said: Said) -> list[str]:
     lines = said.out.splitlines()
     lines = lines[
         next(
-            i for i, line in enumerate(lines) if line.split()[:1] in HEADS and "  " in line.strip()
+            i
+            for i, line in enumerate(lines)
+            if line.split()[:1] in HEADS and "  " in line.strip()
         ) :
     ]
     end = next(
-        (i for i, line in enumerate(lines) if line.startswith(("(", "*")) or not line), len(lines)
+        (i for i, line in enumerate(lines) if line.startswith(("(", "*")) or not line),
+        len(lines),
     )
     return lines[:end]
 
@@ -72,7 +83,9 @@ def test_tables_fit_the_terminal(
         len(cells) <= 4 for cells in least
     )  # the names of a row and one number stay, whatever room there is
     names = {row.split()[0] for row in table_of(said)[1:]}
-    assert len(names) >= (2 if command in ("eval --by-query", "compare --explain") else 3)
+    assert len(names) >= (
+        2 if command in ("eval --by-query", "compare --explain") else 3
+    )
     shown, wide = said.out.split(), terminal(columns, *words, "--wide").out.split()
     assert ("--wide shows all" in " ".join(shown)) == (shown != wide)
 
@@ -112,7 +125,9 @@ def test_compare_shows_the_result_at_a_glance(
         columns, "compare", "lexirecall/demo", *runs.values(), "--caveats", "--verbose"
     )
     words = " ".join(everything.out.split())
-    assert all(" ".join(note.split()) in words for note in comparison_glance(result).notes)
+    assert all(
+        " ".join(note.split()) in words for note in comparison_glance(result).notes
+    )
     assert "correction holm" in words
     assert "correction holm" not in said.out
 
@@ -122,7 +137,9 @@ def test_the_demo_explains_its_zeros(columns: int, terminal: Terminal) -> None:
     said = terminal(columns, "demo")
     to_copy = ("ir-lexirecall ", "import ", "print(")  # stay in one line
     assert all(
-        width(line) <= columns for line in said.out.splitlines() if not line.startswith(to_copy)
+        width(line) <= columns
+        for line in said.out.splitlines()
+        if not line.startswith(to_copy)
     )
     words = " ".join(said.out.split())
     missing = [
@@ -136,7 +153,9 @@ def test_the_demo_explains_its_zeros(columns: int, terminal: Terminal) -> None:
     assert "ir-lexirecall explain-measure TSE" in words
 
 
-def test_columns_are_left_out_from_the_last_on(terminal: Terminal, runs: list[str]) -> None:
+def test_columns_are_left_out_from_the_last_on(
+    terminal: Terminal, runs: list[str]
+) -> None:
     said = terminal(40, "eval", "qrels.txt", *runs, "-m", *MEASURES)
     head = table_of(said)[0].split()
     assert head == ["run", *MEASURES][: len(head)]
@@ -147,9 +166,15 @@ def test_columns_are_left_out_from_the_last_on(terminal: Terminal, runs: list[st
     )
 
 
-def test_wide_and_a_file_show_all(terminal: Terminal, cli: Cli, runs: list[str]) -> None:
+def test_wide_and_a_file_show_all(
+    terminal: Terminal, cli: Cli, runs: list[str]
+) -> None:
     words = ("eval", "qrels.txt", *runs, "-m", *MEASURES)
-    assert terminal(40, *words, "--wide").out == cli(*words).out == terminal(400, *words).out
+    assert (
+        terminal(40, *words, "--wide").out
+        == cli(*words).out
+        == terminal(400, *words).out
+    )
     assert all(name in cli(*words).out for name in [*LONG, *MEASURES])
     assert terminal(40, *words, "-o", "table.txt").out == ""
     assert Path("table.txt").read_text() == cli(*words).out
@@ -186,7 +211,8 @@ def test_what_differs_from_the_baseline_is_marked(test: str, cli: Cli) -> None:
     assert said.code == 0
     result = irl.compare("lexirecall/demo", runs, measures, baseline="ql", test=test)
     tested = {
-        (row["run_a"], row["criterion"]): row for row in result.table().to_dict(orient="records")
+        (row["run_a"], row["criterion"]): row
+        for row in result.table().to_dict(orient="records")
     }
     glance = comparison_glance(result)
     assert said.out == glance_text(glance, options=True) + "\n"
@@ -196,9 +222,16 @@ def test_what_differs_from_the_baseline_is_marked(test: str, cli: Cli) -> None:
             verdict = tested[name, group.name]["verdict"] if name != "ql" else ""
             assert mark.strip("?") == signs.get(verdict, "")
     assert any("-" in mark for group in glance.groups for mark in group.marks)
-    how = {"t": "paired t-test", "sign": "sign test", "wilcoxon": "Wilcoxon signed-rank test"}[test]
+    how = {
+        "t": "paired t-test",
+        "sign": "sign test",
+        "wilcoxon": "Wilcoxon signed-rank test",
+    }[test]
     words_of = " ".join(said.out.split())
-    assert f"worse than ql ({how}, Holm's correction for 4 comparisons, p <= 0.05" in words_of
+    assert (
+        f"worse than ql ({how}, Holm's correction for 4 comparisons, p <= 0.05"
+        in words_of
+    )
     rows = list(csv.DictReader(io.StringIO(cli(*words, "--format", "csv").out)))
     for row in rows:
         for measure in measures:
@@ -237,38 +270,67 @@ def test_compare_prints_what_the_function_gives(cli: Cli) -> None:
         "--test",
         "bootstrap",
     )
-    options += ("--n-resamples", "200", "--seed", "4", "--alpha", "0.1", "--correction", "none")
-    said = cli("compare", "lexirecall/demo", *RUNS.values(), *options, "--format", "json")
+    options += (
+        "--n-resamples",
+        "200",
+        "--seed",
+        "4",
+        "--alpha",
+        "0.1",
+        "--correction",
+        "none",
+    )
+    said = cli(
+        "compare", "lexirecall/demo", *RUNS.values(), *options, "--format", "json"
+    )
     expected = irl.compare(
         "lexirecall/demo",
         RUNS,
         ["rpp(rel=2)@50", "AP(rel=2)"],
         baseline="ql",
-        test=irl.SignificanceTest("bootstrap", correction=None, alpha=0.1, n_resamples=200, seed=4),
+        test=irl.SignificanceTest(
+            "bootstrap", correction=None, alpha=0.1, n_resamples=200, seed=4
+        ),
     ).table()
-    assert json.loads(said.out) == expected.astype(object).where(expected.notna(), None).to_dict(
-        orient="records"
-    )
+    assert json.loads(said.out) == expected.astype(object).where(
+        expected.notna(), None
+    ).to_dict(orient="records")
 
 
 def pairs_of(said: Said) -> list[dict[str, str]]:
     """The rows of the table of pairs."""
     lines = said.out.splitlines()
     lines = [*lines[lines.index("Pairs:") + 1 :], ""]
-    head, *rows = [re.split(r"\s{2,}", line.strip()) for line in lines[: lines.index("")]]
+    head, *rows = [
+        re.split(r"\s{2,}", line.strip()) for line in lines[: lines.index("")]
+    ]
     return [dict(zip(head, row, strict=True)) for row in rows]
 
 
 def test_compare_says_what_is_significant(cli: Cli) -> None:
     said = cli("compare", "lexirecall/demo", *RUNS.values(), "--pairs")
     table = irl.compare("lexirecall/demo", RUNS).table()
-    heads = ["run_a", "run_b", "wins", "losses", "ties", "difference", "p_corrected", "verdict"]
-    for row, expected in zip(pairs_of(said), table.to_dict(orient="records"), strict=True):
+    heads = [
+        "run_a",
+        "run_b",
+        "wins",
+        "losses",
+        "ties",
+        "difference",
+        "p_corrected",
+        "verdict",
+    ]
+    for row, expected in zip(
+        pairs_of(said), table.to_dict(orient="records"), strict=True
+    ):
         assert list(row)[: len(heads)] == heads
         names = ("run_a", "run_b", "verdict")
         assert [row[name] for name in names] == [expected[name] for name in names]
         assert row["difference"] == f"{expected['difference']:.4f}"
-        assert row["95% interval"] == f"{expected['ci_low']:.4f} to {expected['ci_high']:.4f}"
+        assert (
+            row["95% interval"]
+            == f"{expected['ci_low']:.4f} to {expected['ci_high']:.4f}"
+        )
     assert {"better", "undecided"} <= set(table["verdict"])
     decided = (table["verdict"] != "undecided").sum()
     assert f"{decided} of 10 pairs differ significantly (sign test" in said.out
@@ -286,9 +348,9 @@ def test_explain_prints_what_decided(cli: Cli) -> None:
         "--format",
         "json",
     )
-    table = irl.compare("lexirecall/demo", {name: RUNS[name] for name in ("bm25", "ql")}).explain(
-        "bm25", "ql"
-    )
+    table = irl.compare(
+        "lexirecall/demo", {name: RUNS[name] for name in ("bm25", "ql")}
+    ).explain("bm25", "ql")
     expected = table.astype(object).where(table.notna(), None).to_dict(orient="records")
     assert json.loads(cli(*words).out) == expected
     said = cli(*words, "-p", "lexirecall", "AP", "--format", "table")
@@ -335,4 +397,6 @@ def test_counterexamples_are_whole_in_a_terminal(
     table = list(csv.DictReader(io.StringIO(cli(*words, "--format", "csv").out)))
     failed = [row for row in table if row["result"] == "fails"]
     assert len(failed) > 10
-    assert all(f"- {row['property']}: {row['counterexample']}" in shown for row in failed)
+    assert all(
+        f"- {row['property']}: {row['counterexample']}" in shown for row in failed
+    )

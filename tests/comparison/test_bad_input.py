@@ -25,7 +25,12 @@ VALUES = pd.DataFrame(
     {"run": ["a"] * 3 + ["b"] * 3, "query_id": list("qrs") * 2, "AP": 0.5, "P@5": 0.2}
 )
 SEEDS = pd.DataFrame(
-    [(run, seed, f"q{q}", (q + seed) / 9) for run in "ab" for seed in (0, 1) for q in range(5)],
+    [
+        (run, seed, f"q{q}", (q + seed) / 9)
+        for run in "ab"
+        for seed in (0, 1)
+        for q in range(5)
+    ],
     columns=["run", "seed", "query_id", "acc"],
 )
 CLUSTERED = irl.SignificanceTest(cluster=True)
@@ -35,8 +40,14 @@ BAD: dict[str, list[tuple[dict[str, Any], str]]] = {
         ({"runs": {"good": RUNS["ql"]}}, "at least 2 runs are needed, not 1"),
         ({"runs": {}}, "at least 2 runs are needed, not 0"),
         ({"runs": [RUNS["ql"], RUNS["bm25"]]}, ".*a mapping of names to runs"),
-        ({"runs": {1: RUNS["ql"], "1": RUNS["bm25"], "bad": RUNS["tfidf"]}}, r".*\b1\b"),
-        ({"runs": RUNS | {"weak": {"q01": {"r1": math.nan}}}}, "run 'weak'.*'r1'.*'q01'.*nan"),
+        (
+            {"runs": {1: RUNS["ql"], "1": RUNS["bm25"], "bad": RUNS["tfidf"]}},
+            r".*\b1\b",
+        ),
+        (
+            {"runs": RUNS | {"weak": {"q01": {"r1": math.nan}}}},
+            "run 'weak'.*'r1'.*'q01'.*nan",
+        ),
         ({"runs": RUNS | {"weak": TWICE}}, ".*'r1'.*'q01'"),
         ({"baseline": "best"}, f".*'best'.*{NAMES}"),
     ],
@@ -62,11 +73,17 @@ BAD: dict[str, list[tuple[dict[str, Any], str]]] = {
         ({"margin": -0.1, "baseline": "ql"}, ".*margin of lexirecall.*-0.1"),
         ({"margin": math.nan, "baseline": "ql"}, ".*margin of lexirecall.*nan"),
         ({"margin": "2%", "baseline": "ql"}, ".*margin of lexirecall.*2%.*preference"),
-        ({"margin": {"AP": 0.1}, "baseline": "ql"}, ".*unknown criterion of a margin 'AP'"),
+        (
+            {"margin": {"AP": 0.1}, "baseline": "ql"},
+            ".*unknown criterion of a margin 'AP'",
+        ),
         ({"margin": "much", "by": "AP", "baseline": "ql"}, ".*margin of AP.*'much'"),
     ],
     "groups": [
-        ({"groups": {"q01": "a"}}, r"groups: query 'q02' has no group .and 14 other cases.; add"),
+        (
+            {"groups": {"q01": "a"}},
+            r"groups: query 'q02' has no group .and 14 other cases.; add",
+        ),
         (
             {"groups": dict.fromkeys(QUERIES, "a")},
             "groups: all queries are in one group, a; leave groups out",
@@ -86,9 +103,15 @@ BAD: dict[str, list[tuple[dict[str, Any], str]]] = {
             {"values": VALUES, "by": "lexirecall"},
             "the preference 'lexirecall' compares rankings, not values; name measures",
         ),
-        ({"values": VALUES, "qrels": {"q": {"d": 1}}}, "give qrels and runs, or values, not both"),
+        (
+            {"values": VALUES, "qrels": {"q": {"d": 1}}},
+            "give qrels and runs, or values, not both",
+        ),
         ({"values": None}, "give qrels and runs, or values="),
-        ({"values": VALUES, "by": "nDCG"}, "values: no values of 'nDCG'; there are AP, P@5"),
+        (
+            {"values": VALUES, "by": "nDCG"},
+            "values: no values of 'nDCG'; there are AP, P@5",
+        ),
     ],
     "repeats": [
         ({"values": SEEDS}, ".*say what they are: repeats="),
@@ -96,8 +119,14 @@ BAD: dict[str, list[tuple[dict[str, Any], str]]] = {
             {"values": SEEDS, "repeats": "seeds", "test": "wilcoxon"},
             ".*needs the t-test, not 'wilcoxon'",
         ),
-        ({"runs": SEVERAL, "by": "AP"}, ".*run 'model' is a list of 2 runs; say what they are"),
-        ({"runs": SEVERAL, "by": "AP", "repeats": "seeds"}, ".*run 'bm25' has one seed"),
+        (
+            {"runs": SEVERAL, "by": "AP"},
+            ".*run 'model' is a list of 2 runs; say what they are",
+        ),
+        (
+            {"runs": SEVERAL, "by": "AP", "repeats": "seeds"},
+            ".*run 'bm25' has one seed",
+        ),
         (
             {"runs": SEVERAL, "by": "dominance", "repeats": "samples"},
             ".*'dominance' is a partial order",
@@ -122,7 +151,15 @@ def test_bad_input_is_named(arguments: dict[str, Any], message: str) -> None:
 OF_METHODS: list[tuple[str, list[Any], str]] = [
     *(
         (name, ["rpp"], ".*'rpp'.*lexirecall")
-        for name in ("matrix", "per_query", "means", "table", "verdicts", "ranking", "best_set")
+        for name in (
+            "matrix",
+            "per_query",
+            "means",
+            "table",
+            "verdicts",
+            "ranking",
+            "best_set",
+        )
     ),
     ("best_set", [None, 2], ".*alpha.*2"),
     ("explain", ["ql", "best"], f".*'best'.*{NAMES}"),
@@ -142,7 +179,9 @@ OF_METHODS: list[tuple[str, list[Any], str]] = [
 
 
 @pytest.mark.parametrize(("method", "arguments", "message"), OF_METHODS)
-def test_bad_input_of_methods_is_named(method: str, arguments: list[Any], message: str) -> None:
+def test_bad_input_of_methods_is_named(
+    method: str, arguments: list[Any], message: str
+) -> None:
     result = irl.compare(QRELS, RUNS)
     with pytest.raises(ValueError, match=f"^{method}: {message}"):
         getattr(result, method)(*arguments)

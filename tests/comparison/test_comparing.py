@@ -14,16 +14,24 @@ RUNS = {name: demo.run(name) for name in ("bm25", "ql")}
 DICTS = {"a": {"q": {"d": 2.0}}, "b": {"q": {"d": 1.0}}}
 
 
-@pytest.mark.parametrize("runs", [RUNS, DICTS, {"a": "a.run"}, {"a": Path("a.run"), "b": "b.run"}])
-@pytest.mark.parametrize("qrels", [demo.qrels(), {"q": {"d": 1}}, "qrels.txt", [("q", "d", 1)]])
+@pytest.mark.parametrize(
+    "runs", [RUNS, DICTS, {"a": "a.run"}, {"a": Path("a.run"), "b": "b.run"}]
+)
+@pytest.mark.parametrize(
+    "qrels", [demo.qrels(), {"q": {"d": 1}}, "qrels.txt", [("q", "d", 1)]]
+)
 def test_the_wrong_order_is_named(runs: Any, qrels: Any) -> None:
-    with pytest.raises(ValueError, match=r"^compare: the first argument is a mapping of names to"):
+    with pytest.raises(
+        ValueError, match=r"^compare: the first argument is a mapping of names to"
+    ):
         irl.compare(runs, qrels)
 
 
 @pytest.mark.parametrize("runs", ["runs/*.run", ["a.run", "b.run"], demo.run("ql"), 7])
 def test_runs_that_are_no_mapping_say_how_to_give_them(runs: Any) -> None:
-    with pytest.raises(ValueError, match=r"^compare: give the runs as a mapping .* \{'bm25':"):
+    with pytest.raises(
+        ValueError, match=r"^compare: give the runs as a mapping .* \{'bm25':"
+    ):
         irl.compare(demo.qrels(), runs)
 
 
@@ -45,14 +53,20 @@ def _deep_run(first_ranks: list[int]) -> dict[str, dict[str, float]]:
     return run
 
 
-@pytest.mark.parametrize("measure", ["LR", "LR(rel=1)@2000", "LR(form='weighted',n=5000)"])
-def test_wins_of_lexirecall_are_those_of_the_exact_order_though_values_tie(measure: str) -> None:
+@pytest.mark.parametrize(
+    "measure", ["LR", "LR(rel=1)@2000", "LR(form='weighted',n=5000)"]
+)
+def test_wins_of_lexirecall_are_those_of_the_exact_order_though_values_tie(
+    measure: str,
+) -> None:
     qrels = {f"q{number}": {f"d{i}": 1 for i in range(40)} for number in range(6)}
     qrels["nothing"] = {"d0": 0}
     runs = {"a": _deep_run([1, 1, 1, 9, 5, 5]), "b": _deep_run([2, 3, 4, 8, 5, 7])}
     result = irl.compare(qrels, runs, [measure, "lexirecall"], test="sign")
     by_value, exact = result.table().to_dict("records")
-    assert result.per_query(measure).nunique(axis=1).eq(1).all()  # floats tell none apart
+    assert (
+        result.per_query(measure).nunique(axis=1).eq(1).all()
+    )  # floats tell none apart
     assert (by_value["wins"], by_value["losses"], by_value["ties"]) == (4, 1, 2)
     assert (exact["wins"], exact["losses"], exact["ties"]) == (4, 1, 1)
     for column in ("p", "estimate", "ci_low", "ci_high"):
@@ -64,7 +78,14 @@ def test_wins_of_lexirecall_are_those_of_the_exact_order_though_values_tie(measu
     )
     assert winner.drop("nothing").tolist() == exactly.tolist()
     assert winner["nothing"] == "neither"
-    groups = {query_id: "odd" if query_id in ("q1", "q3", "q5") else "even" for query_id in qrels}
-    table = irl.compare(qrels, runs, measure, groups=groups).group_table().set_index("group")
+    groups = {
+        query_id: "odd" if query_id in ("q1", "q3", "q5") else "even"
+        for query_id in qrels
+    }
+    table = (
+        irl.compare(qrels, runs, measure, groups=groups)
+        .group_table()
+        .set_index("group")
+    )
     assert table.loc["odd", ["wins", "losses", "ties"]].tolist() == [2, 1, 0]
     assert table.loc["even", ["wins", "losses", "ties"]].tolist() == [2, 0, 2]

@@ -18,7 +18,9 @@ def random_collection(seed: int) -> Comparison:
     """Return three random runs on ten queries, of which q9 has no relevant document."""
     rng = np.random.default_rng(seed)
     queries, documents = [f"q{i}" for i in range(10)], [f"d{i}" for i in range(12)]
-    qrels = {q: {doc: int(rng.integers(0, 3)) for doc in documents[:6]} for q in queries}
+    qrels = {
+        q: {doc: int(rng.integers(0, 3)) for doc in documents[:6]} for q in queries
+    }
     qrels["q9"] = dict.fromkeys(documents[:3], 0)
     runs = {
         name: {q: {doc: float(rng.random()) for doc in documents} for q in queries}
@@ -27,20 +29,28 @@ def random_collection(seed: int) -> Comparison:
     return irl.compare(qrels, runs, BY)
 
 
-def preferred(result: Comparison, by: str, a: str, b: str) -> dict[str, tuple[str, float]]:
+def preferred(
+    result: Comparison, by: str, a: str, b: str
+) -> dict[str, tuple[str, float]]:
     """Return the run that a criterion prefers on each query that is no tie, and by how much."""
     table = result.explain(a, b, by)
     found = {}
     for row in table.to_dict("records"):
-        size = row["value_a"] - row["value_b"] if "value_a" in row else row["preference"]
+        size = (
+            row["value_a"] - row["value_b"] if "value_a" in row else row["preference"]
+        )
         if row["preference"]:
             found[row["query_id"]] = (a if row["preference"] > 0 else b, abs(size))
     return found
 
 
 @pytest.mark.parametrize("seed", range(6))
-@pytest.mark.parametrize("pair", [("nDCG@10", "lexirecall"), ("rpp", "RR"), ("lexirecall", "rpp")])
-def test_the_queries_are_those_of_two_comparisons(seed: int, pair: tuple[str, str]) -> None:
+@pytest.mark.parametrize(
+    "pair", [("nDCG@10", "lexirecall"), ("rpp", "RR"), ("lexirecall", "rpp")]
+)
+def test_the_queries_are_those_of_two_comparisons(
+    seed: int, pair: tuple[str, str]
+) -> None:
     result, (x, y) = random_collection(seed), pair
     for a, b in (("one", "two"), ("three", "one")):
         by_x, by_y = preferred(result, x, a, b), preferred(result, y, a, b)
@@ -65,7 +75,9 @@ def test_the_queries_are_those_of_two_comparisons(seed: int, pair: tuple[str, st
 
 def test_what_decided_is_that_of_each_criterion() -> None:
     result = random_collection(1)
-    together = explained_together(result.compared, "one", "two", BY).set_index("query_id")
+    together = explained_together(result.compared, "one", "two", BY).set_index(
+        "query_id"
+    )
     assert list(together.index) == result.query_ids
     for by in BY:
         alone = result.explain("one", "two", by).set_index("query_id")
@@ -87,6 +99,8 @@ def test_what_decided_is_that_of_each_criterion() -> None:
         (("RR", "AP", "one", "two"), "unknown criterion 'AP'"),
     ],
 )
-def test_bad_arguments_are_named(arguments: tuple[str, str, str, str], message: str) -> None:
+def test_bad_arguments_are_named(
+    arguments: tuple[str, str, str, str], message: str
+) -> None:
     with pytest.raises(ValueError, match=f"^disagreements: {re.escape(message)}"):
         random_collection(0).disagreements(*arguments)

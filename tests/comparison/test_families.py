@@ -14,7 +14,9 @@ BY = ["AP", "RR", "nDCG@10", "lexirecall"]
 
 def compared(family="criterion", by=BY, **how):
     test = SignificanceTest(how.pop("name", None), family=family, **how)
-    return irl.compare("lexirecall/demo", irl.demo.runs(), by, baseline="bm25", test=test)
+    return irl.compare(
+        "lexirecall/demo", irl.demo.runs(), by, baseline="bm25", test=test
+    )
 
 
 @pytest.mark.parametrize("correction", ["holm", "bonferroni", "fdr_bh", None])
@@ -23,7 +25,9 @@ def test_the_family_of_all_criteria_is_corrected_together(correction, baseline):
     tables = {}
     for family in ("criterion", "all"):
         test = SignificanceTest(correction=correction, family=family)
-        result = irl.compare("lexirecall/demo", irl.demo.runs(), BY, baseline=baseline, test=test)
+        result = irl.compare(
+            "lexirecall/demo", irl.demo.runs(), BY, baseline=baseline, test=test
+        )
         tables[family] = result.table()
     single, together = tables["criterion"], tables["all"]
     adjusted, reject = corrected(single["p"].to_numpy(), correction, 0.05)
@@ -67,7 +71,10 @@ def test_two_runs_name_the_criteria_that_are_left():
     error = x.std(ddof=1) / np.sqrt(30)
     gains = {"x": 5 * error, "y": 2.2 * error, "z": 0.1 * error}  # in standard errors
     values = {
-        "a": {f"q{q}": {n: 0.5 + d + gain for n, gain in gains.items()} for q, d in enumerate(x)},
+        "a": {
+            f"q{q}": {n: 0.5 + d + gain for n, gain in gains.items()}
+            for q, d in enumerate(x)
+        },
         "b": {f"q{q}": dict.fromkeys(gains, 0.5) for q in range(30)},
     }
     result = irl.compare(values=values)
@@ -77,7 +84,9 @@ def test_two_runs_name_the_criteria_that_are_left():
 
 def test_undefined_criteria_take_no_part():
     qrels = {f"q{i}": {"a": 1} for i in range(8)}
-    runs = {n: {q: {"a": 1.0, "b": s} for q in qrels} for n, s in (("x", 0.5), ("y", 2.0))}
+    runs = {
+        n: {q: {"a": 1.0, "b": s} for q in qrels} for n, s in (("x", 0.5), ("y", 2.0))
+    }
     result = irl.compare(qrels, runs, ["AP", "RR"])
     assert result.compared.defined_criteria == ["AP", "RR"]
 
@@ -86,7 +95,12 @@ def test_groups_are_corrected_together_with_the_criteria():
     groups = {f"q{i:02}": "first" if i <= 8 else "second" for i in range(1, 17)}
     test = SignificanceTest(family="all")
     result = irl.compare(
-        "lexirecall/demo", irl.demo.runs(), ["AP", "RR"], baseline="bm25", test=test, groups=groups
+        "lexirecall/demo",
+        irl.demo.runs(),
+        ["AP", "RR"],
+        baseline="bm25",
+        test=test,
+        groups=groups,
     )
     table = result.group_table()
     np.testing.assert_allclose(
@@ -116,7 +130,9 @@ def test_a_benchmark_corrects_over_all_criteria():
     tables = {}
     for family in ("criterion", "all"):
         test = SignificanceTest(family=family, n_resamples=999)
-        result = irl.benchmark(collections, runs, ["AP", "RR"], baseline="bm25", test=test)
+        result = irl.benchmark(
+            collections, runs, ["AP", "RR"], baseline="bm25", test=test
+        )
         tables[family] = result.overall()
         said = "f corrected over both criteria: "
         assert (

@@ -33,7 +33,9 @@ def written(run: dict[str, dict[str, float]], path: Path) -> str:
     return str(path)
 
 
-def by_python(baseline: Any, candidate: Any, measure: str, **options: Any) -> tuple[int, str]:
+def by_python(
+    baseline: Any, candidate: Any, measure: str, **options: Any
+) -> tuple[int, str]:
     found = irl.gate(QRELS, baseline, candidate, measure, **options)
     return found.exit_code, str(found)
 
@@ -43,12 +45,17 @@ def by_every_door(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> Any:
     """A gate asked in Python, on the command line and by pytest's assertion: exit code and text."""
     from pytest_lexirecall import assert_not_worse
 
-    def ask(baseline: Any, candidate: Any, measure: str, **options: Any) -> tuple[int, str]:
+    def ask(
+        baseline: Any, candidate: Any, measure: str, **options: Any
+    ) -> tuple[int, str]:
         code, text = by_python(baseline, candidate, measure, **options)
         qrels = tmp_path / "qrels.txt"
         lines = [f"{q} 0 {d} {g}" for q, docs in QRELS.items() for d, g in docs.items()]
         qrels.write_text("\n".join(lines) + "\n")
-        files = [written(baseline, tmp_path / "main.run"), written(candidate, tmp_path / "new.run")]
+        files = [
+            written(baseline, tmp_path / "main.run"),
+            written(candidate, tmp_path / "new.run"),
+        ]
         words = {"strict": ["--strict"], "judged": ["--no-bounds"], "evidence": []}
         flags = words[options.get("rule", "evidence")]
         flags += ["--test", options["test"]] if "test" in options else []
@@ -59,13 +66,17 @@ def by_every_door(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> Any:
         fails = pytest.raises(AssertionError) if code else nullcontext()
         with fails as caught:
             assert_not_worse(QRELS, baseline, candidate, measure, **options)
-        assert caught is None or ("might undo" in str(caught.value)) == ("might undo" in text)
+        assert caught is None or ("might undo" in str(caught.value)) == (
+            "might undo" in text
+        )
         return code, text
 
     return ask
 
 
-def test_a_loss_that_some_grades_are_known_to_undo_is_undecided(by_every_door: Any) -> None:
+def test_a_loss_that_some_grades_are_known_to_undo_is_undecided(
+    by_every_door: Any,
+) -> None:
     code, text = by_every_door(BASELINE, NEW, "P@2")
     assert code == 0
     assert "undecided ?" in " ".join(text.replace("|", " ").split())
@@ -112,7 +123,9 @@ SAME = "PASSED: nothing changed: {} retrieves the same documents as {}, at the s
 
 @pytest.mark.parametrize("rule", ["evidence", "judged", "strict", "drop"])
 def test_an_unchanged_run_passes_by_every_rule(rule: str) -> None:
-    other = {q: {d: s * 7 for d, s in reversed(docs.items())} for q, docs in NEW.items()}
+    other = {
+        q: {d: s * 7 for d, s in reversed(docs.items())} for q, docs in NEW.items()
+    }
     for candidate in (NEW, dict(reversed(NEW.items())), other):
         found = irl.gate(QRELS, NEW, candidate, ["AP", "P@2", "lexirecall"], rule=rule)
         assert (found.unchanged, found.outcome, found.exit_code) == (True, "passed", 0)
@@ -130,7 +143,9 @@ def test_an_unchanged_run_passes_by_every_rule(rule: str) -> None:
     ],
     ids=["another document", "another order", "one more document", "one query less"],
 )
-def test_a_run_that_differs_in_unjudged_documents_only_has_changed(candidate: Any) -> None:
+def test_a_run_that_differs_in_unjudged_documents_only_has_changed(
+    candidate: Any,
+) -> None:
     found = irl.gate(QRELS, NEW, candidate, "P@1", rule="strict", allow_empty=True)
     assert not found.unchanged
     assert "nothing changed" not in str(found)
@@ -148,12 +163,16 @@ def test_runs_that_cannot_be_read_again_are_compared_as_far_as_they_can_be() -> 
     assert irl.gate(QRELS, iter(rows), iter(rows), "AP").outcome == "passed"
     judgments = Judgments.from_qrels(QRELS)
     aligned, again = align(judgments, NEW), align(judgments, NEW)
-    assert irl.gate(judgments, aligned, aligned, "AP", rule="strict").outcome == "passed"
+    assert (
+        irl.gate(judgments, aligned, aligned, "AP", rule="strict").outcome == "passed"
+    )
     found = irl.gate(judgments, aligned, again, "AP")
     assert not found.unchanged  # unjudged documents may differ
 
 
-@pytest.mark.parametrize("how", ["one path", "two paths", "two spellings", "compressed"])
+@pytest.mark.parametrize(
+    "how", ["one path", "two paths", "two spellings", "compressed"]
+)
 @pytest.mark.parametrize("flags", [[], ["--strict"], ["--rule", "drop"]])
 def test_the_command_takes_an_unchanged_file(
     how: str,
@@ -180,7 +199,10 @@ def test_the_command_takes_an_unchanged_file(
     said = capfd.readouterr()
     baseline = "main" if how != "two spellings" else "main.run"
     assert said.out.startswith("### " + SAME.format(candidate, baseline))
-    assert exit_code("gate", "qrels.txt", first, second, "-m", "AP", "--format", "json") == 0
+    assert (
+        exit_code("gate", "qrels.txt", first, second, "-m", "AP", "--format", "json")
+        == 0
+    )
     assert json.loads(capfd.readouterr().out)["unchanged"]
 
 

@@ -30,25 +30,37 @@ def written(path: Path, values: dict[str, float], name: str = "accuracy") -> str
 
 
 def outcome_in_python(main: Any, branch: Any, **options: Any) -> int:
-    return irl.gate(values={"main": frame(main), "branch": frame(branch)}, **options).exit_code
+    return irl.gate(
+        values={"main": frame(main), "branch": frame(branch)}, **options
+    ).exit_code
 
 
-def outcome_on_the_command_line(main: Any, branch: Any, folder: Path, **options: Any) -> int:
+def outcome_on_the_command_line(
+    main: Any, branch: Any, folder: Path, **options: Any
+) -> int:
     words = [f"--{name.replace('_', '-')}={value}" for name, value in options.items()]
-    files = [written(folder / f"{name}.csv", x) for name, x in (("main", main), ("branch", branch))]
+    files = [
+        written(folder / f"{name}.csv", x)
+        for name, x in (("main", main), ("branch", branch))
+    ]
     return exit_code("gate", *words, "--values", *files)
 
 
 @pytest.mark.parametrize(("branch", "code"), [(SAME, 0), (WORSE, 3)])
 def test_every_door_gives_the_same_outcome(
-    branch: dict[str, float], code: int, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+    branch: dict[str, float],
+    code: int,
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
 ) -> None:
     assert outcome_in_python(MAIN, branch) == code
     assert outcome_on_the_command_line(MAIN, branch, tmp_path) == code
     assert "unjudged" not in capfd.readouterr().out
     files = [str(tmp_path / "main.csv"), str(tmp_path / "branch.csv")]
     if code:
-        with pytest.raises(AssertionError, match="branch is worse than main by accuracy"):
+        with pytest.raises(
+            AssertionError, match="branch is worse than main by accuracy"
+        ):
             assert_not_worse(values=files)
     else:
         assert assert_not_worse(values=files).outcome == "passed"
@@ -60,7 +72,16 @@ def test_values_decide_as_the_rankings_that_they_come_from() -> None:
     values = by_rankings.comparison.per_query("AP")
     tables = {name: values[[name]].rename(columns={name: "AP"}) for name in ("a", "b")}
     by_values = irl.gate(values=tables)
-    columns = ["mean_a", "mean_b", "difference", "p", "worse_p", "not_worse_p", "verdict", "fails"]
+    columns = [
+        "mean_a",
+        "mean_b",
+        "difference",
+        "p",
+        "worse_p",
+        "not_worse_p",
+        "verdict",
+        "fails",
+    ]
     pd.testing.assert_frame_equal(by_values.table[columns], by_rankings.table[columns])
     assert by_values.outcome == by_rankings.outcome
 
@@ -87,11 +108,17 @@ def test_runs_are_chosen_by_name_and_others_play_no_part() -> None:
     gate = irl.gate(values=values, baseline="main", candidate="branch")
     assert (gate.baseline, gate.candidate, gate.outcome) == ("main", "branch", "worse")
     assert len(gate.comparison.query_ids) == 30
-    with pytest.raises(ValueError, match="gate: values hold the runs old, main, branch: name two"):
+    with pytest.raises(
+        ValueError, match="gate: values hold the runs old, main, branch: name two"
+    ):
         irl.gate(values=values)
-    with pytest.raises(ValueError, match=r"no values of run 'mainn'; .*did you mean 'main'"):
+    with pytest.raises(
+        ValueError, match=r"no values of run 'mainn'; .*did you mean 'main'"
+    ):
         irl.gate(values=values, baseline="mainn", candidate="branch")
-    with pytest.raises(ValueError, match=r"the candidate and its baseline are one run, 'main'"):
+    with pytest.raises(
+        ValueError, match=r"the candidate and its baseline are one run, 'main'"
+    ):
         irl.gate(values=values, baseline="main", candidate="main")
 
 
@@ -103,16 +130,25 @@ def test_a_ledger_counts_looks_at_values(tmp_path: Path) -> None:
         (1, False),
         (1, True),
     ]
-    other = irl.gate(values={"main": frame(MAIN), "branch": frame(SAME)}, ledger=ledger).look
+    other = irl.gate(
+        values={"main": frame(MAIN), "branch": frame(SAME)}, ledger=ledger
+    ).look
     assert other is not None
     assert other.number == 2
-    assert [json.loads(line)["look"] for line in ledger.read_text().splitlines()] == [1, 1, 2, 2]
+    assert [json.loads(line)["look"] for line in ledger.read_text().splitlines()] == [
+        1,
+        1,
+        2,
+        2,
+    ]
 
 
 def test_the_release_is_a_second_baseline() -> None:
     half = MAIN | dict.fromkeys(ITEMS[:1], 0.0)
     values = {"main": frame(half), "branch": frame(WORSE), "release": frame(MAIN)}
-    gate = irl.gate(values=values, baseline="main", candidate="branch", release="release")
+    gate = irl.gate(
+        values=values, baseline="main", candidate="branch", release="release"
+    )
     assert gate.release is not None
     assert (gate.release.baseline, gate.release.candidate) == ("release", "branch")
     assert gate.comparison.test.alpha == pytest.approx(0.025)
@@ -133,7 +169,9 @@ FAULTS: list[tuple[dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("arguments", "message"), FAULTS)
-def test_bad_arguments_name_the_way_out(arguments: dict[str, Any], message: str) -> None:
+def test_bad_arguments_name_the_way_out(
+    arguments: dict[str, Any], message: str
+) -> None:
     with pytest.raises(ValueError, match=f"gate: .*{message}"):
         irl.gate(**arguments)
 
@@ -142,9 +180,18 @@ def test_bad_arguments_name_the_way_out(arguments: dict[str, Any], message: str)
     ("words", "message"),
     [
         (["--values", "a.csv", "--levels", "1"], "--levels is about judgments"),
-        (["q", "a", "b", "--values", "a.csv"], "give QRELS and RUN, or --values FILE, not both"),
-        (["q", "a", "b", "--where", "x=1", "-m", "AP"], "--where says how to read --values"),
-        (["q", "a", "b", "--candidate", "x", "-m", "AP"], "--candidate names a run of --values"),
+        (
+            ["q", "a", "b", "--values", "a.csv"],
+            "give QRELS and RUN, or --values FILE, not both",
+        ),
+        (
+            ["q", "a", "b", "--where", "x=1", "-m", "AP"],
+            "--where says how to read --values",
+        ),
+        (
+            ["q", "a", "b", "--candidate", "x", "-m", "AP"],
+            "--candidate names a run of --values",
+        ),
         (["--values", "a.csv", "--where", "x"], "must look like COLUMN=VALUE"),
     ],
 )

@@ -15,16 +15,26 @@ import ir_lexirecall as irl
 from ir_lexirecall import demo
 from ir_lexirecall.cli import main
 from ir_lexirecall.pt_docs.commands import write_files
-from ir_lexirecall.significance import SignificanceTest, TestResult, corrected, margin_test
+from ir_lexirecall.significance import (
+    SignificanceTest,
+    TestResult,
+    corrected,
+    margin_test,
+)
 
 QRELS, RUNS = demo.qrels(), demo.runs()
 QUERIES = [f"q{i:02}" for i in range(1, 17)]
-KINDS = {query: "how" if i < 6 else "what" if i < 9 else "who" for i, query in enumerate(QUERIES)}
+KINDS = {
+    query: "how" if i < 6 else "what" if i < 9 else "who"
+    for i, query in enumerate(QUERIES)
+}
 USERS = {query: f"u{i % 5}" for i, query in enumerate(QUERIES)}
 BY = ["AP", "SL3(n=90)", "lexirecall", "rpp", "dominance"]
 
 
-def clustered(name: str, x: np.ndarray, groups: Iterable[object], **options: int) -> TestResult:
+def clustered(
+    name: str, x: np.ndarray, groups: Iterable[object], **options: int
+) -> TestResult:
     return SignificanceTest(
         name, groups=tuple(map(str, groups)), progress=False, **options
     ).of_pairs(x)
@@ -56,15 +66,23 @@ def test_a_group_is_a_collection_of_its_own(options: dict[str, Any]) -> None:
         assert set(rows["queries"]) == {len(alone.query_ids)}
         expected = alone.table()
         columns = [name for name in expected.columns if name not in over_groups]
-        pd.testing.assert_frame_equal(rows[columns], expected[columns], check_exact=False)
+        pd.testing.assert_frame_equal(
+            rows[columns], expected[columns], check_exact=False
+        )
         rows = means[means["group"] == group].reset_index(drop=True)
-        pd.testing.assert_frame_equal(rows[alone.means().columns.tolist()], alone.means())
+        pd.testing.assert_frame_equal(
+            rows[alone.means().columns.tolist()], alone.means()
+        )
 
 
 @pytest.mark.parametrize("test", ["t", "sign", "tukey"])
 def test_p_is_corrected_over_groups_and_pairs(test: str) -> None:
     result = irl.compare(
-        QRELS, RUNS, ["AP", "RR"], groups=KINDS, test=SignificanceTest(test, n_resamples=199)
+        QRELS,
+        RUNS,
+        ["AP", "RR"],
+        groups=KINDS,
+        test=SignificanceTest(test, n_resamples=199),
     )
     for by in ("AP", "RR"):
         table = result.group_table(by)
@@ -75,8 +93,13 @@ def test_p_is_corrected_over_groups_and_pairs(test: str) -> None:
 
 
 def test_verdicts_with_a_margin_are_corrected_over_groups_and_criteria() -> None:
-    result = irl.compare(QRELS, RUNS, ["AP", "RR"], baseline="bm25", groups=KINDS, margin=0.1)
-    table, p = result.group_table(), {"worse": [], "better": [], "within": [], "not_worse": []}
+    result = irl.compare(
+        QRELS, RUNS, ["AP", "RR"], baseline="bm25", groups=KINDS, margin=0.1
+    )
+    table, p = (
+        result.group_table(),
+        {"worse": [], "better": [], "within": [], "not_worse": []},
+    )
     for by in ("AP", "RR"):
         values = result.per_query(by)
         for group in ("how", "what", "who"):
@@ -90,8 +113,12 @@ def test_verdicts_with_a_margin_are_corrected_over_groups_and_criteria() -> None
         assert table[f"{side}_p"].tolist() == pytest.approx(adjusted.tolist())
         assert (table["verdict"] == side).tolist() == reject.tolist()
     for side in ("within", "not_worse"):
-        of_criteria = [corrected(part, "holm", 0.05)[0] for part in np.split(np.array(p[side]), 2)]
-        assert table[f"{side}_p"].tolist() == pytest.approx(np.concatenate(of_criteria).tolist())
+        of_criteria = [
+            corrected(part, "holm", 0.05)[0] for part in np.split(np.array(p[side]), 2)
+        ]
+        assert table[f"{side}_p"].tolist() == pytest.approx(
+            np.concatenate(of_criteria).tolist()
+        )
 
 
 def test_groups_are_units() -> None:
@@ -126,17 +153,24 @@ def test_groups_are_units() -> None:
     by_object = result.with_test(SignificanceTest("bootstrap", alpha=0.1)).table("AP")
     assert by_object["p"].tolist() == drawn["p"].tolist()
     with pytest.raises(
-        ValueError, match=r"^with_test: groups of queries are units of the tests .*, not of t"
+        ValueError,
+        match=r"^with_test: groups of queries are units of the tests .*, not of t",
     ):
         result.with_test(SignificanceTest("t"))
     assert result.provenance["groups"] == "5, the units of tests"
-    assert "with groups of queries as units, Holm's correction" in result.summary(full=True)
+    assert "with groups of queries as units, Holm's correction" in result.summary(
+        full=True
+    )
 
 
 def test_copies_of_a_query_are_no_more_evidence() -> None:
-    copies = pd.concat([QRELS.assign(query_id=QRELS["query_id"] + f"-{i}") for i in range(3)])
+    copies = pd.concat(
+        [QRELS.assign(query_id=QRELS["query_id"] + f"-{i}") for i in range(3)]
+    )
     runs = {
-        name: pd.concat([run.assign(query_id=run["query_id"] + f"-{i}") for i in range(3)])
+        name: pd.concat(
+            [run.assign(query_id=run["query_id"] + f"-{i}") for i in range(3)]
+        )
         for name, run in RUNS.items()
     }
     users = {f"{query}-{i}": query for query in QUERIES for i in range(3)}
@@ -158,15 +192,20 @@ def test_copies_of_a_query_are_no_more_evidence() -> None:
 
 def test_what_groups_cannot_say() -> None:
     plain = irl.compare(QRELS, RUNS, "AP")
-    units = irl.compare(QRELS, RUNS, "AP", groups=USERS, test=irl.SignificanceTest(cluster=True))
-    with pytest.raises(ValueError, match=r"^group_means: the groups are the units of the tests"):
+    units = irl.compare(
+        QRELS, RUNS, "AP", groups=USERS, test=irl.SignificanceTest(cluster=True)
+    )
+    with pytest.raises(
+        ValueError, match=r"^group_means: the groups are the units of the tests"
+    ):
         units.group_means()
     with pytest.raises(
         ValueError, match=r"^detectable: planning counts queries that are independent"
     ):
         units.detectable()
     with pytest.raises(
-        ValueError, match=r"^sequential: the sequential test looks at queries that are independent"
+        ValueError,
+        match=r"^sequential: the sequential test looks at queries that are independent",
     ):
         units.sequential()
     assert plain.bounds()[["ci_low", "ci_high"]].notna().all(axis=None)
@@ -208,7 +247,9 @@ def test_pictures_and_reports_show_every_group() -> None:
     assert html.count(">how (6)</th>") == 2 * 4
     assert "Differences in groups of queries" in html
     assert '<section id="groups"' not in page_of(
-        irl.compare(QRELS, RUNS, "AP", groups=USERS, test=irl.SignificanceTest(cluster=True))
+        irl.compare(
+            QRELS, RUNS, "AP", groups=USERS, test=irl.SignificanceTest(cluster=True)
+        )
     )
 
 
@@ -220,7 +261,16 @@ def test_the_command_line(
         "".join(f"{q} {g}\n" for q, g in KINDS.items()), encoding="utf-8"
     )
     monkeypatch.chdir(tmp_path)
-    command = ["compare", "qrels.txt", "bm25.run", "ql.run", "-m", "AP", "--groups", "kinds.txt"]
+    command = [
+        "compare",
+        "qrels.txt",
+        "bm25.run",
+        "ql.run",
+        "-m",
+        "AP",
+        "--groups",
+        "kinds.txt",
+    ]
     assert main([*command, "--format", "json"]) == 0
     rows = json.loads(capsys.readouterr().out)
     assert [row["group"] for row in rows] == [None, "how", "what", "who"]
@@ -250,7 +300,11 @@ PARTS = {
     for name, ids in (("one", QUERIES[::2]), ("two", QUERIES[1::2]))
 }
 TABLE = pd.DataFrame(
-    [(c, q, KINDS[q]) for c, part in PARTS.items() for q in sorted(set(part["query_id"]))]
+    [
+        (c, q, KINDS[q])
+        for c, part in PARTS.items()
+        for q in sorted(set(part["query_id"]))
+    ]
 )
 TABLE.columns = ["collection", "query_id", "group"]
 OPTIONS: dict[str, Any] = {"baseline": "bm25", "test": SignificanceTest(n_resamples=99)}
@@ -266,7 +320,9 @@ def over_parts(groups: Any, by: Any = ("AP", "lexirecall"), **options: Any) -> A
 def test_groups_of_a_benchmark_are_those_of_each_collection(tmp_path: Path) -> None:
     TABLE.to_csv(tmp_path / "groups.csv", index=False)
     TABLE.to_parquet(tmp_path / "groups.parquet")
-    by_name = {name: {q: KINDS[q] for q in part["query_id"]} for name, part in PARTS.items()}
+    by_name = {
+        name: {q: KINDS[q] for q in part["query_id"]} for name, part in PARTS.items()
+    }
     for groups in (
         KINDS,
         by_name,
@@ -278,7 +334,9 @@ def test_groups_of_a_benchmark_are_those_of_each_collection(tmp_path: Path) -> N
         for table in ("group_table", "group_means"):
             found = getattr(result, table)()
             for name, qrels in PARTS.items():
-                alone = irl.compare(qrels, RUNS, ["AP", "lexirecall"], groups=KINDS, **OPTIONS)
+                alone = irl.compare(
+                    qrels, RUNS, ["AP", "lexirecall"], groups=KINDS, **OPTIONS
+                )
                 rows = (
                     found[found["collection"] == name]
                     .drop(columns="collection")
@@ -286,9 +344,16 @@ def test_groups_of_a_benchmark_are_those_of_each_collection(tmp_path: Path) -> N
                 )
                 pd.testing.assert_frame_equal(rows, getattr(alone, table)())
     assert over_parts(KINDS).overall().equals(over_parts(None).overall())
-    kinds = {name: part.assign(kind=part["query_id"].map(KINDS)) for name, part in PARTS.items()}
+    kinds = {
+        name: part.assign(kind=part["query_id"].map(KINDS))
+        for name, part in PARTS.items()
+    }
     result = irl.benchmark(
-        kinds, dict.fromkeys(PARTS, RUNS), ["AP", "lexirecall"], groups="kind", **OPTIONS
+        kinds,
+        dict.fromkeys(PARTS, RUNS),
+        ["AP", "lexirecall"],
+        groups="kind",
+        **OPTIONS,
     )
     assert result.group_table().equals(over_parts(KINDS).group_table())
 
@@ -296,7 +361,9 @@ def test_groups_of_a_benchmark_are_those_of_each_collection(tmp_path: Path) -> N
 @pytest.mark.parametrize("over", ["queries", "collections"])
 def test_over_collections_copies_of_a_query_are_no_more_evidence(over: str) -> None:
     def copied(table: pd.DataFrame) -> pd.DataFrame:
-        return pd.concat([table.assign(query_id=table["query_id"] + f"-{i}") for i in range(3)])
+        return pd.concat(
+            [table.assign(query_id=table["query_id"] + f"-{i}") for i in range(3)]
+        )
 
     users = {f"{query}-{i}": query for query in QUERIES for i in range(3)}
     runs = {name: copied(run) for name, run in RUNS.items()}
@@ -306,7 +373,9 @@ def test_over_collections_copies_of_a_query_are_no_more_evidence(over: str) -> N
         "groups": users,
         "test": SignificanceTest(n_resamples=99, cluster=True),
     }
-    many = irl.benchmark(parts, dict.fromkeys(parts, runs), ["AP", "lexirecall"], **options)
+    many = irl.benchmark(
+        parts, dict.fromkeys(parts, runs), ["AP", "lexirecall"], **options
+    )
     once = over_parts(None, test=SignificanceTest("randomisation", n_resamples=99))
     expected, found = once.overall(over), many.overall(over)
     pd.testing.assert_frame_equal(found, expected, check_exact=False, check_like=True)
@@ -341,12 +410,16 @@ def test_over_collections_copies_of_a_query_are_no_more_evidence(over: str) -> N
         ),
     ],
 )
-def test_bad_groups_of_a_benchmark(groups: Any, options: dict[str, Any], message: str) -> None:
+def test_bad_groups_of_a_benchmark(
+    groups: Any, options: dict[str, Any], message: str
+) -> None:
     with pytest.raises(ValueError, match=f"^benchmark: {message}"):
         over_parts(groups, **options)
 
 
-def test_groups_stay_units_where_the_test_of_a_file_is_overridden(tmp_path: Path) -> None:
+def test_groups_stay_units_where_the_test_of_a_file_is_overridden(
+    tmp_path: Path,
+) -> None:
     source = tmp_path / "suite.toml"
     for name, part in PARTS.items():
         part.to_csv(tmp_path / f"{name}.csv", index=False)
@@ -373,32 +446,52 @@ def test_a_test_of_groups_asks_for_groups() -> None:
         result.with_test(SignificanceTest(cluster=True))
 
 
-def test_over_collections_no_interval_of_groups_whose_size_goes_with_their_effect() -> None:
+def test_over_collections_no_interval_of_groups_whose_size_goes_with_their_effect() -> (
+    None
+):
     users = [f"user{u:02}" for u in range(12) for _ in range(1 + 3 * u)]
     gain = np.repeat(np.arange(12) / 24, [1 + 3 * u for u in range(12)])
     noise = np.random.default_rng(0).normal(0, 0.01, len(users))
     table = pd.DataFrame(
-        {"base": 0.2 + noise, "more for large ones": 0.2 + gain, "as much for all": 0.3 - noise}
+        {
+            "base": 0.2 + noise,
+            "more for large ones": 0.2 + gain,
+            "as much for all": 0.3 - noise,
+        }
     )
     table["query_id"] = [f"q{i}" for i in range(len(users))]
-    parts = {name: table.melt("query_id", var_name="run", value_name="AP") for name in ("a", "b")}
+    parts = {
+        name: table.melt("query_id", var_name="run", value_name="AP")
+        for name in ("a", "b")
+    }
     result = irl.benchmark(
         values=parts,
         baseline="base",
-        groups={name: dict(zip(table["query_id"], users, strict=True)) for name in parts},
+        groups={
+            name: dict(zip(table["query_id"], users, strict=True)) for name in parts
+        },
         test=SignificanceTest("bootstrap", cluster=True),
     )
     found = result.overall().set_index("run")
     assert (
-        found.loc["more for large ones", ["ci_low", "ci_high", "difference_low", "difference_high"]]
+        found.loc[
+            "more for large ones",
+            ["ci_low", "ci_high", "difference_low", "difference_high"],
+        ]
         .isna()
         .all()
     )
-    assert found.loc["as much for all", ["difference_low", "difference_high"]].notna().all()
+    assert (
+        found.loc["as much for all", ["difference_low", "difference_high"]]
+        .notna()
+        .all()
+    )
     assert found.loc["more for large ones", "p"] < 0.01
     others = result.overall("collections").set_index("run")[
         ["effect_low", "effect_high", "next_low", "next_high"]
     ]
     assert others.loc["more for large ones"].isna().all()
     assert others.loc["as much for all"].notna().all()
-    assert "a: Groups differ in size. The test keeps its level" in result.summary(full=True)
+    assert "a: Groups differ in size. The test keeps its level" in result.summary(
+        full=True
+    )

@@ -33,10 +33,16 @@ def run(seed: int, depth: int = 3) -> dict[str, dict[str, float]]:
 
 def test_each_look_spends_less_and_all_of_them_alpha(tmp_path: Path) -> None:
     ledger = tmp_path / "gate.jsonl"
-    found = [irl.gate(QRELS, run(0), run(seed), "RR", ledger=ledger) for seed in (1, 2, 3)]
+    found = [
+        irl.gate(QRELS, run(0), run(seed), "RR", ledger=ledger) for seed in (1, 2, 3)
+    ]
     assert [one.look.number for one in found] == [1, 2, 3]
-    assert [one.comparison.test.alpha for one in found] == [spent_at(n, 0.05) for n in (1, 2, 3)]
-    assert found[2].look.spent_in_all == pytest.approx(0.05 * 6 / np.pi**2 * (1 + 1 / 4 + 1 / 9))
+    assert [one.comparison.test.alpha for one in found] == [
+        spent_at(n, 0.05) for n in (1, 2, 3)
+    ]
+    assert found[2].look.spent_in_all == pytest.approx(
+        0.05 * 6 / np.pi**2 * (1 + 1 / 4 + 1 / 9)
+    )
     assert f"Look 3 of {ledger}: level 0.0034; 0.041 of 0.05 used." in str(found[2])
     lines = [json.loads(line) for line in ledger.read_text().splitlines()]
     assert [line["look"] for line in lines] == [1, 1, 2, 2, 3, 3]
@@ -54,11 +60,15 @@ def test_with_a_horizon_looks_share_alpha_equally_and_end(tmp_path: Path) -> Non
     assert f"Look 3 of 3 of {ledger}: level 0.017; 0.05 of 0.05 used." in str(found[2])
     again = irl.gate(QRELS, run(0), run(2), "RR", **options)  # costs nothing
     assert (again.look.number, again.look.again) == (2, True)
-    with pytest.raises(ValueError, match=r"gate: the ledger .* has had the 3 looks of its horizon"):
+    with pytest.raises(
+        ValueError, match=r"gate: the ledger .* has had the 3 looks of its horizon"
+    ):
         irl.gate(QRELS, run(0), run(4), "RR", **options)
     assert len(ledger.read_text().splitlines()) == 6
     for horizon in (None, 4):
-        with pytest.raises(ValueError, match=r"begun with alpha 0.05 and a horizon of 3"):
+        with pytest.raises(
+            ValueError, match=r"begun with alpha 0.05 and a horizon of 3"
+        ):
             irl.gate(QRELS, run(0), run(4), "RR", ledger=ledger, horizon=horizon)
 
 
@@ -94,7 +104,9 @@ def claimed(path: Path, *data: Any) -> list[Look]:
     return [Look.claim(path, {"runs": one}, 0.05) for one in data]
 
 
-@pytest.mark.parametrize(("shared", "ours", "theirs"), [(3, 1, 1), (2, 2, 1), (4, 3, 5), (1, 0, 2)])
+@pytest.mark.parametrize(
+    ("shared", "ours", "theirs"), [(3, 1, 1), (2, 2, 1), (4, 3, 5), (1, 0, 2)]
+)
 def test_branches_that_are_merged_stay_within_alpha(
     shared: int, ours: int, theirs: int, tmp_path: Path
 ) -> None:
@@ -105,12 +117,17 @@ def test_branches_that_are_merged_stay_within_alpha(
     claimed(other, *(f"theirs {i}" for i in range(theirs)))
     added = other.read_text().splitlines(keepends=True)[shared:]
     base.write_text(base.read_text() + "".join(added))  # as git's merge=union has it
-    spent = [spent_at(json.loads(line)["look"], 0.05) for line in base.read_text().splitlines()]
+    spent = [
+        spent_at(json.loads(line)["look"], 0.05)
+        for line in base.read_text().splitlines()
+    ]
     (look,) = claimed(base, "new")
     assert look.spent_before == pytest.approx(sum(spent))
     numbers = [json.loads(line)["look"] for line in base.read_text().splitlines()]
     assert look.number > max(numbers[:-1])
-    later = 0.05 - sum(spent_at(n, 0.05) for n in range(1, look.number))  # of it and all after it
+    later = 0.05 - sum(
+        spent_at(n, 0.05) for n in range(1, look.number)
+    )  # of it and all after it
     assert sum(spent) + later <= 0.05 + 1e-12
     if ours == 0:  # theirs only: as if there were no branch
         assert look.number == shared + theirs + 1
@@ -122,7 +139,10 @@ def test_looks_that_spent_more_than_alpha_say_so(tmp_path: Path) -> None:
     ledger.write_text(ledger.read_text() + ledger.read_text().replace("ours", "theirs"))
     (look,) = claimed(ledger, "new")
     assert look.number == 3
-    assert "0.064 of 0.05 used, more than all looks may use together: begin a new" in str(look)
+    assert (
+        "0.064 of 0.05 used, more than all looks may use together: begin a new"
+        in str(look)
+    )
 
 
 def test_the_same_data_in_two_branches_are_one_look(tmp_path: Path) -> None:
@@ -143,7 +163,8 @@ def test_marks_of_a_merge_are_named(tmp_path: Path) -> None:
     line = ledger.read_text()
     ledger.write_text(f"{line}<<<<<<< HEAD\n{line}=======\n{line}>>>>>>> branch\n")
     with pytest.raises(
-        ValueError, match=r"line 2 of the ledger .* is a mark of a merge, '<<<<<<< HEAD'"
+        ValueError,
+        match=r"line 2 of the ledger .* is a mark of a merge, '<<<<<<< HEAD'",
     ):
         claimed(ledger, "b")
 
@@ -159,7 +180,12 @@ def test_a_line_that_a_crash_broke_off_is_a_look(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "change",
-    [{"seed": 1}, {"correction": None}, {"correction": "bonferroni"}, {"n_resamples": 5000}],
+    [
+        {"seed": 1},
+        {"correction": None},
+        {"correction": "bonferroni"},
+        {"n_resamples": 5000},
+    ],
     ids=str,
 )
 @pytest.mark.parametrize("name", ["t", "bootstrap", "randomisation"])
@@ -176,7 +202,12 @@ def test_another_correction_or_seed_is_another_chance_and_spends_alpha(
 
     first, other, repeated, first_again = look(), look(**change), look(**change), look()
     assert [x.number for x in (first, other, repeated, first_again)] == [1, 2, 2, 1]
-    assert [x.again for x in (first, other, repeated, first_again)] == [False, False, True, True]
+    assert [x.again for x in (first, other, repeated, first_again)] == [
+        False,
+        False,
+        True,
+        True,
+    ]
     assert first_again.spent == first.spent == spent_at(1, 0.05)
     assert len(ledger.read_text().splitlines()) == 4
 
@@ -186,7 +217,9 @@ def test_a_crash_before_the_outcome_loses_neither_the_look_nor_the_outcome(
 ) -> None:
     ledger = tmp_path / "gate.jsonl"
     with monkeypatch.context() as patch:
-        patch.setattr(Look, "record", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        patch.setattr(
+            Look, "record", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt)
+        )
         with pytest.raises(KeyboardInterrupt):
             irl.gate(QRELS, run(0), run(1), "RR", ledger=ledger)
     assert ["outcome" in line for line in map(json.loads, ledger.open())] == [False]
@@ -210,7 +243,9 @@ def test_an_outcome_that_a_crash_broke_off_is_no_look_and_is_written_again(
     last = json.loads(ledger.read_bytes().splitlines()[-1])
     assert (last["look"], "outcome" in last) == (1, True)
     other = irl.gate(QRELS, run(0), run(2), "RR", ledger=ledger).look
-    assert other.number == (3 if kept == 5 else 2)  # of 5 bytes nobody knows what they were
+    assert other.number == (
+        3 if kept == 5 else 2
+    )  # of 5 bytes nobody knows what they were
 
 
 @pytest.mark.parametrize("end", ["\n", "\0\0\0", "\r\n\n"])
@@ -222,13 +257,16 @@ def test_blank_ends_are_no_looks(end: str, tmp_path: Path) -> None:
     assert Look.claim(ledger, {"runs": 1}, 0.05).again
 
 
-@pytest.mark.parametrize("kind", ["a device", "endless device", "a folder", "a pipe", "large"])
+@pytest.mark.parametrize(
+    "kind", ["a device", "endless device", "a folder", "a pipe", "large"]
+)
 def test_what_cannot_be_a_ledger_is_refused_at_once(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path: Path = {"a device": Path("/dev/null"), "endless device": Path("/dev/zero")}.get(
-        kind, tmp_path / "gate.jsonl"
-    )
+    path: Path = {
+        "a device": Path("/dev/null"),
+        "endless device": Path("/dev/zero"),
+    }.get(kind, tmp_path / "gate.jsonl")
     if kind == "a folder":
         path.mkdir()
     elif kind == "a pipe":
@@ -237,7 +275,9 @@ def test_what_cannot_be_a_ledger_is_refused_at_once(
         monkeypatch.setattr(ledgers, "_MOST_BYTES", 10)
         path.write_text('{"look": 1, "data": {}}')
     said = (
-        "is not a ledger of gate: it has 23 bytes" if kind == "large" else f"is {kind}, not a file"
+        "is not a ledger of gate: it has 23 bytes"
+        if kind == "large"
+        else f"is {kind}, not a file"
     )
     with pytest.raises(ValueError, match=f"^gate: .*{said.replace('endless', 'a')}"):
         irl.gate(QRELS, run(0), run(1), "RR", ledger=path)
@@ -245,7 +285,9 @@ def test_what_cannot_be_a_ledger_is_refused_at_once(
 
 @pytest.mark.parametrize("path", [3, True, "", b"gate.jsonl", ["gate.jsonl"]])
 def test_a_ledger_is_a_path(path: Any) -> None:
-    with pytest.raises(ValueError, match=r"^gate: ledger must be the path of a file, not "):
+    with pytest.raises(
+        ValueError, match=r"^gate: ledger must be the path of a file, not "
+    ):
         irl.gate(QRELS, run(0), run(1), "RR", ledger=path)
 
 
@@ -257,14 +299,18 @@ def _claim(arguments: tuple[str, int]) -> int:
 def test_jobs_that_run_at_once_have_looks_of_their_own(tmp_path: Path) -> None:
     with multiprocessing.get_context("spawn").Pool(2) as pool:
         numbers = pool.map(
-            _claim, [(str(tmp_path / "gate.jsonl"), job) for job in range(12)], chunksize=1
+            _claim,
+            [(str(tmp_path / "gate.jsonl"), job) for job in range(12)],
+            chunksize=1,
         )
     assert sorted(numbers) == list(range(1, 13))
 
 
 def test_many_small_losses_are_found_against_the_release(tmp_path: Path) -> None:
     good, bad = run(0, 1), run(0, 3)
-    found = irl.gate(QRELS, bad, bad, "RR", release=good, ledger=tmp_path / "gate.jsonl")
+    found = irl.gate(
+        QRELS, bad, bad, "RR", release=good, ledger=tmp_path / "gate.jsonl"
+    )
     assert (found.failed, found.release.failed, found.outcome, found.exit_code) == (
         [],
         ["RR"],
@@ -272,7 +318,9 @@ def test_many_small_losses_are_found_against_the_release(tmp_path: Path) -> None
         3,
     )
     assert (
-        found.comparison.test.alpha == found.release.comparison.test.alpha == spent_at(1, 0.05) / 2
+        found.comparison.test.alpha
+        == found.release.comparison.test.alpha
+        == spent_at(1, 0.05) / 2
     )
     assert str(found).startswith("### FAILED: candidate is worse than release by RR")
 
@@ -292,30 +340,64 @@ def test_many_small_losses_are_found_against_the_release(tmp_path: Path) -> None
             {},
             "line 1 of the ledger .*: look must be a number, not 'x'",
         ),
-        ('{"look": 0, "data": {}, "alpha": 0.05}', {}, "look must be from 1 to 1, not 0"),
-        ('{"look": -1, "data": {}, "alpha": 0.05}', {}, "look must be from 1 to 1, not -1"),
-        ('{"look": 9, "data": {}, "alpha": 0.05}', {}, "look must be from 1 to 1, not 9"),
-        ('{"look": true, "data": {}, "alpha": 0.05}', {}, "look must be a number, not True"),
-        (f'{{"look": 1{"0" * 400}, "data": {{}}}}', {}, "look must be from 1 to 1, not 1"),
+        (
+            '{"look": 0, "data": {}, "alpha": 0.05}',
+            {},
+            "look must be from 1 to 1, not 0",
+        ),
+        (
+            '{"look": -1, "data": {}, "alpha": 0.05}',
+            {},
+            "look must be from 1 to 1, not -1",
+        ),
+        (
+            '{"look": 9, "data": {}, "alpha": 0.05}',
+            {},
+            "look must be from 1 to 1, not 9",
+        ),
+        (
+            '{"look": true, "data": {}, "alpha": 0.05}',
+            {},
+            "look must be a number, not True",
+        ),
+        (
+            f'{{"look": 1{"0" * 400}, "data": {{}}}}',
+            {},
+            "look must be from 1 to 1, not 1",
+        ),
         (f'{{"look": 1{"0" * 5000}, "data": {{}}}}', {}, "is not a ledger of gate"),
         ('{"look": 1, "data": {}, "alpha": NaN}', {}, "alpha must be "),
-        ('{"look": 1, "data": {}, "alpha": 2}', {}, "alpha must be between 0 and 1, not 2"),
+        (
+            '{"look": 1, "data": {}, "alpha": 2}',
+            {},
+            "alpha must be between 0 and 1, not 2",
+        ),
         ("[" * 100_000, {}, "is not a ledger of gate"),
         (
             '{"look": 1, "data": ' + "[" * 100_000 + "]" * 100_000 + "}",
             {},
             "is not a ledger of gate",
         ),
-        ('{"look": 1, "data": {}}\n' + '{"a":' * 100_000, {}, "line 2 of the ledger .*: no gate"),
+        (
+            '{"look": 1, "data": {}}\n' + '{"a":' * 100_000,
+            {},
+            "line 2 of the ledger .*: no gate",
+        ),
         ('{"q1": {"a": 1}}', {}, "is not a ledger of gate"),
         ('{"query_id": "q1", "doc_id": "a"}', {}, "is not a ledger of gate"),
         ('{\n  "q1": {"a": 1}\n}', {}, "line 2 of the ledger .*: no gate wrote"),
-        ('{"look": 1, "data": {}}\n{"values": 3}', {}, "line 2 of the ledger .*: no gate wrote"),
+        (
+            '{"look": 1, "data": {}}\n{"values": 3}',
+            {},
+            "line 2 of the ledger .*: no gate wrote",
+        ),
         ('{"look": 1, "data": {}}\nnull', {}, "line 2 of the ledger .*: no gate wrote"),
         ("", {"rule": "drop"}, "ledger and release need the rule 'evidence'"),
     ],
 )
-def test_bad_ledgers(first: str, options: dict[str, Any], said: str, tmp_path: Path) -> None:
+def test_bad_ledgers(
+    first: str, options: dict[str, Any], said: str, tmp_path: Path
+) -> None:
     ledger = tmp_path / "gate.jsonl"
     ledger.write_text(first and first + "\n")
     with pytest.raises(ValueError, match=f"^gate: .*{said}"):
@@ -326,7 +408,9 @@ def test_bad_ledgers(first: str, options: dict[str, Any], said: str, tmp_path: P
 def test_what_the_pool_does_not_hold_is_no_evidence_of_a_loss() -> None:
     """The candidate finds unjudged documents where the baseline has its judged one."""
     baseline = {q: {"a": 2.0, "b": 1.0} for q in QRELS}
-    candidate = {q: {"new": 2.0, "a": 1.0} if q < "q30" else {"a": 2.0, "b": 1.0} for q in QRELS}
+    candidate = {
+        q: {"new": 2.0, "a": 1.0} if q < "q30" else {"a": 2.0, "b": 1.0} for q in QRELS
+    }
     found = irl.gate(QRELS, baseline, candidate, "P@1")
     assert (found.outcome, found.undecided) == ("passed", ["P@1"])
     assert "judge the unjudged documents of both runs to decide" in str(found)
@@ -336,7 +420,10 @@ def test_what_the_pool_does_not_hold_is_no_evidence_of_a_loss() -> None:
     by_rank = irl.gate(
         QRELS, baseline, candidate, "P@1", test="wilcoxon"
     )  # of which no bound is known
-    assert (by_rank.outcome, by_rank.table["holds"].tolist()) == ("worse", ["not bounded"])
+    assert (by_rank.outcome, by_rank.table["holds"].tolist()) == (
+        "worse",
+        ["not bounded"],
+    )
 
 
 def test_strict_asks_for_evidence_against_the_release_too() -> None:
@@ -344,8 +431,15 @@ def test_strict_asks_for_evidence_against_the_release_too() -> None:
         q: {"a": 3.0, "x": 2.0, "y": 1.0} if i < 2 else docs
         for i, (q, docs) in enumerate(run(0, 3).items())
     }
-    found = irl.gate(QRELS, run(0, 3), run(0, 3), "RR", margin=0.02, rule="strict", release=better)
-    assert (found.undecided, found.release.undecided, found.outcome, found.exit_code) == (
+    found = irl.gate(
+        QRELS, run(0, 3), run(0, 3), "RR", margin=0.02, rule="strict", release=better
+    )
+    assert (
+        found.undecided,
+        found.release.undecided,
+        found.outcome,
+        found.exit_code,
+    ) == (
         [],
         ["RR"],
         "undecided",
@@ -356,10 +450,17 @@ def test_strict_asks_for_evidence_against_the_release_too() -> None:
 def test_a_fall_of_exactly_the_margin_is_not_more() -> None:
     """.8 - .775 is more than .025 in floats."""
     first, one_less = (
-        {q: {"a": 0.0 if i >= n else 2.0, "x0": 1.0} for i, q in enumerate(QRELS)} for n in (32, 31)
+        {q: {"a": 0.0 if i >= n else 2.0, "x0": 1.0} for i, q in enumerate(QRELS)}
+        for n in (32, 31)
     )
-    assert irl.gate(QRELS, first, one_less, "P@1", margin=0.025, rule="drop").outcome == "passed"
-    assert irl.gate(QRELS, first, one_less, "P@1", margin=0.0249, rule="drop").outcome == "worse"
+    assert (
+        irl.gate(QRELS, first, one_less, "P@1", margin=0.025, rule="drop").outcome
+        == "passed"
+    )
+    assert (
+        irl.gate(QRELS, first, one_less, "P@1", margin=0.0249, rule="drop").outcome
+        == "worse"
+    )
 
 
 # -- clocks, full disks, folders that cannot be written in ------------------------------------------
@@ -446,9 +547,13 @@ def test_a_ledger_in_the_working_folder_needs_no_folder(
 
 
 @pytest.mark.parametrize(("look", "earlier"), [(1, []), (2, [1]), (3, [1])])
-def test_only_broken_looks_before_one_count_as_spent(look: int, earlier: list[int]) -> None:
+def test_only_broken_looks_before_one_count_as_spent(
+    look: int, earlier: list[int]
+) -> None:
     """The number of a look that a crash broke off is the first one that no other has."""
     claims = [{"look": look, "data": "here"}]
     entries = ledgers._Entries("x", claims, [], n_broken=1)
     spending = ledgers.Spending(0.05)
-    assert entries.spent_before("here", spending) == sum(spent_at(n, 0.05) for n in earlier)
+    assert entries.spent_before("here", spending) == sum(
+        spent_at(n, 0.05) for n in earlier
+    )

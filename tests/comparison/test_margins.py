@@ -17,12 +17,16 @@ def values(*differences, name="AP", base=0.5):
     runs = {"old": {q: {name: base} for q in queries}}
     for k, x in enumerate(differences):
         label = "new" if k == 0 else f"new{k}"
-        runs[label] = {q: {name: base + float(d)} for q, d in zip(queries, x, strict=True)}
+        runs[label] = {
+            q: {name: base + float(d)} for q, d in zip(queries, x, strict=True)
+        }
     return runs
 
 
 def compared(*differences, margin=0.01, test=None, **how):
-    return irl.compare(values=values(*differences, **how), baseline="old", margin=margin, test=test)
+    return irl.compare(
+        values=values(*differences, **how), baseline="old", margin=margin, test=test
+    )
 
 
 def test_ten_identical_queries_show_no_equivalence():
@@ -56,13 +60,18 @@ def test_identical_rankings_and_preferences_show_none_either():
         assert set(table["verdict"]) == {"undecided"}
         widths = {"AP": 1, "lexirecall": 2, "rpp": 2}
         for _, row in table.iterrows():
-            assert row["not_worse_p"] >= (1 - 0.05 / widths[row["criterion"]]) ** 10 - 1e-12
+            assert (
+                row["not_worse_p"]
+                >= (1 - 0.05 / widths[row["criterion"]]) ** 10 - 1e-12
+            )
     gated = irl.gate(qrels, run, run, "AP")
     assert (gated.outcome, gated.undecided) == (
         "passed",
         [],
     )  # the same ranking is no sample of losses
-    other = {q: {"a": 2.0, "c": 1.0} for q in qrels}  # another ranking, of the same values
+    other = {
+        q: {"a": 2.0, "c": 1.0} for q in qrels
+    }  # another ranking, of the same values
     gated = irl.gate(qrels, run, other, "AP")
     assert (gated.outcome, gated.undecided) == ("passed", ["AP"])
 
@@ -73,9 +82,14 @@ def test_unbounded_measures_take_the_range_that_was_seen():
     assert slow["not_worse_p"] == pytest.approx((1 - 1 / 20) ** 12)
     wide = compared(np.zeros(12), name="latency", base=0.5, margin=1.0).table().iloc[0]
     assert wide["not_worse_p"] == pytest.approx(0.5**12)  # at least twice the margin
-    nothing = compared(np.zeros(12), name="latency", base=0.0, margin=1.0).table().iloc[0]
+    nothing = (
+        compared(np.zeros(12), name="latency", base=0.0, margin=1.0).table().iloc[0]
+    )
     assert nothing["not_worse_p"] == 1.0  # values of 0 tell of no range
-    assert compared(x, name="latency", base=0.5, margin=1.0).table().iloc[0]["not_worse_p"] < 1
+    assert (
+        compared(x, name="latency", base=0.5, margin=1.0).table().iloc[0]["not_worse_p"]
+        < 1
+    )
 
 
 def test_a_margin_never_turns_no_difference_into_better():
@@ -85,9 +99,15 @@ def test_a_margin_never_turns_no_difference_into_better():
         x = np.random.default_rng(seed).normal(0.03, 0.1, 40)
         for test in TESTS:
             tested = SignificanceTest(test, n_resamples=499, progress=False)
-            plain = irl.compare(values=values(x), baseline="old", test=tested).table().iloc[0]
+            plain = (
+                irl.compare(values=values(x), baseline="old", test=tested)
+                .table()
+                .iloc[0]
+            )
             with_margin = compared(x, margin=1e-6, test=tested).table().iloc[0]
-            assert (with_margin["verdict"] == "better") == (plain["verdict"] == "better")
+            assert (with_margin["verdict"] == "better") == (
+                plain["verdict"] == "better"
+            )
             if plain["verdict"] == "better":
                 assert with_margin["better_p"] == pytest.approx(plain["p_corrected"])
             turned += plain["p"] > 0.05 >= plain["p"] / 2
@@ -107,7 +127,9 @@ def test_the_printed_bound_is_the_one_that_decided(test, queries):
     for shift in shifts:
         for spread in (0.01, 0.03):
             margin = 0.4 if test == "sign" else 0.01
-            result = compared(rng.normal(shift, spread, queries), margin=margin, test=tested)
+            result = compared(
+                rng.normal(shift, spread, queries), margin=margin, test=tested
+            )
             row = result.table().iloc[0]
             low, high, verdict = row["bound_low"], row["bound_high"], row["verdict"]
             assert low <= row["estimate"] + 1e-12
@@ -131,7 +153,10 @@ def test_costs_have_bounds_on_the_other_side():
     x = np.random.default_rng(1).normal(0.0, 0.02, 60)
     gain = compared(x, margin=0.01).table().iloc[0]
     cost = irl.compare(
-        values=values(-x, name="loss"), baseline="old", margin=0.01, smaller_is_better="loss"
+        values=values(-x, name="loss"),
+        baseline="old",
+        margin=0.01,
+        smaller_is_better="loss",
     )
     row = cost.table().iloc[0]
     assert row["verdict"] == gain["verdict"]
@@ -186,7 +211,9 @@ def test_few_queries_are_said_to_miss_rare_losses():
 
 
 @pytest.mark.parametrize("margin", [None, 0.01])
-@pytest.mark.parametrize("test", ["t", "bootstrap", "randomisation", "wilcoxon", "sign"])
+@pytest.mark.parametrize(
+    "test", ["t", "bootstrap", "randomisation", "wilcoxon", "sign"]
+)
 def test_few_differing_queries_are_unresolvable(test, margin):
     x = np.zeros(93)
     x[:4] = [0.1, 0.2, 0.15, 0.3]
@@ -196,8 +223,13 @@ def test_few_differing_queries_are_unresolvable(test, margin):
     else:
         result = compared(x, test=tested)
     assert result.table()["p"].iloc[0] >= 0.125
-    assert "unresolvable: only 4 queries differ" in result.summary(full=True).split("Careful")[0]
-    assert any("unresolvable: only 4 queries differ" in note for note in result.diagnostics)
+    assert (
+        "unresolvable: only 4 queries differ"
+        in result.summary(full=True).split("Careful")[0]
+    )
+    assert any(
+        "unresolvable: only 4 queries differ" in note for note in result.diagnostics
+    )
     x[4:7] = 0.1
     enough = irl.compare(values=values(x), test=tested)
     assert "unresolvable" not in str(enough)

@@ -31,15 +31,24 @@ UNITS = irl.SignificanceTest("bootstrap", n_resamples=50, progress=False, cluste
 CRITERIA = ["lexirecall", "AP"]
 
 
-def compared(qrels: Any, by: Any = CRITERIA, **options: Any) -> Callable[[], Comparison]:
+def compared(
+    qrels: Any, by: Any = CRITERIA, **options: Any
+) -> Callable[[], Comparison]:
     return lambda: irl.compare(qrels, RUNS, by, **{"test": TEST, **options})
 
 
 def suite(
-    first: Any, second: Any, of_first: Any, of_second: Any, by: Any = CRITERIA, **options: Any
+    first: Any,
+    second: Any,
+    of_first: Any,
+    of_second: Any,
+    by: Any = CRITERIA,
+    **options: Any,
 ) -> Any:
     qrels, runs = {"one": first, "two": second}, {"one": of_first, "two": of_second}
-    return lambda: irl.benchmark(qrels, runs, by, missing="skip", **{"test": TEST, **options})
+    return lambda: irl.benchmark(
+        qrels, runs, by, missing="skip", **{"test": TEST, **options}
+    )
 
 
 COMPARISONS = {
@@ -57,8 +66,12 @@ COMPARISONS = {
 }
 BENCHMARKS = {
     "only the baseline left": suite(BOTH, BOTH, RUNS, ALONE, baseline="a"),
-    "only the baseline left, margin": suite(BOTH, BOTH, RUNS, ALONE, baseline="a", margin=0.1),
-    "only the baseline left, preference": suite(BOTH, BOTH, RUNS, ALONE, "rpp", baseline="a"),
+    "only the baseline left, margin": suite(
+        BOTH, BOTH, RUNS, ALONE, baseline="a", margin=0.1
+    ),
+    "only the baseline left, preference": suite(
+        BOTH, BOTH, RUNS, ALONE, "rpp", baseline="a"
+    ),
     "the baseline alone": suite(BOTH, BOTH, ALONE, ALONE, baseline="a"),
     "the baseline alone, one collection": lambda: irl.benchmark(
         BOTH, ALONE, CRITERIA, baseline="a", test=TEST
@@ -70,7 +83,8 @@ BENCHMARKS = {
     "one query each": suite(ONE, ONE, RUNS, RUNS, baseline="a"),
     "a value per task": lambda: irl.benchmark(
         values={
-            name: {"a": {"task": {"AP": value}}} for name, value in (("one", 0.5), ("two", 0.4))
+            name: {"a": {"task": {"AP": value}}}
+            for name, value in (("one", 0.5), ("two", 0.4))
         },
         baseline="a",
         test=TEST,
@@ -88,11 +102,14 @@ ARGUMENTS: dict[str, tuple[Any, ...]] = {
 """What methods need to be told."""
 
 
-def calls(result: Comparison | Benchmark, folder: Path) -> Iterator[tuple[str, Callable[[], Any]]]:
+def calls(
+    result: Comparison | Benchmark, folder: Path
+) -> Iterator[tuple[str, Callable[[], Any]]]:
     """Yield calls of all public methods that users call, by every criterion, and all pictures."""
     kind = type(result)
     for name in sorted(
-        {name for name in dir(kind) if not name.startswith("_")} | {"_repr_html_", "__str__"}
+        {name for name in dir(kind) if not name.startswith("_")}
+        | {"_repr_html_", "__str__"}
     ):
         method = inspect.getattr_static(kind, name)
         if isinstance(method, property) or name == "diagnostics":
@@ -113,11 +130,23 @@ def calls(result: Comparison | Benchmark, folder: Path) -> Iterator[tuple[str, C
     for picture in plots.KINDS[kind]:
         runs = ("a", "b") if picture == "pair" else ()
         yield "plot", partial(result.plot, picture, *runs)
-        yield picture, partial(getattr(plots, picture), result, *runs, by=result.criteria[-1])
+        yield (
+            picture,
+            partial(getattr(plots, picture), result, *runs, by=result.criteria[-1]),
+        )
     yield "report", lambda: irl.report(result, folder / "report.html")
 
 
-NUMPY_WORDS = ("array", "concatenate", "axis", "reshape", "shape", "index", "reduction", "dtype")
+NUMPY_WORDS = (
+    "array",
+    "concatenate",
+    "axis",
+    "reshape",
+    "shape",
+    "index",
+    "reduction",
+    "dtype",
+)
 
 
 def assert_answers(result: Comparison | Benchmark, folder: Path) -> list[str]:
@@ -128,7 +157,9 @@ def assert_answers(result: Comparison | Benchmark, folder: Path) -> list[str]:
             call()
         except ValueError as error:
             message = str(error)
-            assert name.startswith(("_", "by_group", "check")) or message.startswith(f"{name}: "), (
+            assert name.startswith(("_", "by_group", "check")) or message.startswith(
+                f"{name}: "
+            ), (
                 name,
                 message,
             )
@@ -142,7 +173,10 @@ def assert_answers(result: Comparison | Benchmark, folder: Path) -> list[str]:
 def test_a_comparison_answers_or_says_why_not(case: str, tmp_path: Path) -> None:
     said = assert_answers(COMPARISONS[case](), tmp_path)
     if case.startswith("no relevant"):
-        assert any("no query has a relevant document: nothing can be compared" in m for m in said)
+        assert any(
+            "no query has a relevant document: nothing can be compared" in m
+            for m in said
+        )
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -152,11 +186,14 @@ def test_a_benchmark_answers_or_says_why_not(case: str, tmp_path: Path) -> None:
     said = assert_answers(result, tmp_path)
     if case == "no run in common":
         for name in ("best_set", "friedman", "overall", "plot"):
-            wanted = f"{name}: no run is common to all collections: nothing can be compared"
+            wanted = (
+                f"{name}: no run is common to all collections: nothing can be compared"
+            )
             assert any(message.startswith(wanted) for message in said)
     if case.startswith(("only the baseline left", "the baseline alone")):
-        assert "forest: only the baseline 'a' is left: nothing can be compared with it" in " ".join(
-            said
+        assert (
+            "forest: only the baseline 'a' is left: nothing can be compared with it"
+            in " ".join(said)
         )
         assert result.replicated().empty
         assert [x.shape[0] for x in result.differences_of()] == [0] * len(result)
@@ -165,15 +202,20 @@ def test_a_benchmark_answers_or_says_why_not(case: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("margin", [None, 0.1])
 def test_the_summary_says_that_only_the_baseline_is_left(margin: float | None) -> None:
     result = suite(BOTH, BOTH, RUNS, ALONE, "AP", baseline="a", margin=margin)()
-    assert "Only the baseline a is left: nothing can be compared with it." in result.summary(
-        full=True
+    assert (
+        "Only the baseline a is left: nothing can be compared with it."
+        in result.summary(full=True)
     )
     assert "verdict" not in result.overall()
     assert "significantly better" not in result.to_markdown()
 
 
 def test_a_comparison_of_the_baseline_alone_has_a_table_without_rows() -> None:
-    (alone,) = irl.benchmark(BOTH, ALONE, CRITERIA, baseline="a", margin=0.1, test=TEST).values()
+    (alone,) = irl.benchmark(
+        BOTH, ALONE, CRITERIA, baseline="a", margin=0.1, test=TEST
+    ).values()
     table = alone.table()
     assert table.empty
-    assert {"worse_p", "better_p", "within_p", "not_worse_p", "verdict"} <= set(table.columns)
+    assert {"worse_p", "better_p", "within_p", "not_worse_p", "verdict"} <= set(
+        table.columns
+    )

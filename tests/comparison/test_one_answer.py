@@ -18,7 +18,15 @@ from ir_lexirecall import cli
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
-NUMBERS = ("difference", "ci_low", "ci_high", "p", "p_corrected", "effect_size", "verdict")
+NUMBERS = (
+    "difference",
+    "ci_low",
+    "ci_high",
+    "p",
+    "p_corrected",
+    "effect_size",
+    "verdict",
+)
 MEASURES = ("AP", "nDCG@3", "TSE", "SL3(n=9)")  # of SL3 the smaller value is better
 DOCS = [f"d{i}" for i in range(6)]
 
@@ -26,11 +34,16 @@ DOCS = [f"d{i}" for i in range(6)]
 @st.composite
 def cases(
     draw: st.DrawFn,
-) -> tuple[dict[str, dict[str, int]], dict[str, dict[str, dict[str, float]]], str | None]:
+) -> tuple[
+    dict[str, dict[str, int]], dict[str, dict[str, dict[str, float]]], str | None
+]:
     """Qrels with queries without relevant documents, and runs with missing queries and tied scores; a test."""
     queries = [f"q{i}" for i in range(draw(st.integers(2, 7)))]
     qrels = {
-        q: {d: draw(st.integers(0, 2)) for d in draw(st.sets(st.sampled_from(DOCS), min_size=1))}
+        q: {
+            d: draw(st.integers(0, 2))
+            for d in draw(st.sets(st.sampled_from(DOCS), min_size=1))
+        }
         for q in queries
     }
     qrels[queries[0]]["d0"] = 1  # at least one query has a relevant document
@@ -46,14 +59,20 @@ def cases(
         }
         # A judged document, else it is refused.
         runs[name].setdefault(queries[0], {})["d0"] = float(draw(st.integers(0, 3)))
-    return qrels, runs, draw(st.sampled_from([None, "t", "sign", "wilcoxon", "randomisation"]))
+    return (
+        qrels,
+        runs,
+        draw(st.sampled_from([None, "t", "sign", "wilcoxon", "randomisation"])),
+    )
 
 
 def same(a: Any, b: Any) -> bool:
     """Bit for bit; numbers that are not there are the same. JSON writes infinities as texts."""
     if isinstance(a, str) or isinstance(b, str):
         return str(a) == str(b) or (
-            not isinstance(a, str) and str(b) in ("Infinity", "-Infinity") and float(b) == a
+            not isinstance(a, str)
+            and str(b) in ("Infinity", "-Infinity")
+            and float(b) == a
         )
     if a is None or b is None or math.isnan(a) or math.isnan(b):
         return (a is None or math.isnan(a)) and (b is None or math.isnan(b))
@@ -68,28 +87,36 @@ def rows_of(table: pd.DataFrame, criterion: str) -> dict[str, dict[str, Any]]:
 class Doors:
     """One collection on disk, and what the command line says of it."""
 
-    def __init__(self, folder: Path, qrels: Mapping[str, Any], runs: Mapping[str, Any]) -> None:
+    def __init__(
+        self, folder: Path, qrels: Mapping[str, Any], runs: Mapping[str, Any]
+    ) -> None:
         self.folder = folder / "collection"
         self.folder.mkdir(parents=True, exist_ok=True)
         for old in self.folder.iterdir():
             old.unlink()
         self.qrels = self.folder / "qrels.txt"
         self.qrels.write_text(
-            "".join(f"{q} 0 {d} {g}\n" for q, docs in qrels.items() for d, g in docs.items())
+            "".join(
+                f"{q} 0 {d} {g}\n" for q, docs in qrels.items() for d, g in docs.items()
+            )
         )
         self.runs = []
         for name, run in runs.items():
             path = self.folder / f"{name}.run"
             path.write_text(
                 "".join(
-                    f"{q} Q0 {d} 0 {s} {name}\n" for q, docs in run.items() for d, s in docs.items()
+                    f"{q} Q0 {d} 0 {s} {name}\n"
+                    for q, docs in run.items()
+                    for d, s in docs.items()
                 )
             )
             self.runs.append(str(path))
 
     def say(self, command: str, *words: str, codes: tuple[int, ...] = (0,)) -> Any:
         output = self.folder.parent / "output.json"
-        assert cli.main([command, *words, "--format", "json", "-o", str(output)]) in codes
+        assert (
+            cli.main([command, *words, "--format", "json", "-o", str(output)]) in codes
+        )
         return json.loads(output.read_text())
 
 
@@ -100,7 +127,12 @@ def check(
 ) -> None:
     for run, row in expected.items():
         for name, called in names.items():
-            assert same(row[name], found[run][called]), (run, name, row[name], found[run][called])
+            assert same(row[name], found[run][called]), (
+                run,
+                name,
+                row[name],
+                found[run][called],
+            )
 
 
 @pytest.mark.slow_except("lexirecall")
@@ -111,7 +143,11 @@ def test_every_door_gives_the_same_numbers(by: str, case: Any, tmp_path: Path) -
     qrels, runs, test = case
     doors = Doors(tmp_path, qrels, runs)
     result = irl.compare(
-        qrels, runs, by, baseline="base", test=irl.SignificanceTest(test, n_resamples=99)
+        qrels,
+        runs,
+        by,
+        baseline="base",
+        test=irl.SignificanceTest(test, n_resamples=99),
     )
     expected = rows_of(result.table(), by)
     means = dict(zip(result.runs, result.means()["mean"], strict=True))
@@ -134,14 +170,28 @@ def test_every_door_gives_the_same_numbers(by: str, case: Any, tmp_path: Path) -
     check(
         expected,
         overall,
-        {"difference": "difference", "p": "p", "p_corrected": "p_corrected", "verdict": "verdict"},
+        {
+            "difference": "difference",
+            "p": "p",
+            "p_corrected": "p_corrected",
+            "verdict": "verdict",
+        },
     )
-    check(intervals, overall, {"mean": "mean", "ci_low": "ci_low", "ci_high": "ci_high"})
+    check(
+        intervals, overall, {"mean": "mean", "ci_low": "ci_low", "ci_high": "ci_high"}
+    )
 
     options = ["--n-resamples", "99", *([] if test is None else ["--test", test])]
     flag = "-p" if by == "lexirecall" else "-m"
     said = doors.say(
-        "compare", str(doors.qrels), *doors.runs, flag, by, "--baseline", "base", *options
+        "compare",
+        str(doors.qrels),
+        *doors.runs,
+        flag,
+        by,
+        "--baseline",
+        "base",
+        *options,
     )
     check(
         expected,
@@ -168,9 +218,13 @@ def test_every_door_gives_the_same_numbers(by: str, case: Any, tmp_path: Path) -
             baseline="base",
             test=irl.SignificanceTest(test, n_resamples=99),
         )
-        said = doors.say("gate", str(doors.qrels), *files, flag, by, *options, codes=(0, 3))
+        said = doors.say(
+            "gate", str(doors.qrels), *files, flag, by, *options, codes=(0, 3)
+        )
         (row,) = said["criteria"]
-        once = {name: name for name in NUMBERS if name != "verdict"}  # a gate has a margin
+        once = {
+            name: name for name in NUMBERS if name != "verdict"
+        }  # a gate has a margin
         check(
             rows_of(alone.table(), by),
             {candidate: row},
@@ -180,34 +234,53 @@ def test_every_door_gives_the_same_numbers(by: str, case: Any, tmp_path: Path) -
         assert row["test"] == alone.compared.test_of().name
     if by != "lexirecall":
         said = doors.say(
-            "eval", str(doors.qrels), *doors.runs, "-m", by, "--baseline", "base", *options
+            "eval",
+            str(doors.qrels),
+            *doors.runs,
+            "-m",
+            by,
+            "--baseline",
+            "base",
+            *options,
         )
         check(
-            expected, {row["run"]: row for row in said}, {name: f"{by} {name}" for name in NUMBERS}
+            expected,
+            {row["run"]: row for row in said},
+            {name: f"{by} {name}" for name in NUMBERS},
         )
         assert all(same(row[by], means[row["run"]]) for row in said)
         for name, run in runs.items():
             assert same(irl.evaluate(by, qrels, run, aggregate=True)[by], means[name])
 
 
-def test_a_measure_counts_every_query_and_a_preference_those_with_relevant_documents() -> None:
+def test_a_measure_counts_every_query_and_a_preference_those_with_relevant_documents() -> (
+    None
+):
     qrels = {"q1": {"a": 1}, "q2": {"a": 0}, "q3": {"b": 1}}
     runs = {
         "x": {q: {"a": 2.0, "b": 1.0} for q in qrels},
         "y": {q: {"b": 2.0, "a": 1.0} for q in qrels},
     }
     result = irl.compare(qrels, runs, ["AP", "lexirecall"])
-    assert [len(result.compared.criterion(name).query_ids) for name in result.criteria] == [3, 2]
+    assert [
+        len(result.compared.criterion(name).query_ids) for name in result.criteria
+    ] == [3, 2]
     assert result.means("AP")["mean"].tolist() == pytest.approx([0.5, 0.5])
     table = result.table().set_index("criterion")
     assert table.loc["AP", ["wins", "losses", "ties"]].tolist() == [1, 1, 1]
     assert table.loc["lexirecall", ["wins", "losses", "ties"]].tolist() == [1, 1, 0]
-    relevant = irl.compare(irl.load(qrels, queries="relevant"), runs, ["AP", "lexirecall"])
-    assert [len(relevant.compared.criterion(name).query_ids) for name in relevant.criteria] == [
+    relevant = irl.compare(
+        irl.load(qrels, queries="relevant"), runs, ["AP", "lexirecall"]
+    )
+    assert [
+        len(relevant.compared.criterion(name).query_ids) for name in relevant.criteria
+    ] == [
         2,
         2,
     ]
-    assert any("1 query has no relevant document" in note for note in result.diagnostics)
+    assert any(
+        "1 query has no relevant document" in note for note in result.diagnostics
+    )
 
 
 def test_where_the_smaller_value_is_better_differences_are_raw_and_verdicts_say_who_is_better() -> (
@@ -215,8 +288,13 @@ def test_where_the_smaller_value_is_better_differences_are_raw_and_verdicts_say_
 ):
     qrels = {f"q{i}": {"a": 1} for i in range(12)}
     early = {q: {"a": 2.0, "b": 1.0} for q in qrels}
-    late = {q: {"b": 3.0, "c": 2.0, **({"d": 1.5} if q < "q5" else {}), "a": 1.0} for q in qrels}
-    row = irl.compare(qrels, {"early": early, "late": late}, "SL3(n=10)").table().iloc[0]
+    late = {
+        q: {"b": 3.0, "c": 2.0, **({"d": 1.5} if q < "q5" else {}), "a": 1.0}
+        for q in qrels
+    }
+    row = (
+        irl.compare(qrels, {"early": early, "late": late}, "SL3(n=10)").table().iloc[0]
+    )
     assert row["difference"] == row["mean_a"] - row["mean_b"] < 0
     assert row["ci_high"] < 0
     assert (row["wins"], row["losses"], row["verdict"]) == (12, 0, "better")
@@ -224,7 +302,10 @@ def test_where_the_smaller_value_is_better_differences_are_raw_and_verdicts_say_
 
 def test_rounding_is_no_difference() -> None:
     qrels = {"q1": {"a": 1, "b": 1, "c": 1}, "q2": {"a": 1}}
-    runs = {"x": {"q1": {"a": 1.0}, "q2": {"a": 1.0}}, "y": {"q1": {"b": 1.0}, "q2": {"a": 1.0}}}
+    runs = {
+        "x": {"q1": {"a": 1.0}, "q2": {"a": 1.0}},
+        "y": {"q1": {"b": 1.0}, "q2": {"a": 1.0}},
+    }
     table = irl.compare(qrels, runs, ["AP", "nDCG", "Bpref"]).table()
     assert (table["ties"] == 2).all()
     assert (table["p"] == 1).all()
@@ -232,6 +313,13 @@ def test_rounding_is_no_difference() -> None:
 
 def test_the_default_test_is_t_for_measures_and_sign_for_preferences() -> None:
     result = irl.compare("lexirecall/demo", irl.demo.runs(), ["AP", "lexirecall"])
-    assert [result.compared.test_of(name).name for name in result.criteria] == ["t", "sign"]
-    asked = irl.compare("lexirecall/demo", irl.demo.runs(), ["AP", "lexirecall"], test="wilcoxon")
-    assert {asked.compared.test_of(name).name for name in asked.criteria} == {"wilcoxon"}
+    assert [result.compared.test_of(name).name for name in result.criteria] == [
+        "t",
+        "sign",
+    ]
+    asked = irl.compare(
+        "lexirecall/demo", irl.demo.runs(), ["AP", "lexirecall"], test="wilcoxon"
+    )
+    assert {asked.compared.test_of(name).name for name in asked.criteria} == {
+        "wilcoxon"
+    }

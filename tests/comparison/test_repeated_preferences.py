@@ -46,7 +46,11 @@ def test_a_preference_is_the_average_over_all_pairs_of_rankings(by):
 
 
 def test_means_are_those_over_all_other_systems():
-    means = irl.compare(QRELS, RUNS, "rpp", repeats="samples").means().set_index("run")["mean"]
+    means = (
+        irl.compare(QRELS, RUNS, "rpp", repeats="samples")
+        .means()
+        .set_index("run")["mean"]
+    )
     for run in RUNS:
         others = [averaged(run, other, "rpp") for other in RUNS if other != run]
         assert means[run] == pytest.approx(np.mean([x.mean() for x in others]))
@@ -73,7 +77,10 @@ def test_seeds_enter_the_variance_of_a_mean_preference(by):
     found = result.compared.by[by].variance_with_seeds(result.compared.pair_indices)
     for row, (a, b) in enumerate(result.pairs):
         assert found.variance[row] == pytest.approx(slow_variance(a, b, by))
-    table, plain = result.table(), irl.compare(QRELS, RUNS, by, repeats="samples", test="t").table()
+    table, plain = (
+        result.table(),
+        irl.compare(QRELS, RUNS, by, repeats="samples", test="t").table(),
+    )
     assert (table["p"] >= plain["p"] - 1e-12).all()
     assert (table["sd_seeds"] >= 0).all()
     assert table["repeats"].tolist() == ["2/3", "2", "3/2"]
@@ -105,11 +112,19 @@ def test_repeats_that_are_alike_give_what_one_ranking_gives(kind):
 def test_groups_margins_and_best_sets_of_preferences_with_seeds():
     groups = {f"q{i:02}": "first" if i <= 8 else "second" for i in range(1, 17)}
     result = irl.compare(
-        QRELS, RUNS, "lexirecall", repeats="seeds", groups=groups, baseline="one", margin=0.2
+        QRELS,
+        RUNS,
+        "lexirecall",
+        repeats="seeds",
+        groups=groups,
+        baseline="one",
+        margin=0.2,
     )
     assert len(result.group_table()) == 4
     assert {"worse_p", "not_worse_p"} <= set(result.table())
-    assert irl.compare(QRELS, RUNS, "rpp", repeats="seeds").best_set()["may_be_best"].any()
+    assert (
+        irl.compare(QRELS, RUNS, "rpp", repeats="seeds").best_set()["may_be_best"].any()
+    )
     assert "sd_seeds" in result.table()
     assert result.repeats_needed(0.2)["repeats"].notna().all()
 

@@ -55,7 +55,9 @@ def test_seeds_widen_the_interval_and_the_p():
     assert (row["ci_low"] > 0) == (row["p"] <= 0.05)
     means = result.means()
     narrow = irl.compare(values=table, repeats="samples").means()
-    assert (means["ci_high"] - means["ci_low"] >= narrow["ci_high"] - narrow["ci_low"]).all()
+    assert (
+        means["ci_high"] - means["ci_low"] >= narrow["ci_high"] - narrow["ci_low"]
+    ).all()
 
 
 def test_a_margin_and_the_best_set_allow_for_seeds():
@@ -65,7 +67,12 @@ def test_a_margin_and_the_best_set_allow_for_seeds():
     samples = irl.compare(**options, repeats="samples").table().iloc[0]
     for column in ("worse_p", "better_p", "within_p", "not_worse_p"):
         assert seeds[column] >= samples[column]
-    assert seeds["bound_low"] < samples["bound_low"] < samples["bound_high"] < seeds["bound_high"]
+    assert (
+        seeds["bound_low"]
+        < samples["bound_low"]
+        < samples["bound_high"]
+        < seeds["bound_high"]
+    )
     assert seeds["verdict"] == "undecided"
     best = irl.compare(values=table_of(gain=0.2), repeats="seeds").best_set()
     assert best["may_be_best"].tolist() == [True, False]
@@ -109,9 +116,17 @@ def test_groups_have_the_seeds_of_their_queries():
 
 
 def test_several_rankings_are_one_system():
-    runs = {"bm25": demo.run("bm25"), "model": [demo.run("ql"), demo.run("tfidf"), demo.run("ql")]}
+    runs = {
+        "bm25": demo.run("bm25"),
+        "model": [demo.run("ql"), demo.run("tfidf"), demo.run("ql")],
+    }
     result = irl.compare(
-        demo.qrels(), runs, ["AP", "LR"], repeats="seeds", deterministic="bm25", baseline="bm25"
+        demo.qrels(),
+        runs,
+        ["AP", "LR"],
+        repeats="seeds",
+        deterministic="bm25",
+        baseline="bm25",
     )
     values = [irl.evaluate("AP", demo.qrels(), run)["AP"] for run in runs["model"]]
     expected = np.mean([one.to_numpy() for one in values], axis=0)
@@ -163,5 +178,13 @@ def test_the_command_takes_repeats(tmp_path, capsys):
     assert cli.main([*command, "--repeats", "number"]) == 1
     assert "--repeats needs --repeats-are" in capsys.readouterr().err
     assert cli.main([*command]) == 1
-    gate = ["gate", "--values", str(path), "--repeats", "number", "--repeats-are", "samples"]
+    gate = [
+        "gate",
+        "--values",
+        str(path),
+        "--repeats",
+        "number",
+        "--repeats-are",
+        "samples",
+    ]
     assert cli.main(gate) == 3

@@ -30,7 +30,12 @@ from ir_lexirecall.data.alignment import align
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.evaluation.scored_runs import ScoredRuns
 from ir_lexirecall.meta import Study
-from ir_lexirecall.significance import SignificanceTest, corrected, margin_test, margin_test_of_all
+from ir_lexirecall.significance import (
+    SignificanceTest,
+    corrected,
+    margin_test,
+    margin_test_of_all,
+)
 from tests.conftest import words
 
 pytestmark = pytest.mark.sparse
@@ -67,7 +72,9 @@ RUNS = {
     "bad": random_run(3, 9.0),
 }
 PAIRS = list(itertools.combinations(RUNS, 2))
-COLUMNS = words("criterion run_a run_b wins losses ties net_wins mean_a mean_b difference estimate")
+COLUMNS = words(
+    "criterion run_a run_b wins losses ties net_wins mean_a mean_b difference estimate"
+)
 COLUMNS += [
     "ci_low",
     "ci_high",
@@ -136,13 +143,17 @@ def test_dominance_counts_what_is_not_comparable():
     assert (table[["wins", "losses", "ties", "incomparable"]].sum(axis=1) == 30).all()
     assert (table["incomparable"] > 0).any()
     assert (
-        irl.compare(QRELS, RUNS, ["rpp", "dominance"]).table()["incomparable"].tolist()[:6]
+        irl.compare(QRELS, RUNS, ["rpp", "dominance"])
+        .table()["incomparable"]
+        .tolist()[:6]
         == [0] * 6
     )
 
 
 def test_without_any_relevant_document_nothing_is_compared():
-    compared = irl.compare(QRELS, RUNS, ["lexirecall(rel=3)", "rpp(rel=3)", "dominance(rel=3)"])
+    compared = irl.compare(
+        QRELS, RUNS, ["lexirecall(rel=3)", "rpp(rel=3)", "dominance(rel=3)"]
+    )
     assert compared.compared.criterion().query_ids == []
     table = compared.table()
     assert (table[["wins", "losses", "ties", "difference"]] == 0).all(axis=None)
@@ -159,7 +170,9 @@ def test_without_any_relevant_document_nothing_is_compared():
 OPTIONS = {"correction": "holm", "alpha": 0.01, "n_resamples": 200, "seed": 4}
 INDEPENDENT = {
     "sign": lambda row: stats.binomtest((row > 0).sum(), (row != 0).sum()).pvalue,
-    "t": lambda row: max(stats.ttest_1samp(row, 0).pvalue, 2.0 ** (1 - np.count_nonzero(row))),
+    "t": lambda row: max(
+        stats.ttest_1samp(row, 0).pvalue, 2.0 ** (1 - np.count_nonzero(row))
+    ),
 }
 
 
@@ -191,7 +204,9 @@ def assert_corrected(table: pd.DataFrame, test: str) -> None:
     if test != "tukey":  # Tukey's test accounts for the family itself
         expected = multipletests(expected, alpha=0.01, method="holm")[1].tolist()
     assert table["p_corrected"].tolist() == pytest.approx(expected, rel=1e-9)
-    assert (table["verdict"] != "undecided").tolist() == [value <= 0.01 for value in expected]
+    assert (table["verdict"] != "undecided").tolist() == [
+        value <= 0.01 for value in expected
+    ]
 
 
 @pytest.mark.parametrize("test", significance.TESTS)
@@ -210,7 +225,9 @@ def test_a_preference_is_tested_on_its_values_per_query(test):
     else:
         assert_tested_as(table, significance_test.of_pairs(x, bounds=(-1, 1)))
     if test in INDEPENDENT:
-        assert table["p"].tolist() == pytest.approx([INDEPENDENT[test](row) for row in x], rel=1e-9)
+        assert table["p"].tolist() == pytest.approx(
+            [INDEPENDENT[test](row) for row in x], rel=1e-9
+        )
     if test == "t":
         for row, ends in zip(x, table[["ci_low", "ci_high"]].to_numpy(), strict=True):
             assert ends == pytest.approx(
@@ -222,9 +239,13 @@ def test_a_preference_is_tested_on_its_values_per_query(test):
 
 @pytest.mark.parametrize("test", significance.TESTS)
 def test_a_measure_is_tested_on_its_differences_not_on_their_signs(test):
-    compared = irl.compare(QRELS, RUNS, "nDCG@5", test=SignificanceTest(test, **OPTIONS))
+    compared = irl.compare(
+        QRELS, RUNS, "nDCG@5", test=SignificanceTest(test, **OPTIONS)
+    )
     table = compared.table()
-    values = np.array([irl.evaluate("nDCG@5", QRELS, run)["nDCG@5"] for run in RUNS.values()])
+    values = np.array(
+        [irl.evaluate("nDCG@5", QRELS, run)["nDCG@5"] for run in RUNS.values()]
+    )
     a, b = np.triu_indices(4, 1)
     x = values[a] - values[b]
     significance_test = SignificanceTest(test, **OPTIONS)
@@ -235,7 +256,9 @@ def test_a_measure_is_tested_on_its_differences_not_on_their_signs(test):
         else significance_test.of_pairs(x),
     )
     if test in INDEPENDENT:
-        assert table["p"].tolist() == pytest.approx([INDEPENDENT[test](row) for row in x], rel=1e-9)
+        assert table["p"].tolist() == pytest.approx(
+            [INDEPENDENT[test](row) for row in x], rel=1e-9
+        )
     assert_intervals_agree(table, bound=1)
     assert_corrected(table, test)
     assert table["wins"].tolist() == (x > 0).sum(axis=1).tolist()
@@ -245,7 +268,10 @@ def test_a_measure_is_tested_on_its_differences_not_on_their_signs(test):
 
 def test_with_test_tests_the_same_differences_otherwise():
     compared = irl.compare(
-        QRELS, RUNS, "rpp", test=SignificanceTest(correction="bonferroni", n_resamples=100, seed=7)
+        QRELS,
+        RUNS,
+        "rpp",
+        test=SignificanceTest(correction="bonferroni", n_resamples=100, seed=7),
     )
     before = compared.table()
     otherwise = compared.with_test("bootstrap").table()
@@ -307,7 +333,12 @@ def test_every_table_says_where_it_comes_from():
     for table in tables:
         assert table.attrs.items() >= expected.items()
         assert table.attrs["versions"]["ir_lexirecall"] == irl.__version__
-        assert set(table.attrs["versions"]) == {"ir_lexirecall", "numpy", "scipy", "python"}
+        assert set(table.attrs["versions"]) == {
+            "ir_lexirecall",
+            "numpy",
+            "scipy",
+            "python",
+        }
 
 
 def test_every_text_and_picture_says_where_it_comes_from():
@@ -318,7 +349,8 @@ def test_every_text_and_picture_says_where_it_comes_from():
         "pair": compared.plot("pair", *compared.runs[:2]),
     }
     texts = {
-        name: axes.figure.get_supxlabel().replace("\n", " ") for name, axes in pictures.items()
+        name: axes.figure.get_supxlabel().replace("\n", " ")
+        for name, axes in pictures.items()
     }
     for form, text in (texts | {"html": compared._repr_html_()}).items():
         assert said in text, form
@@ -367,13 +399,16 @@ NOTED: dict[str, Any] = {
 def test_queries_and_documents_that_are_few_or_missing_are_noted(said):
     assert notes(irl.compare(*NOTED[said]), said)
     assert not notes(
-        irl.compare(QRELS, RUNS), "^Only|no relevant document|at most|returns nothing for"
+        irl.compare(QRELS, RUNS),
+        "^Only|no relevant document|at most|returns nothing for",
     )
 
 
 def test_ties_on_most_queries_are_noted():
     half = RUNS["good"] | {q: RUNS["bad"][q] for q in QUERIES[:14]}
-    compared = irl.compare(QRELS, {"good": RUNS["good"], "half": half, "bad": RUNS["bad"]})
+    compared = irl.compare(
+        QRELS, {"good": RUNS["good"], "half": half, "bad": RUNS["bad"]}
+    )
     table = compared.table().set_index(["run_a", "run_b"])
     (note,) = notes(compared, "ties")
     assert (
@@ -415,7 +450,9 @@ def test_latex_is_a_whole_table_that_compiles():
     assert comment.startswith("% needs")
     assert lines[0] == r"\begin{table}"
     assert lines[-1] == r"\end{table}"
-    assert {r"\toprule", r"\midrule", r"\bottomrule", r"\label{tab:comparison}"} <= set(lines)
+    assert {r"\toprule", r"\midrule", r"\bottomrule", r"\label{tab:comparison}"} <= set(
+        lines
+    )
     assert r"CWL\_ERR10(max\_rel=2)" in latex
     assert r"bm25\_10\%" in latex
     assert r"a\&b" in latex
@@ -428,7 +465,9 @@ def test_html_shows_table_notes_and_names_as_they_are():
     assert "&lt;i&gt;a&lt;/i&gt;" in shown
     assert "<i>" not in shown
     assert "b &amp; c" in shown
-    assert compared.diagnostics == ["lexirecall, <i>a</i> and b & c: 30 of 30 queries are ties."]
+    assert compared.diagnostics == [
+        "lexirecall, <i>a</i> and b & c: 30 of 30 queries are ties."
+    ]
     assert (
         "<li>lexirecall, &lt;i&gt;a&lt;/i&gt; and b &amp; c: 30 of 30 queries are ties.</li>"
         in shown
@@ -467,7 +506,9 @@ def test_the_heatmap_shows_the_best_system_first_and_marks_what_is_significant()
     matrix = compared.matrix()
     decided = table["verdict"] != "undecided"
     rejected = {
-        frozenset(pair) for pair, differs in zip(pairs_of(table), decided, strict=True) if differs
+        frozenset(pair)
+        for pair, differs in zip(pairs_of(table), decided, strict=True)
+        if differs
     }
     assert 0 < len(rejected) < 6
     texts = {text.get_position(): text.get_text() for text in axes.texts}
@@ -477,9 +518,14 @@ def test_the_heatmap_shows_the_best_system_first_and_marks_what_is_significant()
     assert drawn(axes)
 
 
-@pytest.mark.parametrize("preference", ["lexirecall", "lexiprecision", "rrlexiprecision"])
+@pytest.mark.parametrize(
+    "preference", ["lexirecall", "lexiprecision", "rrlexiprecision"]
+)
 def test_the_picture_of_a_pair_shows_the_deciding_ranks(preference):
-    runs = {"good": RUNS["good"], "half": RUNS["weak"] | {q: RUNS["good"][q] for q in QUERIES[:9]}}
+    runs = {
+        "good": RUNS["good"],
+        "half": RUNS["weak"] | {q: RUNS["good"][q] for q in QUERIES[:9]},
+    }
     compared = irl.compare(QRELS, runs, preference)
     axes = compared.plot("pair", "good", "half")
     assert axes.get_ylabel() == "rank at the deciding level"
@@ -499,7 +545,9 @@ def test_the_picture_of_a_pair_shows_the_deciding_ranks(preference):
         y = points.get_offsets()[:, 1]
         missing = decided[column].isna().to_numpy()
         assert y[~missing].tolist() == decided[column].dropna().tolist()
-        assert (y[missing] > decided[["rank_a", "rank_b"]].max().max()).all()  # below the deepest
+        assert (
+            y[missing] > decided[["rank_a", "rank_b"]].max().max()
+        ).all()  # below the deepest
     assert drawn(axes)
 
 
@@ -516,10 +564,15 @@ def test_the_picture_of_a_pair_shows_the_deciding_ranks(preference):
         },
     ],
 )
-def test_no_interval_of_a_mean_leaves_the_range_of_its_measure(options: dict[str, Any]) -> None:
+def test_no_interval_of_a_mean_leaves_the_range_of_its_measure(
+    options: dict[str, Any],
+) -> None:
     """Ten queries, most with the relevant document first: uncut, the interval of AP ends at 1.09."""
     qrels = {f"q{q}": {"a": 1} for q in range(10)}
-    first = {"good": [1, 1, 1, 1, 1, 1, 1, 2, 3, 4], "fair": [1, 2, 3, 1, 1, 5, 1, 1, 2, 2]}
+    first = {
+        "good": [1, 1, 1, 1, 1, 1, 1, 2, 3, 4],
+        "fair": [1, 2, 3, 1, 1, 5, 1, 1, 2, 2],
+    }
     runs = {
         name: {
             f"q{q}": {"a": 0.5 - rank, **{f"d{d}": -float(d) for d in range(1, 9)}}
@@ -533,7 +586,8 @@ def test_no_interval_of_a_mean_leaves_the_range_of_its_measure(options: dict[str
         ),
         irl.compare(
             values={
-                run: compared.per_query("RR")[[run]].rename(columns={run: "RR"}) for run in runs
+                run: compared.per_query("RR")[[run]].rename(columns={run: "RR"})
+                for run in runs
             },
             **options,
         ),
@@ -546,7 +600,9 @@ def test_no_interval_of_a_mean_leaves_the_range_of_its_measure(options: dict[str
             assert (means["mean"] <= means["ci_high"]).all()
     assert compared.compared.by["RR"].range == (0, 1)
     assert compared.means("AP")["ci_high"].max() == 1
-    overall = irl.benchmark({"a": qrels, "b": qrels}, {"a": runs, "b": runs}, ["RR"]).means()
+    overall = irl.benchmark(
+        {"a": qrels, "b": qrels}, {"a": runs, "b": runs}, ["RR"]
+    ).means()
     assert overall["ci_high"].max() <= 1
 
 
@@ -562,22 +618,38 @@ def test_with_a_margin_all_verdicts_are_corrected_for_their_family(test: str) ->
         for i in range(9)
     }
     result = irl.compare(
-        values=values, baseline="r0", margin=0.05, test=SignificanceTest(test, n_resamples=199)
+        values=values,
+        baseline="r0",
+        margin=0.05,
+        test=SignificanceTest(test, n_resamples=199),
     )
     table = result.table()
     tested_by, of_measures = SignificanceTest(test, n_resamples=199), []
     for by in ("AP", "RR"):
         x = result.per_query(by).to_numpy()
-        pairs = margin_test(tested_by, (x[:, 1:] - x[:, :1]).T, 0.05) if test == "t" else None
+        pairs = (
+            margin_test(tested_by, (x[:, 1:] - x[:, :1]).T, 0.05)
+            if test == "t"
+            else None
+        )
         of_measures.append(pairs or margin_test_of_all(tested_by, x, 0.05)[1:, 0])
-    for side, families in {"worse": 1, "better": 1, "within": 2, "not_worse": 2}.items():
+    for side, families in {
+        "worse": 1,
+        "better": 1,
+        "within": 2,
+        "not_worse": 2,
+    }.items():
         p = [getattr(tested, side) for tested in of_measures]
-        alone = test == "tukey" and families == 2  # it accounts for the pairs of a criterion
+        alone = (
+            test == "tukey" and families == 2
+        )  # it accounts for the pairs of a criterion
         expected = [
             corrected(x, None if alone else "holm", 0.05)[0]
             for x in np.split(np.concatenate(p), families)
         ]
-        assert table[f"{side}_p"].tolist() == pytest.approx(np.concatenate(expected).tolist())
+        assert table[f"{side}_p"].tolist() == pytest.approx(
+            np.concatenate(expected).tolist()
+        )
     p = table[["worse_p", "better_p", "within_p", "not_worse_p"]].to_numpy()
     words = np.array(["worse", "better", "within margin", "not worse", "undecided"])
     assert (
@@ -602,7 +674,11 @@ def test_a_value_that_is_not_a_number_is_refused():
 
 @pytest.mark.parametrize(
     ("test", "bars"),
-    [("sign", ["runs"]), ("bootstrap", ["runs", "bootstrap"]), ("tukey", ["runs", "Tukey HSD"])],
+    [
+        ("sign", ["runs"]),
+        ("bootstrap", ["runs", "bootstrap"]),
+        ("tukey", ["runs", "Tukey HSD"]),
+    ],
 )
 def test_progress_is_shown_on_request(capfd, test, bars):
     irl.compare(
@@ -617,12 +693,16 @@ def test_progress_is_shown_on_request(capfd, test, bars):
 @pytest.mark.parametrize("test", significance.TESTS)
 def test_values_that_differ_by_rounding_only_are_ties(test: str) -> None:
     """Bpref's do in 19 of 13,600 comparisons on Robust 2003: the same sum, added up in another order."""
-    scored = ScoredRuns.from_runs({"AP": AP}, QRELS, {"a": RUNS["good"], "b": RUNS["good"]})
+    scored = ScoredRuns.from_runs(
+        {"AP": AP}, QRELS, {"a": RUNS["good"], "b": RUNS["good"]}
+    )
     values = np.full((2, len(QRELS)), 0.1 + 0.2 + 0.3)
     values[1] = 0.3 + 0.2 + 0.1
     assert (values[0] > values[1]).all()
     scored = replace(scored, values={"AP": values})
-    result = comparison_of(scored, {"AP": AP}, Design(test=SignificanceTest(test, n_resamples=200)))
+    result = comparison_of(
+        scored, {"AP": AP}, Design(test=SignificanceTest(test, n_resamples=200))
+    )
     row = result.table().loc[0]
     assert (row["wins"], row["losses"], row["ties"]) == (0, 0, len(QRELS))
     assert (row["p"], row["estimate"]) == (1, 0)
@@ -637,8 +717,12 @@ def test_values_that_differ_by_rounding_only_are_ties(test: str) -> None:
 
 def test_a_count_has_a_mean_within_its_interval() -> None:
     qrels = {f"q{i}": {"a": 1, "b": 1} for i in range(8)}
-    run = {f"q{i}": {f"d{j}": 1.0 - j for j in range(i + 1)} | {"a": 9.0} for i in range(8)}
-    result = irl.compare(qrels, {"x": run, "y": {q: {"a": 1.0} for q in qrels}}, "NumRet")
+    run = {
+        f"q{i}": {f"d{j}": 1.0 - j for j in range(i + 1)} | {"a": 9.0} for i in range(8)
+    }
+    result = irl.compare(
+        qrels, {"x": run, "y": {q: {"a": 1.0} for q in qrels}}, "NumRet"
+    )
     means = result.means().set_index("run")
     assert means["mean"].tolist() == [5.5, 1.0]
     assert means["ci_low"]["x"] < 5.5 < means["ci_high"]["x"]
@@ -649,7 +733,10 @@ def test_preferences_carry_their_parameters_in_their_names():
     by = ["lexirecall", "lexirecall( rel=2 )@3", "dominance@5", "AP"]
     compared = irl.compare(QRELS, RUNS, by)
     assert compared.criteria == by
-    assert str(compared.compared.by["lexirecall( rel=2 )@3"].preference) == "lexirecall(rel=2)@3"
+    assert (
+        str(compared.compared.by["lexirecall( rel=2 )@3"].preference)
+        == "lexirecall(rel=2)@3"
+    )
     for name in by:  # each as if it were alone
         table = compared.table(name).drop(columns="p_corrected_all")
         assert table.equals(irl.compare(QRELS, RUNS, name).table(name))
@@ -658,7 +745,10 @@ def test_preferences_carry_their_parameters_in_their_names():
     )
     page = irl.describe("lexirecall(rel=2)@100")
     assert page.heading == "lexirecall(rel=2)@100: Lexicographic recall"
-    assert [str(p).partition(" (")[0] for p in page.parameters] == ["@cutoff = 100", "rel = 2"]
+    assert [str(p).partition(" (")[0] for p in page.parameters] == [
+        "@cutoff = 100",
+        "rel = 2",
+    ]
     with pytest.raises(
         TypeError,
         match=r"compare: unexpected argument 'rel'; write it into the name of a preference",
@@ -676,7 +766,8 @@ def test_preferences_carry_their_parameters_in_their_names():
 )
 def test_arguments_that_are_said_elsewhere_name_the_place(options, where):
     with pytest.raises(
-        TypeError, match=f"compare: unexpected argument '{next(iter(options))}'; .*{where}"
+        TypeError,
+        match=f"compare: unexpected argument '{next(iter(options))}'; .*{where}",
     ):
         irl.compare(QRELS, RUNS, **options)
 
@@ -687,16 +778,18 @@ def test_markdown_marks_what_differs_from_a_baseline():
     verdicts = compared.tests.verdicts_by()
     for run, cell in rows:
         sign = {"better": "\\+", "worse": "-"}.get(verdicts.on(run, "fair") or "", "")
-        assert cell.replace("*", "").lstrip("-0.123456789") == sign.lstrip("-") or cell.endswith(
-            sign
-        )
+        assert cell.replace("*", "").lstrip("-0.123456789") == sign.lstrip(
+            "-"
+        ) or cell.endswith(sign)
     assert {"better", "worse"} & {verdicts.on(run, "fair") for run in RUNS}
 
 
 def test_a_comparison_can_be_pickled_after_it_was_looked_at():
     compared = irl.compare(QRELS, RUNS, "AP", baseline="fair")
     table = compared.verdicts(holds=True)
-    pd.testing.assert_frame_equal(pickle.loads(pickle.dumps(compared)).verdicts(holds=True), table)
+    pd.testing.assert_frame_equal(
+        pickle.loads(pickle.dumps(compared)).verdicts(holds=True), table
+    )
 
 
 def test_a_comparison_has_few_public_members() -> None:

@@ -20,7 +20,9 @@ def run(queries: list[str], first: str = "a") -> dict[str, dict[str, float]]:
 
 
 APART = {"even": run(QUERIES[::2]), "odd": run(QUERIES[1::2], "b")}
-MESSAGE = "runs 'even' and 'odd' share no query with results: 'even' for q00, q02, q04, ..."
+MESSAGE = (
+    "runs 'even' and 'odd' share no query with results: 'even' for q00, q02, q04, ..."
+)
 BY = ["AP", "lexirecall"]
 
 
@@ -59,7 +61,9 @@ def test_every_door_refuses_them(tmp_path):
         irl.gate(QRELS, run(QUERIES), APART["odd"], "AP", release=APART["even"])
     with pytest.raises(ValueError, match=f"^benchmark: collection 'x': {MESSAGE}"):
         irl.benchmark(
-            {"x": QRELS, "y": QRELS}, {"x": APART, "y": {n: run(QUERIES) for n in APART}}, "AP"
+            {"x": QRELS, "y": QRELS},
+            {"x": APART, "y": {n: run(QUERIES) for n in APART}},
+            "AP",
         )
 
 
@@ -67,7 +71,9 @@ def test_the_commands_refuse_them(tmp_path, capsys):
     qrels = tmp_path / "qrels.txt"
     qrels.write_text(
         "".join(
-            f"{q} 0 {doc} {grade}\n" for q, docs in QRELS.items() for doc, grade in docs.items()
+            f"{q} 0 {doc} {grade}\n"
+            for q, docs in QRELS.items()
+            for doc, grade in docs.items()
         )
     )
     paths = []
@@ -97,10 +103,14 @@ def test_a_run_without_any_results_is_taken_by_name_only():
     with pytest.raises(ValueError, match="retrieves nothing"):
         irl.compare(QRELS, runs, "AP")
     with pytest.warns(UserWarning, match="none"):
-        assert irl.compare(QRELS, runs, "AP", allow_empty=True).pairs == [("all", "none")]
+        assert irl.compare(QRELS, runs, "AP", allow_empty=True).pairs == [
+            ("all", "none")
+        ]
 
 
-@pytest.mark.parametrize(("more", "is_said"), [(0, True), (3, True), (4, False), (8, False)])
+@pytest.mark.parametrize(
+    ("more", "is_said"), [(0, True), (3, True), (4, False), (8, False)]
+)
 def test_less_than_half_is_the_first_caveat_and_in_the_headline(more, is_said):
     """Of 12 + more queries of one and 8 of the other 4 + more are shared, of 16 in all."""
     runs = {"few": run(QUERIES[8 - more : 16], "b"), "first": run(QUERIES[:12])}
@@ -131,15 +141,21 @@ def test_shared_queries_are_those_counted_one_by_one():
             both, either = {*runs[a]} & {*runs[b]}, {*runs[a]} | {*runs[b]}
             if 2 * len(both) < len(either):
                 expected.append((a, b, len(both), len(either)))
-        found = [(p.run_a, p.run_b, p.both, p.either) for p in poorly_shared(scored, pairs)]
+        found = [
+            (p.run_a, p.run_b, p.both, p.either) for p in poorly_shared(scored, pairs)
+        ]
         assert found == expected
-        assert bool(nothing_shared(scored, pairs)) == any(not both for *_, both, _ in expected)
+        assert bool(nothing_shared(scored, pairs)) == any(
+            not both for *_, both, _ in expected
+        )
 
 
 def test_values_of_which_most_are_missing_say_so():
     nan = float("nan")
     values = {
-        "a": {q: {"AP": 0.5 + i / 100 if i < 15 else nan} for i, q in enumerate(QUERIES)},
+        "a": {
+            q: {"AP": 0.5 + i / 100 if i < 15 else nan} for i, q in enumerate(QUERIES)
+        },
         "b": {q: {"AP": 0.5 if i > 9 else nan} for i, q in enumerate(QUERIES)},
     }
     result = irl.benchmark(values={"x": values}, by="AP", missing="skip")["x"]

@@ -16,7 +16,14 @@ from ir_lexirecall import cli
 from ir_lexirecall.io.values import read_values
 
 RUNS = ("a", "b", "c", "d")
-OF_THE_FAMILY = {"criterion", "p_corrected", "p_corrected_all", "verdict", "queries", "cells"}
+OF_THE_FAMILY = {
+    "criterion",
+    "p_corrected",
+    "p_corrected_all",
+    "verdict",
+    "queries",
+    "cells",
+}
 OF_THE_FAMILY |= {"worse_p", "better_p", "not_worse_p", "within_p"}
 """Columns of a pair whose values depend on the other pairs of the comparison."""
 
@@ -39,7 +46,9 @@ def write_mteb(folder: Path, runs: tuple[str, ...] = RUNS) -> Path:
     for run in RUNS:
         for task in range(12):
             cells = [(split, subset) for split in ("dev", "test") for subset in "xyz"]
-            scores: dict[str, list[Any]] = {"test": [{"hf_subset": "all have", "main_score": 0.5}]}
+            scores: dict[str, list[Any]] = {
+                "test": [{"hf_subset": "all have", "main_score": 0.5}]
+            }
             for split, subset in cells:
                 score = float(rng.random())
                 if rng.random() < 0.6:
@@ -75,7 +84,9 @@ def test_a_pair_is_compared_as_if_alone(test: str, baseline: str | None) -> None
     assert table["queries"].nunique() > 2
     for a, b in pairs:
         rows = table[(table["run_a"] == a) & (table["run_b"] == b)]
-        two = read_values({run: runs[run] for run in RUNS if run in (a, b)}, missing="skip")
+        two = read_values(
+            {run: runs[run] for run in RUNS if run in (a, b)}, missing="skip"
+        )
         check_same_as_alone(rows, irl.compare(values=two, **options).table())
         assert set(rows["queries"]) == {len(set(runs[a]) & set(runs[b]))}
 
@@ -83,7 +94,9 @@ def test_a_pair_is_compared_as_if_alone(test: str, baseline: str | None) -> None
 def test_pairs_of_mteb_are_compared_on_the_cells_that_both_have(tmp_path: Path) -> None:
     table = irl.compare(values=write_mteb(tmp_path / "all")).table()
     content = {
-        (run, task): json.loads((tmp_path / "all" / run / f"T{task}.json").read_text())["scores"]
+        (run, task): json.loads((tmp_path / "all" / run / f"T{task}.json").read_text())[
+            "scores"
+        ]
         for run in RUNS
         for task in range(12)
     }
@@ -94,14 +107,22 @@ def test_pairs_of_mteb_are_compared_on_the_cells_that_both_have(tmp_path: Path) 
         differences, n_cells = [], 0
         for task in range(12):
             scores = [
-                {(split, x["hf_subset"]): x["main_score"] for split in s for x in s[split]}
+                {
+                    (split, x["hf_subset"]): x["main_score"]
+                    for split in s
+                    for x in s[split]
+                }
                 for s in (content[a, task], content[b, task])
             ]
             both = scores[0].keys() & scores[1].keys()
             n_cells += len(both)
-            means = [sum(of_run[cell] for cell in both) / len(both) for of_run in scores]
+            means = [
+                sum(of_run[cell] for cell in both) / len(both) for of_run in scores
+            ]
             differences.append(means[0] - means[1])
-        assert rows["difference"].item() == pytest.approx(np.mean(differences), abs=1e-12)
+        assert rows["difference"].item() == pytest.approx(
+            np.mean(differences), abs=1e-12
+        )
         assert (rows["cells"].item(), rows["queries"].item()) == (n_cells, 12)
 
 
@@ -111,7 +132,9 @@ def test_what_follows_from_pairs_takes_their_queries() -> None:
     table = result.table()
     matrix, detectable = result.matrix(), result.detectable()
     for row, (a, b) in enumerate(combinations(RUNS, 2)):
-        two = irl.compare(values=read_values({x: runs[x] for x in (a, b)}, missing="skip"), by="AP")
+        two = irl.compare(
+            values=read_values({x: runs[x] for x in (a, b)}, missing="skip"), by="AP"
+        )
         assert matrix.loc[a, b] == -matrix.loc[b, a] == table["difference"][row]
         assert detectable["difference"][row] == two.detectable()["difference"][0]
         pd.testing.assert_frame_equal(result.explain(b, a), two.explain(b, a))
@@ -123,15 +146,24 @@ def test_what_follows_from_pairs_takes_their_queries() -> None:
     np.testing.assert_allclose(means, expected, rtol=1e-12)
 
 
-def test_what_is_missing_is_listed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    result = irl.compare(values=read_values(values_with_gaps(), missing="skip"), by="AP")
+def test_what_is_missing_is_listed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    result = irl.compare(
+        values=read_values(values_with_gaps(), missing="skip"), by="AP"
+    )
     summary = result.summary(full=True)
     assert "lack a value of some run: left out of the means (a " in summary
-    assert "Each pair of runs is compared on the queries that both have, means" in summary
+    assert (
+        "Each pair of runs is compared on the queries that both have, means" in summary
+    )
     folder = write_mteb(tmp_path)
     assert cli.main(["compare", "--values", str(folder), "--caveats"]) == 0
     shown = " ".join(capsys.readouterr().out.split())
-    assert "cells (task, split, subset) that some run lacks are left out of the means: T0" in shown
+    assert (
+        "cells (task, split, subset) that some run lacks are left out of the means: T0"
+        in shown
+    )
     assert "or in comparisons both runs of the pair." in shown
 
 
@@ -144,7 +176,9 @@ def test_cells_that_only_pairs_share(tmp_path: Path) -> None:
             entries = [{"hf_subset": name, "main_score": 0.5} for name in names]
             path = tmp_path / run / f"{task}.json"
             path.parent.mkdir(exist_ok=True)
-            path.write_text(json.dumps({"task_name": task, "scores": {"test": entries}}))
+            path.write_text(
+                json.dumps({"task_name": task, "scores": {"test": entries}})
+            )
     result = irl.compare(values=tmp_path)
     assert result.query_ids == ["U", "V"]
     assert result.table()["queries"].tolist() == [3, 3, 3]
@@ -153,7 +187,11 @@ def test_cells_that_only_pairs_share(tmp_path: Path) -> None:
 
 def test_a_pair_that_shares_nothing_is_an_error() -> None:
     whole = {f"q{i}": {"AP": 0.5} for i in range(6)}
-    runs = {"a": whole, "b": dict(list(whole.items())[:3]), "c": dict(list(whole.items())[3:])}
+    runs = {
+        "a": whole,
+        "b": dict(list(whole.items())[:3]),
+        "c": dict(list(whole.items())[3:]),
+    }
     with pytest.raises(
         ValueError, match=r"^read_values: values: no query has all values; .*leave out"
     ):
@@ -161,36 +199,56 @@ def test_a_pair_that_shares_nothing_is_an_error() -> None:
 
 
 @pytest.mark.parametrize("options", [{"test": "tukey"}, {"groups": "all"}])
-def test_groups_and_tests_of_all_runs_take_the_queries_of_all(options: dict[str, Any]) -> None:
+def test_groups_and_tests_of_all_runs_take_the_queries_of_all(
+    options: dict[str, Any],
+) -> None:
     runs = values_with_gaps()
     table = read_values(runs, missing="skip")
     if "groups" in options:
-        options = {"groups": {query: "x" if query[-1] in "01234" else "y" for query in runs["a"]}}
+        options = {
+            "groups": {
+                query: "x" if query[-1] in "01234" else "y" for query in runs["a"]
+            }
+        }
         options["groups"] |= dict.fromkeys(set(table.query_ids) - set(runs["a"]), "x")
     compared = irl.compare(values=table, by="AP", **options).table()
     assert "queries" not in compared
-    assert set(compared["wins"] + compared["losses"] + compared["ties"]) == {len(table.query_ids)}
+    assert set(compared["wins"] + compared["losses"] + compared["ties"]) == {
+        len(table.query_ids)
+    }
 
 
 def test_the_share_of_missing_values_stands_beside_every_mean() -> None:
     runs = values_with_gaps()
     queries = set().union(*runs.values())
-    share = {run: f"{1 - len(of_run) / len(queries):.1%}" for run, of_run in runs.items()}
+    share = {
+        run: f"{1 - len(of_run) / len(queries):.1%}" for run, of_run in runs.items()
+    }
     assert len(set(share.values())) > 2
     table = read_values(runs, missing="skip")
     for options in ({}, {"baseline": "b"}, {"baseline": "b", "margin": 0.1}):
         result = irl.compare(values=table, **options)
         rows = [line.split() for line in result.summary(full=True).splitlines()]
-        html, markdown, latex = result._repr_html_(), result.to_markdown(), result.to_latex()
+        html, markdown, latex = (
+            result._repr_html_(),
+            result.to_markdown(),
+            result.to_latex(),
+        )
         for run in RUNS:
             cells = next(c for c in rows if run in c[:2] and len(c) > 4)
             assert cells.count(share[run]) == 2  # one for each criterion
-            assert html.count(f">{share[run]}<") == 2 * [*share.values()].count(share[run])
-            table_rows = [line.replace(" ", "").split("|") for line in markdown.splitlines()]
+            assert html.count(f">{share[run]}<") == 2 * [*share.values()].count(
+                share[run]
+            )
+            table_rows = [
+                line.replace(" ", "").split("|") for line in markdown.splitlines()
+            ]
             (row,) = (x for x in table_rows if len(x) > 5 and x[-5] == run)
             assert row[-2] == share[run]
             assert share[run].replace("%", r"\%") in latex
-        assert "missing: share of the queries for which the run has no value" in str(result)
+        assert "missing: share of the queries for which the run has no value" in str(
+            result
+        )
         assert "Missing: share of the queries" in markdown
         pairs = result.table()
         for side in "ab":

@@ -10,7 +10,11 @@ import ir_lexirecall as irl
 
 
 def values(**runs: np.ndarray) -> pd.DataFrame:
-    rows = [(run, f"q{q:03}", x) for run, xs in runs.items() for q, x in enumerate(xs.tolist())]
+    rows = [
+        (run, f"q{q:03}", x)
+        for run, xs in runs.items()
+        for q, x in enumerate(xs.tolist())
+    ]
     return pd.DataFrame(rows, columns=["run", "query_id", "AP"])
 
 
@@ -19,11 +23,18 @@ def test_a_verdict_that_skewness_could_undo_has_a_caveat() -> None:
     base = rng.uniform(0.3, 0.6, 60)
     loses_rarely = base + rng.uniform(-0.01, 0.02, 60)
     loses_rarely[7] -= 0.2
-    result = irl.compare(values=values(base=base, new=loses_rarely), baseline="base", margin=0.05)
+    result = irl.compare(
+        values=values(base=base, new=loses_rarely), baseline="base", margin=0.05
+    )
     assert result.verdicts()["verdict"].tolist() == ["within margin"]
-    assert any("a skewness of -" in note and "60 queries" in note for note in result.diagnostics)
+    assert any(
+        "a skewness of -" in note and "60 queries" in note
+        for note in result.diagnostics
+    )
     symmetric = irl.compare(
-        values=values(base=base, new=base + rng.normal(0, 0.01, 60)), baseline="base", margin=0.05
+        values=values(base=base, new=base + rng.normal(0, 0.01, 60)),
+        baseline="base",
+        margin=0.05,
     )
     assert not any("skew" in note for note in symmetric.diagnostics)
 
@@ -33,14 +44,18 @@ def test_of_few_queries_a_verdict_with_a_margin_has_a_caveat_with_the_level() ->
     base = rng.uniform(0.3, 0.6, 9)
     new = values(base=base, new=base - 0.05 + rng.uniform(-0.02, 0.02, 9))
     result = irl.compare(values=new, baseline="base", margin=0.05)
-    rests = "AP: worse rests on 9 queries; where differences are skewed, one-sided tests"
+    rests = (
+        "AP: worse rests on 9 queries; where differences are skewed, one-sided tests"
+    )
     twice = "reach error rates about twice the nominal"
     for test, enough, rates in (
         ("t", 10, "are wrong in 0.06 of cases for 0.05, on some collections in 0.11"),
         ("randomisation", 50, twice),
         ("bootstrap", 50, twice),
     ):
-        (note,) = [note for note in result.with_test(test).diagnostics if "skewed" in note]
+        (note,) = [
+            note for note in result.with_test(test).diagnostics if "skewed" in note
+        ]
         assert note.startswith(f"{rests} ({test}) of fewer than {enough} {rates}")
     base = rng.uniform(0.3, 0.6, 20)
     more = values(base=base, new=base + rng.normal(0, 0.05, 20))
@@ -78,16 +93,21 @@ def test_runs_that_are_better_on_collections_of_few_queries_have_a_caveat() -> N
     )
     assert not any(
         "skewed" in note
-        for note in irl.benchmark(values=parts, baseline="base", test="sign").diagnostics
+        for note in irl.benchmark(
+            values=parts, baseline="base", test="sign"
+        ).diagnostics
     )
 
 
 def test_wilcoxons_verdict_on_skewed_differences_is_not_one_on_the_mean() -> None:
     rng = np.random.default_rng(0)
     loses_rarely = values(
-        base=np.full(60, 0.5), new=0.51 - 0.01 * np.minimum(rng.exponential(size=60), 4) ** 2
+        base=np.full(60, 0.5),
+        new=0.51 - 0.01 * np.minimum(rng.exponential(size=60), 4) ** 2,
     )
-    result = irl.compare(values=loses_rarely, baseline="base", margin=0.05, test="wilcoxon")
+    result = irl.compare(
+        values=loses_rarely, baseline="base", margin=0.05, test="wilcoxon"
+    )
     assert result.verdicts()["verdict"].tolist() == ["within margin"]
     assert any(
         "the test (Wilcoxon signed-rank test) is on the pseudomedian of the differences that are not 0, not on their mean"
@@ -118,11 +138,17 @@ def test_all_pairs_of_many_runs_on_few_queries_have_a_caveat(
     if has_note:
         assert f"AP: all 10 pairs on {queries} queries" in notes[0]
     for other in (result.with_baseline("r0"), result.with_test("sign")):
-        assert not any("a baseline asks for fewer" in note for note in other.diagnostics)
+        assert not any(
+            "a baseline asks for fewer" in note for note in other.diagnostics
+        )
 
 
-@pytest.mark.parametrize(("differing", "interval"), [(31, ""), (5, "no interval at alpha 0.05")])
-def test_wilcoxon_says_which_differences_it_is_about(differing: int, interval: str) -> None:
+@pytest.mark.parametrize(
+    ("differing", "interval"), [(31, ""), (5, "no interval at alpha 0.05")]
+)
+def test_wilcoxon_says_which_differences_it_is_about(
+    differing: int, interval: str
+) -> None:
     gains = np.random.default_rng(0).normal(0.02, 0.05, 50)
     gains[differing:] = 0
     table = values(base=np.full(50, 0.5), new=0.5 + gains)
@@ -146,16 +172,21 @@ def test_a_group_that_dominates_is_named() -> None:
             strict=True,
         )
     )
-    result = irl.compare(values=table, groups=groups, test=irl.SignificanceTest(cluster=True))
+    result = irl.compare(
+        values=table, groups=groups, test=irl.SignificanceTest(cluster=True)
+    )
     assert any(
-        note == "Group large holds 20 of 40 queries: overall results mostly reflect this group."
+        note
+        == "Group large holds 20 of 40 queries: overall results mostly reflect this group."
         for note in result.diagnostics
     )
     assert result.table()["ci_low"].isna().all()
     assert any("There is an interval only if" in note for note in result.diagnostics)
 
 
-def test_a_run_that_is_left_out_of_the_best_set_though_it_does_not_differ_is_explained() -> None:
+def test_a_run_that_is_left_out_of_the_best_set_though_it_does_not_differ_is_explained() -> (
+    None
+):
     rng = np.random.default_rng(3)
     base = rng.uniform(0.3, 0.6, 40)
     gains = {f"r{i}": base + rng.normal(0.008 * i, 0.04, 40) for i in range(8)}
@@ -169,23 +200,32 @@ def test_a_run_that_is_left_out_of_the_best_set_though_it_does_not_differ_is_exp
             in result.summary(full=True)
         )
         assert explained == any(
-            not best[run] and verdicts.on(leader, run) == "undecided" for run in best.index
+            not best[run] and verdicts.on(leader, run) == "undecided"
+            for run in best.index
         )
         if explained:
             return
-    raise AssertionError("no best set left out a run that does not differ significantly")
+    raise AssertionError(
+        "no best set left out a run that does not differ significantly"
+    )
 
 
 @pytest.mark.parametrize(("queries", "said"), [(3, False), (20, True), (25, False)])
-def test_a_rare_winner_that_few_queries_may_rule_out_has_a_caveat(queries: int, said: bool) -> None:
+def test_a_rare_winner_that_few_queries_may_rule_out_has_a_caveat(
+    queries: int, said: bool
+) -> None:
     rng = np.random.default_rng(0)
     ease = rng.uniform(0.1, 0.3, queries)
-    runs = {f"r{i}": ease + 0.07 + rng.normal(0, 0.02, queries) for i in range(3)} | {"rare": ease}
+    runs = {f"r{i}": ease + 0.07 + rng.normal(0, 0.02, queries) for i in range(3)} | {
+        "rare": ease
+    }
     rare = f"Only {queries} queries: a run that wins rarely but by much may wrongly be ruled out as the best."
     result = irl.compare(values=values(**runs))
     assert (rare in result.diagnostics) == said
-    parts = {f"c{i}": values(**{run: x[i::2] for run, x in runs.items()}) for i in range(2)}
+    parts = {
+        f"c{i}": values(**{run: x[i::2] for run, x in runs.items()}) for i in range(2)
+    }
     result = irl.benchmark(values=parts)
-    assert any("as the best, and its rank be too low" in note for note in result.diagnostics) == (
-        queries > 3
-    )
+    assert any(
+        "as the best, and its rank be too low" in note for note in result.diagnostics
+    ) == (queries > 3)

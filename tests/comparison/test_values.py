@@ -24,7 +24,10 @@ OPTIONS: dict[str, Any] = {"baseline": "ql", "margin": 0.01, "test": "t"}
 def frame_of(result: Comparison) -> pd.DataFrame:
     """What another program would have written: run, query_id, measure, value."""
     parts = [
-        result.per_query(name).reset_index().melt("query_id", var_name="run").assign(measure=name)
+        result.per_query(name)
+        .reset_index()
+        .melt("query_id", var_name="run")
+        .assign(measure=name)
         for name in result.criteria
     ]
     return pd.concat(parts, ignore_index=True)
@@ -59,7 +62,9 @@ def from_values(from_runs: Comparison) -> Comparison:
     ],
 )
 def test_values_give_the_answers_that_runs_give(
-    ask: Callable[[Comparison], pd.DataFrame], from_runs: Comparison, from_values: Comparison
+    ask: Callable[[Comparison], pd.DataFrame],
+    from_runs: Comparison,
+    from_values: Comparison,
 ) -> None:
     pd.testing.assert_frame_equal(ask(from_values), ask(from_runs))
 
@@ -68,14 +73,19 @@ def test_values_give_the_answers_that_runs_give(
 def test_what_needs_rankings_says_so(
     ask: Callable[[Comparison], Any], from_values: Comparison
 ) -> None:
-    with pytest.raises(ValueError, match=r"(bounds|to_judge): .*only values were given.*runs"):
+    with pytest.raises(
+        ValueError, match=r"(bounds|to_judge): .*only values were given.*runs"
+    ):
         ask(from_values)
 
 
 def test_measures_are_asked_for_by_our_names_and_by_trec_evals() -> None:
     files = [FILES / f"{run}.trec_eval" for run in ("bm25", "ql")]
     everything = irl.compare(values=files)
-    assert everything.criteria == ["map", "P_5"]  # counts are not compared unless they are named
+    assert everything.criteria == [
+        "map",
+        "P_5",
+    ]  # counts are not compared unless they are named
     assert irl.compare(values=files, by="num_rel").criteria == ["num_rel"]
     ours = irl.compare(values=files, by={"average precision": "AP"})
     assert ours.criteria == ["average precision"]
@@ -105,10 +115,14 @@ def test_a_missing_value_is_refused_or_its_query_skipped() -> None:
         irl.compare(values=values, by="AP")
     result = irl.compare(values=values, by="AP", missing="skip")
     read = read_values(values, measures="AP", missing="skip")
-    pd.testing.assert_frame_equal(irl.compare(values=read, by="AP").table(), result.table())
+    pd.testing.assert_frame_equal(
+        irl.compare(values=read, by="AP").table(), result.table()
+    )
     assert result.query_ids == ["q1", "q3"]
     assert result.provenance["left_out"] == ["q2"]
-    assert "1 query (q2) lacks a value of some run: left out (" in result.summary(full=True)
+    assert "1 query (q2) lacks a value of some run: left out (" in result.summary(
+        full=True
+    )
 
 
 # -- many collections -------------------------------------------------------------------------------------
@@ -117,7 +131,8 @@ def test_a_missing_value_is_refused_or_its_query_skipped() -> None:
 def board(tasks: int = 12) -> pd.DataFrame:
     rng = np.random.default_rng(0)
     models = {
-        model: rng.random(tasks) / 10 + k / 20 for k, model in enumerate(["e5", "bge", "gte"])
+        model: rng.random(tasks) / 10 + k / 20
+        for k, model in enumerate(["e5", "bge", "gte"])
     }
     return pd.DataFrame({"task_name": [f"task {i}" for i in range(tasks)], **models})
 
@@ -137,7 +152,9 @@ def test_values_of_collections_give_the_answers_that_runs_give(
         MEASURES,
     )
     frames = {"one": collections["one"], "two": collections["one"]}
-    stacked = pd.concat([frame.assign(collection=name) for name, frame in frames.items()])
+    stacked = pd.concat(
+        [frame.assign(collection=name) for name, frame in frames.items()]
+    )
     for values in (frames, stacked):
         result = irl.benchmark(values=values)
         for over in ("queries", "collections"):
@@ -166,20 +183,26 @@ def test_a_leaderboard_is_a_sample_of_tasks_only() -> None:
     ):
         result.overall("queries")
     with pytest.raises(
-        ValueError, match="replicated: a value per task cannot be tested within the task"
+        ValueError,
+        match="replicated: a value per task cannot be tested within the task",
     ):
         result.replicated()
     np.testing.assert_allclose(result.overall()["mean"], over_tasks.means()["mean"])
-    pd.testing.assert_frame_equal(result.best_set(), over_tasks.best_set(), check_like=True)
+    pd.testing.assert_frame_equal(
+        result.best_set(), over_tasks.best_set(), check_like=True
+    )
     assert "12 tasks" in over_tasks.summary(full=True)
     assert "take these tasks as a sample of tasks" in over_tasks.summary(full=True)
     assert "A value per collection" in result.summary(full=True)
 
 
-def test_collections_that_lack_something_are_named(collections: dict[str, pd.DataFrame]) -> None:
+def test_collections_that_lack_something_are_named(
+    collections: dict[str, pd.DataFrame],
+) -> None:
     lacking = {**collections, "two": collections["two"].query("run != 'ql'")}
     with pytest.raises(
-        ValueError, match="benchmark: collection 'two' lacks run 'ql', which others have"
+        ValueError,
+        match="benchmark: collection 'two' lacks run 'ql', which others have",
     ):
         irl.benchmark(values=lacking)
     assert "ql" not in irl.benchmark(values=lacking, missing="skip").runs
@@ -208,12 +231,16 @@ def run(*words: str) -> int:
     return main(list(words))
 
 
-def test_the_command_compares_files(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_the_command_compares_files(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
     files = [str(FILES / f"{run}.ir_measures") for run in ("bm25", "ql")]
     assert run("compare", "--values", *files, "-m", "AP", "--format", "json") == 0
     [row] = json.loads(capsys.readouterr().out)
     expected = (
-        irl.compare(demo.qrels(), {name: demo.run(name) for name in ("bm25", "ql")}, "AP")
+        irl.compare(
+            demo.qrels(), {name: demo.run(name) for name in ("bm25", "ql")}, "AP"
+        )
         .table()
         .iloc[0]
     )
@@ -264,7 +291,9 @@ def renamed(measure: str) -> dict[str, Any]:
 
 
 COSTS = "RMSE|mae|loss|val_loss|latency|mean_latency_ms|Latency (s)|cost|perplexity|error_rate|word error rate|errors|bpb|WER|cer"
-COSTS += "|Character Error Rate|root_mean_square_error|ErrorRate|hallucination|MSE@10|time"
+COSTS += (
+    "|Character Error Rate|root_mean_square_error|ErrorRate|hallucination|MSE@10|time"
+)
 
 
 @pytest.mark.parametrize("measure", COSTS.split("|"))
@@ -286,7 +315,9 @@ def test_every_text_says_that_smaller_is_better(measure: str, tmp_path: Path) ->
         assert f"Smaller is better: {measure}" in said
 
 
-def test_of_unknown_measures_the_larger_value_is_assumed_to_be_better(tmp_path: Path) -> None:
+def test_of_unknown_measures_the_larger_value_is_assumed_to_be_better(
+    tmp_path: Path,
+) -> None:
     result = irl.compare(values=renamed("zeal"))
     assert result.tests.verdicts_by("zeal").on("good", "bad") == "worse"
     assert result.means().attrs["direction"] == {"zeal": "larger is better (assumed)"}
@@ -309,13 +340,20 @@ def test_of_unknown_measures_the_larger_value_is_assumed_to_be_better(tmp_path: 
 def test_costs_are_named_by_the_user(name: str) -> None:
     by = {"mine": "zeal"}
     groups = {f"q{i:02}": "early" if i < 10 else "late" for i in range(20)}
-    result = irl.compare(values=renamed("zeal"), by=by, smaller_is_better=name, groups=groups)
+    result = irl.compare(
+        values=renamed("zeal"), by=by, smaller_is_better=name, groups=groups
+    )
     assert result.tests.verdicts_by("mine").on("good", "bad") == "better"
     assert set(result.group_table()["verdict"]) == {"better"}
     several = irl.benchmark(
-        values={"a": renamed("zeal"), "b": renamed("zeal")}, by=by, smaller_is_better=[name]
+        values={"a": renamed("zeal"), "b": renamed("zeal")},
+        by=by,
+        smaller_is_better=[name],
     )
-    assert several.overall().set_index("run")["mean_rank"].to_dict() == {"good": 1, "bad": 2}
+    assert several.overall().set_index("run")["mean_rank"].to_dict() == {
+        "good": 1,
+        "bad": 2,
+    }
     assert "mine (smaller is better)" in several.summary(full=True)
 
 
@@ -326,7 +364,8 @@ def test_costs_that_are_not_there_are_refused(function: Callable[..., Any]) -> N
         renamed("zeal") if function is irl.compare else {"a": renamed("zeal")},
     )
     with pytest.raises(
-        ValueError, match=rf"{name}: .*smaller_is_better: .* no measure 'zest'; there are .*zeal"
+        ValueError,
+        match=rf"{name}: .*smaller_is_better: .* no measure 'zest'; there are .*zeal",
     ):
         function(values=values, smaller_is_better="zest")
     with pytest.raises(

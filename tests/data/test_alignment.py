@@ -12,12 +12,15 @@ from ir_lexirecall.data.alignment import align, find_judged, repetitions
 from ir_lexirecall.data.judgments import Judgments
 
 PAIRS = st.lists(
-    st.tuples(st.integers(0, 3), st.sampled_from(["a", "b", "c", "dd", "ä", ""])), max_size=40
+    st.tuples(st.integers(0, 3), st.sampled_from(["a", "b", "c", "dd", "ä", ""])),
+    max_size=40,
 )
 
 
 def table(pairs: list[tuple[int, str]]) -> pl.DataFrame:
-    return pl.DataFrame(pairs, schema={"query": pl.Int32, "doc_id": pl.String}, orient="row")
+    return pl.DataFrame(
+        pairs, schema={"query": pl.Int32, "doc_id": pl.String}, orient="row"
+    )
 
 
 def poor(keys: pl.DataFrame) -> pl.Series:
@@ -34,7 +37,9 @@ def test_every_row_that_is_judged_is_found_and_no_other(hashes, known, wanted):
     )
     rows, docs = find_judged(judged, table(wanted), hashes(table(wanted)))
     found = list(zip(rows.tolist(), docs.tolist(), strict=True))
-    assert found == [(row, known.index(pair)) for row, pair in enumerate(wanted) if pair in known]
+    assert found == [
+        (row, known.index(pair)) for row, pair in enumerate(wanted) if pair in known
+    ]
 
 
 @pytest.mark.parametrize("hashes", [pl.DataFrame.hash_rows, poor])
@@ -60,7 +65,11 @@ def test_ranks_do_not_depend_on_how_many_rows_are_aligned_at_once(rows, form, da
     expected = align(judgments, run)
     given_run = run
     if form is pl.DataFrame:
-        lines = [(q, doc, score) for q, scores in run.items() for doc, score in scores.items()]
+        lines = [
+            (q, doc, score)
+            for q, scores in run.items()
+            for doc, score in scores.items()
+        ]
         columns = {"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64}
         given_run = pl.DataFrame(lines, schema=columns, orient="row")
     with pytest.MonkeyPatch.context() as patch:

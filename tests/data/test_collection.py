@@ -57,7 +57,9 @@ def test_all_special_data_sets_are_found() -> None:
 @pytest.mark.parametrize("name", special_data_sets())
 def test_a_special_data_set_is_understood_without_a_download(name: str) -> None:
     collection = irl.load(name)
-    assert collection.aspect_fields == aspect_fields(ir_datasets.registry[name].qrels_cls())
+    assert collection.aspect_fields == aspect_fields(
+        ir_datasets.registry[name].qrels_cls()
+    )
     assert collection.has_subtopics != bool(collection.aspect_fields)
     assert (collection.n or 0) > 1000
 
@@ -92,15 +94,26 @@ def test_ehealth_judgments_give_their_aspects(tmp_path: Path) -> None:
     trust = written(tmp_path, "101 0 d1 40\n101 0 d2 90\n")
     under = written(tmp_path, "101 0 d1 10\n101 0 d2 20\n")
     collection = irl.load(
-        registered(EhealthQrels([rel], [trust], [under], {0: "no", 1: "somewhat", 2: "highly"}))
+        registered(
+            EhealthQrels([rel], [trust], [under], {0: "no", 1: "somewhat", 2: "highly"})
+        )
     )
-    assert collection.aspects == {"relevance": 2, "trustworthiness": 90, "understandability": 20}
+    assert collection.aspects == {
+        "relevance": 2,
+        "trustworthiness": 90,
+        "understandability": 20,
+    }
     assert not collection.has_subtopics
     names = [measure.NAME for measure in collection.recommended()]
     assert "TOMA" in names
     assert "RBU" not in names
     run = {"101": {"d2": 2.0, "d1": 1.0}}
-    assert irl.evaluate(collection.recommended(), collection.qrels, run).notna().all().all()
+    assert (
+        irl.evaluate(collection.recommended(), collection.qrels, run)
+        .notna()
+        .all()
+        .all()
+    )
 
 
 def test_the_latest_round_of_ehealth_judgments_counts(tmp_path: Path) -> None:
@@ -110,32 +123,48 @@ def test_the_latest_round_of_ehealth_judgments_counts(tmp_path: Path) -> None:
     ]
     rel, trust, under = map(list, zip(*rounds, strict=True))
     collection = irl.load(
-        registered(EhealthQrels(rel, trust, under, {0: "no", 1: "somewhat", 2: "highly"}))
+        registered(
+            EhealthQrels(rel, trust, under, {0: "no", 1: "somewhat", 2: "highly"})
+        )
     )
     assert collection.qrels["relevance"].tolist() == [2]
 
 
 def test_the_misspelt_field_of_misinfo_judgments_is_credibility(tmp_path: Path) -> None:
     source = written(tmp_path, "1 0 d1 2 1 1\n1 0 d2 1 0 -1\n")
-    collection = irl.load(registered(MsinfoQrels(source, {0: "no", 1: "relevant", 2: "highly"})))
+    collection = irl.load(
+        registered(MsinfoQrels(source, {0: "no", 1: "relevant", 2: "highly"}))
+    )
     assert collection.aspects == {"relevance": 2, "effectiveness": 1, "credibility": 1}
     measure = irl.TOMA(aspects=collection.aspects) @ 10
-    assert measure.calc_aggregate(collection.qrels, {"1": {"d1": 2.0, "d2": 1.0}}) == 1.0
+    assert (
+        measure.calc_aggregate(collection.qrels, {"1": {"d1": 2.0, "d2": 1.0}}) == 1.0
+    )
 
 
 @pytest.mark.parametrize(
     ("qrels_class", "aspects"),
     [
         (touche.ToucheQualityQrels, {"relevance": 2, "quality": 2}),
-        (touche.ToucheQualityCoherenceQrels, {"relevance": 2, "quality": 2, "coherence": 2}),
+        (
+            touche.ToucheQualityCoherenceQrels,
+            {"relevance": 2, "quality": 2, "coherence": 2},
+        ),
     ],
 )
 def test_touche_judgments_give_their_aspects(
     tmp_path: Path, qrels_class: Any, aspects: dict[str, int]
 ) -> None:
-    sources = [written(tmp_path, f"1 0 d1 2\n1 0 d2 {grade}\n") for grade in range(len(aspects))]
+    sources = [
+        written(tmp_path, f"1 0 d1 2\n1 0 d2 {grade}\n")
+        for grade in range(len(aspects))
+    ]
     collection = irl.load(
-        registered(qrels_class(*sources, {0: "not relevant", 1: "relevant", 2: "highly relevant"}))
+        registered(
+            qrels_class(
+                *sources, {0: "not relevant", 1: "relevant", 2: "highly relevant"}
+            )
+        )
     )
     assert collection.aspects == aspects
 
@@ -214,7 +243,9 @@ def test_vaswani_loads_offline_with_queries_and_size(home: dict[str, str]) -> No
     assert printed.split() == ["11429", "93", "2083", "1"]
 
 
-def test_toma_through_ehealth_tuples_equals_the_known_answers(data: Any, tmp_path: Path) -> None:
+def test_toma_through_ehealth_tuples_equals_the_known_answers(
+    data: Any, tmp_path: Path
+) -> None:
     sources = []
     for aspect in ("relevance", "trustworthiness", "understandability"):
         file = tmp_path / aspect
@@ -229,4 +260,6 @@ def test_toma_through_ehealth_tuples_equals_the_known_answers(data: Any, tmp_pat
         for system, expected in systems.items():
             run = data.path(f"clef-ehealth-2016/runs/{system}.gz")
             values = irl.evaluate([measure], collection.qrels, run)[str(measure)]
-            assert values[list(expected)].to_dict() == pytest.approx(expected, rel=1e-12)
+            assert values[list(expected)].to_dict() == pytest.approx(
+                expected, rel=1e-12
+            )

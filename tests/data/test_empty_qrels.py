@@ -37,7 +37,9 @@ EMPTY = {
     )[:0],
     "a frame with subtopics": lambda: pd.DataFrame(columns=[*COLUMNS, "iteration"]),
     "a Polars frame": lambda: pl.DataFrame(schema=dict.fromkeys(COLUMNS, pl.String)),
-    "an Arrow table": lambda: pl.DataFrame(schema=dict.fromkeys(COLUMNS, pl.String)).to_arrow(),
+    "an Arrow table": lambda: pl.DataFrame(
+        schema=dict.fromkeys(COLUMNS, pl.String)
+    ).to_arrow(),
     "NumPy records": lambda: np.array(
         [], dtype=[("query_id", "U5"), ("doc_id", "U5"), ("relevance", "i8")]
     ),
@@ -70,24 +72,32 @@ def test_no_judgment_is_an_error(kind, door):
 def test_a_file_says_the_same(tmp_path, content):
     path = tmp_path / "qrels.json"
     path.write_text(content)
-    with pytest.raises(ValueError, match=r"^evaluate: .*json: there are no judgments in it$"):
+    with pytest.raises(
+        ValueError, match=r"^evaluate: .*json: there are no judgments in it$"
+    ):
         irl.evaluate("AP", str(path), RUN)
 
 
 def test_an_iterator_is_told_from_a_list():
-    with pytest.raises(ValueError, match=r"^evaluate: qrels: .* only once: give a list$"):
+    with pytest.raises(
+        ValueError, match=r"^evaluate: qrels: .* only once: give a list$"
+    ):
         irl.evaluate("AP", used_up(), RUN)
     with pytest.raises(ValueError, match=r"there are no judgments in it$"):
         irl.evaluate("AP", [], RUN)
 
 
 def test_predicted_judgments_are_named():
-    with pytest.raises(ValueError, match=r"^compare: predicted: there are no judgments in it$"):
+    with pytest.raises(
+        ValueError, match=r"^compare: predicted: there are no judgments in it$"
+    ):
         irl.compare(QRELS, RUNS, predicted={})
 
 
 def test_no_relevant_query_is_left():
-    with pytest.raises(ValueError, match=r"^load: queries='relevant': no query has a relevant"):
+    with pytest.raises(
+        ValueError, match=r"^load: queries='relevant': no query has a relevant"
+    ):
         irl.load({"q": {"a": 0}}, queries="relevant")
 
 
@@ -99,7 +109,9 @@ def test_a_query_without_documents_stays_beside_others():
 @pytest.mark.parametrize("empty", [{}, [], {"q": {}}])
 def test_ir_measures_gives_nothing_for_nothing(empty):
     """Other providers of ir_measures take qrels without judgments."""
-    assert all(metric.value == 0 for metric in ir_measures.iter_calc([irl.LR], empty, RUN))
+    assert all(
+        metric.value == 0 for metric in ir_measures.iter_calc([irl.LR], empty, RUN)
+    )
 
 
 def test_the_report_refuses_them(tmp_path):
@@ -113,6 +125,12 @@ def test_the_command_line_refuses_them(tmp_path, command, capsys):
     qrels.write_text("")
     for path, doc_id in ((run, "a"), (other, "b")):
         path.write_text(f"q1 Q0 {doc_id} 1 2.0 r\n")
-    arguments = [command, qrels, run, other, *(["-m", "AP"] if command == "eval" else [])]
+    arguments = [
+        command,
+        qrels,
+        run,
+        other,
+        *(["-m", "AP"] if command == "eval" else []),
+    ]
     assert main(list(map(str, arguments))) == 1
     assert "there are no judgments in it" in capsys.readouterr().err

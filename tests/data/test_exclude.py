@@ -58,11 +58,14 @@ def rows_without(table: pd.DataFrame, gone: Gone) -> pd.DataFrame:
     return table[keep].reset_index(drop=True)
 
 
-def some_documents(data: st.DataObject, qrels: Any, *runs: Table) -> dict[str, list[str]]:
+def some_documents(
+    data: st.DataObject, qrels: Any, *runs: Table
+) -> dict[str, list[str]]:
     """Documents to take out: judged or not, retrieved or not, of queries with and without judgments."""
     tables = [table for table in (qrels, *runs) if isinstance(table, dict)]
     docs = sorted(
-        {doc for table in tables for listed in table.values() for doc in listed} | {"nowhere"}
+        {doc for table in tables for listed in table.values() for doc in listed}
+        | {"nowhere"}
     )
     queries = sorted({q for table in tables for q in table} | {"no query"})
     return {q: data.draw(st.lists(st.sampled_from(docs), max_size=6)) for q in queries}
@@ -92,7 +95,10 @@ RULES: dict[str, Callable[[Gone], Any]] = {
     "pandas with PyTerrier's names": lambda gone: table(gone, ("qid", "docno")),
     "pandas with more columns": lambda gone: table(gone).assign(score=1.0, note=None),
     "polars": lambda gone: pl.DataFrame(
-        {"query_id": [q for q, _ in pairs(gone)], "doc_id": [doc for _, doc in pairs(gone)]},
+        {
+            "query_id": [q for q, _ in pairs(gone)],
+            "doc_id": [doc for _, doc in pairs(gone)],
+        },
         schema={"query_id": pl.String, "doc_id": pl.String},
     ),
     "named tuples": lambda gone: [Pair(*pair) for pair in pairs(gone)],
@@ -112,7 +118,11 @@ def test_every_form_of_the_rule(collection: Any, data: st.DataObject) -> None:
         )
 
 
-QRELS = {"1": {"1": 1, "10": 2, "30": 0, "31": 1}, "2": {"10": 1, "2": 1}, "3": {"3": 1}}
+QRELS = {
+    "1": {"1": 1, "10": 2, "30": 0, "31": 1},
+    "2": {"10": 1, "2": 1},
+    "3": {"3": 1},
+}
 RUN = {
     "1": {"1": 4.0, "10": 2.0, "31": 2.0, "40": 2.0, "30": 2.0, "41": 1.0},
     "2": {"2": 9.0, "50": 9.0, "10": 9.0},
@@ -126,7 +136,9 @@ def files(tmp_path: Path) -> tuple[str, str]:
     qrels, run = tmp_path / "some.qrels", tmp_path / "some.run"
     qrels.write_text(
         "".join(
-            f"{q} 0 {doc} {grade}\n" for q, docs in QRELS.items() for doc, grade in docs.items()
+            f"{q} 0 {doc} {grade}\n"
+            for q, docs in QRELS.items()
+            for doc, grade in docs.items()
         )
     )
     run.write_text(
@@ -154,7 +166,9 @@ def test_self(files: tuple[str, str]) -> None:
     gone = {q: [q] for q in QRELS}
     wanted = irl.evaluate(MEASURES, without(QRELS, gone), without(RUN, gone))
     assert_frame_equal(
-        irl.evaluate(MEASURES, irl.load(QRELS, exclude="self"), RUN), wanted, check_exact=True
+        irl.evaluate(MEASURES, irl.load(QRELS, exclude="self"), RUN),
+        wanted,
+        check_exact=True,
     )
     assert_frame_equal(
         irl.evaluate(MEASURES, irl.load(files[0], exclude="self"), files[1]),
@@ -162,7 +176,10 @@ def test_self(files: tuple[str, str]) -> None:
         check_exact=True,
     )
     integers = [
-        {int(q): {int(doc): value for doc, value in docs.items()} for q, docs in t.items()}
+        {
+            int(q): {int(doc): value for doc, value in docs.items()}
+            for q, docs in t.items()
+        }
         for t in (QRELS, RUN)
     ]
     assert_frame_equal(
@@ -216,7 +233,9 @@ def test_aspects_in_columns() -> None:
         irl.load(qrels, exclude=gone),
         irl.load(pl.DataFrame(qrels), exclude=table(gone)),
     ):
-        assert_frame_equal(irl.evaluate(OF_ASPECTS, judged, run), wanted, check_exact=True)
+        assert_frame_equal(
+            irl.evaluate(OF_ASPECTS, judged, run), wanted, check_exact=True
+        )
 
 
 # -- comparisons, benchmarks, ties -------------------------------------------------------------------
@@ -233,24 +252,40 @@ def test_compare_and_benchmark(collection: Any, data: st.DataObject) -> None:
         irl.compare(
             irl.load(qrels, exclude=table(gone)), runs, preferences, allow_empty=True
         ).table(),
-        irl.compare(judged_without(qrels, gone), by_hand, preferences, allow_empty=True).table(),
+        irl.compare(
+            judged_without(qrels, gone), by_hand, preferences, allow_empty=True
+        ).table(),
         check_exact=True,
     )
-    options = {"allow_empty": True, "test": irl.SignificanceTest(n_resamples=99, progress=False)}
-    found = irl.benchmark(irl.load(qrels, exclude=gone), runs, ["AP", "LR", "rpp"], **options)
-    wanted = irl.benchmark(judged_without(qrels, gone), by_hand, ["AP", "LR", "rpp"], **options)
+    options = {
+        "allow_empty": True,
+        "test": irl.SignificanceTest(n_resamples=99, progress=False),
+    }
+    found = irl.benchmark(
+        irl.load(qrels, exclude=gone), runs, ["AP", "LR", "rpp"], **options
+    )
+    wanted = irl.benchmark(
+        judged_without(qrels, gone), by_hand, ["AP", "LR", "rpp"], **options
+    )
     assert_frame_equal(found.means(), wanted.means(), check_exact=True)
     assert_frame_equal(found.table(), wanted.table(), check_exact=True)
 
 
 @given(collections(), st.data())
-def test_ties_are_those_of_the_remaining_documents(collection: Any, data: st.DataObject) -> None:
+def test_ties_are_those_of_the_remaining_documents(
+    collection: Any, data: st.DataObject
+) -> None:
     qrels, run = collection
     gone = some_documents(data, qrels, run)
     measures = ["AP", "P@2", "LR", "TSE"]
-    found = irl.tie_audit(measures, irl.load(qrels, exclude=gone), {"run": run}, allow_empty=True)
+    found = irl.tie_audit(
+        measures, irl.load(qrels, exclude=gone), {"run": run}, allow_empty=True
+    )
     wanted = irl.tie_audit(
-        measures, judged_without(qrels, gone), {"run": without(run, gone)}, allow_empty=True
+        measures,
+        judged_without(qrels, gone),
+        {"run": without(run, gone)},
+        allow_empty=True,
     )
     assert_frame_equal(found, wanted, check_exact=True)
 
@@ -271,7 +306,9 @@ def test_measures_of_other_providers() -> None:
     measure = ir_measures.Compat(p=0.8)
     wanted = irl.evaluate(measure, without(QRELS, GONE), without(RUN, GONE))
     assert_frame_equal(
-        irl.evaluate(measure, irl.load(QRELS, exclude=GONE), RUN), wanted, check_exact=True
+        irl.evaluate(measure, irl.load(QRELS, exclude=GONE), RUN),
+        wanted,
+        check_exact=True,
     )
 
 
@@ -293,7 +330,10 @@ def test_measures_of_other_providers() -> None:
             "exclude: row 1 has no usable doc_id",
         ),
         (pl.DataFrame({"doc_id": ["1"]}), "exclude lacks the column 'query_id'"),
-        ([("1", "10")], "exclude: .* is not a named tuple with the fields query_id, doc_id"),
+        (
+            [("1", "10")],
+            "exclude: .* is not a named tuple with the fields query_id, doc_id",
+        ),
         (7, "exclude of type int cannot be read"),
     ],
     ids=str,
@@ -308,9 +348,15 @@ def test_bad_rules(rule: Any, message: str) -> None:
             refuse()
 
 
-def test_a_query_of_which_only_excluded_documents_were_retrieved_is_not_ranked() -> None:
-    judgments = Judgments.from_qrels({"q": {"a": 1}, "r": {"a": 1}}).excluding({"q": ["q"]})
-    rows = pd.DataFrame({"query_id": ["q", "r"], "doc_id": ["q", "a"], "score": [1.0, 1.0]})
+def test_a_query_of_which_only_excluded_documents_were_retrieved_is_not_ranked() -> (
+    None
+):
+    judgments = Judgments.from_qrels({"q": {"a": 1}, "r": {"a": 1}}).excluding(
+        {"q": ["q"]}
+    )
+    rows = pd.DataFrame(
+        {"query_id": ["q", "r"], "doc_id": ["q", "a"], "score": [1.0, 1.0]}
+    )
     for run in (
         align(judgments, rows),
         align(judgments, rows.assign(tag="x")),

@@ -24,7 +24,12 @@ from tests.conftest import (
     words,
 )
 
-REQUIRED = {"cutoff": 5, "recall": 0.5, "max_rel": 4, "aspects": {"relevance": 4, "quality": 4}}
+REQUIRED = {
+    "cutoff": 5,
+    "recall": 0.5,
+    "max_rel": 4,
+    "aspects": {"relevance": 4, "quality": 4},
+}
 FURTHER = words(
     "TSE(rel=2)@3 TSE(exposure='nDCG',impute='optimistic',n=5000,normalize=True) LR(form='weighted',n=5000)@3 "
     "CWL_ERR9(max_rel=4,unjudged='best')@3 GERR(max_rel=4,unjudged='best')@3 RBU(p=0.8,normalize=True)@3 "
@@ -45,7 +50,8 @@ MEASURES = [
             ),
         )
         for name, measure in REGISTRY.items()
-        if name == measure.NAME and type(measure).__module__.startswith("ir_lexirecall.")
+        if name == measure.NAME
+        and type(measure).__module__.startswith("ir_lexirecall.")
     ),
     *map(parse_measure, FURTHER),
 ]
@@ -72,7 +78,9 @@ def judged_documents(qrels: pd.DataFrame, run: Run) -> dict[str, dict[str, float
 
 def rows(qrels: Mapping[str, Mapping[str, float]]) -> pd.DataFrame:
     listed = [
-        (q, doc, grade, (3 * grade) % 5) for q, docs in qrels.items() for doc, grade in docs.items()
+        (q, doc, grade, (3 * grade) % 5)
+        for q, docs in qrels.items()
+        for doc, grade in docs.items()
     ]
     return pd.DataFrame(listed, columns=["query_id", "doc_id", "relevance", "quality"])
 
@@ -91,7 +99,9 @@ def check(qrels: pd.DataFrame, run: Run, measures: Mapping[str, Any]) -> None:
 def test_every_measure_of_the_registry_takes_it() -> None:
     tried = {measure.NAME for measure in MEASURES}
     assert tried == {
-        m.NAME for m in REGISTRY.values() if type(m).__module__.startswith("ir_lexirecall.")
+        m.NAME
+        for m in REGISTRY.values()
+        if type(m).__module__.startswith("ir_lexirecall.")
     }
     assert len(tried) > 18
     for measure in CONDENSED.values():
@@ -114,7 +124,10 @@ def test_subtopics(collection: Any, column: str) -> None:
 
 
 QRELS = {"q": {"a": 2, "b": 1, "c": 0, "d": 1}, "r": {"a": 1}}
-RUN = {"q": {"x": 9.0, "a": 8.0, "y": 7.0, "b": 7.0, "c": 7.0, "z": 0.0}, "r": {"x": 2.0, "a": 1.0}}
+RUN = {
+    "q": {"x": 9.0, "a": 8.0, "y": 7.0, "b": 7.0, "c": 7.0, "z": 0.0},
+    "r": {"x": 2.0, "a": 1.0},
+}
 
 
 def test_through_ir_measures() -> None:
@@ -124,7 +137,9 @@ def test_through_ir_measures() -> None:
     for measure in measures:
         found = list(PROVIDER.iter_calc([measure(judged_only=True)], QRELS, RUN))
         wanted = list(PROVIDER.iter_calc([measure], QRELS, by_hand))
-        assert [(m.query_id, *m[2:]) for m in found] == [(m.query_id, *m[2:]) for m in wanted]
+        assert [(m.query_id, *m[2:]) for m in found] == [
+            (m.query_id, *m[2:]) for m in wanted
+        ]
 
 
 @given(collections(NATURAL), st.data())
@@ -144,8 +159,13 @@ def test_compare_and_benchmark(collection: Any, data: st.DataObject) -> None:
         irl.compare(qrels, by_hand, preferences, allow_empty=True).table(),
         check_exact=True,
     )
-    options = {"allow_empty": True, "test": irl.SignificanceTest(n_resamples=99, progress=False)}
-    condensed = irl.benchmark(irl.load(qrels, judged_only=True), runs, ["AP", "LR"], **options)
+    options = {
+        "allow_empty": True,
+        "test": irl.SignificanceTest(n_resamples=99, progress=False),
+    }
+    condensed = irl.benchmark(
+        irl.load(qrels, judged_only=True), runs, ["AP", "LR"], **options
+    )
     assert_frame_equal(
         condensed.means(),
         irl.benchmark(qrels, by_hand, ["AP", "LR"], **options).means(),
@@ -159,11 +179,17 @@ def test_a_whole_evaluation_may_be_of_condensed_lists(
 ) -> None:
     qrels, run = collection
     measures = ["AP", "nDCG@3", "LR", "P@2"]
-    found = irl.evaluate(measures, irl.load(qrels, judged_only=True), run, aggregate=aggregate)
-    wanted = irl.evaluate(measures, qrels, judged_documents(rows(qrels), run), aggregate=aggregate)
+    found = irl.evaluate(
+        measures, irl.load(qrels, judged_only=True), run, aggregate=aggregate
+    )
+    wanted = irl.evaluate(
+        measures, qrels, judged_documents(rows(qrels), run), aggregate=aggregate
+    )
     assert found.equals(wanted)
 
 
 def test_a_run_that_retrieves_nothing_may_be_refused() -> None:
-    with pytest.raises(ValueError, match=r"^evaluate: the run retrieves nothing .*allow_empty"):
+    with pytest.raises(
+        ValueError, match=r"^evaluate: the run retrieves nothing .*allow_empty"
+    ):
         irl.evaluate("AP", {"q": {"a": 1}}, {"x": {"a": 1.0}}, allow_empty=False)

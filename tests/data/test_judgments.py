@@ -14,14 +14,23 @@ from hypothesis import strategies as st
 import ir_lexirecall as irl
 from ir_lexirecall import CAM, CWL_ERR10, LR, MM, RBU, TOMA, TSE
 from ir_lexirecall.data.judgments import Judgments
-from tests.conftest import aspect_collections, collections, subtopic_collections, subtopic_table
+from tests.conftest import (
+    aspect_collections,
+    collections,
+    subtopic_collections,
+    subtopic_table,
+)
 
 
 def drawn_parts(data: st.DataObject, judgments: Judgments) -> list[list[str]]:
     """The queries, in up to three parts, one of which may be empty."""
     part_of = [data.draw(st.integers(0, 2)) for _ in judgments.query_ids]
     return [
-        [q for q, number in zip(judgments.query_ids, part_of, strict=True) if number == part]
+        [
+            q
+            for q, number in zip(judgments.query_ids, part_of, strict=True)
+            if number == part
+        ]
         for part in range(3)
     ]
 
@@ -41,13 +50,17 @@ def assert_equal_judgments(part: Judgments, wanted: Judgments) -> None:
 
 
 @given(collections(), st.data())
-def test_a_part_is_what_its_queries_alone_are(collection: Any, data: st.DataObject) -> None:
+def test_a_part_is_what_its_queries_alone_are(
+    collection: Any, data: st.DataObject
+) -> None:
     qrels, run = collection
     judgments = Judgments.from_qrels(qrels)
     for query_ids in drawn_parts(data, judgments):
         part = judgments.restricted_to(query_ids)
         if query_ids:
-            assert_equal_judgments(part, Judgments.from_qrels({q: qrels[q] for q in query_ids}))
+            assert_equal_judgments(
+                part, Judgments.from_qrels({q: qrels[q] for q in query_ids})
+            )
         measures = [TSE, LR, CWL_ERR10(max_rel=4), "nDCG@10", "AP"]
         wanted = irl.evaluate(measures, judgments, run).loc[query_ids]
         assert irl.evaluate(measures, part, run).equals(wanted)
@@ -63,12 +76,16 @@ def test_subtopics_of_a_part_are_those_of_the_whole(
     measures = [RBU(p=0.9) @ 20, RBU, TSE, "alpha_nDCG@10", "StRecall@5", "NumRet"]
     whole = irl.evaluate(measures, judgments, collection[1])
     for query_ids in drawn_parts(data, judgments):
-        values = irl.evaluate(measures, judgments.restricted_to(query_ids), collection[1])
+        values = irl.evaluate(
+            measures, judgments.restricted_to(query_ids), collection[1]
+        )
         assert values.equals(whole.loc[query_ids])
 
 
 @given(aspect_collections(), st.data())
-def test_aspects_that_only_other_queries_name(collection: Any, data: st.DataObject) -> None:
+def test_aspects_that_only_other_queries_name(
+    collection: Any, data: st.DataObject
+) -> None:
     scales, drawn, run = collection
     judgments = Judgments.from_qrels(
         aspect_rows(
@@ -112,7 +129,9 @@ def test_grades_for_one_aspect_have_no_other_aspects() -> None:
     qrels = aspect_rows([("q1", "a", 2.0, "relevance"), ("q2", "a", 3.0, "quality")])
     part = Judgments.from_qrels(qrels).restricted_to(["q2"])
     assert part.grade.tolist() == [0.0]
-    assert part.with_grades(np.array([2.0])).for_ir_measures()["relevance"].tolist() == [2]
+    assert part.with_grades(np.array([2.0])).for_ir_measures()[
+        "relevance"
+    ].tolist() == [2]
 
 
 @given(collections(), st.data())

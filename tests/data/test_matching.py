@@ -23,7 +23,9 @@ from ir_lexirecall.judging.files import merged, merged_judges
 
 QUERIES = [f"q{i}" for i in range(30)]
 QRELS = {q: {f"FT911-{q[1:]}{i}": i % 2 for i in range(8)} for q in QUERIES}
-GOOD = {q: {doc_id: float(i) for i, doc_id in enumerate(docs)} for q, docs in QRELS.items()}
+GOOD = {
+    q: {doc_id: float(i) for i, doc_id in enumerate(docs)} for q, docs in QRELS.items()
+}
 
 
 def written(form: Callable[[str], str], some: int = 30) -> dict[str, dict[str, float]]:
@@ -44,15 +46,15 @@ DOORS = {
         QRELS, {"good": GOOD, "lower": LOWER}, ["AP"], allow_empty=allow
     ),
     "evaluate": lambda allow: irl.evaluate("AP", QRELS, LOWER, allow_empty=allow),
-    "tie_audit": lambda allow: irl.tie_audit("AP", QRELS, {"lower": LOWER}, allow_empty=allow),
+    "tie_audit": lambda allow: irl.tie_audit(
+        "AP", QRELS, {"lower": LOWER}, allow_empty=allow
+    ),
 }
 
 
 @pytest.mark.parametrize("door", DOORS)
 def test_a_run_without_judged_documents_is_refused(door: str) -> None:
-    said = (
-        "retrieves nothing that the qrels judge.*'ft911-00'.*'FT911-00' are the same in lower case"
-    )
+    said = "retrieves nothing that the qrels judge.*'ft911-00'.*'FT911-00' are the same in lower case"
     with pytest.raises(ValueError, match=f"^{door}: .*{said}; allow_empty=True"):
         DOORS[door](False)
     with pytest.warns(UserWarning, match=said):
@@ -77,7 +79,9 @@ def test_a_run_without_judged_documents_is_refused(door: str) -> None:
 def test_what_would_make_ids_meet(form: Callable[[str], str], words: str) -> None:
     with pytest.warns(UserWarning, match=rf"are the same {words}$"):
         irl.evaluate("AP", QRELS, written(form))
-    frame = pd.DataFrame([(q, d, s) for q, docs in written(form).items() for d, s in docs.items()])
+    frame = pd.DataFrame(
+        [(q, d, s) for q, docs in written(form).items() for d, s in docs.items()]
+    )
     frame.columns = ["query_id", "doc_id", "score"]
     with pytest.warns(UserWarning, match=rf"are the same {words}$"):
         irl.evaluate("AP", QRELS, frame)
@@ -86,7 +90,9 @@ def test_what_would_make_ids_meet(form: Callable[[str], str], words: str) -> Non
 def test_far_fewer_judged_documents_than_in_the_other_runs_are_a_caveat() -> None:
     runs = {"good": GOOD, "other": GOOD, "partly": written(str.lower, 20)}
     (note,) = [
-        note for note in irl.compare(QRELS, runs, "AP").diagnostics if "of its first" in note
+        note
+        for note in irl.compare(QRELS, runs, "AP").diagnostics
+        if "of its first" in note
     ]
     assert note == (
         "partly: 33% of its first 10 documents are judged, 100% of the other runs'; those without a judgment count as not "
@@ -113,7 +119,8 @@ WITHOUT_CAVEATS = {
 def test_tables_without_caveats_warn_of_them(door: str) -> None:
     runs = {"good": GOOD, "other": GOOD, "partly": written(str.lower, 20)}
     with pytest.warns(
-        UserWarning, match="^partly: 33% of its first 10 .*'ft911-00' .* are the same in lower case"
+        UserWarning,
+        match="^partly: 33% of its first 10 .*'ft911-00' .* are the same in lower case",
     ):
         WITHOUT_CAVEATS[door](runs)
     with warnings.catch_warnings():
@@ -132,12 +139,16 @@ EMPTY = {
 
 @pytest.mark.parametrize("kind", EMPTY)
 @pytest.mark.parametrize("arm", ["baseline", "candidate"])
-def test_an_arm_without_judged_documents_is_refused_however_small(kind: str, arm: str) -> None:
+def test_an_arm_without_judged_documents_is_refused_however_small(
+    kind: str, arm: str
+) -> None:
     run = EMPTY[kind]
     qrels: Any = run.judgments if isinstance(run, AlignedRun) else QRELS
     runs = {"baseline": GOOD, "candidate": GOOD} | {arm: run}
     doors: list[Callable[..., Any]] = [
-        lambda **options: irl.compare(qrels, runs, "AP", baseline="baseline", **options),
+        lambda **options: irl.compare(
+            qrels, runs, "AP", baseline="baseline", **options
+        ),
         lambda **options: irl.gate(qrels, *runs.values(), "AP", **options),
         lambda **options: irl.benchmark(
             {"c": qrels}, {"c": runs}, ["AP"], baseline="baseline", **options
@@ -145,7 +156,8 @@ def test_an_arm_without_judged_documents_is_refused_however_small(kind: str, arm
     ]
     for door in doors:
         with pytest.raises(
-            ValueError, match=f"{arm}.* (retrieves nothing|is empty).*; allow_empty=True"
+            ValueError,
+            match=f"{arm}.* (retrieves nothing|is empty).*; allow_empty=True",
         ):
             door()
         with warnings.catch_warnings():
@@ -170,10 +182,16 @@ def test_the_command_line_refuses_it(
     folder = tmp_path / "collection"
     folder.mkdir()
     (folder / "qrels.txt").write_text(
-        "".join(f"{q} 0 {d} {g}\n" for q, docs in QRELS.items() for d, g in docs.items())
+        "".join(
+            f"{q} 0 {d} {g}\n" for q, docs in QRELS.items() for d, g in docs.items()
+        )
     )
     for name, run in {"good": GOOD, "lower": LOWER}.items():
-        rows = [f"{q} Q0 {d} 0 {s} {name}\n" for q, docs in run.items() for d, s in docs.items()]
+        rows = [
+            f"{q} Q0 {d} 0 {s} {name}\n"
+            for q, docs in run.items()
+            for d, s in docs.items()
+        ]
         (folder / f"{name}.run").write_text("".join(rows))
     files = [str(folder / name) for name in ("qrels.txt", "good.run", "lower.run")]
     words = [
@@ -185,7 +203,9 @@ def test_the_command_line_refuses_it(
         str(tmp_path / "out"),
     ]
     assert cli.main(words) == 1
-    assert "run 'lower' retrieves nothing that the qrels judge" in capsys.readouterr().err
+    assert (
+        "run 'lower' retrieves nothing that the qrels judge" in capsys.readouterr().err
+    )
     assert cli.main([*words, "--allow-empty"]) in (0, 3)
 
 
@@ -201,12 +221,18 @@ QUERY_PAIRS = [
     ("q01", "1", "without the letters and zeros before the number"),
     ("q7", "7", "without the letters before the number"),
     (" 7", "7", "without blanks"),
-    (unicodedata.normalize("NFD", "caf\u00e9"), "caf\u00e9", r"in one Unicode form \(NFC\)"),
+    (
+        unicodedata.normalize("NFD", "caf\u00e9"),
+        "caf\u00e9",
+        r"in one Unicode form \(NFC\)",
+    ),
     ("topics/7", "7", "without the folder"),
 ]
 QUERY_DOORS = {
     "evaluate": lambda qrels, run: irl.evaluate("AP", qrels, run, allow_empty=False),
-    "compare": lambda qrels, run: irl.compare(qrels, {"one": run, "two": run | {"x": {}}}),
+    "compare": lambda qrels, run: irl.compare(
+        qrels, {"one": run, "two": run | {"x": {}}}
+    ),
     "gate": lambda qrels, run: irl.gate(qrels, run, run, "AP"),
     "tie_audit": lambda qrels, run: irl.tie_audit("AP", qrels, {"one": run}),
 }
@@ -214,38 +240,57 @@ QUERY_DOORS = {
 
 @pytest.mark.parametrize(("in_run", "in_qrels", "words"), QUERY_PAIRS)
 @pytest.mark.parametrize("turned", [False, True])
-def test_query_ids_that_do_not_meet(in_run: str, in_qrels: str, words: str, turned: bool) -> None:
+def test_query_ids_that_do_not_meet(
+    in_run: str, in_qrels: str, words: str, turned: bool
+) -> None:
     if turned:
         in_run, in_qrels = in_qrels, in_run
     qrels, run = {in_qrels: {"a": 1}}, {in_run: {"a": 1.0}}
-    firsts = re.escape(f"The run's first is {in_run!r}, the qrels' first is {in_qrels!r}. ")
+    firsts = re.escape(
+        f"The run's first is {in_run!r}, the qrels' first is {in_qrels!r}. "
+    )
     same = re.escape(f"The run's {in_run!r} and the qrels' {in_qrels!r} are the same ")
-    with pytest.warns(UserWarning, match=f"do their query ids agree. {firsts}{same}{words}$"):
+    with pytest.warns(
+        UserWarning, match=f"do their query ids agree. {firsts}{same}{words}$"
+    ):
         irl.evaluate("AP", qrels, run)
 
 
 @pytest.mark.parametrize("door", QUERY_DOORS)
 def test_every_door_shows_query_ids_of_both_sides(door: str) -> None:
-    said = r"The run's first is '1', the qrels' first is '001'\. .* without leading zeros"
+    said = (
+        r"The run's first is '1', the qrels' first is '001'\. .* without leading zeros"
+    )
     with pytest.raises(ValueError, match=said):
-        QUERY_DOORS[door]({"001": {"a": 1}, "002": {"b": 1}}, {"1": {"a": 1.0}, "2": {"b": 1.0}})
+        QUERY_DOORS[door](
+            {"001": {"a": 1}, "002": {"b": 1}}, {"1": {"a": 1.0}, "2": {"b": 1.0}}
+        )
 
 
 def test_documents_in_two_unicode_forms() -> None:
-    composed, decomposed = (unicodedata.normalize(form, "caf\u00e9") for form in ("NFC", "NFD"))
+    composed, decomposed = (
+        unicodedata.normalize(form, "caf\u00e9") for form in ("NFC", "NFD")
+    )
     with pytest.warns(UserWarning, match=r"are the same in one Unicode form \(NFC\)$"):
         irl.evaluate("AP", {"q": {composed: 1}}, {"q": {decomposed: 1.0}})
 
 
 def test_query_ids_without_a_common_form() -> None:
-    with pytest.warns(UserWarning, match="The run's first is 'x', the qrels' first is 'y'$"):
+    with pytest.warns(
+        UserWarning, match="The run's first is 'x', the qrels' first is 'y'$"
+    ):
         irl.evaluate("AP", {"y": {"a": 1}}, {"x": {"a": 1.0}})
 
 
 def test_an_empty_run_is_called_so(tmp_path: Path) -> None:
     path = tmp_path / "empty.run"
     path.write_text("\n")
-    for run in ({}, [], str(path), pd.DataFrame(columns=["query_id", "doc_id", "score"])):
+    for run in (
+        {},
+        [],
+        str(path),
+        pd.DataFrame(columns=["query_id", "doc_id", "score"]),
+    ):
         with pytest.warns(UserWarning, match="the run is empty: it has no rows$"):
             irl.evaluate("AP", {"q": {"a": 1}}, run)
 
@@ -277,11 +322,20 @@ def test_ids_of_a_million_characters() -> None:
         assert not matches([text], ["b"], QUERY_FORMS), name
 
 
-ACCENTED = ("caf\u00e9", "\u00c5ngstr\u00f6m", "\ud55c\uad6d\uc5b4", "na\u00efve")  # Hangul, too
+ACCENTED = (
+    "caf\u00e9",
+    "\u00c5ngstr\u00f6m",
+    "\ud55c\uad6d\uc5b4",
+    "na\u00efve",
+)  # Hangul, too
 
 
 def _as_file(run: dict[str, dict[str, float]], folder: Path) -> Path:
-    lines = [f"{q} Q0 {d} 1 {score} tag\n" for q, docs in run.items() for d, score in docs.items()]
+    lines = [
+        f"{q} Q0 {d} 1 {score} tag\n"
+        for q, docs in run.items()
+        for d, score in docs.items()
+    ]
     (folder / "accented.run").write_text("".join(lines), encoding="utf-8")
     return folder / "accented.run"
 
@@ -309,10 +363,14 @@ def test_some_documents_in_another_unicode_form_are_counted(
 
 
 def test_some_queries_in_another_unicode_form_are_counted() -> None:
-    composed, decomposed = (unicodedata.normalize(form, "caf\u00e9") for form in ("NFC", "NFD"))
+    composed, decomposed = (
+        unicodedata.normalize(form, "caf\u00e9") for form in ("NFC", "NFD")
+    )
     qrels = {"q": {"a": 1}, composed: {"a": 1}}
     run = {"q": {"a": 1.0}, decomposed: {"a": 1.0, "b": 0.5}}
-    with pytest.warns(UserWarning, match=r"run 'second': 1 of its ids is in the qrels in another"):
+    with pytest.warns(
+        UserWarning, match=r"run 'second': 1 of its ids is in the qrels in another"
+    ):
         irl.compare(qrels, {"first": qrels, "second": run}, "AP")
 
 

@@ -37,7 +37,8 @@ def test_judged_and_unjudged_add_up_to_one() -> None:
 )
 def test_condensed_lists_lose_them(measure: str) -> None:
     of_pooled, of_absent = (
-        irl.evaluate(measure, irl.load(qrels, judged_only=True), RUN) for qrels in (QRELS, WITHOUT)
+        irl.evaluate(measure, irl.load(qrels, judged_only=True), RUN)
+        for qrels in (QRELS, WITHOUT)
     )
     assert of_pooled.equals(of_absent)
     if measure != "NumRet":
@@ -48,8 +49,13 @@ def test_condensed_lists_lose_them(measure: str) -> None:
 
 
 def test_residuals_count_them() -> None:
-    for measure in ("GERR(max_rel=1,unjudged='best')", "CWL_ERR8(max_rel=1,unjudged='best')@5"):
-        of_pooled, of_absent = (irl.evaluate(measure, qrels, RUN) for qrels in (QRELS, WITHOUT))
+    for measure in (
+        "GERR(max_rel=1,unjudged='best')",
+        "CWL_ERR8(max_rel=1,unjudged='best')@5",
+    ):
+        of_pooled, of_absent = (
+            irl.evaluate(measure, qrels, RUN) for qrels in (QRELS, WITHOUT)
+        )
         assert of_pooled.equals(of_absent)
 
 
@@ -68,10 +74,14 @@ def test_what_to_judge_next_lists_them() -> None:
 
 
 @given(
-    st.dictionaries(st.sampled_from("abcd"), st.sampled_from([-2, -1, 0, 1]), min_size=1),
+    st.dictionaries(
+        st.sampled_from("abcd"), st.sampled_from([-2, -1, 0, 1]), min_size=1
+    ),
     st.permutations("abcd"),
 )
-def test_bounds_are_those_over_all_judgings(grades: dict[str, int], order: list[str]) -> None:
+def test_bounds_are_those_over_all_judgings(
+    grades: dict[str, int], order: list[str]
+) -> None:
     run = {"q": {doc: 9.0 - rank for rank, doc in enumerate(order)}}
     measures = ["AP", "P@3", "nDCG", "LR", "TSE", "RR", "Judged@3", "Unjudged@3"]
     found = irl.judgment_bounds(measures, {"q": grades}, run, max_rel=1)
@@ -79,7 +89,9 @@ def test_bounds_are_those_over_all_judgings(grades: dict[str, int], order: list[
     values = []
     for judging in product([None, 0, 1], repeat=len(unjudged)):
         given = {
-            doc: grade for doc, grade in zip(unjudged, judging, strict=True) if grade is not None
+            doc: grade
+            for doc, grade in zip(unjudged, judging, strict=True)
+            if grade is not None
         }
         values.append(irl.evaluate(measures, {"q": {**grades, **given}}, run).iloc[0])
     for name in measures:
@@ -95,8 +107,15 @@ def test_a_grade_takes_the_place_of_a_negative_one() -> None:
         assert dict(zip(both.doc_ids, both.grade.tolist(), strict=True)) == (
             {"a": 1, "b": 2, "c": 0, "d": 0, "e": 1}
         )
-    agreed, differ = merged_judges(QRELS, {"q": {"a": 1, "b": 1, "d": -1, "e": 0, "c": -2}})
-    assert agreed.values.tolist() == [["q", "a", 1], ["q", "b", 1], ["q", "c", -2], ["q", "d", 0]]
+    agreed, differ = merged_judges(
+        QRELS, {"q": {"a": 1, "b": 1, "d": -1, "e": 0, "c": -2}}
+    )
+    assert agreed.values.tolist() == [
+        ["q", "a", 1],
+        ["q", "b", 1],
+        ["q", "c", -2],
+        ["q", "d", 0],
+    ]
     assert differ.values.tolist() == [["q", "e", 1, 0]]
 
 
@@ -110,8 +129,12 @@ def test_judges_are_compared_where_both_judged() -> None:
 
 
 def test_bounds_on_the_command_line(tmp_path: Path, capsys: Any) -> None:
-    (tmp_path / "q").write_text("".join(f"q 0 {doc} {g}\n" for doc, g in QRELS["q"].items()))
-    (tmp_path / "r").write_text("".join(f"q Q0 {doc} 0 {s} t\n" for doc, s in RUN["q"].items()))
+    (tmp_path / "q").write_text(
+        "".join(f"q 0 {doc} {g}\n" for doc, g in QRELS["q"].items())
+    )
+    (tmp_path / "r").write_text(
+        "".join(f"q Q0 {doc} 0 {s} t\n" for doc, s in RUN["q"].items())
+    )
     cli.main(
         [
             "eval",

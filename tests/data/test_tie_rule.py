@@ -31,21 +31,30 @@ EXPECTED = {9: [1 / 3, 1 / 2], 10: [1.0, 1 / 2]}
 
 
 def rows(run: Any) -> pd.DataFrame:
-    triples = [(q, doc, score) for q, docs in run.items() for doc, score in docs.items()]
+    triples = [
+        (q, doc, score) for q, docs in run.items() for doc, score in docs.items()
+    ]
     return pd.DataFrame(triples, columns=["query_id", "doc_id", "score"])
 
 
 def as_file(path: Path, run: Any) -> Path:
-    lines = [f"{q} Q0 {doc} 0 {score!r} t\n" for q, doc, score in rows(run).itertuples(index=False)]
+    lines = [
+        f"{q} Q0 {doc} 0 {score!r} t\n"
+        for q, doc, score in rows(run).itertuples(index=False)
+    ]
     path.write_text("".join(lines))
     return path
 
 
 FORMS = {
     "a dict": lambda path: CLOSE,
-    "a dict of many queries": lambda path: CLOSE | {str(i): {"a": 1.0} for i in range(9)},
+    "a dict of many queries": lambda path: (
+        CLOSE | {str(i): {"a": 1.0} for i in range(9)}
+    ),
     "a pandas frame": lambda path: rows(CLOSE),
-    "a frame with scattered queries": lambda path: rows(CLOSE).iloc[[0, 4, 1, 5, 2, 6, 3]],
+    "a frame with scattered queries": lambda path: rows(CLOSE).iloc[
+        [0, 4, 1, 5, 2, 6, 3]
+    ],
     "a Polars frame": lambda path: pl.DataFrame(rows(CLOSE)),
     "an Arrow table": lambda path: pa.table(rows(CLOSE)),
     "named tuples": lambda path: rows(CLOSE).itertuples(index=False),
@@ -68,14 +77,21 @@ def test_every_form_of_a_run_takes_the_chosen_order(
 
 def test_version_9_is_the_default_and_a_choice_stays() -> None:
     assert irl.load(QRELS).order == Judgments.from_qrels(QRELS).order == TREC_EVAL_9
-    assert irl.load(irl.load(QRELS, trec_eval=10), judged_only=True).order == TREC_EVAL_10
+    assert (
+        irl.load(irl.load(QRELS, trec_eval=10), judged_only=True).order == TREC_EVAL_10
+    )
     assert irl.load(irl.load(QRELS, trec_eval=10), trec_eval=9).order == TREC_EVAL_9
-    assert Judgments.from_qrels(irl.load("lexirecall/demo", trec_eval=10)).order == TREC_EVAL_10
+    assert (
+        Judgments.from_qrels(irl.load("lexirecall/demo", trec_eval=10)).order
+        == TREC_EVAL_10
+    )
 
 
 @pytest.mark.parametrize("version", [8, 11, "10", 10.0, True])
 def test_other_versions_are_refused(version: Any) -> None:
-    with pytest.raises(ValueError, match=r"^load: trec_eval must be 9 \(.*or 10 \(.*, not "):
+    with pytest.raises(
+        ValueError, match=r"^load: trec_eval must be 9 \(.*or 10 \(.*, not "
+    ):
         irl.load(QRELS, trec_eval=version)
 
 
@@ -83,10 +99,17 @@ def test_other_versions_are_refused(version: Any) -> None:
 def test_pools_arrow_ties_and_comparisons_take_it(version: int) -> None:
     qrels = irl.load(QRELS, trec_eval=version)
     pool = Pool.from_runs(qrels, {"r": CLOSE})
-    rank = dict(zip(zip(pool.query.tolist(), pool.doc_id, strict=True), pool.rank[0], strict=True))
+    rank = dict(
+        zip(
+            zip(pool.query.tolist(), pool.doc_id, strict=True),
+            pool.rank[0],
+            strict=True,
+        )
+    )
     assert rank[0, "a"] == round(1 / EXPECTED[version][0])
     assert (
-        evaluate_arrow(["RR"], qrels, pa.table(rows(CLOSE)))["RR"].to_pylist() == EXPECTED[version]
+        evaluate_arrow(["RR"], qrels, pa.table(rows(CLOSE)))["RR"].to_pylist()
+        == EXPECTED[version]
     )
     audit = irl.tie_audit("RR", qrels, {"r": CLOSE}).iloc[0]
     assert audit["tied_queries"] == {9: 2, 10: 1}[version]
@@ -101,7 +124,10 @@ def test_pools_arrow_ties_and_comparisons_take_it(version: int) -> None:
 
 def test_a_result_says_which_order_it_has() -> None:
     runs = {"close": CLOSE, "other": {"q": {"a": 1.0}}}
-    for version, words in {9: None, 10: "with documents in trec_eval 10's order"}.items():
+    for version, words in {
+        9: None,
+        10: "with documents in trec_eval 10's order",
+    }.items():
         qrels = irl.load(QRELS, trec_eval=version)
         assert irl.evaluate("RR", qrels, CLOSE).attrs.get("rules") == words
         assert irl.compare(qrels, runs, "RR").provenance["rules"] == words
@@ -109,12 +135,16 @@ def test_a_result_says_which_order_it_has() -> None:
 
 scores = st.one_of(
     st.floats(-1e300, 1e300),
-    st.sampled_from([0.0, -0.0, 1.0, 1 + 1e-9, 1 + 1e-15, 1e39, 2e39, -1e39, 5e-324, 1e-46]),
+    st.sampled_from(
+        [0.0, -0.0, 1.0, 1 + 1e-9, 1 + 1e-15, 1e39, 2e39, -1e39, 5e-324, 1e-46]
+    ),
 )
 
 
 @given(
-    st.dictionaries(st.text("abé\U0001f41d", min_size=1, max_size=3), scores, min_size=1),
+    st.dictionaries(
+        st.text("abé\U0001f41d", min_size=1, max_size=3), scores, min_size=1
+    ),
     st.integers(0, 3),
 )
 def test_ranks_equal_a_plain_sort(ranking: dict[str, float], n_more: int) -> None:
@@ -124,7 +154,9 @@ def test_ranks_equal_a_plain_sort(ranking: dict[str, float], n_more: int) -> Non
             {q: dict.fromkeys(ranking, 1) for q in ["q", *more]}, trec_eval=version
         )
         with np.errstate(over="ignore"):
-            key = {doc: (dtype(score) + 0, doc.encode()) for doc, score in ranking.items()}
+            key = {
+                doc: (dtype(score) + 0, doc.encode()) for doc, score in ranking.items()
+            }
         expected = sorted(ranking, key=key.__getitem__, reverse=True)
         for run in ({"q": ranking} | more, rows({"q": ranking} | more)):
             aligned = align(judgments, run)
@@ -151,8 +183,12 @@ def test_format_trec_is_version_10_throughout(files: list[str], capsys: Any) -> 
     assert out.split()[-1] == "0.7500"
 
 
-@pytest.mark.parametrize(("words", "value"), [([], 5 / 12), (["--trec-eval", "10"], 0.75)])
-def test_the_flag_chooses(files: list[str], capsys: Any, words: list[str], value: float) -> None:
+@pytest.mark.parametrize(
+    ("words", "value"), [([], 5 / 12), (["--trec-eval", "10"], 0.75)]
+)
+def test_the_flag_chooses(
+    files: list[str], capsys: Any, words: list[str], value: float
+) -> None:
     out = printed(capsys, "eval", *files, "-m", "RR", "--format", "json", *words)
     assert json.loads(out)[0]["RR"] == pytest.approx(value)
 

@@ -45,7 +45,9 @@ def test_everything_is_described_and_nothing_else() -> None:
 @pytest.mark.parametrize("name", sorted(OURS))
 def test_what_is_said_of_values_is_their_range(name: str) -> None:
     told = re.match(r"0 to (less than )?1\b|", REGISTRY[name].ABOUT.values)[0]
-    assert not told or REGISTRY[name].RANGE == UNIT, f"{name}: say RANGE = UNIT, {told!r} follows"
+    assert not told or REGISTRY[name].RANGE == UNIT, (
+        f"{name}: say RANGE = UNIT, {told!r} follows"
+    )
 
 
 @pytest.mark.parametrize("name", [*preferences.NAMES, *significance.TESTS])
@@ -53,7 +55,9 @@ def test_preferences_and_tests_are_described(name: str) -> None:
     page = irl.describe(name)
     assert page.name == page.measure == name
     assert all((page.title, page.meaning, page.ties, page.use, page.see_also))
-    assert set(page.see_also) <= NAMES | set(preferences.NAMES) | set(significance.TESTS)
+    assert set(page.see_also) <= NAMES | set(preferences.NAMES) | set(
+        significance.TESTS
+    )
     assert bool(page.source.bibtex) == (name in preferences.NAMES)
     assert str(page).startswith(f"{name}: {page.title}\n")
 
@@ -71,7 +75,10 @@ def test_the_example_can_be_recomputed(name: str) -> None:
 @pytest.mark.parametrize("name", sorted(NAMES))
 def test_a_page_is_complete(name: str) -> None:
     page = irl.describe(name)
-    texts = [getattr(page, field) for field in ("title", "meaning", "formula", "plain", "symbols")]
+    texts = [
+        getattr(page, field)
+        for field in ("title", "meaning", "formula", "plain", "symbols")
+    ]
     texts += [getattr(page, field) for field in ("values", "zero", "ties", "use")]
     assert all(isinstance(text, str) and text for text in texts)
     assert "$" not in page.formula
@@ -99,7 +106,9 @@ def test_zero_is_what_an_empty_ranking_has(name: str) -> None:
     example = irl.describe(name).example
     assert example is not None
     measure = parse_measure(example.measure)
-    value = irl.evaluate(example.measure, example.qrels, {"other": {"x": 1.0}}).iloc[0, 0]
+    value = irl.evaluate(example.measure, example.qrels, {"other": {"x": 1.0}}).iloc[
+        0, 0
+    ]
     if name in ("WSS", "ERF"):
         assert value < 0
     else:
@@ -108,9 +117,17 @@ def test_zero_is_what_an_empty_ranking_has(name: str) -> None:
 
 def test_the_page_is_of_this_measure() -> None:
     page = irl.describe("RBU(p=0.9)@20")
-    assert (page.name, page.measure, page.title) == ("RBU", "RBU(p=0.9)@20", "Rank-Biased Utility")
+    assert (page.name, page.measure, page.title) == (
+        "RBU",
+        "RBU(p=0.9)@20",
+        "Rank-Biased Utility",
+    )
     shown = {item.name: item.shown for item in page.parameters}
-    assert (shown["@cutoff"], shown["p"], shown["e"]) == ("@cutoff = 20", "p = 0.9", "e")
+    assert (shown["@cutoff"], shown["p"], shown["e"]) == (
+        "@cutoff = 20",
+        "p = 0.9",
+        "e",
+    )
     assert irl.describe(irl.RBU(p=0.9) @ 20) == page
     assert irl.describe(irl.RBU).measure == "RBU"
     assert str(page).startswith("RBU(p=0.9)@20: Rank-Biased Utility\n")
@@ -135,7 +152,10 @@ def test_what_a_measure_requires_may_be_missing(text: str) -> None:
         ),
         ("P(foo=1)", "P has no parameter 'foo'"),
         ("IA(base='P')", "describe: IA: base='P' cannot be used"),
-        ("TOMA(aspects={'a':1},gate='b')", "describe: TOMA: gate='b' is not among the aspects a"),
+        (
+            "TOMA(aspects={'a':1},gate='b')",
+            "describe: TOMA: gate='b' is not among the aspects a",
+        ),
         ("ndcg_cut", "nDCG@k"),
         (3, "describe: "),
         ("", "describe: "),
@@ -152,7 +172,9 @@ def test_the_forms_of_lr_have_their_own_formulas_and_ranges() -> None:
     assert "Delta^(m-i)" in weighted.plain
     assert weighted.values == "0 to (n - 1)/n; the ideal ranking has less than 1"
     best, none = (
-        irl.evaluate("LR(form='weighted',n=4)", {"q": {"a": 1, "b": 1}}, {"q": run}).iloc[0, 0]
+        irl.evaluate(
+            "LR(form='weighted',n=4)", {"q": {"a": 1, "b": 1}}, {"q": run}
+        ).iloc[0, 0]
         for run in ({"a": 2.0, "b": 1.0}, {"x": 1.0})
     )
     assert 0 < none < best < 3 / 4
@@ -226,11 +248,15 @@ def test_names_are_escaped_in_notebooks() -> None:
     assert "a &lt; b" in page._repr_html_()
 
 
-@pytest.mark.parametrize("name", ["LR", "RBU(p=0.9)@20", "AP", "lexirecall", "wilcoxon", "TOMA"])
+@pytest.mark.parametrize(
+    "name", ["LR", "RBU(p=0.9)@20", "AP", "lexirecall", "wilcoxon", "TOMA"]
+)
 def test_a_notebook_shows_the_lines_of_the_page(name: str) -> None:
     shown = irl.describe(name)._repr_html_()
     assert "\\n" not in shown.partition("<pre")[2]
     text = unescape(
-        shown.partition(">")[2] if shown.startswith("<pre") else shown.partition("<pre")[2]
+        shown.partition(">")[2]
+        if shown.startswith("<pre")
+        else shown.partition("<pre")[2]
     )
     assert irl.describe(name).page(10**6) in text

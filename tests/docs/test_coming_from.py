@@ -18,7 +18,9 @@ from ir_lexirecall.pt_docs.commands import files
 pytestmark = pytest.mark.sparse
 
 ROOT = Path(__file__).parents[2]
-TEXT = (ROOT / "ir_lexirecall" / "pt_docs" / "coming_from.rst").read_text(encoding="utf-8")
+TEXT = (ROOT / "ir_lexirecall" / "pt_docs" / "coming_from.rst").read_text(
+    encoding="utf-8"
+)
 SECTION = re.compile(
     r"^(?P<title>[^\n]+)\n-+\n.*?^   (?P<command>ir-lexirecall [^\n]+)\n\nVerdict: \*(?P<verdict>[^*]+)\*",
     re.MULTILINE | re.DOTALL,
@@ -30,24 +32,37 @@ SECTIONS = [match.groupdict() for match in SECTION.finditer(TEXT)]
 def _files() -> Iterator[None]:
     """Put the files of the page into the working directory."""
     with files() as folder:
-        shutil.copytree(ROOT / "tests" / "files" / "coming_from", folder, dirs_exist_ok=True)
+        shutil.copytree(
+            ROOT / "tests" / "files" / "coming_from", folder, dirs_exist_ok=True
+        )
         for name, run in (("main", "bm25"), ("branch", "bm25_rerank")):
             rankings: dict[str, dict[str, float]] = {}
             for row in demo.run(run).itertuples():
-                rankings.setdefault(str(row.query_id), {})[str(row.doc_id)] = float(row.score)
+                rankings.setdefault(str(row.query_id), {})[str(row.doc_id)] = float(
+                    row.score
+                )
             (folder / f"ranx_{name}.json").write_text(json.dumps(rankings))
             lines = [
-                {"query_id": q, "results": [{"corpus_id": d, "score": s} for d, s in docs.items()]}
+                {
+                    "query_id": q,
+                    "results": [{"corpus_id": d, "score": s} for d, s in docs.items()],
+                }
                 for q, docs in rankings.items()
             ]
             text = "".join(json.dumps(line) + "\n" for line in lines)
             (folder / f"predictions_{name}.jsonl").write_text(text)
             worse = name == "branch"
-            rows = [f"{user},{0.75 - 0.25 * (worse and user % 2)}\n" for user in range(40)]
-            (folder / f"lenskit_{name}.csv").write_text("user_id,NDCG\n" + "".join(rows))
+            rows = [
+                f"{user},{0.75 - 0.25 * (worse and user % 2)}\n" for user in range(40)
+            ]
+            (folder / f"lenskit_{name}.csv").write_text(
+                "user_id,NDCG\n" + "".join(rows)
+            )
         grades: dict[str, dict[str, int]] = {}
         for row in demo.qrels().itertuples():
-            grades.setdefault(str(row.query_id), {})[str(row.doc_id)] = int(row.relevance)
+            grades.setdefault(str(row.query_id), {})[str(row.doc_id)] = int(
+                row.relevance
+            )
         (folder / "ranx_qrels.json").write_text(json.dumps(grades))
         yield
 
@@ -55,7 +70,15 @@ def _files() -> Iterator[None]:
 def test_every_program_has_a_section() -> None:
     titles = re.findall(r"^([^\n]+)\n-+$", TEXT, re.MULTILINE)
     assert titles[:-1] == [section["title"] for section in SECTIONS]
-    for program in ("inspect_ai", "lm-eval", "HELM", "MTEB", "SWE-bench", "OpenSearch", "DeepEval"):
+    for program in (
+        "inspect_ai",
+        "lm-eval",
+        "HELM",
+        "MTEB",
+        "SWE-bench",
+        "OpenSearch",
+        "DeepEval",
+    ):
         assert program in titles
     for program in ("ragas", "sentence-transformers", "LensKit", "ranx", "trectools"):
         assert program in titles

@@ -37,4 +37,6 @@ def test_the_study_gives_told_and_drawn_what_its_example_says(
         str(table["share"].tolist())
     ]
     assert "most AP (0.3125), least RR" in meta.summary(table)
-    assert [bar.get_width() for bar in meta.plot(table).patches] == table["share"].tolist()
+    assert [bar.get_width() for bar in meta.plot(table).patches] == table[
+        "share"
+    ].tolist()

@@ -85,7 +85,13 @@ def test_the_glossary_defines_a_term(term: str) -> None:
 
 
 def test_the_glossary_defines_every_verdict() -> None:
-    from ir_lexirecall.comparison.verdicts import BETTER, NOT_WORSE, UNDECIDED, WITHIN, WORSE
+    from ir_lexirecall.comparison.verdicts import (
+        BETTER,
+        NOT_WORSE,
+        UNDECIDED,
+        WITHIN,
+        WORSE,
+    )
 
     for verdict in (BETTER, WORSE, WITHIN, NOT_WORSE, UNDECIDED):
         assert f"*{verdict}*" in GLOSSARY

@@ -40,7 +40,8 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     docs, site = tmp_path_factory.mktemp("docs"), tmp_path_factory.mktemp("site")
     (docs / "conf.py").write_text(CONF, encoding="utf-8")
     (docs / "index.rst").write_text(
-        "A host\n======\n\n.. toctree::\n\n   ext/ir-lexirecall/index\n", encoding="utf-8"
+        "A host\n======\n\n.. toctree::\n\n   ext/ir-lexirecall/index\n",
+        encoding="utf-8",
     )
     shutil.copytree(
         PAGES,
@@ -57,16 +58,20 @@ def test_the_pages_build_without_a_warning(built: tuple[Path, str]) -> None:
     _, said = built
     types = "more than one target found for cross-reference 'measures'"  # words before the first colon of Returns
     assert [
-        line for line in said.splitlines() if re.search("WARNING|ERROR", line) and types not in line
+        line
+        for line in said.splitlines()
+        if re.search("WARNING|ERROR", line) and types not in line
     ] == []
 
 
 @pytest.mark.parametrize(("page", "name"), MEASURES, ids=[name for _, name in MEASURES])
-def test_a_measure_has_its_whole_section(built: tuple[Path, str], page: str, name: str) -> None:
+def test_a_measure_has_its_whole_section(
+    built: tuple[Path, str], page: str, name: str
+) -> None:
     html = (built[0] / "measures" / f"{page}.html").read_text(encoding="utf-8")
-    section = html[html.index(f'id="measure-{name.lower().replace("_", "-")}"') :].split(
-        "</section>"
-    )[0]
+    section = html[
+        html.index(f'id="measure-{name.lower().replace("_", "-")}"') :
+    ].split("</section>")[0]
     text = " ".join(unescape(re.sub(r"<[^>]+>", "", section)).split())
     about = irl.describe(name)
     assert text.count("By hand") == 1

@@ -29,7 +29,9 @@ pytestmark = [pytest.mark.usefixtures("_registries_as_before"), pytest.mark.spar
 ROOT = Path(__file__).parents[2]
 PAGES = ROOT / "ir_lexirecall" / "pt_docs"
 SOURCES = sorted(
-    path for path in PAGES.rglob("*.rst") if "gallery" not in path.relative_to(PAGES).parts
+    path
+    for path in PAGES.rglob("*.rst")
+    if "gallery" not in path.relative_to(PAGES).parts
 )
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 LEFT_OUT = {
@@ -49,7 +51,9 @@ def page_id(path: Path) -> str:
 def slow_page(path: Path) -> Any:
     """Leave the page that simulates judging, the slowest one, to the slow command."""
     is_slow = page_id(path) == "judging.rst"
-    return pytest.param(path, id=page_id(path), marks=[pytest.mark.slow] if is_slow else [])
+    return pytest.param(
+        path, id=page_id(path), marks=[pytest.mark.slow] if is_slow else []
+    )
 
 
 @pytest.mark.parametrize("path", [slow_page(path) for path in SOURCES])
@@ -81,9 +85,18 @@ def blocks(path: Path) -> Iterator[tuple[str, str, str]]:
         lines = [line[len(block[1]) + 3 :] for line in block[3].splitlines()]
         options = [line for line in lines if line.startswith(":")]
         kind = next(
-            (option.partition(": ")[2] for option in options if option.startswith(":class:")), ""
+            (
+                option.partition(": ")[2]
+                for option in options
+                if option.startswith(":class:")
+            ),
+            "",
         )
-        yield block[2], kind, "\n".join(line for line in lines if not line.startswith(":")).strip()
+        yield (
+            block[2],
+            kind,
+            "\n".join(line for line in lines if not line.startswith(":")).strip(),
+        )
 
 
 def commands() -> list[Any]:
@@ -102,7 +115,10 @@ def commands() -> list[Any]:
                 continue
             shown += [
                 pytest.param(
-                    line, kind, id=line, marks=[pytest.mark.slow] if line.startswith(SLOW) else []
+                    line,
+                    kind,
+                    id=line,
+                    marks=[pytest.mark.slow] if line.startswith(SLOW) else [],
                 )
                 for line in lines
                 if line.startswith("ir-lexirecall ")
@@ -171,12 +187,17 @@ def test_a_measure_of_ones_own_is_one_of_the_command_line() -> None:
 
 
 def test_what_to_cite_is_the_file_to_cite_and_the_description() -> None:
-    shown = [text for language, _, text in blocks(PAGES / "testing.rst") if language == "bibtex"]
+    shown = [
+        text
+        for language, _, text in blocks(PAGES / "testing.rst")
+        if language == "bibtex"
+    ]
     assert irl.describe("TSE").source.bibtex.strip() in shown
     cited = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     (software,) = (text for text in shown if "@misc" in text)
     title, version = (
-        re.search(rf"^{key}: (.+)$", cited, re.MULTILINE)[1] for key in ("title", "version")
+        re.search(rf"^{key}: (.+)$", cited, re.MULTILINE)[1]
+        for key in ("title", "version")
     )  # type: ignore[index]
     author = re.search(r"^authors:\n  - name: (.+)$", cited, re.MULTILINE)
     assert author is not None
@@ -224,8 +245,13 @@ def literals() -> Iterator[Any]:
                 r"^( *)\.\. list-table::.*\n((?:\1   .*\n|\n)+)", text, re.MULTILINE
             )
         ]
-        if path.name == "migrate.rst":  # what stands first in a row is of the other tool
-            tables = [re.sub(r"^ +\* - .*$", "", table, flags=re.MULTILINE) for table in tables]
+        if (
+            path.name == "migrate.rst"
+        ):  # what stands first in a row is of the other tool
+            tables = [
+                re.sub(r"^ +\* - .*$", "", table, flags=re.MULTILINE)
+                for table in tables
+            ]
         said = {
             one
             for table in tables
@@ -233,7 +259,9 @@ def literals() -> Iterator[Any]:
             if set("(=") & set(one)
         }
         said |= {
-            one for one in re.findall(r"``(.+?)``", text) if re.match(r"(irl|result|suite)\.", one)
+            one
+            for one in re.findall(r"``(.+?)``", text)
+            if re.match(r"(irl|result|suite)\.", one)
         }
         yield from (
             pytest.param(one, id=f"{page_id(path)}-{one}")
@@ -245,7 +273,11 @@ def literals() -> Iterator[Any]:
 @pytest.fixture(scope="module")
 def results() -> dict[str, Any]:
     """What pages call results."""
-    qrels, runs, queries = demo.qrels(), demo.runs(), demo.queries()["query_id"].tolist()
+    qrels, runs, queries = (
+        demo.qrels(),
+        demo.runs(),
+        demo.queries()["query_id"].tolist(),
+    )
     halves = {"first": queries[:8], "second": queries[8:]}
     by, groups = (
         ["nDCG@10", "lexirecall"],
@@ -254,7 +286,10 @@ def results() -> dict[str, Any]:
     suite = irl.benchmark(
         {name: qrels[qrels["query_id"].isin(half)] for name, half in halves.items()},
         {
-            half: {name: run[run["query_id"].isin(halves[half])] for name, run in runs.items()}
+            half: {
+                name: run[run["query_id"].isin(halves[half])]
+                for name, run in runs.items()
+            }
             for half in halves
         },
         by,
@@ -274,7 +309,9 @@ def results() -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("text", list(literals()))
-def test_what_a_page_names_in_passing_is_there(text: str, results: dict[str, Any]) -> None:
+def test_what_a_page_names_in_passing_is_there(
+    text: str, results: dict[str, Any]
+) -> None:
     pytest.importorskip("matplotlib").use("agg")
     if text.startswith("ir-lexirecall "):
         from ir_lexirecall.cli import main
@@ -301,7 +338,9 @@ def test_what_a_page_names_in_passing_is_there(text: str, results: dict[str, Any
         assert irl.describe(str(*parse_measures(measure).values()))
     else:
         check_expression(
-            ast.parse(text if "." in text.partition("(")[0] else f"irl.{text}", mode="eval").body,
+            ast.parse(
+                text if "." in text.partition("(")[0] else f"irl.{text}", mode="eval"
+            ).body,
             results,
         )
 
@@ -314,14 +353,20 @@ def check_expression(node: ast.expr, names: dict[str, Any]) -> None:
         for name in ast.walk(node)
         if isinstance(name, ast.Name)
     )
-    files = any("." in str(text.value) for text in ast.walk(node) if isinstance(text, ast.Constant))
+    files = any(
+        "." in str(text.value)
+        for text in ast.walk(node)
+        if isinstance(text, ast.Constant)
+    )
     if "..." not in source and known and not files and "accelerate" not in source:
         eval(source, dict(names))
         return
     for call in (inner for inner in ast.walk(node) if isinstance(inner, ast.Call)):
         name = ast.unparse(call.func)
         if re.fullmatch(r"(irl|result|suite)(\.\w+)+", name):
-            given = [argument for argument in call.args if ast.unparse(argument) != "..."]
+            given = [
+                argument for argument in call.args if ast.unparse(argument) != "..."
+            ]
             named = {str(keyword.arg): keyword.value for keyword in call.keywords}
             inspect.signature(eval(name, dict(names))).bind_partial(*given, **named)
     if isinstance(node, ast.Attribute):
@@ -336,7 +381,9 @@ def check_expression(node: ast.expr, names: dict[str, Any]) -> None:
         "result.ranking(method='mc4')",
     ],
 )
-def test_a_call_that_is_refused_would_be_found(text: str, results: dict[str, Any]) -> None:
+def test_a_call_that_is_refused_would_be_found(
+    text: str, results: dict[str, Any]
+) -> None:
     with pytest.raises((ValueError, TypeError), match=r"mc4|NoSuchMeasure|method"):
         check_expression(ast.parse(text, mode="eval").body, results)
 
@@ -364,8 +411,12 @@ def test_names_of_trec_eval_mean_what_the_page_says() -> None:
         "q1": {d: i % 3 for i, d in enumerate(documents)},
         "q2": {d: int(i % 7 == 0) for i, d in enumerate(documents)},
     }
-    run = {q: {d: float((7 * i) % 30) for i, d in enumerate(documents[5:])} for q in qrels}
-    theirs = pytrec_eval.RelevanceEvaluator(qrels, {asked(name) for name, _ in pairs}).evaluate(run)
+    run = {
+        q: {d: float((7 * i) % 30) for i, d in enumerate(documents[5:])} for q in qrels
+    }
+    theirs = pytrec_eval.RelevanceEvaluator(
+        qrels, {asked(name) for name, _ in pairs}
+    ).evaluate(run)
     ours = irl.evaluate([name for _, name in pairs], qrels, run)
     for name, measure in pairs:
         if name != "num_q":  # of all queries, not of each
@@ -406,5 +457,8 @@ def test_the_readme_is_short_and_shows_what_is_there() -> None:
     assert "not published" in text
     targets = re.findall(r'\]\((?!http)([^)#]+)\)|(?:src|srcset)="([^"]+)"', text)
     assert [
-        target for pair in targets for target in pair if target and not (ROOT / target).exists()
+        target
+        for pair in targets
+        for target in pair
+        if target and not (ROOT / target).exists()
     ] == []

@@ -50,7 +50,8 @@ def test_a_page_has_pictures_and_verdicts_and_links_to_the_whole_output(
 
 def test_verdicts_are_the_end_of_the_output() -> None:
     assert (
-        placeholders.verdicts("a\n\nWhat holds on these\n  yes\n") == "What holds on these\n  yes"
+        placeholders.verdicts("a\n\nWhat holds on these\n  yes\n")
+        == "What holds on these\n  yes"
     )
     assert placeholders.verdicts("no verdicts\n") == "no verdicts"
     declared = "What holds\n  yes\nDeclared before it\n  no\n"

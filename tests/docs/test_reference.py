@@ -53,7 +53,9 @@ def public(module: str) -> list[tuple[str, Any]]:
         for n, thing in vars(loaded).items()
         if n[0] != "_" and getattr(thing, "__module__", "") == module
     ]
-    return [(name, getattr(loaded, name)) for name in getattr(loaded, "__all__", defined)]
+    return [
+        (name, getattr(loaded, name)) for name in getattr(loaded, "__all__", defined)
+    ]
 
 
 def described(module: str) -> set[str]:
@@ -61,7 +63,9 @@ def described(module: str) -> set[str]:
     sources = [*PAGES.glob("api/*.rst"), PAGES / "api" / "integrations.txt"]
     text = "\n".join(path.read_text(encoding="utf-8") for path in sources)
     return set(
-        re.findall(rf"auto\w+:: (?:{re.escape(module)}\.)(?:\w+\.)*(\w+)$", text, re.MULTILINE)
+        re.findall(
+            rf"auto\w+:: (?:{re.escape(module)}\.)(?:\w+\.)*(\w+)$", text, re.MULTILINE
+        )
     )
 
 
@@ -91,10 +95,16 @@ def functions(module: str) -> Iterator[tuple[str, Callable[..., Any], str]]:
                 yield name, thing, text
             for method, value in vars(thing).items():
                 function = (
-                    value.__func__ if isinstance(value, (classmethod, staticmethod)) else value
+                    value.__func__
+                    if isinstance(value, (classmethod, staticmethod))
+                    else value
                 )
                 if not method.startswith("_") and inspect.isfunction(function):
-                    yield f"{name}.{method}", function, f"{inspect.getdoc(function)}\n{text}"
+                    yield (
+                        f"{name}.{method}",
+                        function,
+                        f"{inspect.getdoc(function)}\n{text}",
+                    )
         elif callable(thing) and not is_measure(thing):
             yield name, thing, inspect.getdoc(thing) or ""
 
@@ -127,7 +137,9 @@ def unexplained(function: Callable[..., Any], text: str) -> list[str]:
 
 @pytest.mark.parametrize("module", MODULES)
 def test_every_parameter_is_explained(module: str) -> None:
-    missing = {name: unexplained(function, text) for name, function, text in functions(module)}
+    missing = {
+        name: unexplained(function, text) for name, function, text in functions(module)
+    }
     assert {name: names for name, names in missing.items() if names} == {}
 
 
@@ -140,7 +152,10 @@ def test_parameters_that_measures_share_are_in_the_reference(name: str) -> None:
 
 
 def returns_a_parameter(thing: Any) -> bool:
-    return inspect.isfunction(thing) and thing.__annotations__.get("return") in (Param, "Param")
+    return inspect.isfunction(thing) and thing.__annotations__.get("return") in (
+        Param,
+        "Param",
+    )
 
 
 def test_what_measures_share_is_complete() -> None:
@@ -148,7 +163,8 @@ def test_what_measures_share_is_complete() -> None:
     shared = {
         name
         for name, thing in there
-        if returns_a_parameter(thing) or (name[0] != "_" and isinstance(thing, (Param, dict)))
+        if returns_a_parameter(thing)
+        or (name[0] != "_" and isinstance(thing, (Param, dict)))
     }
     assert shared - {"JUDGED_ONLY"} <= described("ir_lexirecall")
     assert {"cutoff", "GAIN_ON_SCALE"} <= shared
@@ -160,7 +176,9 @@ def test_what_public_functions_return_is_in_the_reference(module: str) -> None:
     returned = set()
     for _, function, _ in functions(module):
         returned |= set(
-            re.findall(r"\b[A-Z]\w+", str(inspect.signature(function).return_annotation))
+            re.findall(
+                r"\b[A-Z]\w+", str(inspect.signature(function).return_annotation)
+            )
         )
     ours = {
         name
@@ -181,8 +199,12 @@ MEASURES = sorted(
 def test_every_measure_stands_on_one_page_under_its_title(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(pages, "drawing", lambda name: "")  # of the built pages; it takes seconds
-    monkeypatch.setattr(pages, "text_of", pages.text_of.__wrapped__)  # not the kept texts
+    monkeypatch.setattr(
+        pages, "drawing", lambda name: ""
+    )  # of the built pages; it takes seconds
+    monkeypatch.setattr(
+        pages, "text_of", pages.text_of.__wrapped__
+    )  # not the kept texts
     listed = {name: page for page, names in pages.families().items() for name in names}
     assert sorted(listed) == sorted({REGISTRY[name].NAME for name in MEASURES})
     for name, page in listed.items():
@@ -208,7 +230,10 @@ def test_the_table_of_tests_has_a_row_for_each() -> None:
 @pytest.mark.parametrize(
     ("plain", "typeset"),
     [
-        ("p_1 < ... < p_r: their ranks", r":math:`p_{1} < \ldots < p_{r}`: their ranks"),
+        (
+            "p_1 < ... < p_r: their ranks",
+            r":math:`p_{1} < \ldots < p_{r}`: their ranks",
+        ),
         ("1/2 or (1-p) p^(i-1)", r"1/2 or :math:`(1-p)\, p^{i-1}`"),
         ("N' = C(0, 1) = 0", r":math:`N' = \binom{0}{1} = 0`"),
         ("g/max_rel ('linear')", r":math:`g/\mathrm{max\_rel}` ('linear')"),

@@ -22,7 +22,8 @@ PAGES = sorted(
 )
 REFERENCE = [page for page in PAGES if page.startswith("api/")]
 pytestmark = pytest.mark.skipif(
-    not PAGES, reason="there is no built site: python -m sphinx -b html ir_lexirecall/pt_docs site"
+    not PAGES,
+    reason="there is no built site: python -m sphinx -b html ir_lexirecall/pt_docs site",
 )
 
 WIDER = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
@@ -50,7 +51,10 @@ def test_every_page_opens_without_errors_and_fits(
         said = browser.seen("Runtime.consoleAPICalled")
         said = [one for one in said if one["type"] in ("error", "warning", "assert")]
         faults = {
-            "errors": [*browser.seen("Runtime.exceptionThrown", "Log.entryAdded"), *said],
+            "errors": [
+                *browser.seen("Runtime.exceptionThrown", "Log.entryAdded"),
+                *said,
+            ],
             "wider by": browser.js(WIDER),
             "missing pictures": browser.js(MISSING),
             "pictures without a text": browser.js(UNTOLD),
@@ -65,10 +69,16 @@ def test_every_page_opens_without_errors_and_fits(
     assert wrong == {}
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if not page.startswith("api/")])
-def test_code_and_latex_are_shown_whole_on_a_desktop(browser: Browser, page: str) -> None:
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if not page.startswith("api/")]
+)
+def test_code_and_latex_are_shown_whole_on_a_desktop(
+    browser: Browser, page: str
+) -> None:
     browser.open(SITE / page)
-    assert browser.js(CLIPPED % (LATEX if page.startswith("gallery/") else "true")) == []
+    assert (
+        browser.js(CLIPPED % (LATEX if page.startswith("gallery/") else "true")) == []
+    )
 
 
 @pytest.mark.parametrize("width", [1280, 390])
@@ -78,14 +88,18 @@ def test_formulas_are_shown_whole(browser: Browser, width: int) -> None:
     for page in PAGES:
         if page.startswith("measures/"):
             browser.open(SITE / page, width)
-            assert page == "measures/index.html" or browser.js(f"{formulas}.length"), page
+            assert page == "measures/index.html" or browser.js(f"{formulas}.length"), (
+                page
+            )
             cut[page] = browser.js(
                 f"{formulas}.filter(e => e.scrollWidth > e.clientWidth + 1).length"
             )
     assert {page: count for page, count in cut.items() if count} == {}
 
 
-def test_letters_of_drawn_pictures_are_not_black_on_dark_pages(browser: Browser) -> None:
+def test_letters_of_drawn_pictures_are_not_black_on_dark_pages(
+    browser: Browser,
+) -> None:
     browser.open(SITE / "start.html", scheme="dark")
     assert browser.js("document.querySelectorAll('svg.drawn').length") == 2
     assert browser.js(BLACK) == 0
@@ -95,8 +109,12 @@ def test_letters_of_drawn_pictures_are_not_black_on_dark_pages(browser: Browser)
     "page", [*REFERENCE, *(page for page in PAGES if page.startswith("measures/"))]
 )
 def test_signatures_are_python(page: str) -> None:
-    for signature in lxml_html.parse(str(SITE / page)).getroot().find_class("sig-object"):
-        text = " ".join(signature.text_content().removesuffix("#").replace("→", "->").split())
+    for signature in (
+        lxml_html.parse(str(SITE / page)).getroot().find_class("sig-object")
+    ):
+        text = " ".join(
+            signature.text_content().removesuffix("#").replace("→", "->").split()
+        )
         head, bracket, arguments = re.sub(
             r"^((class|classmethod|static|property) )+", "", text
         ).partition("(")
@@ -118,23 +136,34 @@ def test_signatures_are_python(page: str) -> None:
         ("max_rel", "api/measures.html"),
     ],
 )
-def test_the_search_finds_without_a_server(browser: Browser, words: str, page: str) -> None:
+def test_the_search_finds_without_a_server(
+    browser: Browser, words: str, page: str
+) -> None:
     browser.open(SITE / "search.html")
-    browser("Page.navigate", url=f"{(SITE / 'search.html').as_uri()}?q={words.replace(' ', '+')}")
+    browser(
+        "Page.navigate",
+        url=f"{(SITE / 'search.html').as_uri()}?q={words.replace(' ', '+')}",
+    )
     deadline = time.monotonic() + 60
     while "finished" not in browser.js(
         "document.querySelector('#search-results')?.innerText ?? ''"
     ):
         assert time.monotonic() < deadline, "the search does not end"
         time.sleep(0.05)
-    links = browser.js("[...document.querySelectorAll('#search-results li a')].map(a => a.href)")
+    links = browser.js(
+        "[...document.querySelectorAll('#search-results li a')].map(a => a.href)"
+    )
     found = [bool(re.search(rf"/{re.escape(page)}(\?|#|$)", link)) for link in links]
     assert any(found), links
-    assert found[0] or words != "p-value", links  # not attributes whose names end in value
+    assert found[0] or words != "p-value", (
+        links
+    )  # not attributes whose names end in value
 
 
 GALLERY = [
-    page for page in PAGES if page.startswith("gallery/") and not page.endswith("index.html")
+    page
+    for page in PAGES
+    if page.startswith("gallery/") and not page.endswith("index.html")
 ]
 
 
@@ -142,7 +171,9 @@ def test_the_site_is_short() -> None:
     assert len(PAGES) <= 45
     words = {page: words_of(page) for page in PAGES}
     # A third is the reference of functions, a sixth what tutorials and the papers' scripts print.
-    assert sum(words.values()) <= 90_000, sorted(words.items(), key=lambda item: -item[1])[:10]
+    assert sum(words.values()) <= 90_000, sorted(
+        words.items(), key=lambda item: -item[1]
+    )[:10]
 
 
 def words_of(page: str) -> int:
@@ -187,7 +218,9 @@ def test_an_example_has_a_picture_with_a_text_and_a_notebook(page: str) -> None:
 
 def test_the_gallery_says_what_its_pages_show() -> None:
     for page in (
-        page for page in PAGES if page.startswith("gallery/") and page.endswith("index.html")
+        page
+        for page in PAGES
+        if page.startswith("gallery/") and page.endswith("index.html")
     ):
         html = (SITE / page).read_text(encoding="utf-8")
         told = re.findall(r'tooltip="([^"]*)"', html)
@@ -204,14 +237,19 @@ def test_the_gallery_says_what_its_pages_show() -> None:
 
 def test_no_measure_is_taken_for_an_address() -> None:
     assert not [
-        page for page in PAGES if 'href="mailto:' in (SITE / page).read_text(encoding="utf-8")
+        page
+        for page in PAGES
+        if 'href="mailto:' in (SITE / page).read_text(encoding="utf-8")
     ]
 
 
 def test_dois_are_links() -> None:
     for page in ("measures/diversity.html", "measures/standard.html", *REFERENCE):
         text = re.sub(
-            r"<a [^>]*>.*?</a>", "", (SITE / page).read_text(encoding="utf-8"), flags=re.DOTALL
+            r"<a [^>]*>.*?</a>",
+            "",
+            (SITE / page).read_text(encoding="utf-8"),
+            flags=re.DOTALL,
         )
         assert not re.search(r"doi 10\.", text), page
 
@@ -219,16 +257,22 @@ def test_dois_are_links() -> None:
 def test_links_within_the_site_lead_somewhere() -> None:
     broken = []
     anchors = {
-        page: set(re.findall(r' id="([^"]+)"', (SITE / page).read_text(encoding="utf-8")))
+        page: set(
+            re.findall(r' id="([^"]+)"', (SITE / page).read_text(encoding="utf-8"))
+        )
         for page in PAGES
     }
     for page in PAGES:
-        for target in re.findall(r' href="([^"]+)"', (SITE / page).read_text(encoding="utf-8")):
+        for target in re.findall(
+            r' href="([^"]+)"', (SITE / page).read_text(encoding="utf-8")
+        ):
             path, _, anchor = target.partition("#")
             if re.match(r"\w+:", target) or "?" in path:
                 continue
             there = (SITE / page).parent / path if path else SITE / page
             name = os.path.relpath(there, SITE)
-            if not there.exists() or (anchor and name in anchors and anchor not in anchors[name]):
+            if not there.exists() or (
+                anchor and name in anchors and anchor not in anchors[name]
+            ):
                 broken.append((page, target))
     assert broken == []

@@ -89,10 +89,18 @@ def messages_of(path: Path) -> str:
     """Return the texts of a module's errors and warnings, a line each; {} for what is filled in."""
     lines = []
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        is_warning = isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] == "warn"
+        is_warning = (
+            isinstance(node, ast.Call)
+            and ast.unparse(node.func).split(".")[-1] == "warn"
+        )
         if isinstance(node, ast.Raise) or is_warning:
             texts = [part for part in ast.walk(node) if _is_text(part)]
-            within = {id(part) for text in texts for part in ast.walk(text) if part is not text}
+            within = {
+                id(part)
+                for text in texts
+                for part in ast.walk(text)
+                if part is not text
+            }
             lines += [_text(text) for text in texts if id(text) not in within]
     return "\n".join(lines)
 
@@ -107,7 +115,8 @@ def _text(node: Any) -> str:
     if isinstance(node, ast.Constant):
         return str(node.value)
     return "".join(
-        str(part.value) if isinstance(part, ast.Constant) else "{}" for part in node.values
+        str(part.value) if isinstance(part, ast.Constant) else "{}"
+        for part in node.values
     )
 
 

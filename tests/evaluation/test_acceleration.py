@@ -119,7 +119,10 @@ def pass_of(measure: Measure) -> str:
 IDENTICAL = [measure for measure in FIXED if identical(measure)]
 # Beside others, ir_measures takes NumRet, NumQ and nDCG from pytrec_eval's pass for whichever measure comes first in a set of
 # them, with its gains and without unjudged documents if that is what it asks: their values would depend on the hash seed.
-UNMIXED = [list(measures) for _, measures in groupby(sorted(IDENTICAL, key=pass_of), key=pass_of)]
+UNMIXED = [
+    list(measures)
+    for _, measures in groupby(sorted(IDENTICAL, key=pass_of), key=pass_of)
+]
 # pytrec_eval reads and writes beyond its memory where all grades of a query are negative, or its first ranking is empty.
 NATURAL = st.integers(0, 4)
 
@@ -144,7 +147,9 @@ def test_all_measures_of_random_collections(collection: Any) -> None:
 @pytest.mark.slow
 @given(collections(NATURAL).map(after_another_query), st.data())
 @settings(max_examples=50)
-def test_ours_and_standard_together_in_other_formats(collection: Any, data: st.DataObject) -> None:
+def test_ours_and_standard_together_in_other_formats(
+    collection: Any, data: st.DataObject
+) -> None:
     qrels, run = (
         data.draw(st.sampled_from(FORMATS))(table, value)
         for table, value in zip(collection, VALUES, strict=True)
@@ -156,7 +161,8 @@ def test_ours_and_standard_together_in_other_formats(collection: Any, data: st.D
 def test_a_measure_is_worth_the_same_beside_others() -> None:
     qrels, run = {"q": {"x": 1, "y": 2}}, {"q": {"u": 3.0, "y": 2.0, "x": 1.0}}
     alone = {
-        measure: ir_measures.calc_aggregate([measure], qrels, run)[measure] for measure in IDENTICAL
+        measure: ir_measures.calc_aggregate([measure], qrels, run)[measure]
+        for measure in IDENTICAL
     }
     with irl.accelerate():
         assert ir_measures.calc_aggregate(IDENTICAL, qrels, run) == alone
@@ -182,8 +188,12 @@ FORMATS: list[Callable[[Any, str], Callable[[], Any]]] = [
     lambda table, value: lambda: tuples(table, value),
     lambda table, value: lambda: iter(tuples(table, value)),
     lambda table, value: lambda: tuple(tuples(table, value)),
-    lambda table, value: lambda: [Wide(v, v, "tag", doc, q) for q, doc, v in rows(table)],
-    lambda table, value: lambda: [row._replace(query_id=[]) for row in tuples(table, value)],
+    lambda table, value: (
+        lambda: [Wide(v, v, "tag", doc, q) for q, doc, v in rows(table)]
+    ),
+    lambda table, value: (
+        lambda: [row._replace(query_id=[]) for row in tuples(table, value)]
+    ),
     lambda table, value: lambda: [tuple(row) for row in rows(table)],
     lambda table, value: lambda: strings(table, value, object),
     lambda table, value: lambda: strings(table, value, "string[python]"),
@@ -192,7 +202,9 @@ FORMATS: list[Callable[[Any, str], Callable[[], Any]]] = [
     lambda table, value: lambda: frame(table, value, **{value: object}),
     lambda table, value: lambda: frame(table, value).convert_dtypes(),
     lambda table, value: (
-        lambda: frame(table, value).rename(columns={"query_id": "qid", "doc_id": "docno"})
+        lambda: frame(table, value).rename(
+            columns={"query_id": "qid", "doc_id": "docno"}
+        )
     ),
     lambda table, value: lambda: frame(table, value).drop(columns="doc_id"),
     lambda table, value: lambda: frame(table, value).assign(iteration="0", rank=1),
@@ -217,15 +229,21 @@ def test_odd_runs(name: str, measures: list[Measure]) -> None:
     check_nothing_changes(measures, lambda: QRELS, ODD_RUNS[name])
 
 
-def test_pytrec_eval_gets_no_empty_ranking_first(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pytrec_eval_gets_no_empty_ranking_first(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """It would end the process, or give back values of whatever it had evaluated before."""
-    monkeypatch.setattr(ir_measures.providers.registry["pytrec_eval"], "_evaluator", None)
+    monkeypatch.setattr(
+        ir_measures.providers.registry["pytrec_eval"], "_evaluator", None
+    )
     with irl.accelerate():
         values = ir_measures.calc_aggregate(
             [AP, NumQ, NumRel, NumRet], QRELS, {"q1": {}, "q2": {"x": 2.0, "a": 1.0}}
         )
         assert values == {AP: 0.5 / 3, NumQ: 2, NumRel: 3, NumRet: 2}
-        nothing = ir_measures.calc_aggregate([AP, NumQ, NumRel, NumRet], QRELS, {"q1": {}})
+        nothing = ir_measures.calc_aggregate(
+            [AP, NumQ, NumRel, NumRet], QRELS, {"q1": {}}
+        )
         assert nothing == {AP: 0, NumQ: 1, NumRel: 2, NumRet: 0}
 
 
@@ -236,7 +254,9 @@ def test_pytrec_eval_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*arguments: Any) -> None:
         raise AssertionError("pytrec_eval was asked")
 
-    monkeypatch.setattr(ir_measures.providers.registry["pytrec_eval"], "_evaluator", refuse)
+    monkeypatch.setattr(
+        ir_measures.providers.registry["pytrec_eval"], "_evaluator", refuse
+    )
     for build in (FORMATS[0], FORMATS[3], FORMATS[9], FORMATS[11], FORMATS[12]):
         with irl.accelerate():
             values = ir_measures.calc_aggregate(

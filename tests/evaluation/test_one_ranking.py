@@ -41,7 +41,9 @@ def test_values_are_those_of_evaluate(collection: Any, measure: str) -> None:
 
 @given(
     subtopic_collections(st.integers(0, 3)),
-    st.sampled_from(["RBU@5", "IA(base='AP')", "SRR", "EU(max_rel=3)", "StRecall@3", "AP"]),
+    st.sampled_from(
+        ["RBU@5", "IA(base='AP')", "SRR", "EU(max_rel=3)", "StRecall@3", "AP"]
+    ),
 )
 def test_subtopics_are_those_of_evaluate(collection: Any, measure: str) -> None:
     qrels, run = collection
@@ -57,9 +59,9 @@ def test_subtopics_are_those_of_evaluate(collection: Any, measure: str) -> None:
     score = irl.scorer(measure)
     by_doc: dict[str, dict[str, dict[str, float]]] = {}
     for row in rows:
-        by_doc.setdefault(row.query_id, {}).setdefault(row.doc_id, {})[row.iteration] = (
-            row.relevance
-        )
+        by_doc.setdefault(row.query_id, {}).setdefault(row.doc_id, {})[
+            row.iteration
+        ] = row.relevance
     rankings = {q: reference.order(run.get(q, {})) for q in by_doc}
     for q, docs in by_doc.items():
         assert score(rankings[q], docs) == pytest.approx(expected[q], rel=1e-13)
@@ -104,12 +106,20 @@ def test_nothing_found_and_nothing_to_find() -> None:
 @pytest.mark.parametrize(
     ("ranking", "relevant", "message"),
     [
-        (["a", "b", "a"], ["a"], "document 'a' appears twice in the ranking; keep the first"),
+        (
+            ["a", "b", "a"],
+            ["a"],
+            "document 'a' appears twice in the ranking; keep the first",
+        ),
         ("abc", ["a"], "expected ids of documents, best first, got 'abc'"),
         ({"a": 1.0}, ["a"], "expected ids of documents, best first"),
         (["a"], "abc", "expected ids of relevant documents"),
         (["a", None], ["a"], "ids must be strings or integers, but one is None"),
-        (["a"], {"a": "high"}, "the grade of document 'a' is 'high', not a finite number"),
+        (
+            ["a"],
+            {"a": "high"},
+            "the grade of document 'a' is 'high', not a finite number",
+        ),
         (["a"], {"a": float("nan")}, "the grade of document 'a' is nan"),
         (
             ["a"],
@@ -128,7 +138,9 @@ def test_bad_input_is_named(ranking: Any, relevant: Any, message: str) -> None:
 
 
 def test_unknown_measures_are_named() -> None:
-    with pytest.raises(ValueError, match=r"scorer: unknown measure 'LRR'; did you mean"):
+    with pytest.raises(
+        ValueError, match=r"scorer: unknown measure 'LRR'; did you mean"
+    ):
         irl.scorer("LRR")
     with pytest.raises(ValueError, match="2 rankings, but relevant documents for 1"):
         irl.scorer("AP").batch([["a"], ["b"]], [["a"]])
@@ -175,7 +187,9 @@ def test_a_ranking_without_order_is_refused(ranking: Any, measure: str) -> None:
         lambda: irl.scorer(measure)(ranking, {"a", "b"}),
         lambda: irl.scorer(measure).batch([ranking], [{"a", "b"}]),
     ):
-        with pytest.raises(ValueError, match=r"^scorer\('.*'\)(\.batch)?: .*best first"):
+        with pytest.raises(
+            ValueError, match=r"^scorer\('.*'\)(\.batch)?: .*best first"
+        ):
             call()
 
 

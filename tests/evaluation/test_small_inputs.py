@@ -121,10 +121,14 @@ def test_both_ways_agree(form: str, collection: Any) -> None:
 def judged_aspects(draw: st.DrawFn) -> pd.DataFrame:
     """Lines of qrels that name aspects, a few of them twice."""
     ids = st.tuples(
-        st.sampled_from(["q1", "q2", "q10"]), st.sampled_from("abcdef"), st.sampled_from("0123")
+        st.sampled_from(["q1", "q2", "q10"]),
+        st.sampled_from("abcdef"),
+        st.sampled_from("0123"),
     )
     lines = draw(
-        st.lists(st.tuples(ids, st.integers(-1, 4) | st.just(0.5)), min_size=1, max_size=20)
+        st.lists(
+            st.tuples(ids, st.integers(-1, 4) | st.just(0.5)), min_size=1, max_size=20
+        )
     )
     table = pd.DataFrame(
         [(*key, grade) for key, grade in lines],
@@ -141,7 +145,9 @@ def judged_aspects(draw: st.DrawFn) -> pd.DataFrame:
 @given(judged_aspects(), collections())
 def test_both_ways_agree_on_aspects(qrels: pd.DataFrame, collection: Any) -> None:
     check_both_ways(
-        qrels, collection[1], [*MEASURES, "alpha_nDCG@3", "D_nDCG@3", "IA(base='AP')", "StRecall@2"]
+        qrels,
+        collection[1],
+        [*MEASURES, "alpha_nDCG@3", "D_nDCG@3", "IA(base='AP')", "StRecall@2"],
     )
     try:
         short = Judgments.from_qrels(qrels)
@@ -155,7 +161,10 @@ def test_both_ways_agree_on_aspects(qrels: pd.DataFrame, collection: Any) -> Non
     if short.table is not None and general.table is not None:
         assert short.table.names == general.table.names
         for name in ("doc", "aspect", "grade", "line", "row"):
-            assert getattr(short.table, name).tolist() == getattr(general.table, name).tolist()
+            assert (
+                getattr(short.table, name).tolist()
+                == getattr(general.table, name).tolist()
+            )
         assert {n: c.to_list() for n, c in short.table.columns.items()} == {
             n: c.to_list() for n, c in general.table.columns.items()
         }

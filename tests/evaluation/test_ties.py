@@ -40,7 +40,9 @@ def queries(draw: st.DrawFn) -> tuple[dict[str, float], dict[str, float]]:
     qrels = draw(st.dictionaries(st.sampled_from(DOCS), GRADES, min_size=1))
     run = draw(
         st.dictionaries(
-            st.sampled_from(DOCS[:6]), st.sampled_from([1.0, 1 + 1e-9, 2.0, 3.0]), min_size=1
+            st.sampled_from(DOCS[:6]),
+            st.sampled_from([1.0, 1 + 1e-9, 2.0, 3.0]),
+            min_size=1,
         )
     )
     return qrels, run
@@ -51,7 +53,9 @@ def orders(ranking: dict[str, float]) -> Iterator[dict[str, float]]:
     groups: dict[float, list[str]] = {}
     for doc, score in ranking.items():
         groups.setdefault(float(np.float32(score)), []).append(doc)
-    for choice in product(*(permutations(groups[score]) for score in sorted(groups, reverse=True))):
+    for choice in product(
+        *(permutations(groups[score]) for score in sorted(groups, reverse=True))
+    ):
         docs = [doc for group in choice for doc in group]
         yield {doc: -float(place) for place, doc in enumerate(docs)}
 
@@ -63,7 +67,9 @@ def values_of_all_orders(
     rankings = list(orders(run))
     numbered = [str(number) for number in range(len(rankings))]
     table = irl.evaluate(
-        measures, dict.fromkeys(numbered, qrels), dict(zip(numbered, rankings, strict=True))
+        measures,
+        dict.fromkeys(numbered, qrels),
+        dict(zip(numbered, rankings, strict=True)),
     )
     assert len(table) == len(rankings)
     return table
@@ -75,23 +81,27 @@ def values_of_all_orders(
 def test_every_order_of_tied_documents_is_within_the_range(query: Any) -> None:
     qrels, run = query
     table = values_of_all_orders(BRACKETED, qrels, run)
-    audit = irl.tie_audit(BRACKETED, {"q": qrels}, {"run": {"q": run}}, allow_empty=True).set_index(
-        "measure"
-    )
+    audit = irl.tie_audit(
+        BRACKETED, {"q": qrels}, {"run": {"q": run}}, allow_empty=True
+    ).set_index("measure")
     plain = irl.evaluate(BRACKETED, {"q": qrels}, {"q": run}).loc["q"]
     for measure in BRACKETED:
         row = audit.loc[measure]
         assert row["lowest"] == pytest.approx(table[measure].min(), abs=1e-12), measure
         assert row["highest"] == pytest.approx(table[measure].max(), abs=1e-12), measure
         assert row["value"] == plain[measure]
-        assert row["expected"] == pytest.approx(table[measure].mean(), abs=1e-12), measure
+        assert row["expected"] == pytest.approx(table[measure].mean(), abs=1e-12), (
+            measure
+        )
         assert row["lowest"] <= row["value"] <= row["highest"]
         assert row["tied_queries"] == (row["lowest"] < row["highest"])
 
 
 def test_ties_of_documents_of_equal_grade_change_nothing() -> None:
     qrels = {"q": {"a": 1, "b": 1, "c": 0}}
-    audit = irl.tie_audit(MEASURES, qrels, {"run": {"q": {"a": 2.0, "b": 2.0, "c": 1.0, "x": 1.0}}})
+    audit = irl.tie_audit(
+        MEASURES, qrels, {"run": {"q": {"a": 2.0, "b": 2.0, "c": 1.0, "x": 1.0}}}
+    )
     audit = audit[audit["measure"] != "Judged@2"]
     np.testing.assert_allclose(audit["lowest"], audit["highest"], atol=1e-15)
 
@@ -109,9 +119,15 @@ def test_changed_preferences(drawn: Any) -> None:
     measures = ["AP", "nDCG@3", "RR", "LR", "GERR(max_rel=4)"]
     changed = pd.DataFrame(0, index=measures, columns=["count"])
     for q, judged in qrels.items():
-        a, b = (values_of_all_orders(measures, judged, run[q]).round(12) for run in runs.values())
+        a, b = (
+            values_of_all_orders(measures, judged, run[q]).round(12)
+            for run in runs.values()
+        )
         for measure in measures:
-            signs = {np.sign(x - y) for x, y in product(a[measure].unique(), b[measure].unique())}
+            signs = {
+                np.sign(x - y)
+                for x, y in product(a[measure].unique(), b[measure].unique())
+            }
             changed.loc[measure, "count"] += len(signs) > 1
     audit = irl.tie_audit(measures, qrels, runs, allow_empty=True)
     for _, row in audit.iterrows():
@@ -146,8 +162,13 @@ def test_by_query() -> None:
         ["constant", "LR", "q1"],
     ]
     ends = table.loc[0, ["lowest", "value", "expected", "highest"]].tolist()
-    assert ends == pytest.approx([1 / 3, 1 / 3, (1 + 1 / 2 + 1 / 3) / 3, 1.0], abs=1e-15)
-    assert table["changes_preference"].tolist() == [True, True]  # `sorted` has RR 1/2 there
+    assert ends == pytest.approx(
+        [1 / 3, 1 / 3, (1 + 1 / 2 + 1 / 3) / 3, 1.0], abs=1e-15
+    )
+    assert table["changes_preference"].tolist() == [
+        True,
+        True,
+    ]  # `sorted` has RR 1/2 there
 
 
 def test_means_are_those_of_the_ranges() -> None:
@@ -218,4 +239,6 @@ def test_diagnostics_of_preferences() -> None:
     expected = [f"{run}: {said}" for run, _, _, said in warnings]
     assert [note for note in result.diagnostics if "tied scores" in note] == expected
     assert any(note.startswith(WARNING) for note in result.diagnostics)
-    assert not any("tied scores" in note for note in irl.compare(QRELS, RUNS).diagnostics)
+    assert not any(
+        "tied scores" in note for note in irl.compare(QRELS, RUNS).diagnostics
+    )

@@ -15,14 +15,18 @@ import pytest
 
 from ir_lexirecall.pt_docs.placeholders import verdicts
 
-pytestmark = pytest.mark.slow_except("test_scores_of_reranked_tops_tie_where_preferences_do_not")
+pytestmark = pytest.mark.slow_except(
+    "test_scores_of_reranked_tops_tie_where_preferences_do_not"
+)
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 def printed_by(script: str, *arguments: str) -> str:
     command = [sys.executable, "-W", "ignore", str(EXAMPLES / script), *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=False, timeout=600
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -67,7 +71,11 @@ def test_a_benchmark_of_many_collections(tmp_path: Path, data: Any) -> None:
     printed = printed_by("benchmark_suite.py", *arguments)
     assert "The embedded collection by subject: nature, kitchen, body" in printed
     assert "Friedman's test by nDCG@10" in printed
-    assert {file.name for file in tmp_path.iterdir()} == {"forest.svg", "ranks.svg", "cd.svg"}
+    assert {file.name for file in tmp_path.iterdir()} == {
+        "forest.svg",
+        "ranks.svg",
+        "cd.svg",
+    }
     folder = str(Path(data.path("robust2003")).parent)
     printed = printed_by("benchmark_suite.py", "--n-resamples", "50", "--data", folder)
     assert "web 2012   nDCG@10  ql 0.123" in printed
@@ -114,15 +122,22 @@ def test_pipelines_up_to_a_papers_table(tmp_path: Path) -> None:
     shown = shown_by("pyterrier_pipelines", IR_DATASETS_HOME=str(tmp_path))
     assert "lexirecall/demo: 90 documents, 16 queries" in shown
     assert "Only 8 queries: tests detect only large differences." in shown
-    assert re.search(r"b & BM25 \+ letters +& +0.593 & \\textbf{0.887} & \\textbf{0.044}", shown)
+    assert re.search(
+        r"b & BM25 \+ letters +& +0.593 & \\textbf{0.887} & \\textbf{0.044}", shown
+    )
 
 
 def test_pipelines_on_vaswani_show_what_the_page_says_of_it(data: Any) -> None:
     for package in ("pyterrier.measures", "bm25s", "sklearn"):
         pytest.importorskip(package)
-    shown = shown_by("pyterrier_pipelines", IR_DATASETS_HOME=data.path("ir_datasets_home"))
+    shown = shown_by(
+        "pyterrier_pipelines", IR_DATASETS_HOME=data.path("ir_datasets_home")
+    )
     assert "vaswani: 11429 documents, 93 queries" in shown
-    for system, value, wins in (("letters", "0.279", "35.0"), ("BM25 + letters", "0.380", "37.0")):
+    for system, value, wins in (
+        ("letters", "0.279", "35.0"),
+        ("BM25 + letters", "0.380", "37.0"),
+    ):
         assert re.search(rf"& {re.escape(system)} +& +{value}", shown)
         assert re.search(rf"^{re.escape(system)} +0\.\d+ +{wins}", shown, re.MULTILINE)
 
@@ -131,7 +146,9 @@ def test_predictions_of_an_embedding_model() -> None:
     pytest.importorskip("sklearn")
     shown = shown_by("mteb_predictions")
     values = re.findall(r"nDCG@10 +([\d.]+)\n", shown)
-    assert values[1] == values[2]  # MTEB's file and sentence-transformers' hold the same run
+    assert (
+        values[1] == values[2]
+    )  # MTEB's file and sentence-transformers' hold the same run
     assert float(values[0]) < float(values[1])  # documents that find themselves
     trained = "dev_cosine_LR = 0." in shown
     assert trained != ("sentence-transformers is not installed" in shown)
@@ -146,7 +163,8 @@ def test_recommenders_without_lenskit() -> None:
 
 def test_recommenders_on_movielens(data: Any) -> None:
     shown = shown_by(
-        "lenskit_movielens", IR_LEXIRECALL_DATA=str(Path(data.path("movielens-small")).parent)
+        "lenskit_movielens",
+        IR_LEXIRECALL_DATA=str(Path(data.path("movielens-small")).parent),
     )
     assert "MovieLens: 43362 films liked by 554 users" in shown
 
@@ -175,13 +193,17 @@ def test_missing_judgments_and_two_judges() -> None:
         for part in shown.split("partial\n")
     )
     kappa, kept = (
-        [[float(line.split()[column]) for line in judge] for judge in (careless, partial)]
+        [
+            [float(line.split()[column]) for line in judge]
+            for judge in (careless, partial)
+        ]
         for column in (0, 3)
     )
     assert sum(kappa[1]) > sum(kappa[0])
     assert sum(kept[1]) < sum(kept[0]) == 12
     estimate, all_people, program = (
-        float(re.findall(r"overlap +(.+)$", shown, re.MULTILINE)[-1].split()[i]) for i in (0, 5, 6)
+        float(re.findall(r"overlap +(.+)$", shown, re.MULTILINE)[-1].split()[i])
+        for i in (0, 5, 6)
     )
     assert abs(estimate - all_people) < 0.05 < abs(program - all_people)
 
@@ -190,7 +212,8 @@ def test_missing_judgments_on_robust(data: Any) -> None:
     pytest.importorskip("krippendorff")
     pytest.importorskip("matplotlib")
     shown = shown_by(
-        "missing_judgments", IR_LEXIRECALL_DATA=str(Path(data.path("robust2003")).parent)
+        "missing_judgments",
+        IR_LEXIRECALL_DATA=str(Path(data.path("robust2003")).parent),
     )
     for depth, certain in ((10, 100), (100, 88), (1000, 0)):
         assert (
@@ -213,7 +236,9 @@ def test_what_may_be_concluded_from_several_collections() -> None:
 
 def test_a_measure_from_its_definition_to_a_paragraph() -> None:
     shown = shown_by("proposing_a_measure")
-    assert re.search(r"strict swap +\[1 1 0\] scores 1, not more than \[1 0 1\], 1", shown)
+    assert re.search(
+        r"strict swap +\[1 1 0\] scores 1, not more than \[1 0 1\], 1", shown
+    )
     table = shown[shown.index("axioms failed") :]
     fails, power = (
         {
@@ -229,7 +254,9 @@ def test_a_measure_from_its_definition_to_a_paragraph() -> None:
 def test_the_index_lists_every_example() -> None:
     index = (EXAMPLES / "README.md").read_text(encoding="utf-8")
     listed = set(re.findall(r"\]\(([\w/]+\.py)\)", index))
-    assert listed == {path.relative_to(EXAMPLES).as_posix() for path in EXAMPLES.rglob("*.py")}
+    assert listed == {
+        path.relative_to(EXAMPLES).as_posix() for path in EXAMPLES.rglob("*.py")
+    }
 
 
 # -- papers ------------------------------------------------------------------------------------------
@@ -320,7 +347,8 @@ def test_papers_numbers_stand_beside_ours(paper: str, lines: list[str]) -> None:
     if name != "missing_labels":  # nothing is printed to compare it with
         agree, total = re.findall(r"(\d+) of (\d+) printed numbers agree", printed)[-1]
         assert re.match(
-            rf"Of {total} printed numbers .*?\b{agree} are reproduced", first_paragraph(name)
+            rf"Of {total} printed numbers .*?\b{agree} are reproduced",
+            first_paragraph(name),
         )
     page = f"{ast.get_docstring(ast.parse((EXAMPLES / 'papers' / f'{name}.py').read_text(encoding='utf-8')))} {verdicts(printed)}"
     assert len(page.split()) <= 2000
@@ -419,7 +447,11 @@ def test_papers_analyses_on_real_runs(
     pytest.importorskip("matplotlib")
     name, *options = paper.split()
     printed = printed_by(
-        f"papers/{name}.py", str(Path(data.path(folder)).parent), "--plots", str(tmp_path), *options
+        f"papers/{name}.py",
+        str(Path(data.path(folder)).parent),
+        "--plots",
+        str(tmp_path),
+        *options,
     )
     assert [line for line in lines if line not in printed] == []
     assert len(list(tmp_path.iterdir())) == pictures
@@ -456,7 +488,9 @@ def test_further_papers_on_robust_and_clef(data: Any) -> None:
         assert re.search(line, printed)
     tau = {
         name: list(map(float, of.split()))
-        for name, of in re.findall(r"^(AP|Bpref|infAP) +([\d. ]+)$", printed, re.MULTILINE)
+        for name, of in re.findall(
+            r"^(AP|Bpref|infAP) +([\d. ]+)$", printed, re.MULTILINE
+        )
     }
     assert tau["infAP"][-1] > tau["AP"][-1]  # what it was made for
 
@@ -467,8 +501,20 @@ def test_recommenders_are_studied_as_runs_are(data: Any, tmp_path: Path) -> None
     )  # a folder of tests is called lenskit
     pytest.importorskip("matplotlib")
     (tmp_path / "movielens-small").symlink_to(data.path("movielens-small"))
-    options = ["--users", "40", "--queries", "100", "--cases", "1", "--resamples", "50", "--plots"]
-    printed = printed_by("papers/diaz_2026.py", str(tmp_path), *options, str(tmp_path / "plots"))
+    options = [
+        "--users",
+        "40",
+        "--queries",
+        "100",
+        "--cases",
+        "1",
+        "--resamples",
+        "50",
+        "--plots",
+    ]
+    printed = printed_by(
+        "papers/diaz_2026.py", str(tmp_path), *options, str(tmp_path / "plots")
+    )
     assert "The folder has no robust2003" in printed
     assert "MovieLens: 40 users" in printed
     assert "holds  6.2.1, MovieLens: R@1000 agrees most, at every depth" in printed

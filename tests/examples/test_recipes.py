@@ -38,7 +38,10 @@ def recipe(name: str, *needs: str) -> Any:
 def test_llama_index() -> None:
     module = recipe("llama_index_metric", "llama_index.core.evaluation")
     metric = module.LexicographicRecall()
-    assert metric.compute(query="q", expected_ids=RELEVANT, retrieved_ids=RANKING).score == VALUE
+    assert (
+        metric.compute(query="q", expected_ids=RELEVANT, retrieved_ids=RANKING).score
+        == VALUE
+    )
     assert module.METRIC_REGISTRY["lexicographic_recall"] is module.LexicographicRecall
 
 
@@ -48,13 +51,21 @@ def test_haystack() -> None:
 
     pipeline = Pipeline()
     pipeline.add_component("lr", module.RankingEvaluator("LR@100"))
-    truth, found = ([[Document(id=i, content=i) for i in ids]] * 2 for ids in (RELEVANT, RANKING))
-    result = pipeline.run({"lr": {"ground_truth_documents": truth, "retrieved_documents": found}})[
-        "lr"
-    ]
-    assert result == {"score": pytest.approx(VALUE), "individual_scores": [VALUE, VALUE]}
+    truth, found = (
+        [[Document(id=i, content=i) for i in ids]] * 2 for ids in (RELEVANT, RANKING)
+    )
+    result = pipeline.run(
+        {"lr": {"ground_truth_documents": truth, "retrieved_documents": found}}
+    )["lr"]
+    assert result == {
+        "score": pytest.approx(VALUE),
+        "individual_scores": [VALUE, VALUE],
+    }
     assert (
-        module.RankingEvaluator.from_dict(module.RankingEvaluator("AP").to_dict()).measure == "AP"
+        module.RankingEvaluator.from_dict(
+            module.RankingEvaluator("AP").to_dict()
+        ).measure
+        == "AP"
     )
 
 
@@ -62,9 +73,13 @@ def test_ragas() -> None:
     module = recipe("ragas_metric", "ragas.metrics.base")
     from ragas.dataset_schema import SingleTurnSample
 
-    sample = SingleTurnSample(retrieved_context_ids=RANKING, reference_context_ids=RELEVANT)
+    sample = SingleTurnSample(
+        retrieved_context_ids=RANKING, reference_context_ids=RELEVANT
+    )
     assert asyncio.run(module.RankedContexts().single_turn_ascore(sample)) == VALUE
-    assert asyncio.run(module.RankedContexts(measure="RR").single_turn_ascore(sample)) == 1
+    assert (
+        asyncio.run(module.RankedContexts(measure="RR").single_turn_ascore(sample)) == 1
+    )
 
 
 def test_cornac(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -73,15 +88,29 @@ def test_cornac(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import cornac
     import numpy as np
 
-    assert module.Ranked("RR").compute(gt_pos=np.array([7, 3]), pd_rank=np.array([1, 3, 7])) == 0.5
+    assert (
+        module.Ranked("RR").compute(
+            gt_pos=np.array([7, 3]), pd_rank=np.array([1, 3, 7])
+        )
+        == 0.5
+    )
     assert not module.Ranked("SL3").higher_better
-    ratings = [(f"u{u}", f"i{i}", 1.0) for u in range(12) for i in range(9) if (u * i + u + i) % 3]
-    split = cornac.eval_methods.RatioSplit(ratings, test_size=0.3, exclude_unknowns=True, seed=1)
+    ratings = [
+        (f"u{u}", f"i{i}", 1.0)
+        for u in range(12)
+        for i in range(9)
+        if (u * i + u + i) % 3
+    ]
+    split = cornac.eval_methods.RatioSplit(
+        ratings, test_size=0.3, exclude_unknowns=True, seed=1
+    )
     metrics = [module.Ranked("RR"), cornac.metrics.MRR()]
     models = [cornac.models.MostPop(), cornac.models.MostPop(name="again")]
     experiment = cornac.Experiment(split, models, metrics, user_based=True)
     experiment.run()
-    tables = {result.model_name: result.metric_user_results for result in experiment.result}
+    tables = {
+        result.model_name: result.metric_user_results for result in experiment.result
+    }
     values = read_values(tables, measures=["RR", "MRR"])
     assert (values.runs, len(values.query_ids) > 5) == (["MostPop", "again"], True)
     assert values.values["RR"].tolist() == values.values["MRR"].tolist()
@@ -108,7 +137,10 @@ def test_replay(kind: str) -> None:
     if kind == "polars":
         found, right = pl.from_pandas(found), pl.from_pandas(right)
     if kind == "dict":
-        found = {user: [(item, score) for u, item, score in rows if u == user] for user in (1, 2)}
+        found = {
+            user: [(item, score) for u, item, score in rows if u == user]
+            for user in (1, 2)
+        }
         right = {1: [3, 1], 2: [9], 3: [4]}
     assert First([2, 4])(found, right) == pytest.approx(
         {f"First@{k}": MRR([2, 4])(found, right)[f"MRR@{k}"] for k in (2, 4)}
@@ -137,7 +169,9 @@ def test_mteb(tmp_path: Path) -> None:
         model, [task], cache=None, prediction_folder=tmp_path, show_progress_bar=False
     )
     [scores] = next(iter(result.task_results[0].scores.values()))
-    assert scores["nDCG@10"] == pytest.approx(scores["ndcg_at_10"], abs=1e-5)  # theirs is rounded
+    assert scores["nDCG@10"] == pytest.approx(
+        scores["ndcg_at_10"], abs=1e-5
+    )  # theirs is rounded
     assert 0 < scores["LR@100"] <= 1
 
     class ById(type(task)):  # type: ignore[misc]
@@ -186,7 +220,9 @@ def test_vespa(graded: bool) -> None:
     )
     result = evaluator.run()
     assert evaluator.rankings == {"q1": ["x", "a", "b"], "q2": ["c"]}
-    assert evaluator.per_query["LR@100"]["q1"] == irl.scorer("LR@100")(["x", "a", "b"], ["a", "b"])
+    assert evaluator.per_query["LR@100"]["q1"] == irl.scorer("LR@100")(
+        ["x", "a", "b"], ["a", "b"]
+    )
     assert result["LR@100"] == evaluator.per_query["LR@100"]["q1"] / 2
     assert result["nDCG@10"] == pytest.approx(result["ndcg@10"])
 

@@ -10,7 +10,8 @@ from ir_lexirecall.io.checks import check_not_cut
 from ir_lexirecall.io.schemas import Cut
 
 _NUMBER = re.compile(
-    r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(inf|infinity|nan)", re.ASCII | re.IGNORECASE
+    r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(inf|infinity|nan)",
+    re.ASCII | re.IGNORECASE,
 )
 _BLANK = re.compile(rb"[ \t\r\v\f]+")
 _RUN = ("query_id", "iteration", "doc_id", "rank", "score", "tag")
@@ -58,14 +59,20 @@ def may_end_with_a_tag(parts: list[bytes]) -> bool:
     )
 
 
-def check_end(content: bytes, value: str, names: list[str], separator: str | None) -> None:
+def check_end(
+    content: bytes, value: str, names: list[str], separator: str | None
+) -> None:
     """Refuse what may be cut within its last number."""
     part = None if separator is None else separator.encode()
     lines = content.removeprefix(b"\xef\xbb\xbf").split(b"\n")
     if separator is None:
         lines = [b"" if line.strip().startswith(b"#") else line for line in lines]
     last = lines[-1]
-    if names[-1] != value or last != last.rstrip() or len(last.split(part)) != len(names):
+    if (
+        names[-1] != value
+        or last != last.rstrip()
+        or len(last.split(part)) != len(names)
+    ):
         return
     texts = [
         line.rstrip().rsplit(part, 1)[-1].decode("utf-8", "replace").strip(" \t")
@@ -73,7 +80,9 @@ def check_end(content: bytes, value: str, names: list[str], separator: str | Non
         if line.rstrip()
     ]
     try:
-        check_not_cut(texts, Cut.IF_SHORTER if value == "score" else Cut.IF_LONGER, lambda: "file")
+        check_not_cut(
+            texts, Cut.IF_SHORTER if value == "score" else Cut.IF_LONGER, lambda: "file"
+        )
     except ValueError:
         raise Refused("cut") from None
 
@@ -86,7 +95,9 @@ def text_of(part: bytes) -> str:
         raise Refused("UTF-8") from None
 
 
-def rows_of_table(content: bytes, value: str, separator: str) -> list[tuple[str, str, float]]:
+def rows_of_table(
+    content: bytes, value: str, separator: str
+) -> list[tuple[str, str, float]]:
     """Query, document and number of every row of a table with a header; quotation marks in CSV only."""
     text = text_of(content.removeprefix(b"\xef\xbb\xbf"))
     lines = [line.rstrip("\r") for line in text.split("\n")]
@@ -103,10 +114,18 @@ def rows_of_table(content: bytes, value: str, separator: str) -> list[tuple[str,
     for record in rows:
         if len(record) > len(header):
             raise Refused("fields")
-        cells = dict(zip(header, record + [""] * (len(header) - len(record)), strict=True))
+        cells = dict(
+            zip(header, record + [""] * (len(header) - len(record)), strict=True)
+        )
         if "" in (cells["query_id"], cells["doc_id"], cells[value]):
             raise Refused("missing")
-        found.append((cells["query_id"], cells["doc_id"], number(cells[value].strip(" \t"), value)))
+        found.append(
+            (
+                cells["query_id"],
+                cells["doc_id"],
+                number(cells[value].strip(" \t"), value),
+            )
+        )
     check_end(content, value, header, separator)
     return found
 
@@ -115,9 +134,7 @@ def quoted_records(lines: list[str]) -> Any:
     """The records of CSV, character by character."""
     record: list[str] = []
     field = ""
-    state = (
-        "start"  # of a field; or within quotes, after a closing quote, in a field without quotes
-    )
+    state = "start"  # of a field; or within quotes, after a closing quote, in a field without quotes
     for place, line in enumerate(lines):
         if state == "quoted":
             if place == len(lines):

@@ -26,7 +26,12 @@ from ir_lexirecall.io.reviews import read_asreview, read_reviews
 from ir_lexirecall.io.search_engines import read_judgments, read_rank_eval
 from ir_lexirecall.io.texts import texts_of
 from ir_lexirecall.io.values import read_collections, read_values
-from ir_lexirecall.judging.files import merged, merged_judges, write_pool_csv, write_pool_page
+from ir_lexirecall.judging.files import (
+    merged,
+    merged_judges,
+    write_pool_csv,
+    write_pool_page,
+)
 from ir_lexirecall.measures.parameters import cutoff, rel
 
 FILES = Path(__file__).parents[1] / "files"
@@ -35,7 +40,9 @@ QUICK = irl.SignificanceTest(n_resamples=99, progress=False)
 
 QRELS = [(f"q{q}", f"d{d}", (q + d) % 3) for q in range(6) for d in range(9)]
 RUN = [(f"q{q}", f"d{d}", 0.5 + (q * d) % 7) for q in range(6) for d in range(12)]
-OTHER = [(f"q{q}", f"d{d}", 0.5 + (q + d * d) % 11) for q in range(6) for d in range(12)]
+OTHER = [
+    (f"q{q}", f"d{d}", 0.5 + (q + d * d) % 11) for q in range(6) for d in range(12)
+]
 
 
 def lines(rows: list[tuple[Any, ...]], form: str, separator: str = " ") -> str:
@@ -54,17 +61,24 @@ def nested(rows: list[tuple[str, str, Any]]) -> dict[str, dict[str, Any]]:
 def json_lines(rows: list[tuple[str, str, Any]], number: str) -> str:
     """Return a JSON object a line for each row."""
     names = ("query_id", "doc_id", number)
-    return "".join(json.dumps(dict(zip(names, row, strict=True))) + "\n" for row in rows)
+    return "".join(
+        json.dumps(dict(zip(names, row, strict=True))) + "\n" for row in rows
+    )
 
 
-VALUES = [(q, m, (i + j) / 7) for i, q in enumerate("abcdef") for j, m in enumerate(["AP", "RR"])]
+VALUES = [
+    (q, m, (i + j) / 7)
+    for i, q in enumerate("abcdef")
+    for j, m in enumerate(["AP", "RR"])
+]
 TEXTS = {
     "qrels.txt": lines(QRELS, "{0} 0 {1} {2}"),
     "qrels.csv": "query_id,doc_id,relevance\n" + lines(QRELS, "{0} {1} {2}", ","),
     "qrels.tsv": "query-id\tcorpus-id\tscore\n" + lines(QRELS, "{0} {1} {2}", "\t"),
     "qrels.json": json.dumps(nested(QRELS)),
     "qrels.jsonl": json_lines(QRELS, "relevance"),
-    "aspects.txt": "query_id doc_id relevance weight\n" + lines(QRELS, "{0} {1} {2} 0.5"),
+    "aspects.txt": "query_id doc_id relevance weight\n"
+    + lines(QRELS, "{0} {1} {2} 0.5"),
     "run.txt": lines(RUN, "{0} Q0 {1} 1 {2} tag"),
     "run.csv": "query_id,doc_id,score\n" + lines(RUN, "{0} {1} {2}", ","),
     "run.tsv": "score\tdoc_id\tquery_id\n" + lines(RUN, "{2} {1} {0}", "\t"),
@@ -89,7 +103,9 @@ def write_files(folder: Path) -> None:
     pd.DataFrame(QRELS, columns=["query_id", "doc_id", "relevance"]).to_parquet(
         folder / "qrels.parquet"
     )
-    pd.DataFrame(RUN, columns=["query_id", "doc_id", "score"]).to_parquet(folder / "run.parquet")
+    pd.DataFrame(RUN, columns=["query_id", "doc_id", "score"]).to_parquet(
+        folder / "run.parquet"
+    )
 
 
 def text_of(result: Any) -> str:
@@ -107,7 +123,9 @@ def text_of(result: Any) -> str:
 
 def values(qrels: str, run: str) -> Callable[[Path], Any]:
     """Return a call that evaluates a file with a file."""
-    return lambda folder: irl.evaluate(MEASURES, folder / qrels, folder / run).to_numpy()
+    return lambda folder: irl.evaluate(
+        MEASURES, folder / qrels, folder / run
+    ).to_numpy()
 
 
 def compared(folder: Path) -> Any:
@@ -120,7 +138,9 @@ def benchmarked(folder: Path) -> Any:
     """Return a comparison of two runs on two collections."""
     qrels = {name: folder / f"qrels.{name}" for name in ("txt", "csv")}
     runs = {"a": folder / "run.csv", "b": folder / "other.txt"}
-    return irl.benchmark(qrels, dict.fromkeys(qrels, runs), ["AP", "LR"], test=QUICK, baseline="a")
+    return irl.benchmark(
+        qrels, dict.fromkeys(qrels, runs), ["AP", "LR"], test=QUICK, baseline="a"
+    )
 
 
 def studied(folder: Path) -> Any:
@@ -169,9 +189,21 @@ def arrow_tables(folder: Path) -> tuple[Any, Any]:
 
     return (
         pa.table(
-            dict(zip(("query_id", "doc_id", "relevance"), zip(*QRELS, strict=True), strict=True))
+            dict(
+                zip(
+                    ("query_id", "doc_id", "relevance"),
+                    zip(*QRELS, strict=True),
+                    strict=True,
+                )
+            )
         ),
-        pa.table(dict(zip(("query_id", "doc_id", "score"), zip(*RUN, strict=True), strict=True))),
+        pa.table(
+            dict(
+                zip(
+                    ("query_id", "doc_id", "score"), zip(*RUN, strict=True), strict=True
+                )
+            )
+        ),
     )
 
 
@@ -179,14 +211,18 @@ NUGGET = {"text": "Rome", "importance": "vital", "assignment": "support"}
 HIT = {"hit": {"_index": "films", "_id": "42", "_score": 3.1}, "rating": 1}
 DETAILS = {"amsterdam": {"metric_score": 1.0, "unrated_docs": [], "hits": [HIT]}}
 RATINGS = {"query": "red", "ratings": [{"docId": "B07", "rating": "0.66"}]}
-TO_JUDGE = pd.DataFrame({"query_id": ["q1"], "doc_id": ["d1"], "criterion": ["AP"], "pairs": [1]})
+TO_JUDGE = pd.DataFrame(
+    {"query_id": ["q1"], "doc_id": ["d1"], "criterion": ["AP"], "pairs": [1]}
+)
 
 # Every function that the reference describes, by its name there; ``name, detail`` is a further case of it.
 FUNCTIONS: dict[str, Callable[[Path], Any]] = {
     "accelerate": accelerated,
     "benchmark": lambda folder: benchmarked(folder).table(),
     "compare": lambda folder: compared(folder).table(),
-    "data.alignment.align": lambda folder: align(judgments(folder), str(folder / "run.txt")).rank,
+    "data.alignment.align": lambda folder: (
+        align(judgments(folder), str(folder / "run.txt")).rank
+    ),
     "data.demo.docs": lambda folder: demo.docs(),
     "data.demo.qrels": lambda folder: demo.qrels(),
     "data.demo.queries": lambda folder: demo.queries(),
@@ -202,7 +238,9 @@ FUNCTIONS: dict[str, Callable[[Path], Any]] = {
     "evaluation.arrow.evaluate_arrow": lambda folder: arrow.evaluate_arrow(
         MEASURES, *arrow_tables(folder)
     ).to_pylist(),
-    "evaluation.arrow.measures_by_column": lambda folder: [*arrow.measures_by_column(MEASURES)],
+    "evaluation.arrow.measures_by_column": lambda folder: [
+        *arrow.measures_by_column(MEASURES)
+    ],
     "evaluation.arrow.ranks_from_arrow": lambda folder: (
         arrow.ranks_from_arrow(
             judgments(folder),
@@ -217,15 +255,23 @@ FUNCTIONS: dict[str, Callable[[Path], Any]] = {
     ),
     "gate": lambda folder: (
         irl.gate(
-            folder / "qrels.txt", folder / "run.txt", folder / "other.txt", "AP", test=QUICK
+            folder / "qrels.txt",
+            folder / "run.txt",
+            folder / "other.txt",
+            "AP",
+            test=QUICK,
         ).outcome
     ),
-    "io.columns.top_k": lambda folder: top_k(["q"], [[2, 0]], [[0.9, 0.5]], names=["a", "b", "c"]),
+    "io.columns.top_k": lambda folder: top_k(
+        ["q"], [[2, 0]], [[0.9, 0.5]], names=["a", "b", "c"]
+    ),
     "io.groups.read_groups": lambda folder: (
         read_groups(folder / "groups.csv", [f"q{q}" for q in range(6)]).code
     ),
     "io.measure_names.from_trec_eval": lambda folder: from_trec_eval(["map", "P.5,10"]),
-    "io.measure_names.trec_eval_lines": lambda folder: trec_eval_lines({"AP": 0.25}, run="bm25"),
+    "io.measure_names.trec_eval_lines": lambda folder: trec_eval_lines(
+        {"AP": 0.25}, run="bm25"
+    ),
     "io.readers.nugget_qrels": lambda folder: nugget_qrels(
         [{"qid": "1", "docid": "d7", "nuggets": [NUGGET]}]
     ),
@@ -243,9 +289,9 @@ FUNCTIONS: dict[str, Callable[[Path], Any]] = {
     ),
     "io.texts.texts_of": lambda folder: texts_of(folder / "texts.tsv", ["d3", "d7"]),
     "io.values.read_collections": lambda folder: read_collections(
-        pd.DataFrame({"collection": ["c", "c"], "query_id": ["q", "q"], "run": ["a", "b"]}).assign(
-            AP=[0.1, 0.2]
-        )
+        pd.DataFrame(
+            {"collection": ["c", "c"], "query_id": ["q", "q"], "run": ["a", "b"]}
+        ).assign(AP=[0.1, 0.2])
     )["c"].values["AP"],
     "io.values.read_values": lambda folder: read_values(
         {"a": folder / "values.csv", "b": folder / "values.tsv"}
@@ -253,12 +299,16 @@ FUNCTIONS: dict[str, Callable[[Path], Any]] = {
     "io.values.read_values, trec_eval": lambda folder: (
         read_values({"a": folder / "values.trec_eval"}).values
     ),
-    "judging.files.merged": lambda folder: merged(judgments(folder), folder / "qrels.csv").grade,
+    "judging.files.merged": lambda folder: (
+        merged(judgments(folder), folder / "qrels.csv").grade
+    ),
     "judging.files.merged_judges": lambda folder: merged_judges(
         folder / "qrels.txt", folder / "qrels.csv"
     ),
     "judging.files.write_pool_csv": lambda folder: written(
-        folder, "pool.csv", lambda path: write_pool_csv(TO_JUDGE, path, texts=folder / "texts.tsv")
+        folder,
+        "pool.csv",
+        lambda path: write_pool_csv(TO_JUDGE, path, texts=folder / "texts.tsv"),
     ),
     "judging.files.write_pool_page": lambda folder: written(
         folder,
@@ -275,7 +325,9 @@ FUNCTIONS: dict[str, Callable[[Path], Any]] = {
     "meta.balancing_index": lambda folder: meta.balancing_index(["AP"], [20]),
     "meta.interval_scale": lambda folder: meta.interval_scale(["P@5"]),
     "meta.orientation": lambda folder: meta.orientation(["RR"], n=10, m=2),
-    "meta.plot": lambda folder: meta.plot(meta.tie_probabilities(n=1000, m=[3, 10])).get_xlabel(),
+    "meta.plot": lambda folder: meta.plot(
+        meta.tie_probabilities(n=1000, m=[3, 10])
+    ).get_xlabel(),
     "meta.provider_exposure": lambda folder: meta.provider_exposure(
         folder / "qrels.txt",
         {"a": folder / "run.csv"},
@@ -283,7 +335,9 @@ FUNCTIONS: dict[str, Callable[[Path], Any]] = {
     ),
     "meta.reachable_maximum": lambda folder: meta.reachable_maximum(
         [irl.CAM(aspects={"relevance": 2, "quality": 2}, base="RR")],
-        pd.DataFrame(QRELS, columns=["query_id", "doc_id", "relevance"]).assign(quality=1),
+        pd.DataFrame(QRELS, columns=["query_id", "doc_id", "relevance"]).assign(
+            quality=1
+        ),
     ),
     "meta.properties": lambda folder: meta.properties(),
     "meta.simulate_rankings": lambda folder: (
@@ -295,11 +349,17 @@ FUNCTIONS: dict[str, Callable[[Path], Any]] = {
         folder,
         "runs.html",
         lambda path: irl.report(
-            compared(folder), path, date=DATE, runs={"a": folder / "run.csv"}, progress=False
+            compared(folder),
+            path,
+            date=DATE,
+            runs={"a": folder / "run.csv"},
+            progress=False,
         ),
     ),
     "report": lambda folder: written(
-        folder, "report.html", lambda path: irl.report(compared(folder), path, date=DATE)
+        folder,
+        "report.html",
+        lambda path: irl.report(compared(folder), path, date=DATE),
     ),
     "scorer": lambda folder: irl.scorer("LR@100")(["a", "x", "b"], {"a", "b"}),
     "tie_audit": lambda folder: irl.tie_audit(
@@ -331,7 +391,9 @@ READERS: dict[str, Callable[[Path], Any]] = {
 
 def value_reader(name: str, **where: Any) -> Callable[[Path], Any]:
     """Return a call that reads values of another evaluator from a stored file or folder."""
-    return lambda folder: read_values(str(FILES / name), where=where or None, missing="skip").values
+    return lambda folder: (
+        read_values(str(FILES / name), where=where or None, missing="skip").values
+    )
 
 
 # Values of other programs; the name says which file or folder of `tests/files` has them.
@@ -350,7 +412,9 @@ VALUES: dict[str, dict[str, Any]] = {
     "values/bm25.jsonl": {},
     "values/bm25.trec_eval": {},
 }
-READERS |= {f"values of {name}": value_reader(name, **where) for name, where in VALUES.items()}
+READERS |= {
+    f"values of {name}": value_reader(name, **where) for name, where in VALUES.items()
+}
 
 
 def grouped(folder: Path) -> Any:
@@ -372,7 +436,12 @@ def grouped_benchmark(folder: Path) -> Any:
 def repeated(folder: Path) -> Any:
     """Return a comparison of two systems that ran twice each."""
     rows = [
-        {"run": run, "query_id": q, "repeat": repeat, "AP": (i * 7 + j * 5 + repeat) % 11 / 11}
+        {
+            "run": run,
+            "query_id": q,
+            "repeat": repeat,
+            "AP": (i * 7 + j * 5 + repeat) % 11 / 11,
+        }
         for j, run in enumerate("ab")
         for i, q in enumerate("qrstuv")
         for repeat in (1, 2)
@@ -382,7 +451,9 @@ def repeated(folder: Path) -> Any:
 
 def leaderboard(folder: Path) -> Any:
     """Return a benchmark of two runs, of which one lacks a task."""
-    board = pd.DataFrame({"task": list("abc"), "old": [0.3, 0.4, 0.5], "new": [None, 0.6, 0.7]})
+    board = pd.DataFrame(
+        {"task": list("abc"), "old": [0.3, 0.4, 0.5], "new": [None, 0.6, 0.7]}
+    )
     rows = board.melt("task", var_name="run", value_name="score")
     return irl.benchmark(values=rows, missing="skip", test=QUICK)
 
@@ -424,12 +495,18 @@ METHODS: dict[str, Callable[[Path], Any]] = {
         compared, "verdicts", holds=True
     ),
     "Comparison.explain": method(compared, "explain", "a", "b", "lexirecall"),
-    "Comparison.disagreements": method(compared, "disagreements", "AP", "lexirecall", "a", "b"),
+    "Comparison.disagreements": method(
+        compared, "disagreements", "AP", "lexirecall", "a", "b"
+    ),
     "Comparison.queries_needed": method(compared, "queries_needed", 0.1),
     "Comparison.queries_for_margin": method(compared, "queries_for_margin", 0.2),
     "Comparison.repeats_needed": method(repeated, "repeats_needed", 0.3),
-    "Comparison.with_test": lambda folder: compared(folder).with_test("wilcoxon").table(),
-    "Comparison.with_baseline": lambda folder: compared(folder).with_baseline("b").table(),
+    "Comparison.with_test": lambda folder: (
+        compared(folder).with_test("wilcoxon").table()
+    ),
+    "Comparison.with_baseline": lambda folder: (
+        compared(folder).with_baseline("b").table()
+    ),
     "Comparison.plot": lambda folder: compared(folder).plot().get_title(loc="left"),
     "Gate.lost": lambda folder: irl.gate(
         folder / "qrels.txt", folder / "run.txt", folder / "other.txt", "AP", test=QUICK
@@ -458,13 +535,21 @@ METHODS: dict[str, Callable[[Path], Any]] = {
     "Benchmark.plot": lambda folder: benchmarked(folder).plot().get_title(loc="left"),
     **{
         f"Study.{name}": method(studied, name)
-        for name in ("agreement", "correlation", "per_query_kendall", "ties", "unanimity")
+        for name in (
+            "agreement",
+            "correlation",
+            "per_query_kendall",
+            "ties",
+            "unanimity",
+        )
     },
     **{
         f"Study.{name}": method(studied, name, test=QUICK)
         for name in ("achieved_significance", "discriminative_power")
     },
-    "Study.judges": lambda folder: studied(folder).judges(folder / "qrels.csv", test=QUICK),
+    "Study.judges": lambda folder: studied(folder).judges(
+        folder / "qrels.csv", test=QUICK
+    ),
     "Study.degrade": method(studied, "degrade", fractions=[0.5], n_samples=2),
     "Study.split_half": method(studied, "split_half", n_splits=3),
     "Study.stability": method(studied, "stability", fractions=[0.5], n_samples=2),

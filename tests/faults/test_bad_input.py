@@ -45,7 +45,9 @@ def more(count: int) -> str:
 
 
 def as_polars(rows: Rows, value: str, _: Path) -> pl.DataFrame:
-    return pl.DataFrame(rows, schema=["query_id", "doc_id", value], orient="row", strict=False)
+    return pl.DataFrame(
+        rows, schema=["query_id", "doc_id", value], orient="row", strict=False
+    )
 
 
 def as_file(rows: Rows, value: str, folder: Path) -> Path:
@@ -56,7 +58,9 @@ def as_file(rows: Rows, value: str, folder: Path) -> Path:
 
 
 FORMATS: dict[str, Callable[[Rows, str, Path], Any]] = {
-    "pandas": lambda rows, value, _: pd.DataFrame(rows, columns=["query_id", "doc_id", value]),
+    "pandas": lambda rows, value, _: pd.DataFrame(
+        rows, columns=["query_id", "doc_id", value]
+    ),
     "pandas objects": lambda rows, value, _: pd.DataFrame(
         rows, columns=["query_id", "doc_id", value], dtype=object
     ),
@@ -67,11 +71,15 @@ FORMATS: dict[str, Callable[[Rows, str, Path], Any]] = {
     "dict": lambda rows, value, _: nested(rows),
     "file": as_file,
 }
-REPEATABLE = [name for name in FORMATS if name != "dict"]  # formats that can say a thing twice
+REPEATABLE = [
+    name for name in FORMATS if name != "dict"
+]  # formats that can say a thing twice
 BY_IR_MEASURES = ("pandas", "pandas objects", "named tuples", "generator", "dict")
 
 
-def refusals(form: str, rows: Rows, value: str, measure: Any, folder: Path) -> list[str]:
+def refusals(
+    form: str, rows: Rows, value: str, measure: Any, folder: Path
+) -> list[str]:
     """The messages for bad rows of a run or of qrels in a format, by every way to have them evaluated."""
 
     def inputs() -> tuple[Any, Any]:
@@ -80,8 +88,12 @@ def refusals(form: str, rows: Rows, value: str, measure: Any, folder: Path) -> l
 
     messages = [refusal(lambda: irl.evaluate([measure], *inputs()))]
     if form in BY_IR_MEASURES:
-        messages.append(refusal(lambda: ir_measures.calc_aggregate([measure], *inputs())))
-        messages.append(refusal(lambda: list(ir_measures.iter_calc([measure], *inputs()))))
+        messages.append(
+            refusal(lambda: ir_measures.calc_aggregate([measure], *inputs()))
+        )
+        messages.append(
+            refusal(lambda: list(ir_measures.iter_calc([measure], *inputs())))
+        )
     return messages
 
 
@@ -97,7 +109,13 @@ TWICE = [
     ("q2", "d9", 0.1),
     ("q2", "d5", 0.1),
 ]
-GRADES = [("q1", "d1", 1), ("q2", "d4", 6), ("q2", "d5", 0), ("q2", "d4", 8), ("q2", "d5", 9)]
+GRADES = [
+    ("q1", "d1", 1),
+    ("q2", "d4", 6),
+    ("q2", "d5", 0),
+    ("q2", "d4", 8),
+    ("q2", "d5", 9),
+]
 BAD_ROWS: dict[str, tuple[list[str], str, Any, Rows, list[str]]] = {
     "a document twice": (REPEATABLE, "score", TSE, TWICE, ["'q2'", "'d5'", more(2)]),
     "NaN as a score": (
@@ -170,26 +188,44 @@ def test_scores_of_a_query_without_judgments_are_judged_alike_in_all_formats(
 
 @pytest.mark.parametrize(
     "text",
-    ["NERR8(max_rel=3)@5", "NERR9(max_rel=3)@5", "NERR10(max_rel=3)", "NERR11(max_rel=3)", "ERR@5"],
+    [
+        "NERR8(max_rel=3)@5",
+        "NERR9(max_rel=3)@5",
+        "NERR10(max_rel=3)",
+        "NERR11(max_rel=3)",
+        "ERR@5",
+    ],
 )
 def test_a_grade_above_the_top_of_measures_served_instead_of_other_programs(
     text: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for program in (ir_measures.cwl_eval, ir_measures.gdeval):
         monkeypatch.setattr(program, "is_available", lambda: False)
-    message = evaluate([parse_measure(text)], qrels={"q1": {"d1": 3, "d7": 5}, "q2": {"d2": 6}})
+    message = evaluate(
+        [parse_measure(text)], qrels={"q1": {"d1": 3, "d7": 5}, "q2": {"d2": 6}}
+    )
     assert_names(
-        message, text, "'q1'", "'d7'", "5", "max_rel=3" if "max_rel" in text else "", more(1)
+        message,
+        text,
+        "'q1'",
+        "'d7'",
+        "5",
+        "max_rel=3" if "max_rel" in text else "",
+        more(1),
     )
 
 
 def test_measures_of_other_providers_want_whole_grades() -> None:
-    message = evaluate([Compat(p=0.9)], qrels={"q1": {"d1": 1, "d2": 0.5}, "q2": {"d2": 0.25}})
+    message = evaluate(
+        [Compat(p=0.9)], qrels={"q1": {"d1": 1, "d2": 0.5}, "q2": {"d2": 0.25}}
+    )
     assert_names(message, "Compat", "'q1'", "'d2'", "0.5", more(1))
 
 
 def test_standard_measures_take_fractional_grades() -> None:
-    values = irl.evaluate([AP, nDCG], {"q1": {"d1": 1, "d2": 0.5}}, {"q1": {"d2": 2.0, "d1": 1.0}})
+    values = irl.evaluate(
+        [AP, nDCG], {"q1": {"d1": 1, "d2": 0.5}}, {"q1": {"d2": 2.0, "d1": 1.0}}
+    )
     gain = (0.5 + 1 / np.log2(3)) / (1 + 0.5 / np.log2(3))
     assert values.loc["q1"].tolist() == [0.5, pytest.approx(gain)]
 
@@ -198,7 +234,12 @@ def test_standard_measures_take_fractional_grades() -> None:
 
 
 RUN_COLUMNS = {"query_id": ["q1"], "doc_id": ["d1"], "score": [1.0], "tag": ["t"]}
-QRELS_COLUMNS = {"query_id": ["q1"], "doc_id": ["d1"], "relevance": [1], "iteration": ["0"]}
+QRELS_COLUMNS = {
+    "query_id": ["q1"],
+    "doc_id": ["d1"],
+    "relevance": [1],
+    "iteration": ["0"],
+}
 PYTERRIERS = {"qid": "query_id", "docno": "doc_id", "label": "relevance"}
 
 
@@ -207,18 +248,32 @@ PYTERRIERS = {"qid": "query_id", "docno": "doc_id", "label": "relevance"}
     ("columns", "lost", "what"),
     [
         *((RUN_COLUMNS, lost, "run") for lost in ("query_id", "doc_id", "score")),
-        *((QRELS_COLUMNS, lost, "qrels") for lost in ("query_id", "doc_id", "relevance")),
         *(
-            ({name: QRELS_COLUMNS[ours] for name, ours in PYTERRIERS.items()}, lost, "qrels")
+            (QRELS_COLUMNS, lost, "qrels")
+            for lost in ("query_id", "doc_id", "relevance")
+        ),
+        *(
+            (
+                {name: QRELS_COLUMNS[ours] for name, ours in PYTERRIERS.items()},
+                lost,
+                "qrels",
+            )
             for lost in PYTERRIERS
         ),
     ],
 )
-def test_a_missing_column(columns: dict[str, list[Any]], lost: str, what: str, form: str) -> None:
-    data = table({name: column for name, column in columns.items() if name != lost}, form)
+def test_a_missing_column(
+    columns: dict[str, list[Any]], lost: str, what: str, form: str
+) -> None:
+    data = table(
+        {name: column for name, column in columns.items() if name != lost}, form
+    )
     message = evaluate(TSE, run=data) if what == "run" else evaluate(TSE, qrels=data)
     assert_names(
-        message, what, f"lacks the column {PYTERRIERS.get(lost, lost)!r}", *(set(columns) - {lost})
+        message,
+        what,
+        f"lacks the column {PYTERRIERS.get(lost, lost)!r}",
+        *(set(columns) - {lost}),
     )
 
 
@@ -244,7 +299,9 @@ def test_an_id_that_is_neither_string_nor_integer(
     for message in refusals(form, rows, value, TSE, tmp_path):
         assert_names(message, repr(bad))
         if form != "dict":
-            assert_names(message, "run" if value == "score" else "qrels", "row 2", column)
+            assert_names(
+                message, "run" if value == "score" else "qrels", "row 2", column
+            )
 
 
 @pytest.mark.parametrize(
@@ -254,13 +311,21 @@ def test_an_id_that_is_neither_string_nor_integer(
         ("run", {None: {"d1": 1.0}}, ["None"]),
         ("run", {"q1": {1: 1.0, "1": 2.0}}, ["string", "integer"]),
         ("qrels", {1: {"a": 1}, "1": {"a": 2}}, ["string", "integer"]),
-        ("run", pd.DataFrame({"query_id": "q1", "doc_id": ["1", 1], "score": [2.0, 1.0]}), ["'1'"]),
+        (
+            "run",
+            pd.DataFrame({"query_id": "q1", "doc_id": ["1", 1], "score": [2.0, 1.0]}),
+            ["'1'"],
+        ),
         *(
             (what, bad, [type(bad).__name__, value])
             for bad in (None, 5, object(), TSE)
             for what, value in (("qrels", "relevance"), ("run", "score"))
         ),
-        ("qrels", [("q1", "d1", 1)], ["('q1', 'd1', 1)", "query_id, doc_id, relevance"]),
+        (
+            "qrels",
+            [("q1", "d1", 1)],
+            ["('q1', 'd1', 1)", "query_id, doc_id, relevance"],
+        ),
         ("run", [["q1", "d1", 1]], ["['q1', 'd1', 1]", "query_id, doc_id, score"]),
         ("run", [ScoredDoc("q1", "d1", 1), Qrel("q1", "d2", 1)], ["Qrel", "'d2'"]),
         ("qrels", {"q1": [("d1", 1)]}, ["'q1'", "('d1', 1)"]),
@@ -268,7 +333,11 @@ def test_an_id_that_is_neither_string_nor_integer(
         ("qrels", [Qrel("q1", "d1", 6), Qrel("q1", "d1", 8)], ["6", "8"]),
         (
             "qrels",
-            [Qrel("q1", "d1", 1, "s1"), Qrel("q1", "d1", 2, "s2"), Qrel("q1", "d1", 3, "s2")],
+            [
+                Qrel("q1", "d1", 1, "s1"),
+                Qrel("q1", "d1", 2, "s2"),
+                Qrel("q1", "d1", 3, "s2"),
+            ],
             ["'q1'", "'d1'", "'s2'"],
         ),
     ],
@@ -302,7 +371,13 @@ NO_SCALE = [
     {0: 0, 1: "1"},
     {"high": 1, "low": 0},
 ]
-NO_ASPECTS = [{}, ["relevance"], "relevance", {3: 1}, *({"relevance": scale} for scale in NO_SCALE)]
+NO_ASPECTS = [
+    {},
+    ["relevance"],
+    "relevance",
+    {3: 1},
+    *({"relevance": scale} for scale in NO_SCALE),
+]
 NO_BASE = ["", "nope", "AP(", "AP(foo=1)", 3, "TOMA", "AP LR"]
 NO_SIZES = [0, -1, 2.5, "10", True, NAN, {}, {"q": 0}, {"q": "10"}]
 NO_THRESHOLD = [0, -1, "third", 1.5, True]
@@ -315,7 +390,9 @@ OUT_OF_RANGE: dict[
     **dict.fromkeys(("alpha", "gamma", "recall"), NO_PART),
     **dict.fromkeys(("p", "eps"), NO_SHARE),
     **dict.fromkeys(("r", "x"), NO_WHOLE_SHARE),
-    **{f"{name} n": NO_SIZES for name in ("WSS", "ATD", "RecallLoss", "LastRel", "ERF")},
+    **{
+        f"{name} n": NO_SIZES for name in ("WSS", "ATD", "RecallLoss", "LastRel", "ERF")
+    },
     **{
         "judged_only": [1, "yes"],
         "normalize": [1, "True"],
@@ -340,7 +417,12 @@ OUT_OF_RANGE: dict[
         "distance": ["", "Euclid", 2],
     },
     **{"gate": ["", "credibility", 1], "version": [8, 11, "10", 9.5, True]},
-    "weights": [{}, *({"relevance": weight} for weight in (0, -1, NAN, "1", True)), [1], 1],
+    "weights": [
+        {},
+        *({"relevance": weight} for weight in (0, -1, NAN, "1", True)),
+        [1],
+        1,
+    ],
 }
 OUT_OF_RANGE_CASES = [
     pytest.param(
@@ -353,7 +435,9 @@ OUT_OF_RANGE_CASES = [
     if type(measure).__module__.startswith("ir_lexirecall.")
     and name == measure.NAME  # other tests define measures, too
     for parameter in measure.SUPPORTED_PARAMS
-    for value in OUT_OF_RANGE.get(f"{name} {parameter}", OUT_OF_RANGE.get(parameter, [[1]]))
+    for value in OUT_OF_RANGE.get(
+        f"{name} {parameter}", OUT_OF_RANGE.get(parameter, [[1]])
+    )
 ]
 
 
@@ -377,10 +461,19 @@ def test_a_parameter_out_of_range(measure: Any, name: str, value: Any) -> None:
         *((text, ["cutoff must be at least 1"]) for text in ("AP@0", "nDCG@0", "RR@0")),
         ("CAM(aspects={'relevance':1},base='P@0')", ["cutoff must be at least 1"]),
         ("P", ["cutoff", "required"]),
-        *((f"{name}(max_rel=2)", ["cutoff", "required"]) for name in ("CWL_ERR8", "CWL_ERR9")),
+        *(
+            (f"{name}(max_rel=2)", ["cutoff", "required"])
+            for name in ("CWL_ERR8", "CWL_ERR9")
+        ),
         *(
             (name, ["max_rel", "required"])
-            for name in ("CWL_ERR8@5", "CWL_ERR9@5", "CWL_ERR10", "CWL_ERR11", "CWL_RBP")
+            for name in (
+                "CWL_ERR8@5",
+                "CWL_ERR9@5",
+                "CWL_ERR10",
+                "CWL_ERR11",
+                "CWL_RBP",
+            )
         ),
         *((name, ["aspects", "required"]) for name in ("TOMA", "CAM", "MM")),
         ("TSE(exposure='linear')", ["exposure='linear'", "needs n"]),
@@ -400,7 +493,11 @@ def test_a_parameter_out_of_range(measure: Any, name: str, value: Any) -> None:
         ),
         *(
             (f"CAM(aspects={{'relevance':2}},base={base!r})", ["base", repr(base)])
-            for base in ("TOMA(aspects={'relevance':2})", "CAM(aspects={'relevance':2})", "MM")
+            for base in (
+                "TOMA(aspects={'relevance':2})",
+                "CAM(aspects={'relevance':2})",
+                "MM",
+            )
         ),
         *(
             (f"TOMA(aspects={{'relevance':2}},base='{base}')@5", ["base", base, "5"])
@@ -408,13 +505,17 @@ def test_a_parameter_out_of_range(measure: Any, name: str, value: Any) -> None:
         ),
     ],
 )
-def test_parameters_that_are_missing_or_do_not_go_together(text: str, parts: list[str]) -> None:
+def test_parameters_that_are_missing_or_do_not_go_together(
+    text: str, parts: list[str]
+) -> None:
     measure = parse_measure(text)
     for message in (evaluate(text), evaluate([measure])):
         assert_names(message, measure.NAME, *parts)
         assert " object at 0x" not in message
     if type(measure).__module__.startswith("ir_lexirecall."):
-        assert_names(refusal(lambda: measure.calc_aggregate(QRELS, RUN)), measure.NAME, *parts)
+        assert_names(
+            refusal(lambda: measure.calc_aggregate(QRELS, RUN)), measure.NAME, *parts
+        )
 
 
 @pytest.mark.parametrize("measure", dict.fromkeys(REGISTRY.values()), ids=str)
@@ -426,7 +527,9 @@ def test_an_unknown_parameter(measure: Any) -> None:
 
 def test_a_column_under_both_of_its_names_is_read_under_ours() -> None:
     """PyTerrier's name is a further column then."""
-    qrels = pd.DataFrame({"query_id": ["q1"], "qid": ["q9"], "doc_id": ["d1"], "relevance": [1]})
+    qrels = pd.DataFrame(
+        {"query_id": ["q1"], "qid": ["q9"], "doc_id": ["d1"], "relevance": [1]}
+    )
     assert irl.evaluate(TSE, qrels, RUN).index.tolist() == ["q1"]
 
 
@@ -528,7 +631,9 @@ def test_an_aspect_that_does_not_exist(kind: Any) -> None:
         ({0: 0, 1: 1}, [1, float("inf"), 9], "inf"),
     ],
 )
-def test_a_label_off_the_scale(scale: Any, labels: list[float], bad: str, kind: Any) -> None:
+def test_a_label_off_the_scale(
+    scale: Any, labels: list[float], bad: str, kind: Any
+) -> None:
     measure = kind(aspects={"relevance": 2, "quality": scale})
     message = evaluate([measure], aspects_frame(quality=labels))
     assert_names(message, str(measure), "'q1'", "'d2'", bad, "'quality'", more(1))
@@ -536,7 +641,8 @@ def test_a_label_off_the_scale(scale: Any, labels: list[float], bad: str, kind: 
 
 def test_a_label_that_is_not_a_number() -> None:
     message = evaluate(
-        TOMA(aspects={"relevance": 2, "quality": 2}), aspects_frame(quality=["1", "good", "x"])
+        TOMA(aspects={"relevance": 2, "quality": 2}),
+        aspects_frame(quality=["1", "good", "x"]),
     )
     assert_names(message, "quality", "'q1'", "'d1'", "'1'", more(2))
 
@@ -555,7 +661,9 @@ def conflicting(first: int, second: int) -> pd.DataFrame:
 
 def test_two_labels_for_one_document() -> None:
     measure = CAM(aspects={"relevance": 1, "quality": 9})
-    assert_names(evaluate([measure], conflicting(6, 8)), "'q1'", "'d1'", "'quality'", "6", "8")
+    assert_names(
+        evaluate([measure], conflicting(6, 8)), "'q1'", "'d1'", "'quality'", "6", "8"
+    )
     assert irl.evaluate([measure], conflicting(6, 6), RUN).shape == (2, 1)
 
 
@@ -586,7 +694,9 @@ def subtopics(weight: list[Any]) -> pd.DataFrame:
 )
 def test_a_weight_that_cannot_be_used(weight: list[Any], parts: list[str]) -> None:
     assert_names(evaluate(RBU, subtopics(weight)), "weight", *parts)
-    assert_names(refusal(lambda: RBU.calc_aggregate(subtopics(weight), RUN)), "weight", *parts)
+    assert_names(
+        refusal(lambda: RBU.calc_aggregate(subtopics(weight), RUN)), "weight", *parts
+    )
 
 
 def test_columns_that_no_measure_needs_are_not_checked() -> None:
@@ -623,7 +733,12 @@ BAD_ROWS_OF_TABLES = {
 }
 BAD_FILES: list[tuple[str, str, str | bytes, list[str]]] = [
     *(
-        ("run", "a.run", f"{RUN_LINE}\n{line}\n{RUN_LINE}", ["line 3", f"{n} fields", "6"])
+        (
+            "run",
+            "a.run",
+            f"{RUN_LINE}\n{line}\n{RUN_LINE}",
+            ["line 3", f"{n} fields", "6"],
+        )
         for line, n in RUN_FIELDS.items()
     ),
     *(
@@ -636,7 +751,12 @@ BAD_FILES: list[tuple[str, str, str | bytes, list[str]]] = [
         for line, n in {"q1 0 d2": 3, "q1 0 d2 1 0": 5, "q1 0 my doc 1": 5}.items()
         for before in (0, 1, 4)
     ),
-    ("run", "a.run", "q1 Q0 d1 1 2.5\ntag q1 Q0 d2 2 1.5 tag\n", ["line 1", "5 fields"]),
+    (
+        "run",
+        "a.run",
+        "q1 Q0 d1 1 2.5\ntag q1 Q0 d2 2 1.5 tag\n",
+        ["line 1", "5 fields"],
+    ),
     (
         "qrels",
         "wide.txt",
@@ -646,7 +766,10 @@ BAD_FILES: list[tuple[str, str, str | bytes, list[str]]] = [
     *(
         (what, "latin.run", content, ["line 2", "UTF-8"])
         for what in ("run", "qrels")
-        for content in (b"q1 Q0 d1 1 2 t\nq1 Q0 d\xe9 2 1 t\n", b"q1 Q0 d1 1 2 t\n\xff\xfe\n")
+        for content in (
+            b"q1 Q0 d1 1 2 t\nq1 Q0 d\xe9 2 1 t\n",
+            b"q1 Q0 d1 1 2 t\n\xff\xfe\n",
+        )
     ),
     *(
         (
@@ -659,7 +782,12 @@ BAD_FILES: list[tuple[str, str, str | bytes, list[str]]] = [
     ),
     ("run", "bm25.run", "q1 Q0 d1 1 nan t\n", ["nan"]),
     ("run", "bm25.run", "q1 Q0 d1 1 2 t\nq1 Q0 d1 2 1 t\n", ["'d1'"]),
-    ("run", "a.csv", "topic,docno,score\n1,2,3\n", ["header line with query_id, doc_id, score"]),
+    (
+        "run",
+        "a.csv",
+        "topic,docno,score\n1,2,3\n",
+        ["header line with query_id, doc_id, score"],
+    ),
     ("run", "a.qrels", "1 0 d 1\n", ["looks like qrels"]),
     ("qrels", "run", "1 Q0 d 1 2.5 t\n", ["looks like a run"]),
     (
@@ -702,7 +830,8 @@ BAD_FILES: list[tuple[str, str, str | bytes, list[str]]] = [
             **{f"plain.{ending}": RUN_LINE.encode() for ending in ("gz", "bz2", "xz")},
             "cut.gz": gzip.compress(RUN_LINE.encode() * 1000, mtime=0)[:-20],
             "damaged.parquet": b"PAR1 and then nothing",
-            "damaged.gz": gzip.compress(np.arange(9999).tobytes(), mtime=0)[:500] + b"\x00" * 500,
+            "damaged.gz": gzip.compress(np.arange(9999).tobytes(), mtime=0)[:500]
+            + b"\x00" * 500,
         }.items()
     ),
 ]
@@ -711,7 +840,12 @@ BAD_FILES: list[tuple[str, str, str | bytes, list[str]]] = [
 @pytest.mark.parametrize("pack", [False, True], ids=["plain", "gz"])
 @pytest.mark.parametrize(("what", "name", "content", "parts"), BAD_FILES)
 def test_a_bad_file(
-    what: str, name: str, content: str | bytes, parts: list[str], pack: bool, tmp_path: Path
+    what: str,
+    name: str,
+    content: str | bytes,
+    parts: list[str],
+    pack: bool,
+    tmp_path: Path,
 ) -> None:
     data = content.encode() if isinstance(content, str) else content
     if pack and parts:
@@ -719,15 +853,21 @@ def test_a_bad_file(
     path = tmp_path / name
     path.write_bytes(data)
     for given in (path, str(path)):
-        message = evaluate(TSE, run=given) if what == "run" else evaluate(TSE, qrels=given)
+        message = (
+            evaluate(TSE, run=given) if what == "run" else evaluate(TSE, qrels=given)
+        )
         assert_names(message, str(path), *parts)
         assert message.startswith(f"evaluate: {path}")
 
 
 def test_a_missing_file(tmp_path: Path) -> None:
     path = tmp_path / "nowhere.txt"
-    assert_names(evaluate(TSE, qrels=str(path)), str(path), "no such file", "ir_datasets")
-    assert_names(evaluate(TSE, qrels=path), str(path), "no such file")  # a path is not an id
+    assert_names(
+        evaluate(TSE, qrels=str(path)), str(path), "no such file", "ir_datasets"
+    )
+    assert_names(
+        evaluate(TSE, qrels=path), str(path), "no such file"
+    )  # a path is not an id
     for missing in (path, str(path)):
         assert_names(evaluate(TSE, run=missing), str(path), "no such file")
 
@@ -743,7 +883,10 @@ def test_a_folder_is_not_a_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: irl.load(QRELS, rules="no"), "load: rules must be True or False, not 'no'"),
+        (
+            lambda: irl.load(QRELS, rules="no"),
+            "load: rules must be True or False, not 'no'",
+        ),
         (
             lambda: irl.load(QRELS, judged_only="x"),
             "load: judged_only must be True or False, not 'x'",
@@ -770,9 +913,18 @@ def test_a_folder_is_not_a_file(tmp_path: Path) -> None:
                 "benchmark": lambda: irl.benchmark("nope.txt", {"a": RUN}, ["AP"]),
             }.items()
         ),
-        (lambda: irl.benchmark("suite.toml"), "benchmark: suite.toml: there is no such file"),
-        (lambda: irl.benchmark("./nope"), "benchmark: ./nope: there is no such folder or file"),
-        (lambda: irl.benchmark(Path("nope")), "benchmark: nope: there is no such folder or file"),
+        (
+            lambda: irl.benchmark("suite.toml"),
+            "benchmark: suite.toml: there is no such file",
+        ),
+        (
+            lambda: irl.benchmark("./nope"),
+            "benchmark: ./nope: there is no such folder or file",
+        ),
+        (
+            lambda: irl.benchmark(Path("nope")),
+            "benchmark: nope: there is no such folder or file",
+        ),
         (
             lambda: irl.evaluate("AP(rel=2,rel=1)", QRELS, RUN),
             "evaluate: 'AP(rel=2,rel=1)': the parameter rel is given twice; keep one",
@@ -783,14 +935,26 @@ def test_a_folder_is_not_a_file(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_an_option_that_says_nothing_is_refused(call: Callable[[], Any], message: str) -> None:
+def test_an_option_that_says_nothing_is_refused(
+    call: Callable[[], Any], message: str
+) -> None:
     assert refusal(call) == message
 
 
 def test_a_preference_that_is_named_twice_counts_once() -> None:
     runs = {"a": RUN, "b": {"q1": {"d1": 1.0}}}
-    by = ["lexirecall", "lexirecall(rel=1)", "rpp(rel=2)", "rpp(rel=2.0)", "rpp(rel=2)@3"]
-    assert irl.compare(QRELS, runs, by).criteria == ["lexirecall", "rpp(rel=2)", "rpp(rel=2)@3"]
+    by = [
+        "lexirecall",
+        "lexirecall(rel=1)",
+        "rpp(rel=2)",
+        "rpp(rel=2.0)",
+        "rpp(rel=2)@3",
+    ]
+    assert irl.compare(QRELS, runs, by).criteria == [
+        "lexirecall",
+        "rpp(rel=2)",
+        "rpp(rel=2)@3",
+    ]
     labelled = {"one": "lexirecall", "two": "lexirecall(rel=1)"}
     assert irl.compare(QRELS, runs, labelled).criteria == ["one", "two"]
 
@@ -805,7 +969,9 @@ def test_a_preference_that_is_named_twice_counts_once() -> None:
         ("q1 0 d1 1\nq1 0 d2 10", False),
     ],
 )
-def test_qrels_that_may_be_cut_within_the_last_grade(text: str, cut: bool, tmp_path: Path) -> None:
+def test_qrels_that_may_be_cut_within_the_last_grade(
+    text: str, cut: bool, tmp_path: Path
+) -> None:
     path = tmp_path / "qrels.txt"
     path.write_text(text)
     if cut:
@@ -819,8 +985,12 @@ def test_qrels_that_may_be_cut_within_the_last_grade(text: str, cut: bool, tmp_p
 OTHER_QUERIES = {"q9": {"d1": 1.0}}
 WARNED: dict[str, Callable[[], Any]] = {
     "evaluate": lambda: irl.evaluate(TSE, QRELS, OTHER_QUERIES),
-    "compare": lambda: irl.compare(QRELS, {"a": RUN, "b": OTHER_QUERIES}, allow_empty=True),
-    "benchmark": lambda: irl.benchmark(QRELS, {"a": OTHER_QUERIES}, ["TSE"], allow_empty=True),
+    "compare": lambda: irl.compare(
+        QRELS, {"a": RUN, "b": OTHER_QUERIES}, allow_empty=True
+    ),
+    "benchmark": lambda: irl.benchmark(
+        QRELS, {"a": OTHER_QUERIES}, ["TSE"], allow_empty=True
+    ),
     "RBU": lambda: irl.evaluate(RBU, QRELS, RUN),
     "RBU by ir_measures": lambda: ir_measures.calc_aggregate([RBU], QRELS, RUN),
     "RBU by its own method": lambda: RBU.calc_aggregate(QRELS, RUN),

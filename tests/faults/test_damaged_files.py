@@ -34,8 +34,30 @@ IDS = [
     *("\ufeff", "\x00", "\u2028", "Q0", "query_id", "\x1c", "\xa0"),
 ]
 FINITE = ["1", "0", "2.5", "-2e3", ".5", "5.", "+1"]
-NUMBERS = [*FINITE, "1e400", "-inf", "Infinity", "nan", "1e-400", "123456789012345678901234567890"]
-NO_NUMBERS = ["1_0", "0x1", "x", "1e", "٣", "1d", "--1", "1,5", "", "e5", "NA", "None", "true"]
+NUMBERS = [
+    *FINITE,
+    "1e400",
+    "-inf",
+    "Infinity",
+    "nan",
+    "1e-400",
+    "123456789012345678901234567890",
+]
+NO_NUMBERS = [
+    "1_0",
+    "0x1",
+    "x",
+    "1e",
+    "٣",
+    "1d",
+    "--1",
+    "1,5",
+    "",
+    "e5",
+    "NA",
+    "None",
+    "true",
+]
 BLANKS = [b" ", b" ", b" ", b"\t", b"  ", b" \t ", b"\f", b"\v", b"\r", b"\x1c"]
 ENDS = [b"\n", b"\n", b"\n", b"\r\n", b"\n\n", b" \n", b"\n\f\n", b"\n \t\r\n", b"\r"]
 STARTS = [b"", b"", b"", b"\xef\xbb\xbf", b"\n", b"\xef\xbb\xbf\n\n", b" "]
@@ -50,7 +72,9 @@ def damaged(draw: st.DrawFn, content: bytes, most: int = 4) -> bytes:
     found = bytearray(content)
     for _ in range(draw(st.integers(0, most))):
         place = draw(st.integers(0, max(len(found) - 1, 0)))
-        match draw(st.sampled_from(["change", "take", "put", "cut"] if found else ["put"])):
+        match draw(
+            st.sampled_from(["change", "take", "put", "cut"] if found else ["put"])
+        ):
             case "change":
                 found[place] = draw(BYTES)
             case "take":
@@ -93,14 +117,22 @@ def texts(draw: st.DrawFn, value: str, kind: str) -> bytes:
             value: draw(st.sampled_from(FINITE)),
         }
         if odd:
-            cells = {"query_id": draw(st.sampled_from(IDS)), "doc_id": draw(st.sampled_from(IDS))}
+            cells = {
+                "query_id": draw(st.sampled_from(IDS)),
+                "doc_id": draw(st.sampled_from(IDS)),
+            }
             cells[value] = draw(st.sampled_from(NUMBERS * 4 + NO_NUMBERS))
-        cells["note"] = draw(st.sampled_from(["", "x", "2", "a\nb" if kind == "csv" else "y", " "]))
-        shown = [cell(cells.get(name, "1") or ("x" if kind == "lines" else "")) for name in names]
-        shown = shown[: draw(st.integers(len(shown) - 1, len(shown)))] if odd else shown
-        rows += (draw(st.sampled_from(BLANKS)) if odd and kind == "lines" else separator).join(
-            shown
+        cells["note"] = draw(
+            st.sampled_from(["", "x", "2", "a\nb" if kind == "csv" else "y", " "])
         )
+        shown = [
+            cell(cells.get(name, "1") or ("x" if kind == "lines" else ""))
+            for name in names
+        ]
+        shown = shown[: draw(st.integers(len(shown) - 1, len(shown)))] if odd else shown
+        rows += (
+            draw(st.sampled_from(BLANKS)) if odd and kind == "lines" else separator
+        ).join(shown)
         rows += draw(st.sampled_from(ENDS)) if odd else end
     return start + (draw(damaged(rows)) if odd else rows)
 
@@ -114,7 +146,10 @@ def read(path: Path, value: str) -> list[tuple[Any, ...]] | None:
             raise
         return None
     return list(
-        zip(*(table[name].to_list() for name in ("query_id", "doc_id", value)), strict=True)
+        zip(
+            *(table[name].to_list() for name in ("query_id", "doc_id", value)),
+            strict=True,
+        )
     )
 
 
@@ -170,20 +205,28 @@ def test_a_text_is_refused_or_read_exactly_where_the_plain_reader_does(
         path.write_bytes(content)
         assert read(path, value) == expected
         table = nested(expected)
-        other = {q: dict.fromkeys(docs, 1) for q, docs in table.items()} or {"q": {"d": 1}}
-        given_rows = (expected if value == "score" else set(expected)) if expected else ()
+        other = {q: dict.fromkeys(docs, 1) for q, docs in table.items()} or {
+            "q": {"d": 1}
+        }
+        given_rows = (
+            (expected if value == "score" else set(expected)) if expected else ()
+        )
         twice = sum(map(len, table.values())) != len(given_rows)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             if expected is None or twice or (value == "relevance" and not table):
                 with pytest.raises(ValueError, match=r"run|qrels|file\."):
-                    irl.evaluate("TSE", *((other, path) if value == "score" else (path, other)))
+                    irl.evaluate(
+                        "TSE", *((other, path) if value == "score" else (path, other))
+                    )
             else:
                 found = irl.evaluate(
-                    ["TSE", "LR"], *((other, path) if value == "score" else (path, other))
+                    ["TSE", "LR"],
+                    *((other, path) if value == "score" else (path, other)),
                 )
                 meant = irl.evaluate(
-                    ["TSE", "LR"], *((other, table) if value == "score" else (table, other))
+                    ["TSE", "LR"],
+                    *((other, table) if value == "score" else (table, other)),
                 )
                 assert found.to_numpy().tolist() == meant.to_numpy().tolist()
             check_command_line(path, value)
@@ -194,14 +237,19 @@ def test_a_text_is_refused_or_read_exactly_where_the_plain_reader_does(
 def parquet(value: str, **options: Any) -> bytes:
     rng = np.random.default_rng(0)
     table = pd.DataFrame(
-        {"query_id": [f"q{i // 9}" for i in range(60)], "doc_id": [f"d{i}" for i in range(60)]}
+        {
+            "query_id": [f"q{i // 9}" for i in range(60)],
+            "doc_id": [f"d{i}" for i in range(60)],
+        }
     )
     stream = io.BytesIO()
     table.assign(**{value: rng.integers(0, 9, 60) / 2}).to_parquet(stream, **options)
     return stream.getvalue()
 
 
-RUN = b"".join(b"q%d Q0 d%d 1 %d t\n" % (i // 9, i * 7919 % 10007, -i) for i in range(40))
+RUN = b"".join(
+    b"q%d Q0 d%d 1 %d t\n" % (i // 9, i * 7919 % 10007, -i) for i in range(40)
+)
 JSON = [
     {"q1": {"d1": 1, "d2": 2.5}, "q2": {"é": -1e9}},
     {"q1": {}},
@@ -246,18 +294,26 @@ def test_a_damaged_file_is_refused_by_its_name_or_read(
             warnings.simplefilter("ignore")
             found = read(path, value)
             check_command_line(path, value)
-        if found is None or ending == "parquet":  # what a page holds is not known to be damaged
+        if (
+            found is None or ending == "parquet"
+        ):  # what a page holds is not known to be damaged
             assert found is None or content not in contents or len(found) == 60
         elif ending in PACKED and value == "score":
             expected = None
-            with contextlib.suppress(Exception):  # unpackers differ in what they take for the end
-                expected = plain_reader.rows(PACKED[ending][1](content), "score", "lines")
+            with contextlib.suppress(
+                Exception
+            ):  # unpackers differ in what they take for the end
+                expected = plain_reader.rows(
+                    PACKED[ending][1](content), "score", "lines"
+                )
             assert expected is None or found == expected
         elif ending == "json":
             with contextlib.suppress(ValueError, AttributeError, KeyError, TypeError):
                 plain = json.loads(content.decode("utf-8-sig"))
                 assert found == [
-                    (q, d, float(number)) for q, docs in plain.items() for d, number in docs.items()
+                    (q, d, float(number))
+                    for q, docs in plain.items()
+                    for d, number in docs.items()
                 ]
 
     check()

@@ -56,7 +56,10 @@ REFUSED = {name for name in FUNCTIONS if name.startswith("evaluation.arrow.")} -
 pytestmark = pytest.mark.filterwarnings("ignore")
 cases = pytest.mark.parametrize(
     "case",
-    [pytest.param(case, marks=() if case in READERS else pytest.mark.slow) for case in CASES],
+    [
+        pytest.param(case, marks=() if case in READERS else pytest.mark.slow)
+        for case in CASES
+    ],
 )
 
 
@@ -98,7 +101,9 @@ def in_fork(work: Callable[[], list[str]]) -> list[str]:
             texts = work()
         except BaseException as error:
             texts = [f"{type(error).__name__}: {error}"]
-        with os.fdopen(writing, "w", encoding="utf-8", errors="backslashreplace") as stream:
+        with os.fdopen(
+            writing, "w", encoding="utf-8", errors="backslashreplace"
+        ) as stream:
             stream.write("\0".join(texts))
         os._exit(0)
     os.close(writing)
@@ -119,7 +124,9 @@ def check(case: str, outcomes: list[str], folder: Path, reason: str) -> None:
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="without fork")
 @cases
-def test_in_a_forked_process(case: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_in_a_forked_process(
+    case: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     expected(case, folder)
     check(
         case,
@@ -172,7 +179,9 @@ def test_under_a_limit_of_memory(folder: Path) -> None:
     assert outcomes.keys() == CASES.keys() - REFUSED
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        wrong = {case for case, text in outcomes.items() if text != expected(case, folder)}
+        wrong = {
+            case for case, text in outcomes.items() if text != expected(case, folder)
+        }
     assert not wrong
 
 
@@ -185,7 +194,12 @@ def test_every_public_function_has_a_case() -> None:
 
 @pytest.mark.parametrize(
     ("page", "kind"),
-    [("compare", Comparison), ("compare", Gate), ("benchmark", Benchmark), ("meta", Study)],
+    [
+        ("compare", Comparison),
+        ("compare", Gate),
+        ("benchmark", Benchmark),
+        ("meta", Study),
+    ],
 )
 def test_every_public_method_has_a_case(page: str, kind: type) -> None:
     reference = (ROOT / "ir_lexirecall" / "pt_docs" / "api" / f"{page}.rst").read_text()
@@ -198,19 +212,32 @@ def test_every_public_method_has_a_case(page: str, kind: type) -> None:
     }
     if excluded is not None:
         methods -= {f"{kind.__name__}.{name}" for name in excluded[1].split(", ")}
-    cases = {name.partition(",")[0] for name in METHODS if name.startswith(f"{kind.__name__}.")}
+    cases = {
+        name.partition(",")[0]
+        for name in METHODS
+        if name.startswith(f"{kind.__name__}.")
+    }
     assert methods == cases
 
 
 def test_every_program_whose_values_are_read_has_a_case() -> None:
     paths = [FILES / name for name in VALUES]
-    files = [file for path in paths for file in (path, *path.rglob("*.json*")) if file.is_file()]
-    contents: list[Any] = [json.loads(f.read_text()) for f in files if f.suffix == ".json"]
+    files = [
+        file
+        for path in paths
+        for file in (path, *path.rglob("*.json*"))
+        if file.is_file()
+    ]
+    contents: list[Any] = [
+        json.loads(f.read_text()) for f in files if f.suffix == ".json"
+    ]
     contents += [
         [json.loads(line) for line in file.read_text().splitlines()]
         for file in files
         if file.suffix == ".jsonl"
     ]
     programs = {one.program for one in FORMATS if any(map(one.matches, contents))}
-    assert programs | {"inspect_ai"} == {one.program for one in FORMATS}  # its files are archives
+    assert programs | {"inspect_ai"} == {
+        one.program for one in FORMATS
+    }  # its files are archives
     assert any(file.suffix == ".eval" for file in files)

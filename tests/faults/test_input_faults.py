@@ -43,16 +43,23 @@ def refusal(call: Callable[[], Any]) -> str:
 
 
 def frame(rows: Rows, value: str) -> pd.DataFrame:
-    columns = dict(zip(("query_id", "doc_id", value), zip(*rows, strict=True), strict=True))
+    columns = dict(
+        zip(("query_id", "doc_id", value), zip(*rows, strict=True), strict=True)
+    )
     return pd.DataFrame(
-        {name: pd.Series(list(column), dtype=object) for name, column in columns.items()}
+        {
+            name: pd.Series(list(column), dtype=object)
+            for name, column in columns.items()
+        }
     )
 
 
 FORMS: dict[str, Callable[[Rows, str], Any]] = {
     "frame": frame,
     "dict": nested,
-    "UserDict": lambda rows, _: UserDict({q: UserDict(docs) for q, docs in nested(rows).items()}),
+    "UserDict": lambda rows, _: UserDict(
+        {q: UserDict(docs) for q, docs in nested(rows).items()}
+    ),
     "tuples": named_tuples,
     "generator": lambda rows, value: iter(named_tuples(rows, value)),
 }
@@ -74,7 +81,9 @@ def test_half_a_character_in_an_id(
     table.append(("q1", LONE, 1) if column == "doc_id" else (LONE, "a", 1))
     data = FORMS[form](table, value)
     message = refusal(
-        lambda: irl.evaluate(measures, *((QRELS, data) if value == "score" else (data, RUN)))
+        lambda: irl.evaluate(
+            measures, *((QRELS, data) if value == "score" else (data, RUN))
+        )
     )
     assert "'d\\udc80'" in message
     assert ("run" if value == "score" else "qrels") in message
@@ -104,7 +113,9 @@ def test_half_a_character_elsewhere() -> None:
     assert irl.evaluate(TSE, table, RUN)["TSE"].tolist() == [1 / 3]
     table = table.rename(columns={"note": "subtopic_id"})
     assert "names of aspects" in refusal(lambda: irl.evaluate(TSE, table, RUN))
-    table.columns = pd.Index(["query_id", "doc_id", "relevance", "\udc80"], dtype=object)
+    table.columns = pd.Index(
+        ["query_id", "doc_id", "relevance", "\udc80"], dtype=object
+    )
     assert "names of columns" in refusal(lambda: irl.evaluate(TSE, table, RUN))
 
 
@@ -112,12 +123,29 @@ def test_half_a_character_elsewhere() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["aspect", "doc", "query", "line", "grade", "row", "relevance_", "doc_row", "index", ""]
+    "name",
+    [
+        "aspect",
+        "doc",
+        "query",
+        "line",
+        "grade",
+        "row",
+        "relevance_",
+        "doc_row",
+        "index",
+        "",
+    ],
 )
 @pytest.mark.parametrize("subtopics", [False, True])
 def test_further_columns_may_be_called_anything(name: str, subtopics: bool) -> None:
     qrels = pd.DataFrame(
-        {"query_id": "q1", "doc_id": ["a", "b", "c"], "relevance": [1, 0, 2], name: [1, 2, 0]}
+        {
+            "query_id": "q1",
+            "doc_id": ["a", "b", "c"],
+            "relevance": [1, 0, 2],
+            name: [1, 2, 0],
+        }
     )
     if subtopics:
         qrels["subtopic_id"] = "relevance"
@@ -140,9 +168,13 @@ def test_further_columns_may_be_called_anything(name: str, subtopics: bool) -> N
     assert Judgments.from_qrels(qrels).aspect_rows.grade.tolist() == [1, 0, 2]
 
 
-@pytest.mark.parametrize("other", [["x", "y"], [1, 2], [None, 1.5], [[1], [2]]], ids=repr)
+@pytest.mark.parametrize(
+    "other", [["x", "y"], [1, 2], [None, 1.5], [[1], [2]]], ids=repr
+)
 def test_a_judgment_may_repeat_with_another_assessor(other: list[Any]) -> None:
-    one = pd.DataFrame({"query_id": ["q1", "q1"], "doc_id": ["a", "c"], "relevance": [1, 2]})
+    one = pd.DataFrame(
+        {"query_id": ["q1", "q1"], "doc_id": ["a", "c"], "relevance": [1, 2]}
+    )
     twice = pd.DataFrame(
         {
             "query_id": ["q1"] * 3,
@@ -153,10 +185,14 @@ def test_a_judgment_may_repeat_with_another_assessor(other: list[Any]) -> None:
     )
     measures = [TSE, LR, RBU, AP]
     assert irl.evaluate(measures, twice, RUN).equals(irl.evaluate(measures, one, RUN))
-    assert irl.evaluate(measures, pl.DataFrame(twice), RUN).equals(irl.evaluate(measures, one, RUN))
+    assert irl.evaluate(measures, pl.DataFrame(twice), RUN).equals(
+        irl.evaluate(measures, one, RUN)
+    )
 
 
-def test_a_judgment_that_repeats_with_another_label_is_refused_where_the_label_counts() -> None:
+def test_a_judgment_that_repeats_with_another_label_is_refused_where_the_label_counts() -> (
+    None
+):
     twice = pd.DataFrame(
         {
             "query_id": "q1",
@@ -179,7 +215,9 @@ def test_a_judgment_that_repeats_with_another_label_is_refused_where_the_label_c
 
 @pytest.mark.parametrize("name", ["query_id", "doc_id", "score"])
 def test_a_column_that_occurs_twice(name: str) -> None:
-    table = pd.DataFrame([["q1", "a", 1.0, "q1"]], columns=["query_id", "doc_id", "score", name])
+    table = pd.DataFrame(
+        [["q1", "a", 1.0, "q1"]], columns=["query_id", "doc_id", "score", name]
+    )
     assert f"run: the column {name!r} occurs twice" in refusal(
         lambda: irl.evaluate(TSE, QRELS, table)
     )
@@ -227,7 +265,9 @@ def test_what_is_a_number_is_one_in_all_forms(
 
     def evaluate(number: Any) -> Any:
         data = FORMS[form]([*table, ("q1", "a", number)], value)
-        return irl.evaluate(measures, *((QRELS, data) if value == "score" else (data, RUN)))
+        return irl.evaluate(
+            measures, *((QRELS, data) if value == "score" else (data, RUN))
+        )
 
     expected = evaluate(1)
     is_grade = value == "relevance"
@@ -250,7 +290,9 @@ def test_integers_beyond_floats(form: str) -> None:
         )
     for huge in (2**64, 2**200, -(2**200)):
         scores = irl.evaluate(
-            TSE, {"q1": {"a": 1}}, FORMS[form]([("q1", "a", huge), ("q1", "b", 5.0)], "score")
+            TSE,
+            {"q1": {"a": 1}},
+            FORMS[form]([("q1", "a", huge), ("q1", "b", 5.0)], "score"),
         )
         assert scores["TSE"].tolist() == [1.0 if huge > 0 else 0.5]
     message = refusal(
@@ -264,12 +306,16 @@ def test_integers_beyond_floats(form: str) -> None:
 @pytest.mark.parametrize("kind", [">f8", ">f4", "<f4", ">i4", "f2", "u1", "g"])
 def test_columns_of_every_kind_of_number(kind: str) -> None:
     scores = np.array([3, 2, 1], dtype=kind)
-    run = pd.DataFrame({"query_id": "q1", "doc_id": ["b", "a", "c"], "score": pd.Series(scores)})
+    run = pd.DataFrame(
+        {"query_id": "q1", "doc_id": ["b", "a", "c"], "score": pd.Series(scores)}
+    )
     qrels = pd.DataFrame(
         {"query_id": "q1", "doc_id": ["a", "b"], "relevance": pd.Series(scores[1:])}
     )
     for _ in range(2):
-        assert irl.evaluate(["TSE", "AP"], qrels, run).to_numpy().tolist() == [[0.5, 1.0]]
+        assert irl.evaluate(["TSE", "AP"], qrels, run).to_numpy().tolist() == [
+            [0.5, 1.0]
+        ]
         run = pd.concat([run, run.assign(query_id="other")] * 1).assign(
             rank=1
         )  # further columns: Polars reads it
@@ -277,7 +323,9 @@ def test_columns_of_every_kind_of_number(kind: str) -> None:
 
 def test_grades_that_no_program_counts_to_are_scored_at_once() -> None:
     qrels = {"q1": {"a": 10**7, "b": 2**31 - 1, "c": 1}}
-    values = irl.evaluate(["AP", "nDCG", "nDCG@10", "Bpref", "Rprec", "TSE", "RBU"], qrels, RUN)
+    values = irl.evaluate(
+        ["AP", "nDCG", "nDCG@10", "Bpref", "Rprec", "TSE", "RBU"], qrels, RUN
+    )
     assert np.isfinite(values.to_numpy()).all()
 
 
@@ -296,7 +344,9 @@ def test_messages_are_one_short_line() -> None:
         lambda: irl.evaluate(TSE, QRELS, [list(range(10**5))]),
         lambda: irl.evaluate(TSE, QRELS, {"q1": {"a": "x" * 10**6}}),
         lambda: irl.evaluate(TSE, {"q1": {("x" * 10**6,): 1}}, RUN),
-        lambda: irl.evaluate(TSE, QRELS, pd.DataFrame({f"c{i}": [1] for i in range(1000)})),
+        lambda: irl.evaluate(
+            TSE, QRELS, pd.DataFrame({f"c{i}": [1] for i in range(1000)})
+        ),
         lambda: irl.evaluate(TSE, QRELS, {"q1": {"a": "1\n2"}}),
         lambda: irl.evaluate(TSE, {"q1": {"a": 10**4000}}, RUN),
     ):
@@ -316,16 +366,18 @@ def test_runs_of_other_collections_are_refused() -> None:
         assert message.startswith(f"compare: run 'other' {reason}")
         assert "allow_empty" in message
         with pytest.warns(UserWarning, match=reason):
-            assert irl.compare(QRELS, runs, allow_empty=True).table()["wins"].tolist() == [2]
+            assert irl.compare(QRELS, runs, allow_empty=True).table()[
+                "wins"
+            ].tolist() == [2]
         assert refusal(lambda runs=runs: irl.benchmark(QRELS, runs, ["AP"])).startswith(
             "benchmark: run 'other'"
         )
     with pytest.warns(UserWarning, match="retrieves nothing"):
         assert irl.evaluate(TSE, QRELS, other)["TSE"].tolist() == [0.0, 0.0]
     nothing = {"q1": {}}  # names a query, and answers none
-    assert refusal(lambda: irl.compare(QRELS, {"good": RUN, "other": nothing})).startswith(
-        "compare: run 'other'"
-    )
+    assert refusal(
+        lambda: irl.compare(QRELS, {"good": RUN, "other": nothing})
+    ).startswith("compare: run 'other'")
 
 
 def test_studies_refuse_runs_of_other_collections() -> None:
@@ -334,7 +386,9 @@ def test_studies_refuse_runs_of_other_collections() -> None:
         ("Study", lambda **options: [meta.Study("AP", QRELS, runs, **options).ties()]),
         ("tie_audit", lambda **options: [irl.tie_audit("AP", QRELS, runs, **options)]),
     ):
-        assert refusal(look).startswith(f"{name}: run 'other' retrieves nothing for any query")
+        assert refusal(look).startswith(
+            f"{name}: run 'other' retrieves nothing for any query"
+        )
         with pytest.warns(UserWarning, match="retrieves nothing"):
             assert len(look(allow_empty=True)[0])
 
@@ -345,17 +399,23 @@ def test_studies_refuse_runs_of_other_collections() -> None:
 @pytest.mark.parametrize(
     "pack", [gzip.compress, bz2.compress, lzma.compress], ids=["gz", "bz2", "xz"]
 )
-def test_a_compressed_file_of_another_name(pack: Callable[[bytes], bytes], tmp_path: Path) -> None:
+def test_a_compressed_file_of_another_name(
+    pack: Callable[[bytes], bytes], tmp_path: Path
+) -> None:
     (tmp_path / "run.txt").write_bytes(pack(b"q1 Q0 a 1 2.5 t\nq1 Q0 c 2 1 t\n"))
     (tmp_path / "qrels").write_bytes(pack(b"q1 0 c 1\n"))
-    assert irl.evaluate(TSE, tmp_path / "qrels", tmp_path / "run.txt")["TSE"].tolist() == [0.5]
+    assert irl.evaluate(TSE, tmp_path / "qrels", tmp_path / "run.txt")[
+        "TSE"
+    ].tolist() == [0.5]
 
 
 def test_parquet_of_another_name(tmp_path: Path) -> None:
-    pd.DataFrame({"query_id": ["q1", "q1"], "doc_id": ["x", "a"], "score": [2.0, 1.0]}).to_parquet(
-        tmp_path / "run.txt"
-    )
-    assert irl.evaluate(TSE, {"q1": {"a": 1}}, tmp_path / "run.txt")["TSE"].tolist() == [0.5]
+    pd.DataFrame(
+        {"query_id": ["q1", "q1"], "doc_id": ["x", "a"], "score": [2.0, 1.0]}
+    ).to_parquet(tmp_path / "run.txt")
+    assert irl.evaluate(TSE, {"q1": {"a": 1}}, tmp_path / "run.txt")[
+        "TSE"
+    ].tolist() == [0.5]
 
 
 def test_a_parquet_file_whose_notes_are_no_text(
@@ -363,7 +423,9 @@ def test_a_parquet_file_whose_notes_are_no_text(
 ) -> None:
     """Polars panics, and prints where."""
     path = tmp_path / "qrels.parquet"
-    pd.DataFrame({"query_id": ["q1"], "doc_id": ["a"], "relevance": [1]}).to_parquet(path)
+    pd.DataFrame({"query_id": ["q1"], "doc_id": ["a"], "relevance": [1]}).to_parquet(
+        path
+    )
     content = path.read_bytes()
     assert b'"pandas_version"' in content
     path.write_bytes(content.replace(b'"pandas_version"', b'"pandas_\xffersion"'))
@@ -372,7 +434,8 @@ def test_a_parquet_file_whose_notes_are_no_text(
 
 
 @pytest.mark.parametrize(
-    "content", [b"", b"PAR1", b"PAR1" + bytes(100) + b"PAR1", b"not parquet", bytes(5000)]
+    "content",
+    [b"", b"PAR1", b"PAR1" + bytes(100) + b"PAR1", b"not parquet", bytes(5000)],
 )
 @pytest.mark.parametrize("by_polars", [False, True])
 def test_what_is_no_parquet(
@@ -394,7 +457,12 @@ def test_without_pyarrow_another_process_tries_polars_first(
 ) -> None:
     path = tmp_path / "run.parquet"
     pd.DataFrame(
-        {"query_id": ["q1", "q1"], "doc_id": ["x", "a"], "score": [2.0, 1.0], "tag": "t"}
+        {
+            "query_id": ["q1", "q1"],
+            "doc_id": ["x", "a"],
+            "score": [2.0, 1.0],
+            "tag": "t",
+        }
     ).to_parquet(path)
     without_pyarrow(monkeypatch)
     assert irl.evaluate(TSE, {"q1": {"a": 1}}, path)["TSE"].tolist() == [0.5]
@@ -402,7 +470,9 @@ def test_without_pyarrow_another_process_tries_polars_first(
     monkeypatch.setattr(
         readers.subprocess,
         "run",
-        lambda words, **_: tried.append(words) or subprocess.CompletedProcess(words, -6, b"", b""),
+        lambda words, **_: (
+            tried.append(words) or subprocess.CompletedProcess(words, -6, b"", b"")
+        ),
     )
     message = refusal(lambda: irl.evaluate(TSE, {"q1": {"a": 1}}, path))
     assert message == f"{path} cannot be read as Parquet: it is damaged"
@@ -415,7 +485,9 @@ def test_without_pyarrow_another_process_tries_polars_first(
 @pytest.mark.slow_except("bomb.run.gz-x")
 @pytest.mark.parametrize("byte", [b" ", b"\n", b"x"], ids=["blank", "empty", "x"])
 @pytest.mark.parametrize("name", ["bomb.run.gz", "bomb.csv.gz", "bomb.run.xz"])
-def test_a_small_file_of_an_enormous_text(byte: bytes, name: str, tmp_path: Path) -> None:
+def test_a_small_file_of_an_enormous_text(
+    byte: bytes, name: str, tmp_path: Path
+) -> None:
     size = 2**29
     path = tmp_path / name
     with (
@@ -452,7 +524,9 @@ def test_a_small_file_of_an_enormous_document(
 
 
 @pytest.mark.parametrize("block", [100, 16 * 2**20])
-def test_the_longest_line(block: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_longest_line(
+    block: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("ir_lexirecall.io.files._BLOCK", block)
     monkeypatch.setattr("ir_lexirecall.io.files.LONGEST", 50)
     path = tmp_path / "run.txt"
@@ -465,7 +539,10 @@ def test_the_longest_line(block: int, tmp_path: Path, monkeypatch: pytest.Monkey
         path.write_text("\n".join(lines))
         if place:
             message = refusal(lambda: irl.evaluate(TSE, {"q1": {"a": 1}}, path))
-            assert message == f"{path}, line {place}: longer than 50 bytes; is this a text file?"
+            assert (
+                message
+                == f"{path}, line {place}: longer than 50 bytes; is this a text file?"
+            )
         else:
             assert irl.evaluate(TSE, {"q1": {"a": 1}}, path)["TSE"].tolist() == [1.0]
 
@@ -476,7 +553,8 @@ ODD = ["", " ", "\t", "\f", "\v", "\r", " \t\r"]
 
 
 @pytest.mark.parametrize(
-    "other", ["", "q2\tQ0 a 1 1 t", "q2  Q0 a 1 1 t", "q2 Q0 a 1 1 t\r", "q2 Q0 é 1 1 t"]
+    "other",
+    ["", "q2\tQ0 a 1 1 t", "q2  Q0 a 1 1 t", "q2 Q0 a 1 1 t\r", "q2 Q0 é 1 1 t"],
 )
 @pytest.mark.parametrize("odd", ODD, ids=repr)
 @pytest.mark.parametrize("start", ["", "\ufeff", "\n\n", "\ufeff\n"], ids=repr)

@@ -65,7 +65,9 @@ def in_fork(work: Callable[[], str]) -> str:
                 said = work()
             except BaseException as error:
                 said = f"{type(error).__name__}: {error}"
-            with os.fdopen(writing, "w", encoding="utf-8", errors="backslashreplace") as stream:
+            with os.fdopen(
+                writing, "w", encoding="utf-8", errors="backslashreplace"
+            ) as stream:
                 stream.write(said)
         finally:
             os._exit(0)
@@ -97,7 +99,9 @@ def test_a_process_that_was_forked_before_polars_was_loaded_uses_it() -> None:
 
 @forks
 @pytest.mark.parametrize("computed", [True, False])
-def test_a_process_in_which_this_library_is_imported_only_after_the_fork(computed: bool) -> None:
+def test_a_process_in_which_this_library_is_imported_only_after_the_fork(
+    computed: bool,
+) -> None:
     """Whether Polars' threads were lost in the fork cannot be known there: it is tried."""
     before = "polars.DataFrame({'a': [2, 1]}).sort('a')" if computed else "pass"
     program = (
@@ -121,7 +125,9 @@ def test_what_cannot_be_done_in_a_forked_process_is_said_at_once(
     import pyarrow
 
     lazy = polars.DataFrame(inputs(folder).run_frame).lazy()
-    table = pyarrow.table({"query_id": ["q"], "doc_id": ["a"], "relevance": [1], "score": [1.0]})
+    table = pyarrow.table(
+        {"query_id": ["q"], "doc_id": ["a"], "relevance": [1], "score": [1.0]}
+    )
     where = "in a process that was forked after Polars had been loaded"
     assert where in in_fork(lambda: str(irl.evaluate("LR", {"q": {"a": 1}}, lazy)))
     from ir_lexirecall.evaluation.arrow import evaluate_arrow
@@ -144,11 +150,19 @@ def test_polars_is_asked_for_nothing_where_its_threads_may_not_start(
         "print(engine.computes(), '' if engine.computes() else engine.where())\n"
         "for name in ('files', 'CSV', 'frames'):\n    print(outcome(name, sys.argv[2]))"
     )
-    for limit, computed in ((2500, "False under so low a limit of memory"), (100_000, "True ")):
+    for limit, computed in (
+        (2500, "False under so low a limit of memory"),
+        (100_000, "True "),
+    ):
         words = [sys.executable, "-W", "ignore", "-c", program, str(limit), folder]
         root = Path(__file__).parents[2]
         done = subprocess.run(
-            words, capture_output=True, text=True, check=False, timeout=_PATIENCE, cwd=root
+            words,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=_PATIENCE,
+            cwd=root,
         )
         assert done.returncode == 0, done.stderr
         assert done.stdout.split("\n")[:4] == [
@@ -158,7 +172,9 @@ def test_polars_is_asked_for_nothing_where_its_threads_may_not_start(
 
 
 @forks
-def test_a_fork_while_another_thread_computes_what_is_cached(expected: dict[str, str]) -> None:
+def test_a_fork_while_another_thread_computes_what_is_cached(
+    expected: dict[str, str],
+) -> None:
     computing, computed = threading.Event(), threading.Event()
 
     class Slow(list[str]):
@@ -182,7 +198,9 @@ def test_a_fork_while_another_thread_computes_what_is_cached(expected: dict[str,
 
 
 @forks
-def test_a_fork_while_other_threads_evaluate(folder: str, expected: dict[str, str]) -> None:
+def test_a_fork_while_other_threads_evaluate(
+    folder: str, expected: dict[str, str]
+) -> None:
     stop = threading.Event()
 
     def work() -> None:
@@ -196,7 +214,9 @@ def test_a_fork_while_other_threads_evaluate(folder: str, expected: dict[str, st
     try:
         for _ in range(5):
             for name in ("files", "frames", "compare"):
-                assert in_fork(lambda name=name: outcome(name, folder)) == expected[name]
+                assert (
+                    in_fork(lambda name=name: outcome(name, folder)) == expected[name]
+                )
     finally:
         stop.set()
         for other in others:
@@ -208,11 +228,13 @@ def test_pools(method: str, folder: str, expected: dict[str, str]) -> None:
     names = [name for name in CASES for _ in range(2)]
     with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context(method)) as pool:
         try:
-            found = list(pool.map(outcome, names, [folder] * len(names), timeout=5 * _PATIENCE))
+            found = list(
+                pool.map(outcome, names, [folder] * len(names), timeout=5 * _PATIENCE)
+            )
         except BaseException:
-            for (
-                process
-            ) in pool._processes.values():  # else the end of the block waits for one that hangs
+            for process in (
+                pool._processes.values()
+            ):  # else the end of the block waits for one that hangs
                 process.kill()
             raise
     assert found == [expected[name] for name in names]

@@ -20,7 +20,10 @@ from ir_lexirecall import meta
 from ir_lexirecall.data.judgments import Judgments
 
 OURS = ["TSE", "LR", "AP", "nDCG@10", "RBU", "CWL_ERR10(max_rel=2)", "alpha_nDCG@10"]
-ASPECTS = ["TOMA(aspects={'relevance':2,'quality':2})", "CAM(aspects={'relevance':2,'quality':2})"]
+ASPECTS = [
+    "TOMA(aspects={'relevance':2,'quality':2})",
+    "CAM(aspects={'relevance':2,'quality':2})",
+]
 
 
 class Inputs:
@@ -39,21 +42,30 @@ class Inputs:
         }
         self.qrels = {
             f"q{q}": {
-                documents[d]: int(rng.integers(0, 3)) for d in rng.choice(2000, 40, replace=False)
+                documents[d]: int(rng.integers(0, 3))
+                for d in rng.choice(2000, 40, replace=False)
             }
             for q in range(60)
         }
         self.rows = [
-            (q, d, score) for q, ranking in self.run.items() for d, score in ranking.items()
+            (q, d, score)
+            for q, ranking in self.run.items()
+            for d, score in ranking.items()
         ]
-        self.judged = [(q, d, grade) for q, docs in self.qrels.items() for d, grade in docs.items()]
-        self.run_frame = pd.DataFrame(self.rows, columns=["query_id", "doc_id", "score"]).assign(
-            rank=1
-        )
+        self.judged = [
+            (q, d, grade) for q, docs in self.qrels.items() for d, grade in docs.items()
+        ]
+        self.run_frame = pd.DataFrame(
+            self.rows, columns=["query_id", "doc_id", "score"]
+        ).assign(rank=1)
         self.run_polars = polars.DataFrame(self.run_frame)
         self.run_arrow = pyarrow.Table.from_pandas(self.run_frame)
-        self.qrels_frame = pd.DataFrame(self.judged, columns=["query_id", "doc_id", "relevance"])
-        self.aspects = self.qrels_frame.assign(quality=rng.integers(0, 3, len(self.judged)))
+        self.qrels_frame = pd.DataFrame(
+            self.judged, columns=["query_id", "doc_id", "relevance"]
+        )
+        self.aspects = self.qrels_frame.assign(
+            quality=rng.integers(0, 3, len(self.judged))
+        )
         self.judgments = Judgments.from_qrels(self.aspects)
         self.few = Judgments.from_qrels(self.qrels)
         self.shuffled = rng.permutation(len(self.rows)).tolist()
@@ -63,7 +75,9 @@ class Inputs:
         lines = [f"{q} Q0 {d} 1 {score} t\n" for q, d, score in self.rows]
         self.path("run.txt").write_text("".join(lines))
         self.path("shuffled.txt").write_text("".join(lines[i] for i in self.shuffled))
-        self.path("odd.txt").write_text("".join(lines).replace(" Q0 ", "\t\f Q0  ") + "\n \v\n")
+        self.path("odd.txt").write_text(
+            "".join(lines).replace(" Q0 ", "\t\f Q0  ") + "\n \v\n"
+        )
         self.path("qrels.txt").write_text(
             "".join(f"{q} 0 {d} {grade}\n" for q, d, grade in self.judged)
         )
@@ -99,7 +113,11 @@ def _accelerated(inputs: Inputs) -> str:
 
 
 def _runs(inputs: Inputs) -> dict[str, Any]:
-    return {"frame": inputs.run_frame, "file": inputs.path("shuffled.txt"), "dict": inputs.run}
+    return {
+        "frame": inputs.run_frame,
+        "file": inputs.path("shuffled.txt"),
+        "dict": inputs.run,
+    }
 
 
 CASES: dict[str, Callable[[Inputs], str]] = {
@@ -112,7 +130,9 @@ CASES: dict[str, Callable[[Inputs], str]] = {
     "files": lambda i: _values(OURS, i.path("qrels.txt"), i.path("run.txt")),
     "an odd file": lambda i: _values(OURS, i.few, i.path("odd.txt")),
     "CSV": lambda i: _values(ASPECTS, i.path("qrels.csv"), i.path("run.csv")),
-    "Parquet": lambda i: _values(ASPECTS, i.path("qrels.parquet"), i.path("run.parquet")),
+    "Parquet": lambda i: _values(
+        ASPECTS, i.path("qrels.parquet"), i.path("run.parquet")
+    ),
     "JSON": lambda i: _values(OURS, i.few, i.path("run.json")),
     "excluded documents": lambda i: _values(
         OURS, irl.load(i.aspects, exclude={"q1": ["d1"]}), i.run_frame
@@ -121,9 +141,15 @@ CASES: dict[str, Callable[[Inputs], str]] = {
         ir_measures.calc_aggregate([irl.LR, irl.TSE], i.qrels_frame, i.run_frame)
     ),
     "accelerated": _accelerated,
-    "compare": lambda i: irl.compare(i.few, _runs(i), ["lexirecall", "rpp", "AP"]).table().to_csv(),
-    "explain": lambda i: irl.compare(i.judgments, _runs(i)).explain("frame", "file").to_csv(),
-    "benchmark": lambda i: irl.benchmark(i.few, _runs(i), ["AP", "LR"]).table().to_csv(),
+    "compare": lambda i: (
+        irl.compare(i.few, _runs(i), ["lexirecall", "rpp", "AP"]).table().to_csv()
+    ),
+    "explain": lambda i: (
+        irl.compare(i.judgments, _runs(i)).explain("frame", "file").to_csv()
+    ),
+    "benchmark": lambda i: (
+        irl.benchmark(i.few, _runs(i), ["AP", "LR"]).table().to_csv()
+    ),
     "a study": lambda i: (
         meta.Study(["AP", *ASPECTS], i.judgments, _runs(i))
         .degrade(fractions=[0.5], n_samples=2)
@@ -133,7 +159,9 @@ CASES: dict[str, Callable[[Inputs], str]] = {
         meta.simulate_rankings(1000, 5, 50, queries=4, systems=3).runs
     ),
     "a document twice": lambda i: _refusal(
-        lambda: irl.evaluate("LR", i.judgments, pd.concat([i.run_frame, i.run_frame.tail(3)]))
+        lambda: irl.evaluate(
+            "LR", i.judgments, pd.concat([i.run_frame, i.run_frame.tail(3)])
+        )
     ),
     "no number": lambda i: _refusal(
         lambda: irl.evaluate("LR", i.few, i.run_frame.assign(score=np.nan))

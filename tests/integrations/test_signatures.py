@@ -40,7 +40,9 @@ def test_compare_takes_what_the_local_one_takes(path: str, added: list[str]) -> 
     not_here = OF_VALUES | OF_ONE_PROCESS
     assert list(ours) == [*(name for name in local if name not in not_here), *added]
     options = [name for name in ours if name not in ("qrels", "runs", "by", *added)]
-    assert {name: ours[name] for name in options} == {name: local[name] for name in options}
+    assert {name: ours[name] for name in options} == {
+        name: local[name] for name in options
+    }
 
 
 def test_experiment_has_the_options_of_compare_with_their_defaults() -> None:
@@ -50,4 +52,6 @@ def test_experiment_has_the_options_of_compare_with_their_defaults() -> None:
     elsewhere = {"runs", "by", "allow_empty"}
     assert local.keys() - ours.keys() == OF_VALUES | elsewhere
     options = [name for name in local if name in ours and name != "qrels"]
-    assert {name: ours[name] for name in options} == {name: local[name] for name in options}
+    assert {name: ours[name] for name in options} == {
+        name: local[name] for name in options
+    }

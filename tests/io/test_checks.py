@@ -22,7 +22,10 @@ def test_other_columns_may_be_named_twice() -> None:
     ("numbers", "rule"),
     [
         (["10", "1"], Cut.IF_LONGER),  # a grade that begins another one
-        (["30", "20", "10", "1"], Cut.IF_SHORTER),  # a digit more does not exceed the one before
+        (
+            ["30", "20", "10", "1"],
+            Cut.IF_SHORTER,
+        ),  # a digit more does not exceed the one before
         (["3", "2", "1."], Cut.IF_SHORTER),  # a point without a decimal
         (["2.50", "1.50", "0.5"], Cut.IF_SHORTER),
         (["2.5e-3", "1.5e-3", "1.5"], Cut.IF_SHORTER),  # a lost exponent
@@ -30,8 +33,12 @@ def test_other_columns_may_be_named_twice() -> None:
         (["0.5", "0.25"], Cut.ALWAYS),
     ],
 )
-def test_a_last_number_that_may_be_cut_is_refused(numbers: list[str], rule: Cut) -> None:
-    with pytest.raises(ValueError, match=r"^x\.txt: the file ends with the number .*cut\?"):
+def test_a_last_number_that_may_be_cut_is_refused(
+    numbers: list[str], rule: Cut
+) -> None:
+    with pytest.raises(
+        ValueError, match=r"^x\.txt: the file ends with the number .*cut\?"
+    ):
         check_not_cut(numbers, rule, lambda: "x.txt")
 
 

@@ -17,7 +17,9 @@ ID = "msmarco-passage/trec-dl-2019/judged"
 
 def failure(url="https://example.org/qrels"):
     request = requests.Request("GET", url).prepare()
-    return requests.ConnectionError("Max retries exceeded\nwith url: ...", request=request)
+    return requests.ConnectionError(
+        "Max retries exceeded\nwith url: ...", request=request
+    )
 
 
 def raise_all(errors):
@@ -37,7 +39,11 @@ def test_several_sources_are_one_sentence():
 
 @pytest.mark.parametrize(
     "error",
-    [RuntimeError("something else"), OSError("disk full"), RuntimeError("All", [("a", OSError())])],
+    [
+        RuntimeError("something else"),
+        OSError("disk full"),
+        RuntimeError("All", [("a", OSError())]),
+    ],
 )
 def test_other_errors_stay(error):
     with pytest.raises(type(error)) as caught, downloading("some/id"):
@@ -86,7 +92,11 @@ def test_the_command_line_prints_one_line(tmp_path):
     program = OFFLINE.format(arguments=["eval", ID, str(run), "-m", "AP"])
     done = subprocess.run(
         [sys.executable, "-c", program],
-        env={**os.environ, "IR_DATASETS_HOME": str(tmp_path / "home"), "IR_DATASETS_DL_TRIES": "1"},
+        env={
+            **os.environ,
+            "IR_DATASETS_HOME": str(tmp_path / "home"),
+            "IR_DATASETS_DL_TRIES": "1",
+        },
         capture_output=True,
         text=True,
         check=False,
@@ -94,7 +104,10 @@ def test_the_command_line_prints_one_line(tmp_path):
     assert done.returncode
     [line] = [line for line in done.stderr.splitlines() if "agree to" not in line]
     assert f"{ID}: ir_datasets could not download it from https://" in line
-    assert f"IR_DATASETS_HOME to a folder that holds its files (now {tmp_path / 'home'})" in line
+    assert (
+        f"IR_DATASETS_HOME to a folder that holds its files (now {tmp_path / 'home'})"
+        in line
+    )
 
 
 def test_texts_say_the_same(monkeypatch):
@@ -106,5 +119,7 @@ def test_texts_say_the_same(monkeypatch):
 
     dataset = ir_datasets.load("beir/scifact/test")
     monkeypatch.setattr(type(dataset.queries_handler()), "queries_iter", fail)
-    with pytest.raises(ValueError, match=r"^beir/scifact/test: ir_datasets could not download it"):
+    with pytest.raises(
+        ValueError, match=r"^beir/scifact/test: ir_datasets could not download it"
+    ):
         texts_of("beir/scifact/test", ["1"], QUERIES)

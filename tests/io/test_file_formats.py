@@ -31,7 +31,9 @@ def columns_of_toy(file: File, schema: Schema) -> Iterator[pl.DataFrame]:
     names, *rows = [line.split("|") for line in file.text().splitlines()]
     columns = {name: [row[i] for row in rows] for i, name in enumerate(names)}
     numbers = {"relevance", "score", "AP"} & {*names}
-    yield pl.DataFrame(columns).with_columns(pl.col(*numbers).cast(pl.Float64) if numbers else [])
+    yield pl.DataFrame(columns).with_columns(
+        pl.col(*numbers).cast(pl.Float64) if numbers else []
+    )
 
 
 @pytest.fixture(autouse=True)
@@ -44,7 +46,9 @@ def _toy(monkeypatch: pytest.MonkeyPatch) -> None:
 def write(tmp_path: Path) -> Write:
     def written(name: str, text: str) -> Path:
         content = text.encode()
-        (tmp_path / name).write_bytes(gzip.compress(content) if name.endswith("gz") else content)
+        (tmp_path / name).write_bytes(
+            gzip.compress(content) if name.endswith("gz") else content
+        )
         return tmp_path / name
 
     return written
@@ -68,7 +72,10 @@ def test_parts_of_a_run(write: Write, tmp_path: Path) -> None:
 
 def test_values_and_groups(write: Write) -> None:
     text = "query_id|AP\nq1|0.5\nq2|1.0\nq3|0.25\n"
-    values = {"a": write("a.toy", text), "b": write("b.toy", text.replace("0.25", "0.75"))}
+    values = {
+        "a": write("a.toy", text),
+        "b": write("b.toy", text.replace("0.25", "0.75")),
+    }
     means = irl.compare(values=values, by="AP").table().set_index("run_a")["mean_a"]
     assert means.round(6).to_dict() == pytest.approx({"a": 1.75 / 3}, abs=1e-6)
     groups = read_groups(write("g.toy", "query_id|group\nq1|x\nq2|y\n"), ["q1", "q2"])
@@ -93,10 +100,14 @@ def test_folders(write: Write, tmp_path: Path) -> None:
 
 def test_faults_name_the_file(write: Write) -> None:
     bad = write("run.toy", "qid|docno\nq1|a\n")
-    with pytest.raises(ValueError, match=rf"^evaluate: {bad}: run lacks the column 'score'"):
+    with pytest.raises(
+        ValueError, match=rf"^evaluate: {bad}: run lacks the column 'score'"
+    ):
         irl.evaluate("AP", NESTED_QRELS, bad)
     infinite = write("qrels.toy", "query_id|doc_id|relevance\nq1|a|inf\n")
-    with pytest.raises(ValueError, match=rf"^evaluate: {infinite}: the relevance of document 'a'"):
+    with pytest.raises(
+        ValueError, match=rf"^evaluate: {infinite}: the relevance of document 'a'"
+    ):
         irl.evaluate("AP", infinite, NESTED_RUN)
 
 
@@ -114,7 +125,9 @@ def test_a_source_is_looked_at_once(write: Write) -> None:
 
 
 def test_an_iterator_can_be_read_twice() -> None:
-    frame = pl.DataFrame({"query_id": ["q1"], "doc_id": ["a"], "score": [1.0]}).to_pandas()
+    frame = pl.DataFrame(
+        {"query_id": ["q1"], "doc_id": ["a"], "score": [1.0]}
+    ).to_pandas()
     source = what_is(frame.itertuples(index=False), RUN)
     again = [irl.evaluate("RR", NESTED_QRELS, source)["RR"].tolist() for _ in range(2)]
     assert again == [[1.0, 0.0]] * 2

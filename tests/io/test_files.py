@@ -80,7 +80,10 @@ def test_a_process_that_is_killed_leaves_the_file_as_it_was(tmp_path):
     )
     environment = os.environ | {"PYTHONPATH": str(Path(irl.__file__).parents[1])}
     killed = subprocess.run(
-        [sys.executable, "-c", script, str(path)], env=environment, check=False, timeout=600
+        [sys.executable, "-c", script, str(path)],
+        env=environment,
+        check=False,
+        timeout=600,
     )
     assert killed.returncode == -signal.SIGKILL
     assert path.read_text() == "old"
@@ -114,7 +117,11 @@ def test_a_link_stays_a_link(tmp_path):
 
 @pytest.mark.parametrize(
     ("name", "error"),
-    [("none/x", FileNotFoundError), (".", IsADirectoryError), ("file/x", NotADirectoryError)],
+    [
+        ("none/x", FileNotFoundError),
+        (".", IsADirectoryError),
+        ("file/x", NotADirectoryError),
+    ],
 )
 def test_errors_name_the_file(name, error, tmp_path):
     (tmp_path / "file").touch()
@@ -175,7 +182,9 @@ def test_tables_and_packed_files_come_out_of_pipes(pipe, tmp_path):
         ".csv": b"query_id,doc_id,score\nq1,b,2\nq1,a,1\n",
         ".run.gz": gzip.compress(b"q1 Q0 b 1 2 t\nq1 Q0 a 2 1 t\n"),
     }.items():
-        assert irl.evaluate("LR", {"q1": {"a": 1}}, pipe(f"r{ending}", content)).equals(expected)
+        assert irl.evaluate("LR", {"q1": {"a": 1}}, pipe(f"r{ending}", content)).equals(
+            expected
+        )
 
 
 def test_a_pipe_whose_queries_do_not_stand_together_is_read_twice(pipe):
@@ -186,7 +195,9 @@ def test_a_pipe_whose_queries_do_not_stand_together_is_read_twice(pipe):
         {"q1": {"a": 3.0, "c": 2.0}, "q2": {"x": 1.0}},
     )
     with pytest.warns(UserWarning, match="reading the file again"):
-        values = irl.evaluate("LR", {"q1": {"a": 1, "c": 1}, "q2": {"a": 1}}, pipe("r", scattered))
+        values = irl.evaluate(
+            "LR", {"q1": {"a": 1, "c": 1}, "q2": {"a": 1}}, pipe("r", scattered)
+        )
     assert values.equals(expected)
 
 
@@ -216,7 +227,9 @@ def test_the_copy_of_a_pipe_is_private_and_goes(pipe):
     ],
     ids=["qrels", "run", "values"],
 )
-def test_a_device_that_never_ends_is_refused(call: Callable[[str], Any], device: str) -> None:
+def test_a_device_that_never_ends_is_refused(
+    call: Callable[[str], Any], device: str
+) -> None:
     if not os.path.exists(device):
         pytest.skip("there is no such device")
     with pytest.raises(ValueError, match=f"{device} is a device, not a file"):

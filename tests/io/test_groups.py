@@ -17,7 +17,9 @@ from ir_lexirecall.io.groups import read_groups
 
 QUERIES = ["q1", "q2", "q3", "q4"]
 GROUPS = {"q1": "who", "q2": "how", "q3": "who", "q4": "why", "other": "x"}
-FRAME = pd.DataFrame({"query_id": list(GROUPS), "group": list(GROUPS.values()), "words": range(5)})
+FRAME = pd.DataFrame(
+    {"query_id": list(GROUPS), "group": list(GROUPS.values()), "words": range(5)}
+)
 
 
 @pytest.mark.parametrize(
@@ -25,7 +27,9 @@ FRAME = pd.DataFrame({"query_id": list(GROUPS), "group": list(GROUPS.values()), 
     [
         GROUPS,
         FRAME,
-        FRAME[["query_id", "group"]].rename(columns={"query_id": "qid", "group": "kind"}),
+        FRAME[["query_id", "group"]].rename(
+            columns={"query_id": "qid", "group": "kind"}
+        ),
         pl.DataFrame(FRAME),
         pa.Table.from_pandas(FRAME),
         FRAME.set_index("query_id")["group"],
@@ -50,7 +54,9 @@ def test_files(ending: str, tmp_path: Path) -> None:
     if ending == "parquet":
         FRAME.to_parquet(path)
     elif ending == "lines":
-        path.write_text("# types of questions\n" + "".join(f"{q} {g}\n" for q, g in GROUPS.items()))
+        path.write_text(
+            "# types of questions\n" + "".join(f"{q} {g}\n" for q, g in GROUPS.items())
+        )
     else:
         FRAME.to_csv(path, index=False, sep="\t" if ending == "tsv" else ",")
     assert read_groups(path, QUERIES).labels.tolist() == ["who", "how", "who", "why"]
@@ -64,7 +70,11 @@ def test_a_column_of_the_table_of_values() -> None:
             "lang": ["de", "en", "de"] * 2,
         }
     )
-    assert read_groups("lang", ["3", "2", "1"], table=values).labels.tolist() == ["de", "en", "de"]
+    assert read_groups("lang", ["3", "2", "1"], table=values).labels.tolist() == [
+        "de",
+        "en",
+        "de",
+    ]
     assert read_groups("words", QUERIES, table=FRAME).names == ["0", "1", "2", "3"]
 
 
@@ -96,7 +106,11 @@ def test_groups_part_the_queries(groups: dict[str, str]) -> None:
             r"groups: query 'q3' has no group \(and 1 other case\); add it",
         ),
         ({"1": "a", "2": "b"}, {}, "query 'q1' has no group .*it has 1, 2; add it"),
-        (dict.fromkeys(QUERIES, "a"), {}, "all queries are in one group, a; leave groups out"),
+        (
+            dict.fromkeys(QUERIES, "a"),
+            {},
+            "all queries are in one group, a; leave groups out",
+        ),
         ({**GROUPS, "q2": None}, {}, "query 'q2' has no group"),
         ({**GROUPS, "q2": ["a"]}, {}, r"one query maps to \['a'\]"),
         (
@@ -127,7 +141,9 @@ def test_groups_part_the_queries(groups: dict[str, str]) -> None:
         ),
     ],
 )
-def test_what_does_not_fit_is_named(groups: Any, options: dict[str, Any], message: str) -> None:
+def test_what_does_not_fit_is_named(
+    groups: Any, options: dict[str, Any], message: str
+) -> None:
     with pytest.raises(ValueError, match=f"read_groups: .*{message}"):
         read_groups(groups, QUERIES, **options)
 
@@ -138,7 +154,8 @@ def test_groups_may_have_commas_and_quotes(tmp_path: Path) -> None:
     assert read_groups(path, ["q1", "q2", "q3"]).names == ['"how"', "who, where", "why"]
     path.write_text('query_id,group\nq1,"who\n')
     with pytest.raises(
-        ValueError, match=f"^read_groups: {path}, line 2: a quotation mark is not closed"
+        ValueError,
+        match=f"^read_groups: {path}, line 2: a quotation mark is not closed",
     ):
         read_groups(path, ["q1"])
 
@@ -163,7 +180,8 @@ def test_damaged_files_are_named(text: str, message: str, tmp_path: Path) -> Non
 @pytest.mark.parametrize("separator", [",", "\t", ";", " "])
 @pytest.mark.parametrize("header", [True, False])
 @pytest.mark.parametrize(
-    "groups", [("who", "how many", "how"), ("1", "2", "12"), ("a", "b", "bb"), ("x", "y", "yes")]
+    "groups",
+    [("who", "how many", "how"), ("1", "2", "12"), ("a", "b", "bb"), ("x", "y", "yes")],
 )
 def test_no_cut_file_gives_other_groups(
     separator: str, header: bool, groups: tuple[str, ...], tmp_path: Path

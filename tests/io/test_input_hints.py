@@ -37,13 +37,19 @@ def test_a_csv_file_without_a_header_is_called_one(tmp_path: Path) -> None:
     ):
         irl.evaluate("RR", QRELS, tmp_path / "a.run")
     with pytest.raises(
-        ValueError, match="a CSV file needs a header line with query_id, doc_id, relevance"
+        ValueError,
+        match="a CSV file needs a header line with query_id, doc_id, relevance",
     ):
         irl.evaluate("RR", tmp_path / "qrels.txt", RUN)
 
 
 RISING = pd.DataFrame(
-    {"query_id": "q", "doc_id": list("abc"), "rank": [1, 2, 3], "score": [0.1, 0.2, 0.3]}
+    {
+        "query_id": "q",
+        "doc_id": list("abc"),
+        "rank": [1, 2, 3],
+        "score": [0.1, 0.2, 0.3],
+    }
 )
 
 
@@ -55,13 +61,23 @@ def test_scores_that_rise_with_ranks_are_a_caveat(
     table = RISING if rises else RISING.assign(rank=[3, 2, 1])
     file = tmp_path / "a.run"
     lines = [
-        f"q Q0 {doc} {rank} {score} t\n" for _, doc, rank, score in table.itertuples(index=False)
+        f"q Q0 {doc} {rank} {score} t\n"
+        for _, doc, rank, score in table.itertuples(index=False)
     ]
     file.write_text("".join(lines) if form == "trec" else table.to_csv(index=False))
-    run = table if form == "frame" else pl.from_pandas(table) if form == "polars" else file
+    run = (
+        table
+        if form == "frame"
+        else pl.from_pandas(table)
+        if form == "polars"
+        else file
+    )
     said = "scores rise with the run's own ranks"
     assert (
-        any(said in note for note in irl.evaluate("AP", QRELS, run).attrs.get("diagnostics", []))
+        any(
+            said in note
+            for note in irl.evaluate("AP", QRELS, run).attrs.get("diagnostics", [])
+        )
         == rises
     )
     result = irl.compare(QRELS, {"a": run, "b": RUN}, "AP")
@@ -125,7 +141,8 @@ def test_a_label_is_not_the_index_of_the_table() -> None:
 def test_labels_that_mean_something_else(by: Any, meant: str) -> None:
     for function in (irl.compare, irl.benchmark):
         with pytest.raises(
-            ValueError, match=f"{next(iter(by))!r} is the name of {meant}.*; give .* another name"
+            ValueError,
+            match=f"{next(iter(by))!r} is the name of {meant}.*; give .* another name",
         ):
             function(QRELS, {"a": RUN, "b": RUN}, by)
     assert irl.compare(
@@ -148,7 +165,9 @@ def test_benchmark_takes_compressed_runs_without_an_ending(
     import gzip
 
     for name in ("rob", "other"):
-        (folder / name / "Sel50.gz").write_bytes(gzip.compress(b"q Q0 b 1 1.0 x\nq Q0 a 2 0.5 x\n"))
+        (folder / name / "Sel50.gz").write_bytes(
+            gzip.compress(b"q Q0 b 1 1.0 x\nq Q0 a 2 0.5 x\n")
+        )
     assert cli.main(["benchmark", str(folder), "-m", "AP", "--format", "csv"]) == 0
     rows = [line.split(",") for line in capsys.readouterr().out.splitlines()[1:]]
     assert {run: float(mean) for _, run, mean, *_ in rows} == {"one": 1.0, "Sel50": 0.5}

@@ -101,14 +101,21 @@ def columns(rows: list[tuple[str, str, Any]], value: str) -> dict[str, list[Any]
     return {"query_id": query_id, "doc_id": doc_id, value: values}
 
 
-def frame(rows: list[tuple[str, str, Any]], value: str, ids: Any = object) -> pd.DataFrame:
+def frame(
+    rows: list[tuple[str, str, Any]], value: str, ids: Any = object
+) -> pd.DataFrame:
     table = pd.DataFrame(
-        {name: pd.Series(data, dtype=object) for name, data in columns(rows, value).items()}
+        {
+            name: pd.Series(data, dtype=object)
+            for name, data in columns(rows, value).items()
+        }
     )
     return table.astype({"query_id": ids, "doc_id": ids, value: type(rows[0][2])})
 
 
-def table_formats(rows: list[tuple[str, str, Any]], value: str) -> dict[str, Callable[[], Any]]:
+def table_formats(
+    rows: list[tuple[str, str, Any]], value: str
+) -> dict[str, Callable[[], Any]]:
     """Every format but files and named tuples, built anew at each call."""
 
     def pandas(ids: Any) -> Callable[[], pd.DataFrame]:
@@ -120,7 +127,9 @@ def table_formats(rows: list[tuple[str, str, Any]], value: str) -> dict[str, Cal
         "pandas string": pandas("string"),
         "pandas Arrow strings": pandas(pd.ArrowDtype(pa.string())),
         "pandas Arrow large strings": pandas(pd.ArrowDtype(pa.large_string())),
-        "pandas Arrow dictionary": pandas(pd.ArrowDtype(pa.dictionary(pa.int32(), pa.string()))),
+        "pandas Arrow dictionary": pandas(
+            pd.ArrowDtype(pa.dictionary(pa.int32(), pa.string()))
+        ),
         "pandas categorical": pandas("category"),
         "pandas categorical integers": lambda: frame(rows, value, "int64").astype(
             {"query_id": "category", "doc_id": "category"}
@@ -139,14 +148,18 @@ def table_formats(rows: list[tuple[str, str, Any]], value: str) -> dict[str, Cal
         ].set_index(pd.Index(range(len(rows), 0, -1))),
         "pandas nullable values": lambda: frame(rows, value).convert_dtypes(),
         "pandas values as objects": lambda: frame(rows, value).astype(object),
-        "pandas with PyTerrier's names": lambda: frame(rows, value).rename(columns=PYTERRIER_NAMES),
+        "pandas with PyTerrier's names": lambda: frame(rows, value).rename(
+            columns=PYTERRIER_NAMES
+        ),
         "pandas with PyTerrier's names and more": lambda: (
-            frame(rows, value).rename(columns=PYTERRIER_NAMES).assign(query="the text", rank=0)
+            frame(rows, value)
+            .rename(columns=PYTERRIER_NAMES)
+            .assign(query="the text", rank=0)
         ),
         "polars": lambda: pl.DataFrame(columns(rows, value)),
-        "polars with PyTerrier's names": lambda: pl.DataFrame(columns(rows, value)).rename(
-            PYTERRIER_NAMES, strict=False
-        ),
+        "polars with PyTerrier's names": lambda: pl.DataFrame(
+            columns(rows, value)
+        ).rename(PYTERRIER_NAMES, strict=False),
         "polars categorical": lambda: pl.DataFrame(columns(rows, value)).cast(
             {"query_id": pl.Categorical}
         ),
@@ -164,7 +177,9 @@ def table_formats(rows: list[tuple[str, str, Any]], value: str) -> dict[str, Cal
         "dict": lambda: nested(rows),
         "dict integers": lambda: nested(rows, int),
         "dict numpy integers": lambda: nested(rows, np.int64),
-        "dict numpy values": lambda: nested([(q, d, np.array(v)[()]) for q, d, v in rows]),
+        "dict numpy values": lambda: nested(
+            [(q, d, np.array(v)[()]) for q, d, v in rows]
+        ),
     }
 
 
@@ -189,11 +204,17 @@ RUN_FORMATS: dict[str, Callable[[], Any]] = {
     "ScoredDoc list": lambda: [ScoredDoc(*row) for row in RUN],
     "ScoredDoc generator": lambda: (ScoredDoc(*row) for row in RUN),
     "integers in ScoredDoc": lambda: [ScoredDoc(int(q), int(d), s) for q, d, s in RUN],
-    "another named tuple": lambda: iter([ScoredDocWithTag(s, "t", d, q) for q, d, s in RUN]),
-    "queries interleaved": lambda: [ScoredDoc(*row) for row in sorted(RUN, key=lambda row: row[1])],
+    "another named tuple": lambda: iter(
+        [ScoredDocWithTag(s, "t", d, q) for q, d, s in RUN]
+    ),
+    "queries interleaved": lambda: [
+        ScoredDoc(*row) for row in sorted(RUN, key=lambda row: row[1])
+    ],
     "upside down": lambda: [ScoredDoc(*row) for row in reversed(RUN)],
     "float32 scores": lambda: frame(RUN, "score").astype({"score": "float32"}),
-    "dict of float32 scores": lambda: nested([(q, d, np.float32(s)) for q, d, s in RUN]),
+    "dict of float32 scores": lambda: nested(
+        [(q, d, np.float32(s)) for q, d, s in RUN]
+    ),
 }
 
 
@@ -234,7 +255,11 @@ def ir_measures_reads(name: str) -> bool:
 
 
 def deep_copy(data: Any) -> Any:
-    return data.clone() if isinstance(data, (pl.DataFrame, pl.LazyFrame)) else copy.deepcopy(data)
+    return (
+        data.clone()
+        if isinstance(data, (pl.DataFrame, pl.LazyFrame))
+        else copy.deepcopy(data)
+    )
 
 
 def same_data(a: Any, b: Any) -> bool:
@@ -253,11 +278,18 @@ def same_data(a: Any, b: Any) -> bool:
 
 
 def check_format(
-    build: Callable[[], Any], value: str, name: str, measures: list[Any], wanted: pd.DataFrame
+    build: Callable[[], Any],
+    value: str,
+    name: str,
+    measures: list[Any],
+    wanted: pd.DataFrame,
 ) -> None:
     """Values are ``wanted`` by every way to evaluate, and what they are made of stays as it was."""
     data = build()
-    once = "generator" in name or name in ("TrecQrel Q0", "another named tuple")  # read only once
+    once = "generator" in name or name in (
+        "TrecQrel Q0",
+        "another named tuple",
+    )  # read only once
     before = None if once else deep_copy(data)
     assert_same(irl.evaluate([*measures, AP], *beside(data, value)), wanted)
     if ir_measures_reads(name):
@@ -274,13 +306,19 @@ def beside(data: Any, value: str) -> tuple[Any, Any]:
 @pytest.mark.parametrize("name", QREL_FORMATS)
 def test_qrels_of_any_format(name: str) -> None:
     check_format(
-        QREL_FORMATS[name], "relevance", name, OURS, expected()[list(map(str, [*OURS, AP]))]
+        QREL_FORMATS[name],
+        "relevance",
+        name,
+        OURS,
+        expected()[list(map(str, [*OURS, AP]))],
     )
 
 
 @pytest.mark.parametrize("name", RUN_FORMATS)
 def test_runs_of_any_format(name: str) -> None:
-    check_format(RUN_FORMATS[name], "score", name, OURS, expected()[list(map(str, [*OURS, AP]))])
+    check_format(
+        RUN_FORMATS[name], "score", name, OURS, expected()[list(map(str, [*OURS, AP]))]
+    )
 
 
 @given(st.permutations(QRELS), st.permutations(RUN))
@@ -307,7 +345,9 @@ LAYOUTS: dict[str, Callable[[str], str]] = {
     "plain": str,
     "tabs": lambda text: text.replace(" ", "\t"),
     "several blanks": lambda text: text.replace(" ", " \t  "),
-    "blanks around": lambda text: "".join(f"  {line} \t\n" for line in text.splitlines()),
+    "blanks around": lambda text: "".join(
+        f"  {line} \t\n" for line in text.splitlines()
+    ),
     "CRLF": lambda text: text.replace("\n", "\r\n"),
     "blank lines": lambda text: "\n \n" + text.replace("\n", "\n\n\t\n"),
     "no final newline": lambda text: text.rstrip("\n"),
@@ -317,7 +357,9 @@ LAYOUTS: dict[str, Callable[[str], str]] = {
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("as_path", [str, Path])
-def test_files_of_any_layout(layout: str, as_path: Callable[[Path], Any], tmp_path: Path) -> None:
+def test_files_of_any_layout(
+    layout: str, as_path: Callable[[Path], Any], tmp_path: Path
+) -> None:
     qrels, run = tmp_path / "qrels.txt", tmp_path / "run.txt"
     qrels.write_bytes(LAYOUTS[layout](qrels_text()).encode())
     run.write_bytes(LAYOUTS[layout](run_text()).encode())
@@ -337,7 +379,9 @@ WRITERS: dict[str, Callable[[pd.DataFrame, Path], None]] = {
 def test_tables_in_files(ending: str, ids: Any, tmp_path: Path) -> None:
     qrels, run = tmp_path / f"qrels{ending}", tmp_path / f"run{ending}"
     WRITERS[ending](
-        frame(QRELS, "relevance", ids)[["relevance", "doc_id", "query_id"]].assign(note="x y"),
+        frame(QRELS, "relevance", ids)[["relevance", "doc_id", "query_id"]].assign(
+            note="x y"
+        ),
         qrels,
     )
     WRITERS[ending](
@@ -346,7 +390,9 @@ def test_tables_in_files(ending: str, ids: Any, tmp_path: Path) -> None:
     assert_same(irl.evaluate(ALL, qrels, run), expected())
 
 
-SCATTERED = [RUN[i] for i in (4, 0, 8, 5, 9, 1, 6, 2, 3, 7)]  # no query's lines stand together
+SCATTERED = [
+    RUN[i] for i in (4, 0, 8, 5, 9, 1, 6, 2, 3, 7)
+]  # no query's lines stand together
 
 
 @pytest.mark.filterwarnings("ignore:.*not contiguous")
@@ -365,11 +411,16 @@ def test_files_are_read_in_blocks(
     (tmp_path / "run.txt").write_text(LAYOUTS[layout](text))
     (tmp_path / "qrels.txt").write_text(LAYOUTS[layout](qrels_text()))
     ours = list(map(str, OURS))
-    assert_same(irl.evaluate(OURS, tmp_path / "qrels.txt", tmp_path / "run.txt"), expected()[ours])
+    assert_same(
+        irl.evaluate(OURS, tmp_path / "qrels.txt", tmp_path / "run.txt"),
+        expected()[ours],
+    )
 
 
 @pytest.mark.parametrize("block", [1, 10, 40, 10**6])
-@pytest.mark.parametrize("quoting", [csv.QUOTE_MINIMAL, csv.QUOTE_NONNUMERIC, csv.QUOTE_ALL])
+@pytest.mark.parametrize(
+    "quoting", [csv.QUOTE_MINIMAL, csv.QUOTE_NONNUMERIC, csv.QUOTE_ALL]
+)
 @pytest.mark.parametrize("ending", [".csv", ".tsv", ".csv.gz"])
 def test_tables_are_read_in_blocks(
     ending: str, quoting: Any, block: int, tmp_path: Path, monkeypatch: Any
@@ -385,10 +436,18 @@ def test_tables_are_read_in_blocks(
     assert_same(irl.evaluate(ALL, nested(QRELS), tmp_path / f"run{ending}"), expected())
 
 
-@pytest.mark.parametrize("header", ['"query_id","doc_id","score"', "\ufeffquery_id,doc_id,score"])
-def test_ids_with_leading_zeros_stay_text_whatever_the_header(header: str, tmp_path: Path) -> None:
-    (tmp_path / "run.csv").write_text(f'{header}\n"007","01",2.5\n"007",1,1.5\n', encoding="utf-8")
-    assert irl.evaluate(TSE, {"007": {"01": 1}}, tmp_path / "run.csv")["TSE"].tolist() == [1.0]
+@pytest.mark.parametrize(
+    "header", ['"query_id","doc_id","score"', "\ufeffquery_id,doc_id,score"]
+)
+def test_ids_with_leading_zeros_stay_text_whatever_the_header(
+    header: str, tmp_path: Path
+) -> None:
+    (tmp_path / "run.csv").write_text(
+        f'{header}\n"007","01",2.5\n"007",1,1.5\n', encoding="utf-8"
+    )
+    assert irl.evaluate(TSE, {"007": {"01": 1}}, tmp_path / "run.csv")[
+        "TSE"
+    ].tolist() == [1.0]
 
 
 @pytest.mark.slow
@@ -399,23 +458,32 @@ def test_how_many_files_are_read_at_once_changes_nothing(
     order: Any, seed: int, readers: int
 ) -> None:
     rng = np.random.default_rng(seed)
-    runs = {f"run{i}": [(q, d, float(rng.integers(0, 4))) for q, d, _ in RUN] for i in order}
+    runs = {
+        f"run{i}": [(q, d, float(rng.integers(0, 4))) for q, d, _ in RUN] for i in order
+    }
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         patch.setattr("ir_lexirecall.evaluation.scored_runs._READERS", readers)
         paths = {name: Path(folder) / name for name in runs}
         for name, rows in runs.items():
-            paths[name].write_text("".join(f"{q} Q0 {d} 1 {s} tag\n" for q, d, s in rows))
+            paths[name].write_text(
+                "".join(f"{q} Q0 {d} 1 {s} tag\n" for q, d, s in rows)
+            )
         scored = ScoredRuns.from_runs(parse_measures(ALL), nested(QRELS), paths)
     assert scored.names == list(runs)
     for name in runs:
         assert_same(
-            scored.per_query.loc[name], irl.evaluate(ALL, nested(QRELS), nested(runs[name]))
+            scored.per_query.loc[name],
+            irl.evaluate(ALL, nested(QRELS), nested(runs[name])),
         )
 
 
-def test_scattered_lines_of_a_query_lead_to_a_warning(tmp_path: Path, monkeypatch: Any) -> None:
+def test_scattered_lines_of_a_query_lead_to_a_warning(
+    tmp_path: Path, monkeypatch: Any
+) -> None:
     monkeypatch.setattr(files, "_BLOCK", 20)
-    (tmp_path / "run.txt").write_text("".join(f"{q} Q0 {d} 1 {s} tag\n" for q, d, s in SCATTERED))
+    (tmp_path / "run.txt").write_text(
+        "".join(f"{q} Q0 {d} 1 {s} tag\n" for q, d, s in SCATTERED)
+    )
     with pytest.warns(UserWarning, match=r"run\.txt.*not contiguous"):
         irl.evaluate(TSE, nested(QRELS), tmp_path / "run.txt")
 
@@ -447,7 +515,9 @@ SUBTOPIC_FORMATS: dict[str, Callable[[], Any]] = {
         {"subtopic_id": "category"}
     ),
     "iteration column": lambda: subtopic_frame("iteration"),
-    "subtopic_id before iteration": lambda: subtopic_frame("subtopic_id").assign(iteration="0"),
+    "subtopic_id before iteration": lambda: subtopic_frame("subtopic_id").assign(
+        iteration="0"
+    ),
     "polars": lambda: pl.DataFrame(subtopic_frame("subtopic_id").to_dict("list")),
     "arrow": lambda: pa.table(subtopic_frame("iteration").to_dict("list")),
     "Qrel": lambda: [Qrel(*row) for row in SUBTOPICS],
@@ -479,7 +549,10 @@ def test_subtopics_in_a_file(tmp_path: Path) -> None:
 
 def test_grade_of_a_document_with_several_subtopics_is_the_highest() -> None:
     # Document 9 has grades 1 and 2, in this order and the other way round.
-    for qrels in (subtopic_frame("subtopic_id"), subtopic_frame("subtopic_id").iloc[::-1]):
+    for qrels in (
+        subtopic_frame("subtopic_id"),
+        subtopic_frame("subtopic_id").iloc[::-1],
+    ):
         values = irl.evaluate([TSE(rel=2), AP(rel=2)], qrels, nested(RUN))
         assert values.loc["1"].tolist() == [1 / 3, 1 / 3]
 
@@ -506,7 +579,9 @@ def labels_in_columns() -> pd.DataFrame:
 
 def labels_in_rows() -> list[Qrel]:
     return [
-        Qrel(row[0], row[1], row[2 + i], name) for i, name in enumerate(ASPECTS) for row in LABELS
+        Qrel(row[0], row[1], row[2 + i], name)
+        for i, name in enumerate(ASPECTS)
+        for row in LABELS
     ]
 
 
@@ -527,7 +602,9 @@ LABEL_FORMATS: dict[str, Callable[[], Any]] = {
     "generator of rows": lambda: iter(labels_in_rows()),
     "rows in a frame": lambda: pd.DataFrame(labels_in_rows()),
     "rows, the first aspect last": lambda: labels_in_rows()[::-1],
-    "rows named in subtopic_id": lambda: [TrecSubQrel(*row) for row in labels_in_rows()],
+    "rows named in subtopic_id": lambda: [
+        TrecSubQrel(*row) for row in labels_in_rows()
+    ],
 }
 
 
@@ -571,7 +648,10 @@ def test_base_scores_the_weights_whatever_the_base() -> None:
             irl.evaluate(CAM(aspects={name: 1}, base=base), qrels, run).iloc[0, 0]
             for name in aspects
         ]
-        alone = [irl.evaluate(base, {"1": {"a": 1 - i, "b": i}}, run).iloc[0, 0] for i in (0, 1)]
+        alone = [
+            irl.evaluate(base, {"1": {"a": 1 - i, "b": i}}, run).iloc[0, 0]
+            for i in (0, 1)
+        ]
         assert of_aspects == alone, base
         assert irl.evaluate(CAM(aspects=aspects, base=base), qrels, run).iloc[
             0, 0
@@ -589,10 +669,15 @@ def test_a_query_the_run_lacks_counts_as_an_empty_ranking() -> None:
 
 
 def test_a_query_without_relevant_documents_scores_0_and_counts() -> None:
-    at_best = "CWL_ERR10(max_rel=2,unjudged='best')"  # of a document that may be relevant
+    at_best = (
+        "CWL_ERR10(max_rel=2,unjudged='best')"  # of a document that may be relevant
+    )
     assert not expected().drop(columns=at_best).loc["5"].any()
     without = irl.evaluate(
-        [TSE], nested([row for row in QRELS if row[0] != "5"]), nested(RUN), aggregate=True
+        [TSE],
+        nested([row for row in QRELS if row[0] != "5"]),
+        nested(RUN),
+        aggregate=True,
     )
     assert (
         irl.evaluate([TSE], nested(QRELS), nested(RUN), aggregate=True)["TSE"]
@@ -606,7 +691,10 @@ def test_a_query_without_judgments_in_a_dict_is_a_query() -> None:
     run = {"1": {"a": 1.0}}
     assert ir_measures.calc_aggregate([AP], qrels, run) == {AP: 0.5}
     assert ir_measures.calc_aggregate([TSE], qrels, run) == {TSE: 0.5}
-    assert irl.evaluate([TSE, AP], qrels, run, aggregate=True).to_dict() == {"TSE": 0.5, "AP": 0.5}
+    assert irl.evaluate([TSE, AP], qrels, run, aggregate=True).to_dict() == {
+        "TSE": 0.5,
+        "AP": 0.5,
+    }
 
 
 def test_a_query_whose_rows_name_other_aspects_only_is_a_query() -> None:
@@ -621,9 +709,9 @@ EMPTY: dict[str, Callable[[str], Any]] = {
     "list": lambda value: [],
     "generator": lambda value: iter(()),
     "pandas": lambda value: pd.DataFrame({"query_id": [], "doc_id": [], value: []}),
-    "pandas typed": lambda value: pd.DataFrame({"query_id": [], "doc_id": [], value: []}).astype(
-        {"query_id": "str", "doc_id": "str", value: float}
-    ),
+    "pandas typed": lambda value: pd.DataFrame(
+        {"query_id": [], "doc_id": [], value: []}
+    ).astype({"query_id": "str", "doc_id": "str", value: float}),
     "pandas objects": lambda value: pd.DataFrame(columns=["query_id", "doc_id", value]),
     "polars": lambda value: pl.DataFrame({"query_id": [], "doc_id": [], value: []}),
     "arrow": lambda value: pa.table({"query_id": [], "doc_id": [], value: []}),
@@ -636,13 +724,18 @@ def test_an_empty_run_scores_0(name: str) -> None:
     assert values.index.tolist() == ["1", "10", "2", "5"]
     not_zero = values.columns[(values != 0).any()].tolist()
     # Where something is known of documents that were not retrieved: at rank n, or of the best gain.
-    assert not_zero == ["LexiRecall(form='weighted',n=60)", "CWL_ERR10(max_rel=2,unjudged='best')"]
+    assert not_zero == [
+        "LexiRecall(form='weighted',n=60)",
+        "CWL_ERR10(max_rel=2,unjudged='best')",
+    ]
 
 
 @pytest.mark.parametrize("measures", [OURS, ALL], ids=["ours", "with standard ones"])
 @pytest.mark.parametrize("name", EMPTY)
 def test_empty_qrels_are_refused(name: str, measures: list[Any]) -> None:
-    with pytest.raises(ValueError, match=r"^evaluate: qrels: there are no judgments in it"):
+    with pytest.raises(
+        ValueError, match=r"^evaluate: qrels: there are no judgments in it"
+    ):
         irl.evaluate(measures, EMPTY[name]("relevance"), nested(RUN))
 
 
@@ -675,11 +768,17 @@ def test_an_evaluator_scores_one_run_after_the_other() -> None:
 def test_an_evaluator_reads_a_generator_of_qrels_once() -> None:
     evaluator = ir_measures.evaluator(OURS, (Qrel(*row) for row in QRELS))
     for run in runs():
-        assert evaluator.calc_aggregate(run) == ir_measures.calc_aggregate(OURS, nested(QRELS), run)
+        assert evaluator.calc_aggregate(run) == ir_measures.calc_aggregate(
+            OURS, nested(QRELS), run
+        )
 
 
 def test_columns_keep_the_order_of_the_measures() -> None:
-    for measures in ([AP, TSE, nDCG @ 10, LR], [LR, nDCG @ 10, TSE, AP], ["P@2", "TSE@3", "AP"]):
+    for measures in (
+        [AP, TSE, nDCG @ 10, LR],
+        [LR, nDCG @ 10, TSE, AP],
+        ["P@2", "TSE@3", "AP"],
+    ):
         values = irl.evaluate(measures, nested(QRELS), nested(RUN))
         assert values.columns.tolist() == list(map(str, measures))
         for measure in measures:
@@ -688,10 +787,19 @@ def test_columns_keep_the_order_of_the_measures() -> None:
 
 
 def test_strings_objects_and_names_mean_the_same() -> None:
-    values = irl.evaluate(["LR", LR, "nDCG@10", "TSE( p = 0.8 )@1000"], nested(QRELS), nested(RUN))
-    assert values.columns.tolist() == ["LR", "LexiRecall", "nDCG@10", "TSE( p = 0.8 )@1000"]
+    values = irl.evaluate(
+        ["LR", LR, "nDCG@10", "TSE( p = 0.8 )@1000"], nested(QRELS), nested(RUN)
+    )
+    assert values.columns.tolist() == [
+        "LR",
+        "LexiRecall",
+        "nDCG@10",
+        "TSE( p = 0.8 )@1000",
+    ]
     assert values["LR"].tolist() == values["LexiRecall"].tolist()
-    named = irl.evaluate({"recall, refined": LR, "AP": "AP"}, nested(QRELS), nested(RUN))
+    named = irl.evaluate(
+        {"recall, refined": LR, "AP": "AP"}, nested(QRELS), nested(RUN)
+    )
     assert named.columns.tolist() == ["recall, refined", "AP"]
     assert named["recall, refined"].tolist() == values["LR"].tolist()
 
@@ -700,7 +808,10 @@ def test_means_are_those_of_ir_measures() -> None:
     for run in runs():
         means = irl.evaluate(ALL, nested(QRELS), run, aggregate=True)
         assert means.index.tolist() == list(map(str, ALL))
-        wanted = {str(m): v for m, v in ir_measures.calc_aggregate(ALL, nested(QRELS), run).items()}
+        wanted = {
+            str(m): v
+            for m, v in ir_measures.calc_aggregate(ALL, nested(QRELS), run).items()
+        }
         ours = list(map(str, OURS))
         assert means[ours].to_dict() == {name: wanted[name] for name in ours}
         assert means.to_dict() == pytest.approx(
@@ -709,7 +820,9 @@ def test_means_are_those_of_ir_measures() -> None:
 
 
 def test_counts_are_added_up_not_averaged() -> None:
-    means = irl.evaluate(["NumQ", "NumRet", "TSE"], nested(QRELS), nested(RUN), aggregate=True)
+    means = irl.evaluate(
+        ["NumQ", "NumRet", "TSE"], nested(QRELS), nested(RUN), aggregate=True
+    )
     wanted = ir_measures.calc_aggregate(
         [ir_measures.NumQ, ir_measures.NumRet], nested(QRELS), nested(RUN)
     )
@@ -725,7 +838,9 @@ def test_queries_of_negative_grades_only_reach_other_programs_with_grade_0() -> 
         "q1": [-1, 1],
     }
     for _ in range(20):  # pytrec_eval did not always come to an end
-        values = irl.evaluate(["nDCG", "AP"], qrels, {"q0": {"a": 1.0}, "q1": {"a": 1.0}})
+        values = irl.evaluate(
+            ["nDCG", "AP"], qrels, {"q0": {"a": 1.0}, "q1": {"a": 1.0}}
+        )
     assert values.to_numpy().tolist() == [[0, 0], [1, 1]]
 
 
@@ -742,7 +857,10 @@ class WeightedQrel(NamedTuple):
 def test_whole_and_fractional_numbers_may_mix() -> None:
     run = {"1": {"a": 2.0, "b": 1.0}}
     mixed = [WeightedQrel("1", "a", 1, "s", 1), WeightedQrel("1", "b", 1.0, "t", 0.5)]
-    floats = [WeightedQrel("1", "a", 1.0, "s", 1.0), WeightedQrel("1", "b", 1.0, "t", 0.5)]
+    floats = [
+        WeightedQrel("1", "a", 1.0, "s", 1.0),
+        WeightedQrel("1", "b", 1.0, "t", 0.5),
+    ]
     wanted = irl.evaluate([RBU, TSE], pd.DataFrame(floats), run)
     assert_same(irl.evaluate([RBU, TSE], floats, run), wanted)
     assert_same(irl.evaluate([RBU, TSE], mixed, run), wanted)

@@ -70,15 +70,16 @@ def test_every_measure_of_ir_measures_that_trec_eval_has_is_the_same_one() -> No
         except ValueError:
             continue
         if known.name not in ("iprec_at_recall_X", "set_relative_P"):
-            assert equivalent(name).measure == known.measure.replace("@K", "@10").replace(
-                "=X", "=0.2"
-            )
+            assert equivalent(name).measure == known.measure.replace(
+                "@K", "@10"
+            ).replace("=X", "=0.2")
             assert ir_measures.parse_measure(equivalent(name).measure) == theirs
 
 
 def test_what_is_not_here_is_said() -> None:
     with pytest.raises(
-        ValueError, match=r"from_trec_eval: trec_eval's gm_map is not available here; use np.exp"
+        ValueError,
+        match=r"from_trec_eval: trec_eval's gm_map is not available here; use np.exp",
     ):
         from_trec_eval(["gm_map"])
     with pytest.raises(
@@ -86,11 +87,13 @@ def test_what_is_not_here_is_said() -> None:
     ):
         from_trec_eval(["mapp"])
     with pytest.raises(
-        ValueError, match=r"parameters of rbp, 'p=0.8', are not read here; .* as in RBP_TE.p=0.8."
+        ValueError,
+        match=r"parameters of rbp, 'p=0.8', are not read here; .* as in RBP_TE.p=0.8.",
     ):
         from_trec_eval(["rbp.p=0.8"])
     with pytest.raises(
-        ValueError, match="trec_eval's rbp_resid is not available here; use the residual of RBP"
+        ValueError,
+        match="trec_eval's rbp_resid is not available here; use the residual of RBP",
     ):
         from_trec_eval(["rbp_resid.p=0.8"])
     with pytest.raises(
@@ -119,7 +122,10 @@ def evaluated(*words: str) -> list[str]:
 @pytest.mark.slow_except("aplrob03a")
 @pytest.mark.parametrize("run", ["aplrob03a", "rutcor03100"])
 def test_the_command_prints_what_trec_eval_prints(data: Data, run: str) -> None:
-    qrels, path = data.path("robust2003/qrels.txt.gz"), data.path(f"robust2003/runs/{run}.gz")
+    qrels, path = (
+        data.path("robust2003/qrels.txt.gz"),
+        data.path(f"robust2003/runs/{run}.gz"),
+    )
     theirs = data.vectors("trec_eval10-robust2003.json")["runs"][run]
     theirs.pop("rbp_resid")
     printed = evaluated(str(qrels), str(path), "-m", *theirs, "--by-query")
@@ -130,7 +136,8 @@ def test_the_command_prints_what_trec_eval_prints(data: Data, run: str) -> None:
     }
     assert by_query <= set(printed)
     means = {
-        f"{name:<22}\tall\t{np.mean([*values.values()]):6.4f}" for name, values in theirs.items()
+        f"{name:<22}\tall\t{np.mean([*values.values()]):6.4f}"
+        for name, values in theirs.items()
     }
     assert means | {f"{'runid':<22}\tall\t{run}"} == set(printed) - by_query
 
@@ -139,7 +146,9 @@ def test_the_command_prints_the_official_measures_in_their_order() -> None:
     folder = Path(demo.__file__).parent
     names = [
         line.split()[0]
-        for line in evaluated(str(folder / "qrels.tsv"), str(folder / "runs" / "bm25.run"))
+        for line in evaluated(
+            str(folder / "qrels.tsv"), str(folder / "runs" / "bm25.run")
+        )
     ]
     start = [
         "runid",
@@ -168,8 +177,13 @@ def test_the_first_line_is_what_the_run_calls_itself(tmp_path: Path) -> None:
     (tmp_path / "renamed.run").write_bytes(
         b"# a comment\n" + (folder / "runs" / "bm25.run").read_bytes()
     )
-    lines = evaluated(str(folder / "qrels.tsv"), str(tmp_path / "renamed.run"), "-m", "map")
-    assert [line.split() for line in lines] == [["runid", "all", "bm25"], ["map", "all", "0.4979"]]
+    lines = evaluated(
+        str(folder / "qrels.tsv"), str(tmp_path / "renamed.run"), "-m", "map"
+    )
+    assert [line.split() for line in lines] == [
+        ["runid", "all", "bm25"],
+        ["map", "all", "0.4979"],
+    ]
 
 
 @pytest.mark.parametrize(
@@ -207,14 +221,33 @@ def test_counts_and_cutoffs_are_those_of_trec_eval_also_of_queries_that_the_run_
     qrels.write_text(
         "q1 0 a 1\nq1 0 b -1\nq1 0 c 0\nq1 0 x 2\nq2 0 a 1\nq2 0 d 1\nq3 0 a 1\nq3 0 b 1\nq4 0 e 0\n"
     )
-    run.write_text("q1 Q0 b 1 5 t\nq1 Q0 a 2 4 t\nq1 Q0 u 3 3 t\nq2 Q0 z 1 5 t\nq2 Q0 d 2 4 t\n")
+    run.write_text(
+        "q1 Q0 b 1 5 t\nq1 Q0 a 2 4 t\nq1 Q0 u 3 3 t\nq2 Q0 z 1 5 t\nq2 Q0 d 2 4 t\n"
+    )
     names = ["num_q", "num_rel", "num_rel_ret", "success", "unj", "map"]
-    assert main(["eval", str(qrels), str(run), "--format", "trec", "--by-query", "-m", *names]) == 0
+    assert (
+        main(
+            [
+                "eval",
+                str(qrels),
+                str(run),
+                "--format",
+                "trec",
+                "--by-query",
+                "-m",
+                *names,
+            ]
+        )
+        == 0
+    )
     lines = {
-        tuple(line.split()[:2]): line.split()[2] for line in capsys.readouterr().out.splitlines()
+        tuple(line.split()[:2]): line.split()[2]
+        for line in capsys.readouterr().out.splitlines()
     }
     of_all = {
-        name: value for (name, query), value in lines.items() if query == "all" and name != "runid"
+        name: value
+        for (name, query), value in lines.items()
+        if query == "all" and name != "runid"
     }
     assert of_all == {
         "num_q": "4",

@@ -19,7 +19,10 @@ def write(folder: Path, model: str, task: str, scores: Scores) -> None:
     path = folder / model / "revision" / f"{task}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
     content = {
-        split: [{"hf_subset": subset, "main_score": value} for subset, value in subsets.items()]
+        split: [
+            {"hf_subset": subset, "main_score": value}
+            for subset, value in subsets.items()
+        ]
         for split, subsets in scores.items()
     }
     path.write_text(json.dumps({"task_name": task, "scores": content}))
@@ -43,15 +46,30 @@ def values_of(folder: Path, **options: Any) -> dict[str, list[float]]:
 @pytest.mark.parametrize(
     ("a", "b", "expected", "missing"),
     [
-        ({"test": {"x": 0.9, "y": 0.5}}, {"test": {"x": 0.9}}, [0.9, 0.9], [("test", "y", ("b",))]),
-        ({"test": {"x": 0.9}}, {"test": {"x": 0.5, "y": 0.1}}, [0.9, 0.5], [("test", "y", ("a",))]),
+        (
+            {"test": {"x": 0.9, "y": 0.5}},
+            {"test": {"x": 0.9}},
+            [0.9, 0.9],
+            [("test", "y", ("b",))],
+        ),
+        (
+            {"test": {"x": 0.9}},
+            {"test": {"x": 0.5, "y": 0.1}},
+            [0.9, 0.5],
+            [("test", "y", ("a",))],
+        ),
         (
             {"dev": {"x": 0.2}, "test": {"x": 0.9}},
             {"dev": {"x": 0.3}},
             [0.2, 0.3],
             [("test", "x", ("b",))],
         ),
-        ({"test": {"x": 0.5, "y": 0.75}}, {"test": {"y": 0.5, "x": 0.25}}, [0.625, 0.375], []),
+        (
+            {"test": {"x": 0.5, "y": 0.75}},
+            {"test": {"y": 0.5, "x": 0.25}},
+            [0.625, 0.375],
+            [],
+        ),
     ],
 )
 def test_a_task_is_the_mean_over_what_both_have(
@@ -64,19 +82,28 @@ def test_a_task_is_the_mean_over_what_both_have(
     assert {cell.task for cell in found} <= {"T"}
 
 
-def test_what_is_missing_is_listed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_missing_is_listed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     folder = tasks(tmp_path, {"test": {"x": 0.9, "y": 0.5}}, {"test": {"x": 0.9}})
     said = "1 cell (task, split, subset) that some run lacks is left out: T test y, not of b."
     assert said in irl.compare(values=folder).summary(full=True)
     over_tasks = irl.benchmark(values=folder).summary(full=True)
-    assert "1 cell (task, split, subset) is missing for some run: T test y, not of b." in over_tasks
+    assert (
+        "1 cell (task, split, subset) is missing for some run: T test y, not of b."
+        in over_tasks
+    )
     assert "compared on the cells that both have (fewest: 4, a and b)" in over_tasks
-    assert said in irl.report(irl.compare(values=folder), tmp_path / "p.html").read_text()
+    assert (
+        said in irl.report(irl.compare(values=folder), tmp_path / "p.html").read_text()
+    )
     assert cli.main(["compare", "--values", str(folder), "--caveats"]) == 0
     assert said in " ".join(capsys.readouterr().out.split())
 
 
-def test_models_in_folders_of_their_own_are_compared_on_common_cells(tmp_path: Path) -> None:
+def test_models_in_folders_of_their_own_are_compared_on_common_cells(
+    tmp_path: Path,
+) -> None:
     write(tmp_path / "one", "a", "T", {"test": {"x": 0.9, "y": 0.5}})
     write(tmp_path / "two", "b", "T", {"test": {"x": 0.9}})
     table = read_values([tmp_path / "one", tmp_path / "two"])
@@ -95,9 +122,15 @@ def test_nothing_in_common_is_an_error_or_skipped(tmp_path: Path) -> None:
     assert (table.skipped, len(table.query_ids)) == (("T",), 3)
 
 
-def test_null_follows_missing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_null_follows_missing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     alone = tasks(tmp_path / "alone", {"test": {"x": None}}, {"test": {"x": 0.8}})
-    some = tasks(tmp_path / "some", {"test": {"x": None, "y": 0.5}}, {"test": {"x": 0.8, "y": 0.5}})
+    some = tasks(
+        tmp_path / "some",
+        {"test": {"x": None, "y": 0.5}},
+        {"test": {"x": 0.8, "y": 0.5}},
+    )
     for folder in (alone, some):
         with pytest.raises(
             ValueError,
@@ -117,18 +150,25 @@ def test_null_follows_missing(tmp_path: Path, capsys: pytest.CaptureFixture[str]
 def test_a_task_that_a_model_lacks_follows_missing(tmp_path: Path) -> None:
     folder = tasks(tmp_path, {"test": {"x": 0.9}}, {"test": {"x": 0.8}})
     (folder / "b" / "revision" / "T.json").unlink()
-    with pytest.raises(ValueError, match="the main_score of run 'b' for query 'T' is missing"):
+    with pytest.raises(
+        ValueError, match="the main_score of run 'b' for query 'T' is missing"
+    ):
         read_values(folder)
     assert read_values(folder, missing="skip").skipped == ("T",)
 
 
 def test_files_of_before_version_1_11_are_named(tmp_path: Path) -> None:
     folder = tasks(tmp_path, {"test": {"x": 0.9}}, {"test": {"x": 0.8}})
-    old = {"mteb_dataset_name": "Old", "mteb_version": "1.1.1", "test": {"ndcg_at_10": 0.5}}
+    old = {
+        "mteb_dataset_name": "Old",
+        "mteb_version": "1.1.1",
+        "test": {"ndcg_at_10": 0.5},
+    }
     for model in "ab":
         (folder / model / "revision" / "Old.json").write_text(json.dumps(old))
     with pytest.raises(
-        ValueError, match=r"a/revision/Old.json: written by MTEB before version 1.11 .and 1 other"
+        ValueError,
+        match=r"a/revision/Old.json: written by MTEB before version 1.11 .and 1 other",
     ):
         read_values(folder)
 
@@ -138,7 +178,9 @@ def test_a_task_in_two_revisions_is_refused(tmp_path: Path) -> None:
     other = folder / "a" / "older" / "T.json"
     other.parent.mkdir()
     other.write_bytes((folder / "a" / "revision" / "T.json").read_bytes())
-    with pytest.raises(ValueError, match=r"the task 'T' of run 'a' is also in .*T.json; keep one"):
+    with pytest.raises(
+        ValueError, match=r"the task 'T' of run 'a' is also in .*T.json; keep one"
+    ):
         read_values(folder)
 
 
@@ -162,13 +204,20 @@ def results_of(
 
 SPLITS = {
     "dev": [{"hf_subset": "de", "main_score": 0.1}],
-    "test": [{"hf_subset": "de", "main_score": 0.5}, {"hf_subset": "en", "main_score": 0.9}],
+    "test": [
+        {"hf_subset": "de", "main_score": 0.5},
+        {"hf_subset": "en", "main_score": 0.9},
+    ],
 }
 
 
 @pytest.mark.parametrize(
     ("where", "value"),
-    [({"split": "test"}, 0.7), ({"subset": "en"}, 0.9), ({"split": "dev", "subset": "de"}, 0.1)],
+    [
+        ({"split": "test"}, 0.7),
+        ({"subset": "en"}, 0.9),
+        ({"split": "dev", "subset": "de"}, 0.1),
+    ],
 )
 def test_a_split_or_subset_is_chosen_by_where(
     where: dict[str, str], value: float, tmp_path: Path
@@ -177,11 +226,15 @@ def test_a_split_or_subset_is_chosen_by_where(
         results_of(tmp_path, model, SPLITS)
     table = read_values(tmp_path, where=where)
     assert table.values["main_score"].round(6).tolist() == [[value], [value]]
-    with pytest.raises(ValueError, match="results of MTEB have split and subset, not 'lang'"):
+    with pytest.raises(
+        ValueError, match="results of MTEB have split and subset, not 'lang'"
+    ):
         read_values(tmp_path, where={"lang": "en"})
 
 
-def test_folders_of_models_are_called_by_the_model_or_as_the_user_says(tmp_path: Path) -> None:
+def test_folders_of_models_are_called_by_the_model_or_as_the_user_says(
+    tmp_path: Path,
+) -> None:
     folders = [results_of(tmp_path / "r", model, SPLITS) for model in ("a", "b")]
     assert read_values(folders[0]).runs == ["a"]
     assert read_values(folders).runs == ["a", "b"]
@@ -198,17 +251,21 @@ def test_what_mteb_itself_writes(tmp_path: Path) -> None:
 
     tasks = [retrieval.MockRetrievalTask(), retrieval.MockMultilingualRetrievalTask()]
     model = mteb.get_model("mteb/baseline-random-encoder")
-    results = mteb.evaluate(model, tasks, cache=ResultCache(tmp_path), show_progress_bar=False)
+    results = mteb.evaluate(
+        model, tasks, cache=ResultCache(tmp_path), show_progress_bar=False
+    )
     table = read_values(tmp_path)
     assert table.runs == ["mteb__baseline-random-encoder"]
     scores = {result.task_name: result.get_score() for result in results.task_results}
-    assert dict(zip(table.query_ids, table.values["main_score"][0], strict=True)) == pytest.approx(
-        scores
-    )
+    assert dict(
+        zip(table.query_ids, table.values["main_score"][0], strict=True)
+    ) == pytest.approx(scores)
 
 
 @pytest.mark.parametrize("key", ["mteb_dataset_name", "mteb_version"])
-def test_an_older_result_is_an_error_by_either_of_its_keys(key: str, tmp_path: Path) -> None:
+def test_an_older_result_is_an_error_by_either_of_its_keys(
+    key: str, tmp_path: Path
+) -> None:
     folder = tasks(tmp_path, {"test": {"x": 0.5}}, {"test": {"x": 0.5}})
     path = folder / "old" / "revision" / "T.json"
     path.parent.mkdir(parents=True)
@@ -231,6 +288,8 @@ def test_other_files_among_results_are_named(content: Any, tmp_path: Path) -> No
     path = folder / "other" / "revision" / "T.json"
     path.parent.mkdir(parents=True)
     path.write_text(json.dumps(content))
-    with pytest.warns(UserWarning, match=r"T\.json: no result of MTEB .* and left out$"):
+    with pytest.warns(
+        UserWarning, match=r"T\.json: no result of MTEB .* and left out$"
+    ):
         table = read_values(folder)
     assert "other" not in table.runs

@@ -22,7 +22,10 @@ QRELS = {"q1": {"a": 1, "b": 2}, "q2": {"c": 1}}
 RUN = {"q1": {"a": 2.5, "x": 1.5, "b": 0.25}, "q2": {"c": 0.5}}
 QREL_ROWS = [(q, d, grade) for q, docs in QRELS.items() for d, grade in docs.items()]
 RUN_ROWS = [(q, d, score) for q, docs in RUN.items() for d, score in docs.items()]
-OUR_QRELS, OUR_RUN = ["query_id", "doc_id", "relevance"], ["query_id", "doc_id", "score"]
+OUR_QRELS, OUR_RUN = (
+    ["query_id", "doc_id", "relevance"],
+    ["query_id", "doc_id", "score"],
+)
 
 
 def values(qrels: Any, run: Any) -> list[list[float]]:
@@ -47,8 +50,13 @@ def exact(number: float) -> decimal.Decimal:
     return decimal.Decimal(str(number))
 
 
-def exact_dicts(nested: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, decimal.Decimal]]:
-    return {q: {d: exact(number) for d, number in docs.items()} for q, docs in nested.items()}
+def exact_dicts(
+    nested: Mapping[str, Mapping[str, float]],
+) -> dict[str, dict[str, decimal.Decimal]]:
+    return {
+        q: {d: exact(number) for d, number in docs.items()}
+        for q, docs in nested.items()
+    }
 
 
 def stand_in(package: str, name: str, **attributes: Any) -> Any:
@@ -71,7 +79,9 @@ def records(rows: list[Any], names: list[str], ids: str) -> Any:
 
 
 def trectools(attribute: str, rows: list[Any], names: list[str]) -> Any:
-    return stand_in("trectools", "Trec", **{attribute: frame(rows, names).assign(q0=0, system="x")})
+    return stand_in(
+        "trectools", "Trec", **{attribute: frame(rows, names).assign(q0=0, system="x")}
+    )
 
 
 HELD: dict[str, Callable[[], tuple[Any, Any]]] = {
@@ -81,7 +91,9 @@ HELD: dict[str, Callable[[], tuple[Any, Any]]] = {
         frame([(q, d, exact(s)) for q, d, s in RUN_ROWS], OUR_RUN),
     ),
     "decimals in Polars": lambda: (
-        pl.DataFrame(frame(QREL_ROWS, OUR_QRELS)).cast({"relevance": pl.Decimal(10, 2)}),
+        pl.DataFrame(frame(QREL_ROWS, OUR_QRELS)).cast(
+            {"relevance": pl.Decimal(10, 2)}
+        ),
         pl.DataFrame(frame(RUN_ROWS, OUR_RUN)).cast({"score": pl.Decimal(10, 2)}),
     ),
     "dicts": lambda: (dicts(QREL_ROWS, OUR_QRELS), dicts(RUN_ROWS, OUR_RUN)),
@@ -117,7 +129,10 @@ HELD: dict[str, Callable[[], tuple[Any, Any]]] = {
     "hits in tuples": lambda: (QRELS, {q: tuple(found) for q, found in hits().items()}),
     "hits of some queries": lambda: (QRELS, {"q0": [], **hits()}),
     "pairs": lambda: (QRELS, {q: list(docs.items()) for q, docs in RUN.items()}),
-    "records": lambda: (records(QREL_ROWS, OUR_QRELS, "U9"), records(RUN_ROWS, OUR_RUN, "U9")),
+    "records": lambda: (
+        records(QREL_ROWS, OUR_QRELS, "U9"),
+        records(RUN_ROWS, OUR_RUN, "U9"),
+    ),
     "records of bytes": lambda: (
         records(QREL_ROWS, OUR_QRELS, "S9"),
         records(RUN_ROWS, OUR_RUN, "S9"),
@@ -143,7 +158,9 @@ def test_trectools_itself() -> None:
     trectools = pytest.importorskip("trectools")
     qrels, run = trectools.TrecQrel(), trectools.TrecRun()
     qrels.qrels_data = frame(QREL_ROWS, ["query", "docid", "rel"]).assign(q0=0)
-    run.run_data = frame(RUN_ROWS, ["query", "docid", "score"]).assign(q0="Q0", rank=1, system="x")
+    run.run_data = frame(RUN_ROWS, ["query", "docid", "score"]).assign(
+        q0="Q0", rank=1, system="x"
+    )
     assert values(qrels, run) == EXPECTED
 
 
@@ -154,16 +171,23 @@ def test_duckdb(how: str) -> None:
     connection.register("qrels", qrels)
     connection.register("run", run)
     found = [
-        connection.sql("select query_id, doc_id, relevance::decimal(4, 1) relevance from qrels"),
+        connection.sql(
+            "select query_id, doc_id, relevance::decimal(4, 1) relevance from qrels"
+        ),
         connection.sql("select query_id, doc_id, score::decimal(10, 2) score from run"),
     ]
-    assert values(*(one if how == "sql" else getattr(one, how)() for one in found)) == EXPECTED
+    assert (
+        values(*(one if how == "sql" else getattr(one, how)() for one in found))
+        == EXPECTED
+    )
 
 
 @pytest.mark.parametrize("how", ["Dataset", "IterableDataset"])
 def test_hugging_face(how: str) -> None:
     datasets = pytest.importorskip("datasets")
-    qrels = datasets.Dataset.from_list(dicts(QREL_ROWS, ["query-id", "corpus-id", "score"]))
+    qrels = datasets.Dataset.from_list(
+        dicts(QREL_ROWS, ["query-id", "corpus-id", "score"])
+    )
     run = datasets.Dataset.from_list(dicts(RUN_ROWS, OUR_RUN))
     if how == "IterableDataset":
         qrels, run = qrels.to_iterable_dataset(), run.to_iterable_dataset()
@@ -201,14 +225,17 @@ def test_a_pattern_names_the_parts_of_one_run_or_of_the_qrels(
         == EXPECTED
     )
     with pytest.warns(
-        UserWarning, match=r"day \*: query 'q1' is not contiguous; reading the file again"
+        UserWarning,
+        match=r"day \*: query 'q1' is not contiguous; reading the file again",
     ):
         assert values("parts/**", "day *") == EXPECTED  # folders that match
     result = irl.compare("parts/*", {"all": "run.*", "one": "run.0"}, "RR")
     assert result.means()["mean"].tolist() == [1.0, 0.5]
     for qrels, run in (("parts/*.csv", "run.?"), ("parts/*", "runs/*.parquet")):
         pattern = qrels if "csv" in qrels else run
-        with pytest.raises(ValueError, match=re.escape(f"{pattern}: no file matches this pattern")):
+        with pytest.raises(
+            ValueError, match=re.escape(f"{pattern}: no file matches this pattern")
+        ):
             values(qrels, run)
     with pytest.raises(ValueError, match=r"no file matches"):
         irl.load("parts/*.csv")
@@ -217,7 +244,9 @@ def test_a_pattern_names_the_parts_of_one_run_or_of_the_qrels(
 def test_a_file_whose_name_looks_like_a_pattern_is_that_file(tmp_path: Path) -> None:
     for name, documents in (("run[1]", "ab"), ("run1", "ba")):
         (tmp_path / name).write_text(
-            "".join(f"q Q0 {doc} 1 {2 - rank} x\n" for rank, doc in enumerate(documents))
+            "".join(
+                f"q Q0 {doc} 1 {2 - rank} x\n" for rank, doc in enumerate(documents)
+            )
         )
     found = irl.evaluate("RR", {"q": {"a": 1}}, tmp_path / "run[1]")
     assert found["RR"].tolist() == [1.0]
@@ -225,7 +254,8 @@ def test_a_file_whose_name_looks_like_a_pattern_is_that_file(tmp_path: Path) -> 
 
 @pytest.mark.parametrize("as_path", [str, Path])
 @pytest.mark.parametrize(
-    "names", [(OUR_QRELS, OUR_RUN), (["qid", "docno", "label"], ["qid", "docno", "score"])]
+    "names",
+    [(OUR_QRELS, OUR_RUN), (["qid", "docno", "label"], ["qid", "docno", "score"])],
 )
 def test_folders_of_parquet(
     as_path: Callable[[Path], Any], names: tuple[list[str], list[str]], tmp_path: Path
@@ -254,7 +284,11 @@ def test_arrow(how: str, tmp_path: Path) -> None:
 
     def read(path: Path) -> Any:
         found = arrow.dataset(sorted(map(str, path.glob("*.parquet"))))
-        as_reader = {"dataset": lambda: found, "scanner": found.scanner, "table": found.to_table}
+        as_reader = {
+            "dataset": lambda: found,
+            "scanner": found.scanner,
+            "table": found.to_table,
+        }
         return as_reader[how]() if how in as_reader else found.scanner().to_reader()
 
     qrels, run = (
@@ -270,15 +304,22 @@ def test_arrow(how: str, tmp_path: Path) -> None:
 def test_files_of_ranks(tmp_path: Path) -> None:
     path = tmp_path / "run.tsv"
     lines = [
-        f"{q}\t{d}\t{rank}\n" for q, docs in RUN.items() for rank, d in enumerate(docs, start=1)
+        f"{q}\t{d}\t{rank}\n"
+        for q, docs in RUN.items()
+        for rank, d in enumerate(docs, start=1)
     ]
-    for text in ("".join(lines), "".join(lines[::-1])):  # the ranks count, not the order of lines
+    for text in (
+        "".join(lines),
+        "".join(lines[::-1]),
+    ):  # the ranks count, not the order of lines
         path.write_text(text, encoding="utf-8")
         assert values(QRELS, path) == EXPECTED
 
 
 @pytest.mark.parametrize("ranks", [(1, 1), (1, 3), (0, 1), (2, 3), (5, 2)])
-def test_files_whose_third_field_is_no_rank(ranks: tuple[int, int], tmp_path: Path) -> None:
+def test_files_whose_third_field_is_no_rank(
+    ranks: tuple[int, int], tmp_path: Path
+) -> None:
     path = tmp_path / "run.tsv"
     path.write_text(f"q1 a {ranks[0]}\nq1 b {ranks[1]}\n", encoding="utf-8")
     with pytest.raises(
@@ -297,7 +338,9 @@ def test_files_whose_third_field_is_no_rank(ranks: tuple[int, int], tmp_path: Pa
         (b"PK\x03\x04", "it is a zip archive"),
     ],
 )
-def test_files_are_called_what_they_are(name: str, start: bytes, says: str, tmp_path: Path) -> None:
+def test_files_are_called_what_they_are(
+    name: str, start: bytes, says: str, tmp_path: Path
+) -> None:
     path = tmp_path / name
     path.write_bytes(start + b"\0\xff" * 20)
     for qrels, run in ((path, RUN), (QRELS, path)):
@@ -326,7 +369,10 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: type("DatasetDict", (dict,), {"__module__": "datasets.d"})(dev=1),
         "has splits .'dev'.",
     ),
-    "an array": (lambda: np.zeros((2, 3)), r"an array of shape \(2, 3\), without ids; .*top_k"),
+    "an array": (
+        lambda: np.zeros((2, 3)),
+        r"an array of shape \(2, 3\), without ids; .*top_k",
+    ),
     "a column": (lambda: np.zeros(3), "it is a single column, without ids"),
     "odd dicts": (
         lambda: [*dicts(RUN_ROWS, OUR_RUN), {"query_id": "q"}],
@@ -337,7 +383,9 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
         "document 'a' occurs twice for query 'q1'",
     ),
     "half hits": (
-        lambda: {"q1": [Hit("a", 1), *[Hit("b", 1)] * 0, Hit("c", 0), Hit("d", 0), "e"]},
+        lambda: {
+            "q1": [Hit("a", 1), *[Hit("b", 1)] * 0, Hit("c", 0), Hit("d", 0), "e"]
+        },
         "'e' among its hits",
     ),
     "lists": (
@@ -374,7 +422,9 @@ def test_top_k_is_the_run_that_it_describes() -> None:
 
 
 def test_places_may_be_the_ids() -> None:
-    run = top_k([1, 2], np.array([[30, 20], [10, -1]]), np.array([[2.0, 1.0], [1.0, 0.0]]))
+    run = top_k(
+        [1, 2], np.array([[30, 20], [10, -1]]), np.array([[2.0, 1.0], [1.0, 0.0]])
+    )
     assert run.values.tolist() == [[1, 30, 2.0], [1, 20, 1.0], [2, 10, 1.0]]
     assert values({1: {20: 1}, 2: {10: 1}}, run) == values(
         {"1": {"20": 1}, "2": {"10": 1}}, {"1": {"30": 2, "20": 1}, "2": {"10": 1}}
@@ -397,7 +447,8 @@ def test_arrays_of_other_shapes(arguments: Any, says: str) -> None:
 @pytest.mark.parametrize("places", [[[2]], [["a"]], [[0.0]]])
 def test_places_without_a_name(places: Any) -> None:
     with pytest.raises(
-        ValueError, match=r"^top_k: with names, documents must be places below their number, 2"
+        ValueError,
+        match=r"^top_k: with names, documents must be places below their number, 2",
     ):
         top_k(["q"], places, [[1.0]], names=["a", "b"])
 
@@ -410,9 +461,13 @@ def test_places_without_a_name(places: Any) -> None:
 )
 def test_evaluate_says_which_way_round(measures: Any) -> None:
     order = r"order is evaluate\(measures, qrels, run\)"
-    with pytest.raises(ValueError, match=f"^evaluate: the third argument is a measure .*{order}"):
+    with pytest.raises(
+        ValueError, match=f"^evaluate: the third argument is a measure .*{order}"
+    ):
         irl.evaluate(QRELS, RUN, measures)  # type: ignore[call-overload]
-    with pytest.raises(ValueError, match=f"^evaluate: the second argument is a measure .*{order}"):
+    with pytest.raises(
+        ValueError, match=f"^evaluate: the second argument is a measure .*{order}"
+    ):
         irl.evaluate(QRELS, measures, RUN)  # type: ignore[call-overload]
     with pytest.raises(ValueError, match=order):
         irl.evaluate("qrels.txt", "a.run", measures)
@@ -422,11 +477,16 @@ def test_evaluate_says_which_way_round(measures: Any) -> None:
 
 
 def test_a_failed_download_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    ir_datasets, requests = pytest.importorskip("ir_datasets"), pytest.importorskip("requests")
+    ir_datasets, requests = (
+        pytest.importorskip("ir_datasets"),
+        pytest.importorskip("requests"),
+    )
 
     def fail(*_: Any) -> Iterator[Any]:
         request = requests.Request("GET", "https://example.org/qrels.zip").prepare()
-        raise requests.ConnectionError("Max retries exceeded\nwith url: ...", request=request)
+        raise requests.ConnectionError(
+            "Max retries exceeded\nwith url: ...", request=request
+        )
         yield
 
     dataset = ir_datasets.load("beir/scifact/test")

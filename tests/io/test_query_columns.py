@@ -23,8 +23,12 @@ ACC = [0.0, 1.0, 0.5] * 4
 WORDS = [f"item {i * 7 % N}" for i in range(N)]
 
 
-def frame(column: str = "doc_id", ids: list[Any] | None = None, **more: Any) -> pd.DataFrame:
-    return pd.DataFrame({column: list(range(N)) if ids is None else ids, "acc": ACC, **more})
+def frame(
+    column: str = "doc_id", ids: list[Any] | None = None, **more: Any
+) -> pd.DataFrame:
+    return pd.DataFrame(
+        {column: list(range(N)) if ids is None else ids, "acc": ACC, **more}
+    )
 
 
 def turned(table: pd.DataFrame) -> pd.DataFrame:
@@ -82,22 +86,38 @@ def equal_item_by_item(values: Any, **options: Any) -> None:
 @FORM
 @pytest.mark.parametrize(
     "column",
-    ["doc_id", "instance_id", "sample_id", "question_id", "id", "idx", "uid", "qid", "Query_ID"],
+    [
+        "doc_id",
+        "instance_id",
+        "sample_id",
+        "question_id",
+        "id",
+        "idx",
+        "uid",
+        "qid",
+        "Query_ID",
+    ],
 )
 def test_a_known_name_pairs_rows_in_any_order(
     form: Callable[..., Any], column: str, tmp_path: Path
 ) -> None:
     a = frame(column)
-    equal_item_by_item({"a": form(a, tmp_path / "a"), "b": form(turned(a), tmp_path / "b")})
+    equal_item_by_item(
+        {"a": form(a, tmp_path / "a"), "b": form(turned(a), tmp_path / "b")}
+    )
 
 
 @FORM
-@pytest.mark.parametrize("ids", [WORDS, [400 + i for i in range(N)], [f"{i:03}" for i in range(N)]])
+@pytest.mark.parametrize(
+    "ids", [WORDS, [400 + i for i in range(N)], [f"{i:03}" for i in range(N)]]
+)
 def test_the_only_column_of_ids_pairs_rows(
     form: Callable[..., Any], ids: list[Any], tmp_path: Path
 ) -> None:
     a = frame("problem", ids, latency=[0.25 * i for i in range(N)], split=["test"] * N)
-    equal_item_by_item({"a": form(a, tmp_path / "a"), "b": form(turned(a), tmp_path / "b")})
+    equal_item_by_item(
+        {"a": form(a, tmp_path / "a"), "b": form(turned(a), tmp_path / "b")}
+    )
 
 
 @FORM
@@ -130,13 +150,17 @@ def test_two_columns_that_could_be_ids_are_refused(
     "table",
     [
         pd.DataFrame({"acc": ACC}),
-        pd.DataFrame({"acc": np.linspace(0, 1, N)}),  # a score is no id, although it is unique
+        pd.DataFrame(
+            {"acc": np.linspace(0, 1, N)}
+        ),  # a score is no id, although it is unique
         pd.DataFrame({"index": range(N), "acc": ACC}),
         pd.DataFrame({"Unnamed: 0": range(1, N + 1), "acc": ACC}),
         pd.DataFrame({"rank": range(1, N + 1), "acc": ACC}),
         pd.DataFrame({"tokens": range(10, 10 + N), "acc": ACC}),  # in b, other numbers
         pd.DataFrame({"acc": ACC}, index=range(N)[::-1]),
-        pd.DataFrame({"acc": ACC}, index=range(10, 10 + N)).iloc[::-1],  # as after df.iloc[10:]
+        pd.DataFrame({"acc": ACC}, index=range(10, 10 + N)).iloc[
+            ::-1
+        ],  # as after df.iloc[10:]
         pd.DataFrame({"index": range(10, 10 + N), "acc": ACC}),
         pd.DataFrame({"answer": [f"{i}" * 3 + "x" for i in range(N)], "acc": ACC}),
     ],
@@ -153,14 +177,19 @@ def test_rows_are_not_paired_by_their_number(
     if form is not FORMS["pandas"]:
         table, other = table.reset_index(drop=True), other.reset_index(drop=True)
     parts = {"a": form(table, tmp_path / "a"), "b": form(other, tmp_path / "b")}
-    with pytest.raises(ValueError, match=r"(no column that names queries|expected a header)"):
+    with pytest.raises(
+        ValueError, match=r"(no column that names queries|expected a header)"
+    ):
         read_values(parts)
 
 
 def test_an_index_that_was_filtered_is_no_id_where_a_column_is() -> None:
     a = frame("problem", WORDS)
     b = turned(a)
-    parts = {"a": a.iloc[[0, 2, 5, 7]], "b": b[b["problem"].isin(a["problem"][[0, 2, 5, 7]])]}
+    parts = {
+        "a": a.iloc[[0, 2, 5, 7]],
+        "b": b[b["problem"].isin(a["problem"][[0, 2, 5, 7]])],
+    }
     parts["b"].index = parts["a"].index[::-1]
     table = read_values(parts)
     assert sorted(table.query_ids) == sorted(a["problem"][[0, 2, 5, 7]])
@@ -170,15 +199,21 @@ def test_an_index_that_was_filtered_is_no_id_where_a_column_is() -> None:
 def test_one_missing_row_shifts_nothing(tmp_path: Path) -> None:
     a = frame("problem", WORDS)
     parts = {"a": a, "b": turned(a.drop(index=3))}
-    with pytest.raises(ValueError, match="of run 'b' for query 'item 9' is missing; add it"):
+    with pytest.raises(
+        ValueError, match="of run 'b' for query 'item 9' is missing; add it"
+    ):
         read_values(parts)
     table = read_values(parts, missing="skip")
     assert table.skipped == ("item 9",)
     np.testing.assert_array_equal(*table.values["acc"])
 
 
-@pytest.mark.parametrize("columns", [["sample_id", "model", "accuracy"], ["problem", "run", "acc"]])
-@pytest.mark.parametrize("form", [form for name, form in FORMS.items() if name != "named index"])
+@pytest.mark.parametrize(
+    "columns", [["sample_id", "model", "accuracy"], ["problem", "run", "acc"]]
+)
+@pytest.mark.parametrize(
+    "form", [form for name, form in FORMS.items() if name != "named index"]
+)
 def test_one_long_table_of_all_runs(
     form: Callable[..., Any], columns: list[str], tmp_path: Path
 ) -> None:
@@ -189,19 +224,31 @@ def test_one_long_table_of_all_runs(
 
 
 def test_texts_that_repeat_are_no_rows() -> None:
-    a = pd.DataFrame({"question": ["why?", "why?", "how?"], "faithfulness": [0.1, 0.2, 0.3]})
+    a = pd.DataFrame(
+        {"question": ["why?", "why?", "how?"], "faithfulness": [0.1, 0.2, 0.3]}
+    )
     with pytest.raises(
         ValueError,
         match=r"row 2, .*of run 'a' for query 'why.' is given twice .first: .*row 1.*keep",
     ):
         read_values({"a": a, "b": a})
-    with pytest.raises(ValueError, match="if item names the queries, say so: query='item'"):
-        read_values({"a": a.assign(item=["x", "y", "z"]), "b": a.assign(item=["x", "y", "z"])})
+    with pytest.raises(
+        ValueError, match="if item names the queries, say so: query='item'"
+    ):
+        read_values(
+            {"a": a.assign(item=["x", "y", "z"]), "b": a.assign(item=["x", "y", "z"])}
+        )
 
 
 REPEATS = {
-    "filter": (["strict", "flexible"], r"keep those of one, such as where={'filter': 'strict'}$"),
-    "epoch": ([1, 2], "say what they are: repeats=.*; to keep one, as where={'epoch': '1'} does"),
+    "filter": (
+        ["strict", "flexible"],
+        r"keep those of one, such as where={'filter': 'strict'}$",
+    ),
+    "epoch": (
+        [1, 2],
+        "say what they are: repeats=.*; to keep one, as where={'epoch': '1'} does",
+    ),
     "seed": ([13, 14], "say what they are: repeats=.* hides how much they vary"),
     "prompt_style": (["plain", "chain"], "such as where={'prompt_style': 'plain'}"),
     "dataset": (["x", "y"], "or give them to benchmark as several collections"),
@@ -244,47 +291,87 @@ def test_repeated_ids_under_an_unknown_name_are_recognised_at_once(
 def _of_two_runs(ids_of_a: list[Any], **columns: Any) -> dict[str, pd.DataFrame]:
     """Return values of two runs with ids under an unknown name; the first run repeats one."""
     a = pd.DataFrame({"thing": ids_of_a, "acc": [0.5, 0.25, 0.125, 0.75], **columns})
-    return {"a": a, "b": pd.DataFrame({"thing": sorted(set(ids_of_a)), "acc": [0.5, 0.25, 0.75]})}
+    return {
+        "a": a,
+        "b": pd.DataFrame({"thing": sorted(set(ids_of_a)), "acc": [0.5, 0.25, 0.75]}),
+    }
 
 
-@pytest.mark.parametrize("convert", [lambda table: table, pl.DataFrame, pa.Table.from_pandas])
-@pytest.mark.parametrize("ids", [["x", "x", "y", "z"], ["x", "y", "z", "x"], [31, 35, 37, 35]])
-def test_ids_given_twice_under_an_unknown_name_are_named(ids: list[Any], convert: Any) -> None:
+@pytest.mark.parametrize(
+    "convert", [lambda table: table, pl.DataFrame, pa.Table.from_pandas]
+)
+@pytest.mark.parametrize(
+    "ids", [["x", "x", "y", "z"], ["x", "y", "z", "x"], [31, 35, 37, 35]]
+)
+def test_ids_given_twice_under_an_unknown_name_are_named(
+    ids: list[Any], convert: Any
+) -> None:
     values = {name: convert(table) for name, table in _of_two_runs(ids).items()}
     row = next(i for i, one in enumerate(ids) if one in ids[:i])
     again = f"run 'a', row {row + 1} has '{ids[row]}' again"
-    way_out = "if thing names the queries, say so: query='thing', and keep one row of each: "
+    way_out = (
+        "if thing names the queries, say so: query='thing', and keep one row of each: "
+    )
     with pytest.raises(ValueError, match=re.escape(way_out + again)):
         read_values(values)
 
 
-def test_ids_given_twice_in_a_long_table_or_the_second_run_are_named(tmp_path: Path) -> None:
+def test_ids_given_twice_in_a_long_table_or_the_second_run_are_named(
+    tmp_path: Path,
+) -> None:
     tables = _of_two_runs(["x", "y", "y", "z"])
     parts = [table.assign(model=name) for name, table in tables.items()]
     long = pd.concat(parts, ignore_index=True)
-    for values in (long, csv(long, tmp_path / "long"), json_lines(long, tmp_path / "lines")):
-        with pytest.raises(ValueError, match=r"query='thing', and keep one row of each: .*'y' ag"):
+    for values in (
+        long,
+        csv(long, tmp_path / "long"),
+        json_lines(long, tmp_path / "lines"),
+    ):
+        with pytest.raises(
+            ValueError, match=r"query='thing', and keep one row of each: .*'y' ag"
+        ):
             read_values(values)
-    with pytest.raises(ValueError, match="query='thing', and keep one row of each: run 'a', row 3"):
+    with pytest.raises(
+        ValueError, match="query='thing', and keep one row of each: run 'a', row 3"
+    ):
         read_values({"b": tables["b"], "a": tables["a"]})
 
 
 def test_repeats_of_a_long_table_under_unknown_names_are_named() -> None:
-    rows = [(run, item, part) for run in "ab" for item in "wxyz" for part in ("left", "right")]
+    rows = [
+        (run, item, part)
+        for run in "ab"
+        for item in "wxyz"
+        for part in ("left", "right")
+    ]
     long = pd.DataFrame(rows, columns=["model", "thing", "half"]).assign(acc=0.5)
     way_out = "say so: query='thing', and keep the rows of one half, such as where={'half': 'left'}"
     with pytest.raises(ValueError, match=re.escape(way_out)):
         read_values(long)
-    assert read_values(long, query="thing", where={"half": "left"}).query_ids == [*"wxyz"]
+    assert read_values(long, query="thing", where={"half": "left"}).query_ids == [
+        *"wxyz"
+    ]
 
 
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        (ACC, "run 'a': a list cannot be read, as values are not paired by their position"),
-        (np.array(ACC), "run 'a': a ndarray cannot be read, as values are not paired by"),
-        (list(zip(WORDS, ACC, strict=True)), "run 'a': a list cannot be read, as values"),
-        (iter(ACC), "run 'a': a list_iterator cannot be read; give a frame, a list of records"),
+        (
+            ACC,
+            "run 'a': a list cannot be read, as values are not paired by their position",
+        ),
+        (
+            np.array(ACC),
+            "run 'a': a ndarray cannot be read, as values are not paired by",
+        ),
+        (
+            list(zip(WORDS, ACC, strict=True)),
+            "run 'a': a list cannot be read, as values",
+        ),
+        (
+            iter(ACC),
+            "run 'a': a list_iterator cannot be read; give a frame, a list of records",
+        ),
         (pd.DataFrame({"acc": ACC}), "run 'a' has no column that names queries"),
         (pd.Series(ACC), "run 'a' has no column that names queries"),
     ],
@@ -296,14 +383,18 @@ def test_values_without_ids_are_refused(values: Any, message: str) -> None:
 
 def test_columns_of_runs_need_ids_too(tmp_path: Path) -> None:
     """A column of integers could be a run, unless all others hold fractions, or 0 and 1."""
-    wide = pd.DataFrame({"topic no": [301, 302, 305], "a": [0.5, 0.25, 1], "b": [0, 0.5, 0.75]})
+    wide = pd.DataFrame(
+        {"topic no": [301, 302, 305], "a": [0.5, 0.25, 1], "b": [0, 0.5, 0.75]}
+    )
     table = read_values(csv(wide, tmp_path / "wide"))
     assert (table.runs, table.query_ids) == (["a", "b"], ["301", "302", "305"])
     counts = pd.DataFrame({"x": [12, 9, 10], "a": [3, 3, 4], "b": [5, 1, 1]})
     with pytest.raises(ValueError, match="if x does, say so: query='x'"):
         read_values(counts)
     assert read_values(counts, query="x").runs == ["a", "b"]
-    with pytest.raises(ValueError, match="the table of values has no column that names queries"):
+    with pytest.raises(
+        ValueError, match="the table of values has no column that names queries"
+    ):
         read_values(pd.DataFrame({"sys1": [0.5, 0.25], "sys2": [0.75, 0.5]}))
 
 
@@ -331,9 +422,13 @@ def test_groups_and_predicted_values_use_the_same_column() -> None:
 
 @pytest.mark.parametrize("column", ["doc_id", "problem", "query_id"])
 @pytest.mark.parametrize("convert", [lambda table: table, pl.DataFrame])
-def test_groups_may_be_a_column_beside_any_column_of_queries(column: str, convert: Any) -> None:
+def test_groups_may_be_a_column_beside_any_column_of_queries(
+    column: str, convert: Any
+) -> None:
     rows = frame(column, WORDS, type=["x", "y"] * (N // 2))
-    table = pd.concat([rows.assign(run="a"), turned(rows).assign(run="b")], ignore_index=True)
+    table = pd.concat(
+        [rows.assign(run="a"), turned(rows).assign(run="b")], ignore_index=True
+    )
     result = irl.compare(values=convert(table), groups="type")
     assert set(result.group_table()["ties"]) == {N // 2}
     many = irl.benchmark(values=convert(table.assign(collection="c")), groups="type")
@@ -343,9 +438,13 @@ def test_groups_may_be_a_column_beside_any_column_of_queries(column: str, conver
 @pytest.mark.parametrize("function", [irl.compare, irl.benchmark])
 def test_query_is_about_values(function: Callable[..., Any]) -> None:
     qrels, run = {"q": {"d": 1}}, {"q": {"d": 1.0}}
-    with pytest.raises(ValueError, match=f"{function.__name__}: query says how to read values="):
+    with pytest.raises(
+        ValueError, match=f"{function.__name__}: query says how to read values="
+    ):
         function(qrels, {"a": run, "b": run}, query="q")
-    with pytest.raises(ValueError, match="there is no table with a column 'n'; leave query= out"):
+    with pytest.raises(
+        ValueError, match="there is no table with a column 'n'; leave query= out"
+    ):
         read_values({"a": {"q": {"AP": 0.5}}}, query="n")
 
 
@@ -353,7 +452,9 @@ def run(*words: str) -> int:
     return cli.main(list(words))
 
 
-def test_the_commands_take_the_column(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_commands_take_the_column(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     a = frame("n", other=WORDS)
     files = [
         str(json_lines(a, tmp_path / "a")),
@@ -389,8 +490,13 @@ def test_columns_of_ids_that_pair_rows_differently_need_a_choice() -> None:
         ValueError, match="question_id and id pair the rows of runs in different ways"
     ):
         read_values({"a": a, "b": b})
-    assert read_values({"a": a, "b": b}, query="id").values["acc"].tolist() == [[0, 1], [0, 1]]
-    counted = [frame.assign(id=[1, 2]) for frame in (a, b)]  # counts the rows: no choice
+    assert read_values({"a": a, "b": b}, query="id").values["acc"].tolist() == [
+        [0, 1],
+        [0, 1],
+    ]
+    counted = [
+        frame.assign(id=[1, 2]) for frame in (a, b)
+    ]  # counts the rows: no choice
     table = read_values(dict(zip("ab", counted, strict=True)))
     assert table.values["acc"].tolist() == [[1, 0], [0, 1]]
 

@@ -33,7 +33,9 @@ SCORES = json.loads(MTEB.read_text())["default"]["test"]
 @pytest.mark.parametrize("file", [MTEB, LINES, BEIR_RUN])
 def test_predictions_are_the_scores_in_them(file: Path) -> None:
     values = irl.evaluate(["nDCG@10", "LR", "RR"], QRELS, file)
-    pd.testing.assert_frame_equal(values, irl.evaluate(["nDCG@10", "LR", "RR"], QRELS, SCORES))
+    pd.testing.assert_frame_equal(
+        values, irl.evaluate(["nDCG@10", "LR", "RR"], QRELS, SCORES)
+    )
 
 
 def test_the_values_are_those_that_the_frameworks_say() -> None:
@@ -66,18 +68,25 @@ def test_several_subsets_are_told_apart(tmp_path: Path) -> None:
     file = tmp_path / "X_predictions.json"
     file.write_text(
         json.dumps(
-            {"mteb_model_meta": {}, "en": {"test": SCORES}, "de": {"test": SCORES, "dev": {}}}
+            {
+                "mteb_model_meta": {},
+                "en": {"test": SCORES},
+                "de": {"test": SCORES, "dev": {}},
+            }
         )
     )
     with pytest.raises(
-        ValueError, match=r"it has en/test, de/test, de/dev; give one of them: json.load"
+        ValueError,
+        match=r"it has en/test, de/test, de/dev; give one of them: json.load",
     ):
         irl.evaluate("LR", QRELS, file)
 
 
 def test_a_trec_line_may_begin_as_json_does(tmp_path: Path) -> None:
     (tmp_path / "run").write_text("{1 Q0 d1 1 2.0 tag\n")
-    assert irl.evaluate("RR", {"{1": {"d1": 1}}, tmp_path / "run")["RR"].to_list() == [1.0]
+    assert irl.evaluate("RR", {"{1": {"d1": 1}}, tmp_path / "run")["RR"].to_list() == [
+        1.0
+    ]
 
 
 # -- what is none of them ------------------------------------------------------------------------------
@@ -106,7 +115,10 @@ def test_a_trec_line_may_begin_as_json_does(tmp_path: Path) -> None:
             '{"query_id": "q", "results": []}\n{"query_id": "q", "results": []}',
             "line 2: query 'q' occurs twice",
         ),
-        ('{"query_id": "q", "results": [{"corpus_id": "d"}]}', "line 1: a result of query 'q' is"),
+        (
+            '{"query_id": "q", "results": [{"corpus_id": "d"}]}',
+            "line 1: a result of query 'q' is",
+        ),
         (
             '{"query_id": "q", "results": [{"corpus_id": "d", "score": "x"}]}',
             "score of document 'd' for query 'q' is 'x'",
@@ -115,7 +127,10 @@ def test_a_trec_line_may_begin_as_json_does(tmp_path: Path) -> None:
             '{"query_id": "q", "results": [{"corpus_id": "d", "score": 1}, {"corpus_id": "d", "score": 2}]}',
             "line 1: document 'd' appears twice for query 'q'; keep one",
         ),
-        ('{"query_id": 1.5, "results": []}', "line 1: query_id is 1.5, not a string or an integer"),
+        (
+            '{"query_id": 1.5, "results": []}',
+            "line 1: query_id is 1.5, not a string or an integer",
+        ),
         ('{"mteb_model_meta": {}}', "predictions of MTEB .*it has nothing"),
         ("[" * 100_000, "nested too deeply|line 1"),
     ],
@@ -153,12 +168,18 @@ def test_infinite_scores_are_refused(tmp_path: Path) -> None:
     """In every format: they are no more a place in an order than what is not a number."""
     message = "the score of document 'd1' for query 'q1' is -?inf, not a finite number"
     for number in ("9" * 400, "9" * 5000, "1e999"):
-        (tmp_path / "run").write_text(f'{{"q1": {{"x": 1.5, "d1": {number}}}, "q2": {{"d2": 1}}}}')
+        (tmp_path / "run").write_text(
+            f'{{"q1": {{"x": 1.5, "d1": {number}}}, "q2": {{"d2": 1}}}}'
+        )
         with pytest.raises(ValueError, match=message):
             irl.evaluate("RR", QRELS, tmp_path / "run")
     (tmp_path / "trec").write_text("q1 Q0 x 1 1.5 t\nq1 Q0 d1 2 -inf t\n")
     run = {"q1": {"x": 1.5, "d1": float("inf")}, "q2": {"d2": 1.0}}
-    rows = [(query, doc, score) for query, docs in run.items() for doc, score in docs.items()]
+    rows = [
+        (query, doc, score)
+        for query, docs in run.items()
+        for doc, score in docs.items()
+    ]
     for form in (
         tmp_path / "trec",
         run,
@@ -176,7 +197,9 @@ HEADER = "# ir_metadata.start\n# tag: bm25\n# platform:\n#   hardware:\n#     ra
 def test_metadata_on_top_of_a_run_is_kept(tmp_path: Path) -> None:
     for name in ("bm25.run", "bm25.run.gz"):
         content = (HEADER + BEIR_RUN.read_text()).encode()
-        (tmp_path / name).write_bytes(gzip.compress(content) if name.endswith("gz") else content)
+        (tmp_path / name).write_bytes(
+            gzip.compress(content) if name.endswith("gz") else content
+        )
         (result,) = irl.benchmark(QRELS, {"bm25": tmp_path / name}, ["LR"]).values()
         assert (
             result.per_query("LR")["bm25"].tolist()
@@ -185,9 +208,9 @@ def test_metadata_on_top_of_a_run_is_kept(tmp_path: Path) -> None:
         said = "tag: bm25\nplatform:\n  hardware:\n    ram: 4 GB"
         assert result.means().attrs["metadata"] == {"bm25": said}
         for aggregate in (False, True):
-            assert irl.evaluate("LR", QRELS, tmp_path / name, aggregate=aggregate).attrs == {
-                "metadata": said
-            }
+            assert irl.evaluate(
+                "LR", QRELS, tmp_path / name, aggregate=aggregate
+            ).attrs == {"metadata": said}
         compared = irl.compare(QRELS, {"bm25": str(tmp_path / name), "plain": BEIR_RUN})
         assert compared.table().attrs["metadata"] == {"bm25": said}
         assert "platform" not in str(compared)
@@ -211,9 +234,12 @@ COMMENTS = (
 
 
 @given(
-    st.lists(st.lists(st.sampled_from(COMMENTS), max_size=2), min_size=6, max_size=6), st.booleans()
+    st.lists(st.lists(st.sampled_from(COMMENTS), max_size=2), min_size=6, max_size=6),
+    st.booleans(),
 )
-def test_comments_are_left_out_wherever_they_stand(comments: list[list[str]], tabs: bool) -> None:
+def test_comments_are_left_out_wherever_they_stand(
+    comments: list[list[str]], tabs: bool
+) -> None:
     """trec_eval 10's: lines whose first character that is no blank is ``#``; such characters elsewhere are text."""
     run = [
         "q1 Q0 d1 1 2.0 #tag\n",
@@ -246,7 +272,9 @@ def test_lines_are_counted_with_comments(tmp_path: Path) -> None:
 
 
 def test_comments_may_stand_above_the_header_of_a_table(tmp_path: Path) -> None:
-    (tmp_path / "run.csv").write_text("# one\n\n # two\nquery_id,doc_id,score\nq1,d1,2.0\n")
+    (tmp_path / "run.csv").write_text(
+        "# one\n\n # two\nquery_id,doc_id,score\nq1,d1,2.0\n"
+    )
     assert readers.read_run(str(tmp_path / "run.csv")).rows() == [("q1", "d1", 2.0)]
 
 
@@ -254,7 +282,9 @@ def test_quotation_marks_in_comments_do_not_make_a_table_slow(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delattr(lines.Layout, "checked")  # which reads value by value
-    (tmp_path / "run.csv").write_text('# tag: "x" or "y\nquery_id,doc_id,score\nq1,"d1",2.0\n')
+    (tmp_path / "run.csv").write_text(
+        '# tag: "x" or "y\nquery_id,doc_id,score\nq1,"d1",2.0\n'
+    )
     assert readers.read_run(str(tmp_path / "run.csv")).rows() == [("q1", "d1", 2.0)]
 
 
@@ -283,7 +313,8 @@ def test_folders_of_suiteeval_and_tirex(tmp_path: Path) -> None:
     assert open_file(files["bm25"]).metadata == ""
     (tmp_path / "bm25.run").write_text("")
     with pytest.raises(
-        ValueError, match=r"two runs have the same name, bm25: bm25\.res\.gz and bm25\.run"
+        ValueError,
+        match=r"two runs have the same name, bm25: bm25\.res\.gz and bm25\.run",
     ):
         run_folders.run_files(tmp_path)
 
@@ -311,9 +342,9 @@ def test_nuggets_are_weighted_subtopics(tmp_path: Path) -> None:
     (tmp_path / "none.jsonl").write_text("\n")
     assert nugget_qrels(tmp_path / "none.jsonl").equals(nugget_qrels([]))
     # w 2/3 and 1/3 of the covered nuggets that any text supports: founded 1, wolf 1/2.
-    assert irl.evaluate("StRecall@1", qrels, {"7": {"answer": 1.0}})["StRecall@1"].to_list() == [
-        1.0
-    ]
+    assert irl.evaluate("StRecall@1", qrels, {"7": {"answer": 1.0}})[
+        "StRecall@1"
+    ].to_list() == [1.0]
     weights = Judgments.from_qrels(nugget_qrels([RECORD])).aspects.weight
     assert sorted(weights.tolist()) == pytest.approx([0, 1 / 3, 2 / 3])
 
@@ -336,8 +367,12 @@ def test_bad_nuggets_are_named(change: dict[str, Any], message: str) -> None:
         nugget_qrels([RECORD | change])
 
 
-@pytest.mark.parametrize("text", ['{"q": {"d": 1, "d": 1}}', '{"q": {"d": 1, "d": 1.0}}'])
-def test_the_same_grade_twice_in_one_json_object_is_one_grade(text: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "text", ['{"q": {"d": 1, "d": 1}}', '{"q": {"d": 1, "d": 1.0}}']
+)
+def test_the_same_grade_twice_in_one_json_object_is_one_grade(
+    text: str, tmp_path: Path
+) -> None:
     (tmp_path / "qrels.json").write_text(text, encoding="utf-8")
     qrels = Judgments.from_qrels(str(tmp_path / "qrels.json"))
     assert qrels.grade.tolist() == [1.0]
@@ -345,7 +380,11 @@ def test_the_same_grade_twice_in_one_json_object_is_one_grade(text: str, tmp_pat
 
 @pytest.mark.parametrize(
     "text",
-    ['{"q": {"d": 1, "d": 2}}', '{"q": {"d": 1}, "q": {"d": 1}}', '{"q": {"d": "a", "d": "b"}}'],
+    [
+        '{"q": {"d": 1, "d": 2}}',
+        '{"q": {"d": 1}, "q": {"d": 1}}',
+        '{"q": {"d": "a", "d": "b"}}',
+    ],
 )
 def test_different_values_of_one_name_in_a_json_object_are_refused(
     text: str, tmp_path: Path

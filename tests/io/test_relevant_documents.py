@@ -41,9 +41,12 @@ def test_doors(tmp_path):
     expected = irl.compare(GRADED, RUNS).table()
     pd.testing.assert_frame_equal(irl.compare(qrels, RUNS).table(), expected)
     pd.testing.assert_frame_equal(
-        irl.benchmark(qrels, RUNS, "AP").table(), irl.benchmark(GRADED, RUNS, "AP").table()
+        irl.benchmark(qrels, RUNS, "AP").table(),
+        irl.benchmark(GRADED, RUNS, "AP").table(),
     )
-    by_name = irl.benchmark({"x": qrels, "y": FORMS["lists"]}, {"x": RUNS, "y": RUNS}, "AP")
+    by_name = irl.benchmark(
+        {"x": qrels, "y": FORMS["lists"]}, {"x": RUNS, "y": RUNS}, "AP"
+    )
     assert list(by_name) == ["x", "y"]
     assert irl.load(qrels, exclude={"q": ["d"]}).doc_ids == ["c", "a"]
     path = tmp_path / "relevant.json"
@@ -59,7 +62,10 @@ def test_integers_are_ids():
 @pytest.mark.parametrize(
     ("qrels", "message"),
     [
-        ({"q": [("a", 1)]}, "query 'q' has \\('a', 1\\) among its relevant documents; give their"),
+        (
+            {"q": [("a", 1)]},
+            "query 'q' has \\('a', 1\\) among its relevant documents; give their",
+        ),
         ({"q": [["a"]]}, "among its relevant documents"),
         ({"q": {("a", 2)}}, "among its relevant documents"),
         ({"q": [1.5]}, "ids must be strings or integers, but one is 1.5"),
@@ -76,5 +82,7 @@ def test_what_is_not_an_id(qrels, message):
 
 @pytest.mark.parametrize("run", [{"q": {"a"}}, {"q": ["a", "b"]}])
 def test_runs_need_scores(run):
-    with pytest.raises(ValueError, match=r"query 'q' maps to .*, not to a dict of documents"):
+    with pytest.raises(
+        ValueError, match=r"query 'q' maps to .*, not to a dict of documents"
+    ):
         irl.evaluate("RR", {"q": {"a"}}, run)

@@ -19,7 +19,9 @@ def frame(repeats=(3, 3), column="seed", queries=8):
     return pd.DataFrame(rows, columns=["run", column, "query_id", "acc"])
 
 
-@pytest.mark.parametrize("column", ["seed", "epoch", "repeat", "trial", "sample", "fold", "Seed"])
+@pytest.mark.parametrize(
+    "column", ["seed", "epoch", "repeat", "trial", "sample", "fold", "Seed"]
+)
 def test_values_are_averages_over_repeats(column):
     table = frame(column=column)
     read = read_values(table, repeats="samples")
@@ -35,8 +37,12 @@ def test_a_named_column_a_wide_table_files_and_lists_give_the_same(tmp_path):
     table = frame()
     expected = read_values(table, repeats="seeds").values["acc"]
     named = table.rename(columns={"seed": "number"})
-    assert (read_values(named, repeats=("number", "seeds")).values["acc"] == expected).all()
-    wide = table.pivot(index=["seed", "query_id"], columns="run", values="acc").reset_index()
+    assert (
+        read_values(named, repeats=("number", "seeds")).values["acc"] == expected
+    ).all()
+    wide = table.pivot(
+        index=["seed", "query_id"], columns="run", values="acc"
+    ).reset_index()
     assert (read_values(wide, repeats="seeds").values["value"] == expected).all()
     long = table.assign(measure="acc").rename(columns={"acc": "value"})
     assert (read_values(long, repeats="seeds").values["acc"] == expected).all()
@@ -44,7 +50,9 @@ def test_a_named_column_a_wide_table_files_and_lists_give_the_same(tmp_path):
     for run, rows in table.groupby("run"):
         parts[run] = tmp_path / f"{run}.csv"
         rows.drop(columns="run").to_csv(parts[run], index=False)
-        lists[run] = [one.drop(columns=["run", "seed"]) for _, one in rows.groupby("seed")]
+        lists[run] = [
+            one.drop(columns=["run", "seed"]) for _, one in rows.groupby("seed")
+        ]
     assert (read_values(parts, repeats="seeds").values["acc"] == expected).all()
     assert (read_values(lists, repeats="seeds").values["acc"] == expected).all()
 
@@ -77,7 +85,11 @@ def without(table, row):
     [
         (frame(), {}, 'repeats="samples" (noise of each query) or repeats="seeds"'),
         (frame((1, 1)), {"repeats": "seeds"}, "there is one repeat of every run only"),
-        (frame((1, 1)), {"repeats": ("seed", "seeds")}, "the column 'seed' has one repeat"),
+        (
+            frame((1, 1)),
+            {"repeats": ("seed", "seeds")},
+            "the column 'seed' has one repeat",
+        ),
         (frame((3, 1)), {"repeats": "seeds"}, "run 'old' has one seed"),
         (
             frame((2, 1)),

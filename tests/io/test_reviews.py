@@ -20,7 +20,9 @@ import ir_lexirecall as irl
 from ir_lexirecall.io import archives
 from ir_lexirecall.io.reviews import read_asreview, read_reviews
 
-FILES = Path(__file__).parents[1] / "files" / "asreview"  # simulations of ASReview 2.2 and 3.0.8
+FILES = (
+    Path(__file__).parents[1] / "files" / "asreview"
+)  # simulations of ASReview 2.2 and 3.0.8
 INSIGHTS = json.loads(
     (FILES / "insights.json").read_text()
 )  # what asreview-insights 1.6.1 says of them
@@ -41,7 +43,8 @@ def project(
     duplicates = duplicates or {}
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr(
-            "project.json", json.dumps({"version": f"{version}.0", "datasets": [{"name": name}]})
+            "project.json",
+            json.dumps({"version": f"{version}.0", "datasets": [{"name": name}]}),
         )
         databases = (
             [("results.db", "results.db")]
@@ -55,14 +58,22 @@ def project(
                     connection.execute(
                         "CREATE TABLE record (record_id INTEGER PRIMARY KEY, included INTEGER, duplicate_of INTEGER)"
                     )
-                    rows = [(i, value, duplicates.get(i)) for i, value in enumerate(included)]
+                    rows = [
+                        (i, value, duplicates.get(i))
+                        for i, value in enumerate(included)
+                    ]
                     connection.executemany("INSERT INTO record VALUES (?, ?, ?)", rows)
                 if target == results_name:
                     connection.execute(
                         "CREATE TABLE results (record_id INTEGER UNIQUE, label INTEGER, classifier TEXT, feature_extractor TEXT, querier TEXT)"
                     )
-                    chosen = [(r, label, q and model, q and "tfidf", q) for r, label, q in labels]
-                    connection.executemany("INSERT INTO results VALUES (?, ?, ?, ?, ?)", chosen)
+                    chosen = [
+                        (r, label, q and model, q and "tfidf", q)
+                        for r, label, q in labels
+                    ]
+                    connection.executemany(
+                        "INSERT INTO results VALUES (?, ?, ?, ?, ?)", chosen
+                    )
                 connection.commit()
                 file = path.with_suffix(".db")
                 file.unlink(missing_ok=True)
@@ -81,7 +92,8 @@ def test_values_are_those_of_asreview_insights(name: str) -> None:
     [review], [run] = reviews.qrels, reviews.runs.values()
     assert reviews.n == {review: theirs["n"]}
     cutoffs = {
-        share: int(np.floor(float(share) * theirs["n"] + 1e-9)) for share in theirs["recall"]
+        share: int(np.floor(float(share) * theirs["n"] + 1e-9))
+        for share in theirs["recall"]
     }
     measures = {
         "loss": "RecallLoss",
@@ -91,7 +103,9 @@ def test_values_are_those_of_asreview_insights(name: str) -> None:
     ours = irl.evaluate(measures, reviews.qrels, run).loc[review]
     assert ours["loss"] == pytest.approx(theirs["loss"], abs=1e-15)
     assert ours["atd"] == theirs["atd"]
-    assert [ours[share] for share in cutoffs] == [theirs["recall"][share] for share in cutoffs]
+    assert [ours[share] for share in cutoffs] == [
+        theirs["recall"][share] for share in cutoffs
+    ]
 
 
 def test_insights_rounds_the_number_that_chance_finds() -> None:
@@ -113,7 +127,8 @@ def test_insights_rounds_the_number_that_chance_finds() -> None:
 def test_both_versions_say_the_same() -> None:
     for model in ("nb", "logistic"):
         old, new = (
-            read_asreview(FILES / f"bees-{model}-v{version}.asreview") for version in (2, 3)
+            read_asreview(FILES / f"bees-{model}-v{version}.asreview")
+            for version in (2, 3)
         )
         assert old == new
         assert (old.review, old.model) == ("bees", f"{model}-tfidf-max")
@@ -133,7 +148,9 @@ def test_models_are_compared_on_reviews() -> None:
     assert len(result.query_ids) == 2
     named = read_reviews({"mine": files[0::2], "theirs": files[1::2]})
     assert list(named.runs) == ["mine", "theirs"]
-    assert list(named.runs["mine"].values()) == list(reviews.runs["nb-tfidf-max"].values())
+    assert list(named.runs["mine"].values()) == list(
+        reviews.runs["nb-tfidf-max"].values()
+    )
 
 
 # -- made files ------------------------------------------------------------------------------------------
@@ -155,7 +172,9 @@ def test_the_ranking_is_the_order_of_labelling(version: int, tmp_path: Path) -> 
     assert whole.relevant == {"2", "4", "5"}
     reviews = read_reviews(path)
     assert reviews.n == {"made": 6}
-    values = irl.evaluate(["LastRel", "ATD"], reviews.qrels, reviews.runs["nb-tfidf-max"])
+    values = irl.evaluate(
+        ["LastRel", "ATD"], reviews.qrels, reviews.runs["nb-tfidf-max"]
+    )
     assert values.loc["made"].tolist() == [4, 3]
 
 
@@ -172,7 +191,9 @@ def test_labels_count_more_than_the_data_set(tmp_path: Path) -> None:
 
 
 def test_duplicates_are_no_records(tmp_path: Path) -> None:
-    found = read_asreview(project(tmp_path / "made.asreview", LABELS, INCLUDED, duplicates={7: 3}))
+    found = read_asreview(
+        project(tmp_path / "made.asreview", LABELS, INCLUDED, duplicates={7: 3})
+    )
     assert found.ranking == ("0", "2", "1", "4", "3")
 
 
@@ -213,15 +234,21 @@ def test_files_that_do_not_fit_each_other(tmp_path: Path) -> None:
         match=r"model 'nb-tfidf-max' has a simulation of review 'made' already.*name the models",
     ):
         read_reviews([one, project(tmp_path / "three.asreview", LABELS, INCLUDED)])
-    elsewhere = project(tmp_path / "four.asreview", LABELS, INCLUDED, name="else.csv", model="svm")
+    elsewhere = project(
+        tmp_path / "four.asreview", LABELS, INCLUDED, name="else.csv", model="svm"
+    )
     with pytest.raises(
         ValueError, match=r"model 'nb-tfidf-max' has no simulation of review 'else'"
     ):
         read_reviews([one, elsewhere])
     longer = project(tmp_path / "five.asreview", LABELS, [*INCLUDED, 0], model="svm")
-    with pytest.raises(ValueError, match=r"review 'made' has other records.*such as of record 8"):
+    with pytest.raises(
+        ValueError, match=r"review 'made' has other records.*such as of record 8"
+    ):
         read_reviews([one, longer])
-    other = project(tmp_path / "six.asreview", [*LABELS[:-1], (4, 0, "max")], INCLUDED, model="svm")
+    other = project(
+        tmp_path / "six.asreview", [*LABELS[:-1], (4, 0, "max")], INCLUDED, model="svm"
+    )
     with pytest.raises(ValueError, match="or other labels, such as of record 4"):
         read_reviews([one, other])
 
@@ -230,7 +257,9 @@ def test_files_that_do_not_fit_each_other(tmp_path: Path) -> None:
 def test_labels_of_the_data_set_are_0_or_1(label: Any, tmp_path: Path) -> None:
     odd: list[Any] = [label, *INCLUDED[1:]]
     path = project(tmp_path / "odd.asreview", LABELS, odd)
-    with pytest.raises(ValueError, match=r"the data set labels record 0 .*, not 0 or 1$"):
+    with pytest.raises(
+        ValueError, match=r"the data set labels record 0 .*, not 0 or 1$"
+    ):
         read_asreview(path)
 
 
@@ -240,13 +269,20 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
         (b"", "not a project of ASReview, or a damaged one"),
         (whole[: len(whole) // 2], "not a project of ASReview, or a damaged one"),
         (archive({"run.txt": b"q Q0 d 1 1 t"}), "it has no project.json"),
-        (archive({"project.json": b"{"}), r"\(project.json\), line 1: taken for JSON, but"),
         (
-            archive({"project.json": b'{"version": "1.6"}', "reviews/1/results.sql": b""}),
+            archive({"project.json": b"{"}),
+            r"\(project.json\), line 1: taken for JSON, but",
+        ),
+        (
+            archive(
+                {"project.json": b'{"version": "1.6"}', "reviews/1/results.sql": b""}
+            ),
             "ASReview 1.6, which is not.*migrate",
         ),
         (
-            archive({"project.json": b'{"name": "x"}', "results.db": b"no database at all"}),
+            archive(
+                {"project.json": b'{"name": "x"}', "results.db": b"no database at all"}
+            ),
             "its database cannot be read",
         ),
         (
@@ -263,7 +299,9 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
         ),
     ]:
         (tmp_path / "bad.asreview").write_bytes(content)
-        with pytest.raises(ValueError, match=f"read_asreview: .*bad.asreview.*{message}"):
+        with pytest.raises(
+            ValueError, match=f"read_asreview: .*bad.asreview.*{message}"
+        ):
             read_asreview(tmp_path / "bad.asreview")
     with pytest.raises(ValueError, match="there is no such file"):
         read_reviews([tmp_path / "nowhere.asreview"])
@@ -273,7 +311,9 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
         read_asreview(project(tmp_path / "none.asreview", [(0, 0, "max")], [0, 0]))
     with pytest.raises(ValueError, match="the label of record 1 is 3, not 0 or 1"):
         read_asreview(project(tmp_path / "odd.asreview", [(1, 3, "max")], [0, 1]))
-    with pytest.raises(ValueError, match="record 9 was labelled, but is not in the data set"):
+    with pytest.raises(
+        ValueError, match="record 9 was labelled, but is not in the data set"
+    ):
         read_asreview(project(tmp_path / "odd.asreview", [(9, 1, "max")], [0, 1]))
 
 
@@ -293,7 +333,9 @@ def test_runs_of_clef_tar_are_read(tmp_path: Path) -> None:
     (tmp_path / "run").write_text(
         "CD007394 AF 23 1 0.9 bm25\nCD007394 AF 21 2 0.5 bm25\nCD007394 NF 22 3 -0.1 bm25\n"
     )
-    (tmp_path / "qrels").write_text("CD007394 0 21 1\nCD007394 0 22 0\nCD007394 0 23 0\n")
+    (tmp_path / "qrels").write_text(
+        "CD007394 0 21 1\nCD007394 0 22 0\nCD007394 0 23 0\n"
+    )
     values = irl.evaluate(["LastRel", "WSS@1"], tmp_path / "qrels", tmp_path / "run")
     assert values.loc["CD007394"].tolist() == [2, pytest.approx(1 / 3)]
 
@@ -319,7 +361,9 @@ def test_frames_of_tarexp_are_judgments_and_runs() -> None:
     found = tarexp.evaluation.evaluate(
         frame["relevance"], ledger, frame["score"].to_numpy(), measures
     )
-    assert {key.measure: value for key, value in found.items() if key.section == "all"} == values
+    assert {
+        key.measure: value for key, value in found.items() if key.section == "all"
+    } == values
 
 
 # -- curves and the command ------------------------------------------------------------------------------
@@ -342,7 +386,9 @@ def test_the_command_compares_evaluates_and_draws(
     assert "logistic-tfidf-max" in capsys.readouterr().out
     command.execute(["plot", *files, "-o", str(tmp_path / "recall.svg")])
     assert (tmp_path / "recall.svg").stat().st_size > 1000
-    with pytest.raises(SystemExit, match=r"asreview lexirecall: .*there is no such file"):
+    with pytest.raises(
+        SystemExit, match=r"asreview lexirecall: .*there is no such file"
+    ):
         command.execute(["compare", str(tmp_path / "nowhere.asreview")])
     capsys.readouterr()
     command.execute(["compare", f"mine={files[0]}", f"yours={files[1]}", files[0]])
@@ -358,10 +404,14 @@ def test_asreview_reads_the_same(tmp_path: Path) -> None:
     file = FILES / name
     if hasattr(asreview, "open_state"):
         with asreview.open_state(str(file)) as state:
-            table = state.get_results_table(columns=["record_id", "label"], priors=False)
+            table = state.get_results_table(
+                columns=["record_id", "label"], priors=False
+            )
     else:
         with asreview.Project.load(str(file), str(tmp_path)).db as database:
-            table = database.get_results_table(columns=["record_id", "label"], priors=False)
+            table = database.get_results_table(
+                columns=["record_id", "label"], priors=False
+            )
     found = read_asreview(file)
     assert found.ranking[: found.labelled] == tuple(map(str, table["record_id"]))
     relevant = set(map(str, table.loc[table["label"] == 1, "record_id"]))
@@ -372,7 +422,10 @@ def test_asreview_reads_the_same(tmp_path: Path) -> None:
 
 
 def archived(
-    path: Path, *statements: str, project: bytes = b'{"name": "made"}', packed: bool = True
+    path: Path,
+    *statements: str,
+    project: bytes = b'{"name": "made"}',
+    packed: bool = True,
 ) -> Path:
     """Write a project whose database is made by some statements."""
     database = path.with_suffix(".db")
@@ -391,10 +444,10 @@ def archived(
 
 
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"
-RECORD = (
-    "CREATE TABLE record (record_id INTEGER PRIMARY KEY, included INTEGER, duplicate_of INTEGER)"
+RECORD = "CREATE TABLE record (record_id INTEGER PRIMARY KEY, included INTEGER, duplicate_of INTEGER)"
+RESULTS = (
+    "CREATE TABLE results (record_id, label, classifier, feature_extractor, querier)"
 )
-RESULTS = "CREATE TABLE results (record_id, label, classifier, feature_extractor, querier)"
 FILLED = (RECORD, "INSERT INTO record VALUES (1, 1, NULL)")
 LABEL = "INSERT INTO results VALUES (1, 1, 'nb', 'tfidf', 'max')"
 TRAPS = {
@@ -435,11 +488,18 @@ TRAPS = {
         "the column classifier of results is computed",
     ),
     "a virtual table": (
-        ("CREATE VIRTUAL TABLE record USING fts5(record_id, included, duplicate_of)", RESULTS),
+        (
+            "CREATE VIRTUAL TABLE record USING fts5(record_id, included, duplicate_of)",
+            RESULTS,
+        ),
         "record is not a table that is stored",
     ),
     "a huge value": (
-        (*FILLED, RESULTS, "INSERT INTO results VALUES (1, 1, hex(zeroblob(9000000)), 'b', 'c')"),
+        (
+            *FILLED,
+            RESULTS,
+            "INSERT INTO results VALUES (1, 1, hex(zeroblob(9000000)), 'b', 'c')",
+        ),
         "its database cannot be read: .*too big",
     ),
 }
@@ -461,7 +521,9 @@ def test_projects_that_unpack_to_much(tmp_path: Path) -> None:
         read_asreview(path)
 
 
-def test_a_database_that_unpacks_to_much(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_database_that_unpacks_to_much(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(archives, "_HARMLESS", 2**16)
     blank = (
         *FILLED,
@@ -472,18 +534,25 @@ def test_a_database_that_unpacks_to_much(tmp_path: Path, monkeypatch: pytest.Mon
     )
     path = archived(tmp_path / "a.asreview", *blank)
     with pytest.raises(
-        ValueError, match=r"results.db: [\d,]+ bytes hold 4,.*; this looks like an attack"
+        ValueError,
+        match=r"results.db: [\d,]+ bytes hold 4,.*; this looks like an attack",
     ):
         read_asreview(path)
-    assert read_asreview(archived(tmp_path / "b.asreview", *blank, packed=False)).relevant == {"1"}
+    assert read_asreview(
+        archived(tmp_path / "b.asreview", *blank, packed=False)
+    ).relevant == {"1"}
 
 
-def test_a_table_that_takes_too_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_table_that_takes_too_long(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     rows = f"INSERT INTO record {ENDLESS} SELECT i, 1, NULL FROM n LIMIT 50000"
     path = archived(tmp_path / "a.asreview", RECORD, rows, RESULTS, LABEL)
     assert len(read_asreview(path).ranking) == 50000
     monkeypatch.setattr(archives, "_STEP", 1)
-    with pytest.raises(ValueError, match=r"a.asreview: reading the table record does not end"):
+    with pytest.raises(
+        ValueError, match=r"a.asreview: reading the table record does not end"
+    ):
         read_asreview(path)
 
 

@@ -31,8 +31,17 @@ RUNS = {
     "lines.jsonl": '{"qid": "q1", "docno": "b", "score": 2}\n{"qid": "q1", "docno": "a", "score": 1}\n',
 }
 NAMES = {Path(name).stem for name in RUNS} - {"input"} | {"input.bm25"}
-SILENT = {".DS_Store": "\0", "README.md": "# runs", "LICENSE": "", "ir-metadata.yml": "tag: x\n"}
-LEFT_OUT = {"notes.md": "# q1", "means.csv": "run,AP\nbm25,0.3\n", "log.out": "took 3 s\n"}
+SILENT = {
+    ".DS_Store": "\0",
+    "README.md": "# runs",
+    "LICENSE": "",
+    "ir-metadata.yml": "tag: x\n",
+}
+LEFT_OUT = {
+    "notes.md": "# q1",
+    "means.csv": "run,AP\nbm25,0.3\n",
+    "log.out": "took 3 s\n",
+}
 
 
 def fill(folder: Path, *contents: dict[str, str]) -> Path:
@@ -52,12 +61,17 @@ def test_runs_of_every_ending(tmp_path: Path) -> None:
 
 def test_what_is_left_out_is_named(tmp_path: Path) -> None:
     folder = fill(tmp_path / "runs", RUNS, SILENT, LEFT_OUT)
-    with pytest.warns(UserWarning, match="log.out does not look like a run .*means.csv, notes.md"):
+    with pytest.warns(
+        UserWarning, match="log.out does not look like a run .*means.csv, notes.md"
+    ):
         assert {*all_runs(folder)} == NAMES
 
 
 def test_a_benchmark_has_all_runs_of_a_folder(tmp_path: Path) -> None:
-    folder = fill(tmp_path / "all" / "mine", {"qrels.txt": "q1 0 a 1\n", "topics.tsv": "q1\tred\n"})
+    folder = fill(
+        tmp_path / "all" / "mine",
+        {"qrels.txt": "q1 0 a 1\n", "topics.tsv": "q1\tred\n"},
+    )
     fill(folder / "runs", RUNS, SILENT)
     result = irl.benchmark(tmp_path / "all", by=["RR"])
     assert {*result.table()["run_a"], *result.table()["run_b"]} == NAMES
@@ -67,12 +81,16 @@ def test_a_benchmark_has_all_runs_of_a_folder(tmp_path: Path) -> None:
 
 
 def test_runs_beside_the_qrels_and_below(tmp_path: Path) -> None:
-    folder = fill(tmp_path / "all" / "mine", {"qrels.txt": "q1 0 a 1\n", "one.csv": CSV})
+    folder = fill(
+        tmp_path / "all" / "mine", {"qrels.txt": "q1 0 a 1\n", "one.csv": CSV}
+    )
     fill(folder / "runs", {"two.trec": TREC})
     result = irl.benchmark(tmp_path / "all", by=["RR"])
     assert {*result.table()["run_a"], *result.table()["run_b"]} == {"one", "two"}
     fill(folder / "runs", {"one.run": TREC})
-    with pytest.raises(ValueError, match="the run one is both in it and in runs; keep one"):
+    with pytest.raises(
+        ValueError, match="the run one is both in it and in runs; keep one"
+    ):
         irl.benchmark(tmp_path / "all", by=["RR"])
 
 

@@ -13,7 +13,9 @@ import ir_lexirecall as irl
 from ir_lexirecall.io.search_engines import qrels_in, read_judgments, read_rank_eval
 
 
-def hit(doc: str, rating: int | None, score: float | None, index: str = "films") -> dict[str, Any]:
+def hit(
+    doc: str, rating: int | None, score: float | None, index: str = "films"
+) -> dict[str, Any]:
     return {"hit": {"_index": index, "_id": doc, "_score": score}, "rating": rating}
 
 
@@ -27,7 +29,11 @@ REQUEST = {
                 for doc, grade in [("d2", 0), ("d3", 1), ("d5", 3)]
             ],
         },
-        {"id": "berlin", "request": {}, "ratings": [{"_index": "films", "_id": "d1", "rating": 1}]},
+        {
+            "id": "berlin",
+            "request": {},
+            "ratings": [{"_index": "films", "_id": "d1", "rating": 1}],
+        },
     ],
     "metric": {"precision": {"k": 20, "relevant_rating_threshold": 1}},
 }
@@ -56,7 +62,10 @@ def test_a_response_is_a_run_and_its_request_qrels(tmp_path: Path) -> None:
         (tmp_path / f"{name}.json").write_text(json.dumps(content))
     found = read_rank_eval(tmp_path / "response.json", tmp_path / "request.json")
     assert found == read_rank_eval(RESPONSE, REQUEST)
-    assert found.qrels == {"amsterdam": {"d2": 0, "d3": 1, "d5": 3}, "berlin": {"d1": 1}}
+    assert found.qrels == {
+        "amsterdam": {"d2": 0, "d3": 1, "d5": 3},
+        "berlin": {"d1": 1},
+    }
     assert found.unrated == {"amsterdam": ["d9"], "berlin": []}
     assert found.values == {"amsterdam": 0.5, "berlin": 0}
     values = irl.evaluate(["P@4", "RR", "LR"], found.qrels, found.run)
@@ -76,12 +85,14 @@ def test_files_are_runs_and_qrels_as_they_are(tmp_path: Path) -> None:
     found = read_rank_eval(RESPONSE, REQUEST)
     expected = irl.evaluate(["RR", "LR"], found.qrels, found.run)
     for qrels in ("request.json", "list.csv"):
-        assert irl.evaluate(["RR", "LR"], tmp_path / qrels, tmp_path / "response.json").equals(
-            expected
-        )
+        assert irl.evaluate(
+            ["RR", "LR"], tmp_path / qrels, tmp_path / "response.json"
+        ).equals(expected)
     broken = {**RESPONSE, "failures": {"berlin": "timeout"}}
     (tmp_path / "response.json").write_text(json.dumps(broken))
-    with pytest.raises(ValueError, match=r"response.json.*queries failed: .'berlin': 'timeout'"):
+    with pytest.raises(
+        ValueError, match=r"response.json.*queries failed: .'berlin': 'timeout'"
+    ):
         irl.evaluate("RR", tmp_path / "request.json", tmp_path / "response.json")
 
 
@@ -134,7 +145,8 @@ def test_several_indexes_are_told_apart() -> None:
         ),
         (
             lambda a, q: q["requests"][1]["ratings"].extend(
-                {**rated, "rating": rated["rating"] + 1} for rated in [*q["requests"][1]["ratings"]]
+                {**rated, "rating": rated["rating"] + 1}
+                for rated in [*q["requests"][1]["ratings"]]
             ),
             "request: document 'd1' .* twice",
         ),
@@ -154,7 +166,10 @@ def test_several_indexes_are_told_apart() -> None:
             lambda a, q: q["requests"][1].update(id="amsterdam"),
             "two requests have the id 'amsterdam'",
         ),
-        (lambda a, q: q["requests"][1].pop("id"), "expected id and a list of ratings, got"),
+        (
+            lambda a, q: q["requests"][1].pop("id"),
+            "expected id and a list of ratings, got",
+        ),
         (
             lambda a, q: q["requests"][1]["ratings"].append({"_id": "x"}),
             "a rating of query 'berlin' is .*without _id and rating",
@@ -187,13 +202,20 @@ def test_judgment_lists_are_qrels(header: str, row: str, tmp_path: Path) -> None
     assert read_judgments(tmp_path / "list.csv") == {"red, dress": {"B07": 3.0}}
 
 
-def test_quepid_names_queries_that_nobody_rated_in_rows_of_their_own(tmp_path: Path) -> None:
+def test_quepid_names_queries_that_nobody_rated_in_rows_of_their_own(
+    tmp_path: Path,
+) -> None:
     (tmp_path / "list.csv").write_text(
         'query,docid,rating\nheart,doc1,1\n"kidney, left"\nlung,doc2,0\nliver\n'
     )
-    assert read_judgments(tmp_path / "list.csv") == {"heart": {"doc1": 1}, "lung": {"doc2": 0}}
+    assert read_judgments(tmp_path / "list.csv") == {
+        "heart": {"doc1": 1},
+        "lung": {"doc2": 0},
+    }
     (tmp_path / "list.csv").write_text("query,docid,rating\nheart,doc1,1\nlun")
-    with pytest.raises(ValueError, match=r"list.csv, line 3: 1 fields where 3 are expected"):
+    with pytest.raises(
+        ValueError, match=r"list.csv, line 3: 1 fields where 3 are expected"
+    ):
         read_judgments(tmp_path / "list.csv")
 
 
@@ -203,7 +225,10 @@ def test_lists_of_the_workbench(tmp_path: Path) -> None:
         "judgmentRatings": [
             {
                 "query": "laptop",
-                "ratings": [{"docId": "a", "rating": 1}, {"docId": "b", "rating": "0.5"}],
+                "ratings": [
+                    {"docId": "a", "rating": 1},
+                    {"docId": "b", "rating": "0.5"},
+                ],
             }
         ],
     }
@@ -216,7 +241,10 @@ def test_lists_of_the_workbench(tmp_path: Path) -> None:
     }
     (tmp_path / "answer.json").write_text(json.dumps(answer))
     assert read_judgments(answer) == read_judgments(tmp_path / "answer.json") == qrels
-    assert irl.evaluate("R@1", tmp_path / "answer.json", {"laptop": {"a": 1.0}}).iloc[0, 0] == 1
+    assert (
+        irl.evaluate("R@1", tmp_path / "answer.json", {"laptop": {"a": 1.0}}).iloc[0, 0]
+        == 1
+    )
     graded = read_judgments(content, levels=4)
     assert graded == {"laptop": {"a": 4, "b": 2}}
     assert irl.evaluate("R@1", graded, {"laptop": {"b": 1.0}}).iloc[0, 0] == 0.5
@@ -225,10 +253,16 @@ def test_lists_of_the_workbench(tmp_path: Path) -> None:
         match="the rating of document 'a' for query 'q' is 3; levels are for ratings between 0 and 1",
     ):
         read_judgments(
-            {"judgmentRatings": [{"query": "q", "ratings": [{"docId": "a", "rating": 3}]}]},
+            {
+                "judgmentRatings": [
+                    {"query": "q", "ratings": [{"docId": "a", "rating": 3}]}
+                ]
+            },
             levels=4,
         )
-    with pytest.raises(ValueError, match="levels must be an integer of at least 1, not 0"):
+    with pytest.raises(
+        ValueError, match="levels must be an integer of at least 1, not 0"
+    ):
         read_judgments(content, levels=0)
 
 
@@ -243,15 +277,24 @@ def test_lists_of_the_workbench(tmp_path: Path) -> None:
             "line 1: no column docid or doc_id or document_id: it has query, rating",
         ),
         ("query,docid,rating\nq,d,1\nq,e\n", "line 3: 2 fields where 3 are expected"),
-        ("query,docid,rating\nq,d,1\nq,d,2\n", "line 3: document 'd' is rated twice for query 'q'"),
+        (
+            "query,docid,rating\nq,d,1\nq,d,2\n",
+            "line 3: document 'd' is rated twice for query 'q'",
+        ),
         (
             "query,docid,rating\nq,d,good\n",
             "line 2: the rating of document 'd' for query 'q' is 'good', not a number",
         ),
         ("query,docid,rating\nq,,1\n", "line 2: there is no document"),
         ('query,docid,rating\n"q,d,1\n', "line 2: a quotation mark is not closed"),
-        ('{"ratings": []}', "there is no list of judgmentRatings in it: it has ratings"),
-        ('{"judgmentRatings": [{"ratings": []}]}', "expected query and a list of ratings"),
+        (
+            '{"ratings": []}',
+            "there is no list of judgmentRatings in it: it has ratings",
+        ),
+        (
+            '{"judgmentRatings": [{"ratings": []}]}',
+            "expected query and a list of ratings",
+        ),
         (
             '{"judgmentRatings": [{"query": "q", "rating": []}]}',
             "expected query and a list of ratings",
@@ -262,7 +305,9 @@ def test_lists_of_the_workbench(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_what_is_no_judgment_list_is_refused(text: str, message: str, tmp_path: Path) -> None:
+def test_what_is_no_judgment_list_is_refused(
+    text: str, message: str, tmp_path: Path
+) -> None:
     path = tmp_path / "list.txt"
     path.write_text(text)
     with pytest.raises(ValueError, match=f"read_judgments: {path}.*{message}"):
@@ -278,11 +323,19 @@ def test_the_same_rating_twice_is_one_rating(tmp_path: Path) -> None:
         ]
     }
     assert read_judgments(content) == {"phone": {"A": 3, "B": 1}}
-    (tmp_path / "list.csv").write_text("query,docid,rating\nphone,A,3\nphone,B,1\nphone,A,3.0\n")
+    (tmp_path / "list.csv").write_text(
+        "query,docid,rating\nphone,A,3\nphone,B,1\nphone,A,3.0\n"
+    )
     assert read_judgments(tmp_path / "list.csv") == {"phone": {"A": 3, "B": 1}}
-    with pytest.raises(ValueError, match="document 'A' is rated twice for query 'phone'"):
+    with pytest.raises(
+        ValueError, match="document 'A' is rated twice for query 'phone'"
+    ):
         read_judgments(
-            {"judgmentRatings": [{"query": "phone", "ratings": [rated, {**rated, "rating": 2}]}]}
+            {
+                "judgmentRatings": [
+                    {"query": "phone", "ratings": [rated, {**rated, "rating": 2}]}
+                ]
+            }
         )
 
 
@@ -297,7 +350,9 @@ def test_lists_with_semicolons_and_cut_lists(tmp_path: Path) -> None:
     assert read_judgments(path) == {"red, blue": {"d": 10}, "q": {"e": 1}}
     assert irl.load(path).doc_ids == ["e", "d"]
     path.write_text("query,docid,rating\nq,d,10\nq,e,1")
-    with pytest.raises(ValueError, match=r"line 3: the file ends with the rating 1.*was it cut"):
+    with pytest.raises(
+        ValueError, match=r"line 3: the file ends with the rating 1.*was it cut"
+    ):
         read_judgments(path)
     path.write_text("query,docid,rating\nq,d,2\nq,e,1")
     assert read_judgments(path) == {"q": {"d": 2, "e": 1}}

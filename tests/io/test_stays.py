@@ -36,7 +36,9 @@ class Tracer:
 
     def __init__(self, *arguments: Any) -> None:
         self.objects = [item for item in arguments if not isinstance(item, (str, Path))]
-        self.paths = {os.fspath(item) for item in arguments if isinstance(item, (str, Path))}
+        self.paths = {
+            os.fspath(item) for item in arguments if isinstance(item, (str, Path))
+        }
         self.stays: set[str] = set()
         self._looked_at: dict[CodeType, bool] = {}
 
@@ -147,7 +149,9 @@ RUN = {"q1": {"a": 1.5, "b": 0.5}, "q2": {"a": 2.5}}
 def report(name: str, found: set[str], most: int) -> None:
     """Fail, with the list, if there are more stays than allowed."""
     listed = "\n  ".join(sorted(found))
-    assert len(found) <= most, f"{name}: {len(found)} stays, at most {most}:\n  {listed}"
+    assert len(found) <= most, (
+        f"{name}: {len(found)} stays, at most {most}:\n  {listed}"
+    )
 
 
 def test_stays_of_qrels(tmp_path: Path) -> None:
@@ -175,15 +179,21 @@ def test_stays_of_collections(tmp_path: Path) -> None:
         found |= stays(one, call=irl.benchmark, collections=one, runs=runs, by="AP")
         several = {"x": one, "y": QRELS}
         by_name = {"x": runs, "y": runs}
-        found |= stays(several, one, call=irl.benchmark, collections=several, runs=by_name, by="AP")
+        found |= stays(
+            several, one, call=irl.benchmark, collections=several, runs=by_name, by="AP"
+        )
     folder = tmp_path / "folder"
     for name in ("x", "y"):
         (folder / name).mkdir(parents=True)
         (folder / name / "qrels.txt").write_text("q1 0 a 1\nq2 0 a 1\n")
         for run in ("a", "b"):
-            (folder / name / f"{run}.run").write_text("q1 Q0 a 1 2.5 t\nq2 Q0 a 1 2.5 t\n")
+            (folder / name / f"{run}.run").write_text(
+                "q1 Q0 a 1 2.5 t\nq2 Q0 a 1 2.5 t\n"
+            )
     toml = tmp_path / "all.toml"
-    toml.write_text('[collections]\nx = "folder/x/qrels.txt"\n[runs]\nx = {a = "folder/x/a.run"}\n')
+    toml.write_text(
+        '[collections]\nx = "folder/x/qrels.txt"\n[runs]\nx = {a = "folder/x/a.run"}\n'
+    )
     for source in (folder, toml):
         found |= stays(source, call=irl.benchmark, collections=source, by="AP")
     report("benchmark(collections)", found, 30)

@@ -16,7 +16,9 @@ import ir_lexirecall as irl
 from ir_lexirecall import cli
 from ir_lexirecall.io.values import read_collections, read_values
 
-VALUES = pd.DataFrame({"query_id": ["q1", "q2", "q3"], "a": [0.5, 0.4, 0.1], "b": [0.6, 0.7, 0.3]})
+VALUES = pd.DataFrame(
+    {"query_id": ["q1", "q2", "q3"], "a": [0.5, 0.4, 0.1], "b": [0.6, 0.7, 0.3]}
+)
 
 
 def with_row(name: str, a: float, b: float, before: bool = False) -> pd.DataFrame:
@@ -34,10 +36,14 @@ def as_rows(wide: pd.DataFrame) -> pd.DataFrame:
 
 
 def by_run(wide: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    return {run: wide[["query_id", run]].rename(columns={run: "AP"}) for run in ("a", "b")}
+    return {
+        run: wide[["query_id", run]].rename(columns={run: "AP"}) for run in ("a", "b")
+    }
 
 
-SHAPES = pytest.mark.parametrize("shape", [lambda wide: wide, as_measures, as_rows, by_run])
+SHAPES = pytest.mark.parametrize(
+    "shape", [lambda wide: wide, as_measures, as_rows, by_run]
+)
 NAMES = [
     "Average", "average", "mean", "Mean", "avg", "AVG", "all", "ALL", "Overall", "overall", "total",
     "macro", "Mean (Task)", "amean", "macro-avg", "Average (3 queries)", "MEAN_OF_ALL",
@@ -50,7 +56,9 @@ NAMES = [
 def test_means_below_a_table_are_no_query(
     name: str, digits: int, shape: Callable[[pd.DataFrame], Any]
 ) -> None:
-    table = read_values(shape(with_row(name, round(1 / 3, digits), round(1.6 / 3, digits))))
+    table = read_values(
+        shape(with_row(name, round(1 / 3, digits), round(1.6 / 3, digits)))
+    )
     assert table.query_ids == ["q1", "q2", "q3"]
     assert table.summaries == (name,)
 
@@ -70,7 +78,9 @@ def test_a_query_by_the_name_of_a_summary_stays(
 def test_a_query_that_is_the_mean_by_chance_stays() -> None:
     level = pd.DataFrame({"query_id": [f"q{i}" for i in range(5)], "a": 0.5, "b": 0.25})
     assert len(read_values(level).query_ids) == 5
-    middle = pd.DataFrame({"query_id": ["q1", "q2", "q3"], "a": [0.0, 1.0, 0.5], "b": [0, 1, 0.5]})
+    middle = pd.DataFrame(
+        {"query_id": ["q1", "q2", "q3"], "a": [0.0, 1.0, 0.5], "b": [0, 1, 0.5]}
+    )
     assert len(read_values(middle).query_ids) == 3
     two = pd.DataFrame({"query_id": ["q1", "q2"], "a": [0.5, 0.5], "b": [0.25, 0.25]})
     assert len(read_values(two).query_ids) == 2
@@ -78,7 +88,14 @@ def test_a_query_that_is_the_mean_by_chance_stays() -> None:
 
 def test_a_question_about_an_average_is_no_summary() -> None:
     table = pd.DataFrame(
-        {"question": ["what is the average height?", "how high is it in all?", "why?"], "acc": 1.0}
+        {
+            "question": [
+                "what is the average height?",
+                "how high is it in all?",
+                "why?",
+            ],
+            "acc": 1.0,
+        }
     )
     found = read_values({"a": table, "b": table})
     assert (len(found.query_ids), found.summaries, found.doubtful) == (3, (), ())
@@ -112,7 +129,9 @@ def test_the_output_says_what_was_left_out(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     wide = with_row("Average", 0.3333, 0.5333)
-    said = "'Average' holds the means, or another statistic, of the other rows: left out."
+    said = (
+        "'Average' holds the means, or another statistic, of the other rows: left out."
+    )
     result = irl.compare(values=wide)
     assert said in result.summary(full=True)
     assert said in html.unescape(irl.report(result, tmp_path / "page.html").read_text())
@@ -124,13 +143,17 @@ def test_the_output_says_what_was_left_out(
     both = pd.concat([wide.assign(collection=name) for name in "xy"])
     assert all(len(table.query_ids) == 3 for table in read_collections(both).values())
     stays = irl.compare(values=with_row("all", 0.2, 0.9)).summary(full=True)
-    assert "'all' counts as a query: its values are not the means of the others." in stays
+    assert (
+        "'all' counts as a query: its values are not the means of the others." in stays
+    )
 
 
 # -- labels of rows --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["", "Unnamed: 0", "index", "level_0", "rank", "Index"])
+@pytest.mark.parametrize(
+    "name", ["", "Unnamed: 0", "index", "level_0", "rank", "Index"]
+)
 @pytest.mark.parametrize("start", [0, 1])
 def test_numbers_of_rows_are_no_run(name: str, start: int, tmp_path: Path) -> None:
     table = VALUES.copy()
@@ -144,7 +167,9 @@ def test_numbers_of_rows_are_no_run(name: str, start: int, tmp_path: Path) -> No
 
 @pytest.mark.parametrize("name", ["", "Unnamed: 0", "index", "level_0"])
 @pytest.mark.parametrize("labels", [[0, 2, 5, 0, 2, 5], [5, 4, 3, 2, 1, 0]])
-def test_numbers_of_rows_are_no_measure(name: str, labels: list[int], tmp_path: Path) -> None:
+def test_numbers_of_rows_are_no_measure(
+    name: str, labels: list[int], tmp_path: Path
+) -> None:
     table = as_measures(VALUES)
     table.insert(0, name, labels)
     table.to_csv(tmp_path / "v.csv", index=False)
@@ -157,7 +182,12 @@ def test_names_of_rows_are_ids(tmp_path: Path) -> None:
     """What `to_csv` and `reset_index` make of an index of queries that has no name."""
     frame = VALUES.set_index("query_id").rename_axis(None)
     frame.to_csv(tmp_path / "v.csv")
-    for source in (frame, frame.reset_index(), tmp_path / "v.csv", pd.read_csv(tmp_path / "v.csv")):
+    for source in (
+        frame,
+        frame.reset_index(),
+        tmp_path / "v.csv",
+        pd.read_csv(tmp_path / "v.csv"),
+    ):
         assert read_values(source).query_ids == ["q1", "q2", "q3"]
     topics = frame.set_axis([301, 302, 303])
     topics.to_csv(tmp_path / "t.csv")
@@ -202,7 +232,9 @@ def test_rows_of_other_statistics_are_no_queries(name: str) -> None:
 def test_all_rows_that_pandas_describes_a_table_with_are_left_out() -> None:
     frame = pd.DataFrame(BASE, columns=["query_id", "a", "b"]).set_index("query_id")
     described = frame.describe().drop(index=["25%", "50%", "75%"])
-    table = read_values(pd.concat([frame, described]).rename_axis("query_id").reset_index())
+    table = read_values(
+        pd.concat([frame, described]).rename_axis("query_id").reset_index()
+    )
     assert table.query_ids == ["q1", "q2", "q3"]
     assert set(table.summaries) == {"count", "mean", "std", "min", "max"}
 
@@ -212,7 +244,9 @@ def test_a_column_of_means_is_no_run(name: str) -> None:
     frame = pd.DataFrame(BASE, columns=["query_id", "a", "b"])
     table = read_values(frame.assign(**{name: frame[["a", "b"]].mean(axis=1)}))
     assert table.runs == ["a", "b"]
-    assert table.notes == (f"The column {name!r} holds the means of the others: left out.",)
+    assert table.notes == (
+        f"The column {name!r} holds the means of the others: left out.",
+    )
     assert read_values(frame.assign(**{name: [0.1, 0.9, 0.4]})).runs == ["a", "b", name]
 
 
@@ -230,9 +264,16 @@ def test_a_column_of_means_is_no_run(name: str) -> None:
 def test_a_row_of_another_statistic_is_not_said_to_hold_only_means(
     name: str, row: dict[str, float]
 ) -> None:
-    values = {"q1": [0.25, 0.5], "q2": [0.5, 0.625], "q3": [0.75, 0.75], name: [*row.values()]}
+    values = {
+        "q1": [0.25, 0.5],
+        "q2": [0.5, 0.625],
+        "q3": [0.75, 0.75],
+        name: [*row.values()],
+    }
     frame = pd.DataFrame.from_dict(values, orient="index", columns=["a", "b"])
     frame = frame.rename_axis("query_id").reset_index()
     summary = irl.compare(values=frame).summary(full=True)
     assert "3 queries" in summary
-    assert f"'{name}' holds the means, or another statistic, of the other rows" in summary
+    assert (
+        f"'{name}' holds the means, or another statistic, of the other rows" in summary
+    )

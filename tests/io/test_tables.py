@@ -56,14 +56,22 @@ READERS: dict[str, Callable[[Path], Any]] = {
 
 
 @pytest.mark.usefixtures("with_or_without_polars")
-@pytest.mark.parametrize("header", ["query_id,doc_id,text,relevance", "query_id,doc_id,relevance"])
+@pytest.mark.parametrize(
+    "header", ["query_id,doc_id,text,relevance", "query_id,doc_id,relevance"]
+)
 @pytest.mark.parametrize("reader", READERS)
-def test_a_row_with_too_many_fields_is_refused(reader: str, header: str, write: Write) -> None:
+def test_a_row_with_too_many_fields_is_refused(
+    reader: str, header: str, write: Write
+) -> None:
     text = "one, two" if "text" in header else ""
     row = f"q1,a,{text},1" if text else "q1,a,1,2"
     width = header.count(",") + 1
-    path = write("pool.csv", f"{header}\n{row.replace(text, 'x') if text else 'q1,b,0'}\n{row}\n")
-    with pytest.raises(ValueError, match=rf"pool\.csv, line 3: {width + 1} fields where {width}"):
+    path = write(
+        "pool.csv", f"{header}\n{row.replace(text, 'x') if text else 'q1,b,0'}\n{row}\n"
+    )
+    with pytest.raises(
+        ValueError, match=rf"pool\.csv, line 3: {width + 1} fields where {width}"
+    ):
         READERS[reader](path)
 
 
@@ -95,7 +103,9 @@ CUT_QRELS = {
 @pytest.mark.usefixtures("with_or_without_polars")
 @pytest.mark.parametrize("ending", ["", ".gz"])
 @pytest.mark.parametrize("form", CUT_QRELS)
-def test_qrels_cut_within_the_last_grade(form: str, ending: str, tmp_path: Path) -> None:
+def test_qrels_cut_within_the_last_grade(
+    form: str, ending: str, tmp_path: Path
+) -> None:
     import gzip
 
     name = {"csv": "a.csv", "semicolons": "a.csv", "tsv": "a.tsv"}.get(form, "a.txt")
@@ -108,7 +118,9 @@ def test_qrels_cut_within_the_last_grade(form: str, ending: str, tmp_path: Path)
     ]:
         path.write_bytes(gzip.compress(text.encode()) if ending else text.encode())
         if cut:
-            with pytest.raises(ValueError, match=r"grade 1, without an end of line: was it cut\?"):
+            with pytest.raises(
+                ValueError, match=r"grade 1, without an end of line: was it cut\?"
+            ):
                 irl.load(path)
         else:
             assert len(irl.load(path).doc_ids) == 2
@@ -148,7 +160,9 @@ def test_runs_cut_within_the_last_score(
     text = "\n".join([header, *rows])
     name = "run.tsv" if separator == "\t" else "run.csv"
     if cut:
-        with pytest.raises(ValueError, match=r"run\.[ct]sv, line 4: the file ends with the score"):
+        with pytest.raises(
+            ValueError, match=r"run\.[ct]sv, line 4: the file ends with the score"
+        ):
             irl.evaluate("RR", {"q1": {"d0": 1}}, write(name, text))
     else:
         assert rr({"q1": {"d0": 1}}, write(name, text)) == 1
@@ -165,18 +179,40 @@ def test_semicolons_are_read(name: str, write: Write) -> None:
     assert rr(QRELS, run) == 0.5
     qrels = write(f"qrels-{name}", "qid;docno;label\nq1;b;0\nq1;a;1\n")
     assert rr(qrels, RUN) == 0.5
-    assert merged(irl.load(QRELS), write(name, "query_id;doc_id;relevance\nq1;c;\nq1;d;2\n"))
+    assert merged(
+        irl.load(QRELS), write(name, "query_id;doc_id;relevance\nq1;c;\nq1;d;2\n")
+    )
 
 
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("a.csv", "q1;b;0.5\n", "a CSV file needs a header line with query_id, doc_id, score"),
-        ("a.txt", "q1;b;0.5\n", "a CSV file needs a header line with query_id, doc_id, score"),
-        ("a.tsv", "q1\tb\t0.5\n", "three columns are read below a header line with query_id"),
-        ("a.run", "q1 b 0.5\n", "three columns are read below a header line with query_id"),
+        (
+            "a.csv",
+            "q1;b;0.5\n",
+            "a CSV file needs a header line with query_id, doc_id, score",
+        ),
+        (
+            "a.txt",
+            "q1;b;0.5\n",
+            "a CSV file needs a header line with query_id, doc_id, score",
+        ),
+        (
+            "a.tsv",
+            "q1\tb\t0.5\n",
+            "three columns are read below a header line with query_id",
+        ),
+        (
+            "a.run",
+            "q1 b 0.5\n",
+            "three columns are read below a header line with query_id",
+        ),
         ("a.csv", "query_id;doc_id;score\nq1;b;0,5\n", "write decimals with a point"),
-        ("a.csv", "query_id,doc_id,score\nq1,x, y,2\n", "4 fields where 3 are expected"),
+        (
+            "a.csv",
+            "query_id,doc_id,score\nq1,x, y,2\n",
+            "4 fields where 3 are expected",
+        ),
     ],
 )
 def test_the_cause_is_named(name: str, text: str, message: str, write: Write) -> None:
@@ -200,7 +236,8 @@ def test_what_follows_the_tag_is_part_of_it(
     write: Write, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run = write(
-        "r", "q1 Q0 b 1 2.0 My System\nq1\tQ0 a 2 1.0 My System (v 2)\n\nq1 Q0 c 3 0.5 My\n"
+        "r",
+        "q1 Q0 b 1 2.0 My System\nq1\tQ0 a 2 1.0 My System (v 2)\n\nq1 Q0 c 3 0.5 My\n",
     )
     assert rr(QRELS, run) == 0.5
     qrels = write("q", "q1 0 a 1\n")
@@ -211,14 +248,19 @@ def test_what_follows_the_tag_is_part_of_it(
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("q1 Q0 my doc 1 2.0 tag", "field 4, the rank, is 'doc': is there a blank in an id"),
+        (
+            "q1 Q0 my doc 1 2.0 tag",
+            "field 4, the rank, is 'doc': is there a blank in an id",
+        ),
         ("new york Q0 a 1 2.0 tag", "field 4, the rank, is 'a'"),
         ("q1 Q0 doc 7 1 2.0 tag", "field 6, the tag, is the number 2.0"),
         ("q1 Q0 a 1 high tag more", "field 5, the score, is 'high'"),
     ],
 )
 def test_blanks_in_ids_are_refused(line: str, message: str, write: Write) -> None:
-    with pytest.raises(ValueError, match=f"line 2: 7 fields where 6 are expected; {message}"):
+    with pytest.raises(
+        ValueError, match=f"line 2: 7 fields where 6 are expected; {message}"
+    ):
         irl.evaluate("RR", QRELS, write("r", f"q1 Q0 a 1 3.0 tag\n{line}\n"))
 
 
@@ -236,11 +278,21 @@ RECORDS = [
 @pytest.mark.parametrize("names", RECORDS)
 @pytest.mark.parametrize("form", ["lines", "array"])
 def test_qrels_as_records(names: tuple[str, str, str], form: str, write: Write) -> None:
-    rows = [dict(zip(names, row, strict=True)) for row in [(1, "a", 1), (1, "b", 0), (1, "a", 1)]]
-    text = "\n".join(map(json.dumps, rows)) if form == "lines" else json.dumps(rows, indent=1)
+    rows = [
+        dict(zip(names, row, strict=True))
+        for row in [(1, "a", 1), (1, "b", 0), (1, "a", 1)]
+    ]
+    text = (
+        "\n".join(map(json.dumps, rows))
+        if form == "lines"
+        else json.dumps(rows, indent=1)
+    )
     judgments = irl.load(write("qrels.jsonl", text))
     assert judgments.query_ids == ["1"]
-    assert dict(zip(judgments.doc_ids, judgments.grade.tolist(), strict=True)) == {"a": 1, "b": 0}
+    assert dict(zip(judgments.doc_ids, judgments.grade.tolist(), strict=True)) == {
+        "a": 1,
+        "b": 0,
+    }
 
 
 def test_runs_as_records(write: Write) -> None:
@@ -253,7 +305,10 @@ def test_runs_as_records(write: Write) -> None:
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        ({"query_id": "q1", "doc_id": "b"}, "line 2: there is no relevance; it has query_id"),
+        (
+            {"query_id": "q1", "doc_id": "b"},
+            "line 2: there is no relevance; it has query_id",
+        ),
         ({"query_id": 1.5, "doc_id": "b", "relevance": 1}, "line 2: query_id is 1.5"),
         ({"query_id": "q1", "doc_id": "b", "relevance": None}, "is None, not a number"),
         (
@@ -314,7 +369,10 @@ def test_truth_values_in_files_are_grades(name: str, text: str, write: Write) ->
 
 
 def test_truth_values_are_not_scores(write: Write) -> None:
-    for run in ({"q1": {"a": True}}, write("r.csv", "query_id,doc_id,score\nq1,a,True\n")):
+    for run in (
+        {"q1": {"a": True}},
+        write("r.csv", "query_id,doc_id,score\nq1,a,True\n"),
+    ):
         with pytest.raises(ValueError, match="not a"):
             irl.evaluate("RR", QRELS, run)
 
@@ -324,7 +382,9 @@ def test_truth_values_are_not_scores(write: Write) -> None:
 RANKS = {"query_id": ["q1", "q1"], "doc_id": ["a", "b"], "rank": [2, 1]}
 
 
-@pytest.mark.parametrize("form", ["pandas", "polars", "arrow", "rows", "ordered by name"])
+@pytest.mark.parametrize(
+    "form", ["pandas", "polars", "arrow", "rows", "ordered by name"]
+)
 def test_tables_with_ranks_and_no_scores(form: str) -> None:
     frame = pd.DataFrame(RANKS)
     run = {
@@ -367,9 +427,13 @@ def test_scores_beat_ranks() -> None:
 
 
 def test_a_rank_that_is_not_a_number_is_named(write: Write) -> None:
-    with pytest.raises(ValueError, match=r"line 2: the rank of document 'b' .* is 'first'"):
+    with pytest.raises(
+        ValueError, match=r"line 2: the rank of document 'b' .* is 'first'"
+    ):
         irl.evaluate("RR", QRELS, write("r.csv", "query_id,doc_id,rank\nq1,b,first\n"))
-    with pytest.raises(ValueError, match="the rank of document 'a' for query 'q1' is nan"):
+    with pytest.raises(
+        ValueError, match="the rank of document 'a' for query 'q1' is nan"
+    ):
         irl.evaluate("RR", QRELS, pd.DataFrame(RANKS).assign(rank=[np.nan, 1.0]))
 
 

@@ -63,19 +63,25 @@ def written(folder: Path, form: str) -> Path:
     content = {
         "tsv": "".join(f"{name}\t{text}\n" for name, text in rows),
         "txt": "".join(f"{name} {text}\n" for name, text in rows),
-        "header.tsv": "docno\ttext\turl\n" + "".join(f"{name}\t{text}\tu\n" for name, text in rows),
+        "header.tsv": "docno\ttext\turl\n"
+        + "".join(f"{name}\t{text}\tu\n" for name, text in rows),
         "csv": "text,doc_id\n" + "".join(f'"{text}",{name}\n' for name, text in rows),
         "jsonl": "".join(
-            json.dumps({"_id": name, "title": "", "text": text}) + "\n" for name, text in rows
+            json.dumps({"_id": name, "title": "", "text": text}) + "\n"
+            for name, text in rows
         ),
         "json": json.dumps(TEXTS),
         "tsv.gz": "".join(f"{name}\t{text}\n" for name, text in rows),
     }[form]
-    path.write_bytes(gzip.compress(content.encode()) if form.endswith("gz") else content.encode())
+    path.write_bytes(
+        gzip.compress(content.encode()) if form.endswith("gz") else content.encode()
+    )
     return path
 
 
-@pytest.mark.parametrize("form", ["tsv", "txt", "header.tsv", "csv", "jsonl", "json", "tsv.gz"])
+@pytest.mark.parametrize(
+    "form", ["tsv", "txt", "header.tsv", "csv", "jsonl", "json", "tsv.gz"]
+)
 def test_files_of_every_form_have_the_same_texts(form: str, tmp_path: Path) -> None:
     assert texts_of(written(tmp_path, form), ["d3", "2"]) == {
         name: TEXTS[name] for name in ("2", "d3")
@@ -93,9 +99,13 @@ def test_files_of_every_form_have_the_same_texts(form: str, tmp_path: Path) -> N
     ],
     ids=lambda source: type(source).__name__,
 )
-@pytest.mark.filterwarnings("ignore:the .* has no text of 1 of 3 documents, such as 'nowhere'")
+@pytest.mark.filterwarnings(
+    "ignore:the .* has no text of 1 of 3 documents, such as 'nowhere'"
+)
 def test_objects_give_the_texts_that_they_have(source: Any) -> None:
-    assert texts_of(source, ["nowhere", "d3", "2"]) == {name: TEXTS[name] for name in ("d3", "2")}
+    assert texts_of(source, ["nowhere", "d3", "2"]) == {
+        name: TEXTS[name] for name in ("d3", "2")
+    }
     if isinstance(source, Store):
         assert source.asked == ["nowhere", "d3", "2"]  # and nothing else
 
@@ -108,13 +118,15 @@ def test_a_file_is_read_to_the_last_text_that_is_asked_for(tmp_path: Path) -> No
         texts_of(path, ["a", "b"])
 
 
-@pytest.mark.parametrize(("name", "content"), [("topics.trec", TREC), ("topics.xml", XML)])
+@pytest.mark.parametrize(
+    ("name", "content"), [("topics.trec", TREC), ("topics.xml", XML)]
+)
 def test_topics_of_trec(name: str, content: str, tmp_path: Path) -> None:
     (tmp_path / name).write_text(content)
     assert texts_of(tmp_path / name, ["302", "301"], QUERIES) == TOPICS
-    assert texts_of(pd.DataFrame({"qid": ["1"], "query": ["what"]}), ["1"], QUERIES) == {
-        "1": "what"
-    }
+    assert texts_of(
+        pd.DataFrame({"qid": ["1"], "query": ["what"]}), ["1"], QUERIES
+    ) == {"1": "what"}
 
 
 @pytest.mark.parametrize(
@@ -122,18 +134,26 @@ def test_topics_of_trec(name: str, content: str, tmp_path: Path) -> None:
     [
         ("<title> is a < b\n<desc> why", "is a < b"),
         ("<title>is a < b</title>", "is a < b"),
-        ("<title>the <i>E. coli</i> genome</title><narr>n</narr>", "the E. coli genome"),
+        (
+            "<title>the <i>E. coli</i> genome</title><narr>n</narr>",
+            "the E. coli genome",
+        ),
         ("<query><title>short</title><desc>long</desc></query>", "short"),
         ("<TITLE> short <narr> long", "short"),
     ],
 )
-def test_only_tags_end_or_leave_a_title(marked: str, title: str, tmp_path: Path) -> None:
+def test_only_tags_end_or_leave_a_title(
+    marked: str, title: str, tmp_path: Path
+) -> None:
     (tmp_path / "topics.trec").write_text(f"<top><num> 1 {marked}</top>")
     assert texts_of(tmp_path / "topics.trec", ["1"], QUERIES) == {"1": title}
 
 
 def test_integer_ids_of_a_mapping_mean_their_decimal_strings() -> None:
-    assert texts_of({1: "a", -2: "b", 3: "c"}, ["1", "-2", "03", "x"]) == {"1": "a", "-2": "b"}
+    assert texts_of({1: "a", -2: "b", 3: "c"}, ["1", "-2", "03", "x"]) == {
+        "1": "a",
+        "-2": "b",
+    }
     assert texts_of({1: "a", "1": "b"}, ["1"]) == {"1": "b"}
 
 
@@ -182,13 +202,18 @@ def test_a_title_stands_above_its_text(tmp_path: Path) -> None:
 
 def test_a_collection_is_asked_by_id() -> None:
     collection = load("lexirecall/demo")
-    assert texts_of(collection, ["q01"], QUERIES)["q01"] == "how do bees survive the winter"
+    assert (
+        texts_of(collection, ["q01"], QUERIES)["q01"]
+        == "how do bees survive the winter"
+    )
     assert texts_of(collection, ["coffee-08"])["coffee-08"]
 
 
 def test_what_is_missing_is_said(tmp_path: Path) -> None:
     path = written(tmp_path, "tsv")
-    with pytest.warns(UserWarning, match=r"texts.tsv has no text of 1 of 2 documents, such as 'x'"):
+    with pytest.warns(
+        UserWarning, match=r"texts.tsv has no text of 1 of 2 documents, such as 'x'"
+    ):
         assert texts_of(path, ["d1", "x"]) == {"d1": "first text"}
     assert texts_of(path, []) == texts_of(None, ["d1"]) == {}
 
@@ -197,7 +222,10 @@ def test_what_is_missing_is_said(tmp_path: Path) -> None:
     ("source", "said"),
     [
         (3, "expected texts of documents as a mapping"),
-        ("nowhere/at all", "there is no such file, and ir_datasets has no data set of that name"),
+        (
+            "nowhere/at all",
+            "there is no such file, and ir_datasets has no data set of that name",
+        ),
         (
             pd.DataFrame({"docno": ["a"], "score": [1]}),
             r"expected an id .* and a text .*, got docno, score",
@@ -230,7 +258,10 @@ def test_rows_of_texts_with_too_many_fields_and_semicolons(tmp_path: Path) -> No
         ("texts.csv", "qid,query\nq1,one text\nq12,another text\n"),
         ("texts.csv", 'qid,query\nq1,one text\nq12,"another text"\n'),
         ("texts.txt", "q1 one text\nq12 another text\n"),
-        ("texts.jsonl", '{"qid": "q1", "query": "one text"}\n{"qid": "q12", "query": "two"}\n'),
+        (
+            "texts.jsonl",
+            '{"qid": "q1", "query": "one text"}\n{"qid": "q12", "query": "two"}\n',
+        ),
     ],
 )
 def test_no_cut_file_gives_other_texts_without_a_word(

@@ -46,12 +46,21 @@ def test_long_topics(trap, tmp_path):
         "{" * LONG,
         "{}\n" + BLANKS + "x",
     ],
-    ids=["newlines", "blanks", "ends", "ends and blanks", "beginnings", "a second line"],
+    ids=[
+        "newlines",
+        "blanks",
+        "ends",
+        "ends and blanks",
+        "beginnings",
+        "a second line",
+    ],
 )
 @pytest.mark.parametrize("ending", [".json", ".json.gz"])
 def test_long_json(text, ending, tmp_path):
     path = tmp_path / f"texts{ending}"
-    path.write_bytes(gzip.compress(text.encode()) if ending.endswith("gz") else text.encode())
+    path.write_bytes(
+        gzip.compress(text.encode()) if ending.endswith("gz") else text.encode()
+    )
     with pytest.raises(ValueError, match=r"texts\.json"):
         texts_of(str(path), ["1"], DOCUMENTS)
 
@@ -73,7 +82,11 @@ def test_forms_of_topics():
     ]
 
 
-@pytest.mark.parametrize("text", ["<top><title>a</top>", "<top><num>1</top>", "<topic>a</topic>"])
+@pytest.mark.parametrize(
+    "text", ["<top><title>a</top>", "<top><num>1</top>", "<topic>a</topic>"]
+)
 def test_a_topic_needs_a_number_and_a_text(text):
-    with pytest.raises(ValueError, match=r"^t: a topic has no number, or neither a title"):
+    with pytest.raises(
+        ValueError, match=r"^t: a topic has no number, or neither a title"
+    ):
         list(read_topics(text, "t"))

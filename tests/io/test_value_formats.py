@@ -63,7 +63,9 @@ def test_logs_of_inspect_have_the_accuracy_that_they_say(epoch: int) -> None:
 
 def test_epochs_are_repeats_that_are_not_averaged_unasked() -> None:
     pytest.importorskip("backports.zstd")
-    with pytest.raises(ValueError, match=r"given twice .* the rows differ in epoch \(1, 2\)"):
+    with pytest.raises(
+        ValueError, match=r"given twice .* the rows differ in epoch \(1, 2\)"
+    ):
         read_values(str(LOGS[0]))
 
 
@@ -89,16 +91,24 @@ def test_a_scorer_with_several_scores_has_a_column_for_each(tmp_path: Path) -> N
 
 def test_a_score_that_is_a_text_is_named(tmp_path: Path) -> None:
     path = written(tmp_path / "a.json", log(sample("x", "Paris"), sample("y", 1)))
-    with pytest.raises(ValueError, match="sample_id 'x': match is 'Paris', not a number"):
+    with pytest.raises(
+        ValueError, match="sample_id 'x': match is 'Paris', not a number"
+    ):
         read_values(path)
 
 
-def test_samples_that_failed_are_missing_and_counted_beside_the_means(tmp_path: Path) -> None:
+def test_samples_that_failed_are_missing_and_counted_beside_the_means(
+    tmp_path: Path,
+) -> None:
     failed = sample("y", "C", error={"message": "no container"})
     good = log(sample("x", "C"), sample("y", "C"), sample("z", "I"), model="good")
     poor = log(sample("x", "C"), failed, sample("z", "C"), model="poor")
-    paths = [str(written(tmp_path / f"{i}.json", one)) for i, one in enumerate((good, poor))]
-    with pytest.raises(ValueError, match="the match of run 'poor' for query 'y' is missing"):
+    paths = [
+        str(written(tmp_path / f"{i}.json", one)) for i, one in enumerate((good, poor))
+    ]
+    with pytest.raises(
+        ValueError, match="the match of run 'poor' for query 'y' is missing"
+    ):
         read_values(paths)
     table = read_values(paths, missing="skip")
     assert (table.runs, table.skipped) == (["good", "poor"], ("y",))
@@ -112,7 +122,9 @@ def test_samples_that_failed_are_missing_and_counted_beside_the_means(tmp_path: 
 
 def test_items_that_one_model_lacks_are_named(tmp_path: Path) -> None:
     paths = [
-        written(tmp_path / "a.json", log(sample("x", "C"), sample("y", "C"), model="a")),
+        written(
+            tmp_path / "a.json", log(sample("x", "C"), sample("y", "C"), model="a")
+        ),
         written(tmp_path / "b.json", log(sample("x", "C"), model="b")),
     ]
     with pytest.raises(ValueError, match="match of run 'b' for query 'y' is missing"):
@@ -122,7 +134,10 @@ def test_items_that_one_model_lacks_are_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ({"eval": {"model": "m"}, "status": "success"}, "a log of inspect_ai without samples"),
+        (
+            {"eval": {"model": "m"}, "status": "success"},
+            "a log of inspect_ai without samples",
+        ),
         (log({"id": 1, "epoch": 1, "scores": {}}), "none of its 1 items has a score"),
         (log({"epoch": 1, "scores": {}}), "sample 1 of the log has no id"),
         (log(sample(1, "C"), sample(1, "I")), "sample_id '1', .*given twice"),
@@ -140,16 +155,26 @@ def test_a_run_that_did_not_finish_is_compared_only_if_asked(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     spec = {"model": "b", "dataset": {"samples": 5}, "config": {"epochs": 1}}
-    cut = {"status": "cancelled", "eval": spec, "samples": [sample(f"q{i}", "C") for i in range(3)]}
+    cut = {
+        "status": "cancelled",
+        "eval": spec,
+        "samples": [sample(f"q{i}", "C") for i in range(3)],
+    }
     whole = log(*[sample(f"q{i}", "I") for i in range(5)], model="a")
-    paths = [str(written(tmp_path / f"{i}.json", one)) for i, one in enumerate((whole, cut))]
-    with pytest.raises(ValueError, match=r"3 of 5 samples are in it; the status .* 'cancelled'"):
+    paths = [
+        str(written(tmp_path / f"{i}.json", one)) for i, one in enumerate((whole, cut))
+    ]
+    with pytest.raises(
+        ValueError, match=r"3 of 5 samples are in it; the status .* 'cancelled'"
+    ):
         read_values(paths)
     assert exit_code("compare", "--values", *paths) == 1
     assert exit_code("compare", "--values", *paths, "--missing", "skip") == 5
     assert "3 of 5 samples are in it" in capfd.readouterr().err
     assert exit_code("gate", "--values", *paths, "--missing", "skip") == 5
-    assert exit_code("gate", "--values", *reversed(paths), "--missing", "skip", "--margin=0") in (
+    assert exit_code(
+        "gate", "--values", *reversed(paths), "--missing", "skip", "--margin=0"
+    ) in (
         3,
         5,
     )
@@ -183,7 +208,9 @@ def test_an_archive_that_is_cut_off_gives_what_is_whole(
 def test_an_archive_without_anything_whole_is_named(size: int, tmp_path: Path) -> None:
     path = tmp_path / "log.eval"
     path.write_bytes(LOGS[0].read_bytes()[:size])
-    with pytest.raises(ValueError, match=r"log\.eval: the archive is cut off, and nothing"):
+    with pytest.raises(
+        ValueError, match=r"log\.eval: the archive is cut off, and nothing"
+    ):
         read_values(path)
 
 
@@ -234,7 +261,9 @@ def test_what_is_packed_too_well_is_refused(is_cut: bool, tmp_path: Path) -> Non
     struct.pack_into("<I", data, 22, 2**29)
     struct.pack_into("<I", data, contents + 24, 2**29)
     path.write_bytes(bytes(data[:contents] if is_cut else data))
-    with pytest.raises(ValueError, match=r"log\.eval: its content: .* looks like an attack"):
+    with pytest.raises(
+        ValueError, match=r"log\.eval: its content: .* looks like an attack"
+    ):
         read_values(path)
 
 
@@ -249,7 +278,9 @@ def test_damaged_members_are_named(method: int, is_cut: bool, tmp_path: Path) ->
     struct.pack_into("<H", data, 8, method)
     struct.pack_into("<H", data, contents + 10, method)
     path.write_bytes(bytes(data[:contents] if is_cut else data))
-    with pytest.raises(ValueError, match=r"^read_values: .*log\.eval: .*(damaged|backports)"):
+    with pytest.raises(
+        ValueError, match=r"^read_values: .*log\.eval: .*(damaged|backports)"
+    ):
         read_values(path)
 
 
@@ -278,7 +309,9 @@ def test_an_archive_of_another_program_is_named(tmp_path: Path) -> None:
 def test_lines_of_json_that_are_cut_off_are_named(tmp_path: Path) -> None:
     path = lines(tmp_path / "a.jsonl", [{"id": i, "acc": 1} for i in range(4)])
     path.write_text(path.read_text()[:-6])
-    with pytest.raises(ValueError, match=r"line 4 is cut off: 3 lines are whole\. Give missing"):
+    with pytest.raises(
+        ValueError, match=r"line 4 is cut off: 3 lines are whole\. Give missing"
+    ):
         read_values(path)
     table = read_values(path, missing="skip")
     assert table.query_ids == ["0", "1", "2"]
@@ -329,7 +362,11 @@ def test_lines_of_json_that_are_cut_off_are_named(tmp_path: Path) -> None:
             {"Exact": [0.8571, 0.5714]},
         ),
         (["ragas_main.csv", "ragas_branch.csv"], {}, {"faithfulness": [0.95, 0.7]}),
-        (["mteb"], {"runs": ["org__main", "org__branch"]}, {"main_score": [0.625, 0.5775]}),
+        (
+            ["mteb"],
+            {"runs": ["org__main", "org__branch"]},
+            {"main_score": [0.625, 0.5775]},
+        ),
     ],
 )
 def test_values_of_other_programs(
@@ -338,7 +375,9 @@ def test_values_of_other_programs(
     paths = [str(FILES / name) for name in files]
     table = read_values(paths[0] if len(paths) == 1 else paths, **options)
     order = sorted(range(2), key=lambda i: "branch" in table.runs[i])
-    assert {name: [row[i] for i in order] for name, row in means(table).items()} == expected
+    assert {
+        name: [row[i] for i in order] for name, row in means(table).items()
+    } == expected
 
 
 @pytest.mark.parametrize("name", ["strict", "flexible"])
@@ -347,7 +386,9 @@ def test_samples_of_lm_eval_have_the_means_that_its_results_say(name: str) -> No
     table = read_values(paths, where={"filter": name})
     assert table.runs == ["org/a", "org/b"]
     for path, mean in zip(
-        sorted(FILES.glob("lm-eval/*/results_*.json")), means(table)["exact_match"], strict=True
+        sorted(FILES.glob("lm-eval/*/results_*.json")),
+        means(table)["exact_match"],
+        strict=True,
     ):
         results = json.loads(path.read_text())["results"]["sums"]
         assert mean == pytest.approx(results[f"exact_match,{name}"], abs=1e-4)
@@ -375,16 +416,25 @@ def test_where_needs_a_table() -> None:
         read_values(path, where={"filter": "x"})
 
 
-def test_models_of_lm_eval_are_those_of_the_results_beside_the_samples(tmp_path: Path) -> None:
+def test_models_of_lm_eval_are_those_of_the_results_beside_the_samples(
+    tmp_path: Path,
+) -> None:
     for model in ("a", "b"):
         folder = tmp_path / model
         folder.mkdir()
         shutil.copy(
-            FILES / "samples_gsm8k_main.jsonl", folder / "samples_x_2026-01-21T03-44-18.4.jsonl"
+            FILES / "samples_gsm8k_main.jsonl",
+            folder / "samples_x_2026-01-21T03-44-18.4.jsonl",
         )
-        written(folder / "results_2026-01-21T03-44-18.4.json", {"model_name": f"org/{model}"})
+        written(
+            folder / "results_2026-01-21T03-44-18.4.json",
+            {"model_name": f"org/{model}"},
+        )
     paths = sorted(map(str, tmp_path.rglob("samples*")))
-    assert read_values(paths, where={"filter": "strict-match"}).runs == ["org/a", "org/b"]
+    assert read_values(paths, where={"filter": "strict-match"}).runs == [
+        "org/a",
+        "org/b",
+    ]
 
 
 def test_helm_takes_the_quality_of_answers_and_others_by_name() -> None:
@@ -392,13 +442,17 @@ def test_helm_takes_the_quality_of_answers_and_others_by_name() -> None:
     table = read_values(paths)
     assert table.runs == ["openai_branch", "openai_main"]
     assert means(table) == {"exact_match": [0.6, 0.9333]}
-    assert means(read_values(paths, measures="num_references")) == {"num_references": [4.0, 4.0]}
+    assert means(read_values(paths, measures="num_references")) == {
+        "num_references": [4.0, 4.0]
+    }
 
 
 def test_perturbations_of_helm_are_told_apart(tmp_path: Path) -> None:
     stats = [{"name": {"name": "f1"}, "mean": 0.5}]
     record = {"instance_id": "i", "train_trial_index": 0, "stats": stats}
-    path = written(tmp_path / "s.json", [record, record | {"perturbation": {"name": "typos"}}])
+    path = written(
+        tmp_path / "s.json", [record, record | {"perturbation": {"name": "typos"}}]
+    )
     with pytest.raises(ValueError, match="rows differ in perturbation"):
         read_values(path)
     for value in (None, "typos"):
@@ -418,17 +472,24 @@ def test_swe_bench_counts_errors_as_not_resolved_and_says_so(tmp_path: Path) -> 
 def test_swe_bench_without_what_was_run_is_refused(tmp_path: Path) -> None:
     path = written(tmp_path / "r.json", {"resolved": ["a__a-1"], "no_generation": []})
     with pytest.raises(
-        ValueError, match="lists the instances that were resolved, not those that failed"
+        ValueError,
+        match="lists the instances that were resolved, not those that failed",
     ):
         read_values(path)
 
 
 def test_details_of_swe_bench_per_instance(tmp_path: Path) -> None:
-    details = {f"a__a-{i}": {"resolved": i > 1, "tests_status": {"x": []}} for i in range(4)}
-    assert means(read_values(written(tmp_path / "r.json", details))) == {"resolved": [0.5]}
+    details = {
+        f"a__a-{i}": {"resolved": i > 1, "tests_status": {"x": []}} for i in range(4)
+    }
+    assert means(read_values(written(tmp_path / "r.json", details))) == {
+        "resolved": [0.5]
+    }
 
 
-def test_test_cases_of_deepeval_are_known_by_their_names_or_inputs(tmp_path: Path) -> None:
+def test_test_cases_of_deepeval_are_known_by_their_names_or_inputs(
+    tmp_path: Path,
+) -> None:
     def run(*names: str) -> dict[str, Any]:
         cases = [
             {
@@ -442,7 +503,9 @@ def test_test_cases_of_deepeval_are_known_by_their_names_or_inputs(tmp_path: Pat
 
     named = read_values(written(tmp_path / "a.json", run("capital", "river")))
     assert named.query_ids == ["capital", "river"]
-    numbered = read_values(written(tmp_path / "b.json", run("test_case_0", "test_case_1")))
+    numbered = read_values(
+        written(tmp_path / "b.json", run("test_case_0", "test_case_1"))
+    )
     assert numbered.query_ids == ["input of test_case_0", "input of test_case_1"]
 
 
@@ -459,10 +522,14 @@ def test_promptfoo_parts_prompts_and_leaves_errors_out(tmp_path: Path) -> None:
 
     failed = result("new", 2, error="timeout", score=0, success=False, failureReason=2)
     content = {
-        "results": {"results": [*(result("old", i) for i in (1, 2)), result("new", 1), failed]}
+        "results": {
+            "results": [*(result("old", i) for i in (1, 2)), result("new", 1), failed]
+        }
     }
     path = written(tmp_path / "r.json", content)
-    with pytest.raises(ValueError, match=r"score of run 'p, new' for query .* is missing"):
+    with pytest.raises(
+        ValueError, match=r"score of run 'p, new' for query .* is missing"
+    ):
         read_values(path)
     assert read_values(path, missing="skip").missing_of_run == {"p, new": 1}
 
@@ -470,7 +537,9 @@ def test_promptfoo_parts_prompts_and_leaves_errors_out(tmp_path: Path) -> None:
 def test_a_part_of_the_results_of_opensearch_is_incomplete(tmp_path: Path) -> None:
     content = json.loads((FILES / "evaluation_results.json").read_text())
     content["hits"]["total"]["value"] = 100
-    with pytest.raises(ValueError, match=r"60 of 100 results are in it; ask for more \(size\)"):
+    with pytest.raises(
+        ValueError, match=r"60 of 100 results are in it; ask for more \(size\)"
+    ):
         read_values(written(tmp_path / "r.json", content))
 
 
@@ -496,7 +565,12 @@ def test_two_models_of_one_name_keep_the_names_of_their_files(tmp_path: Path) ->
 
 def test_an_unknown_table_says_what_each_column_could_be(tmp_path: Path) -> None:
     path = tmp_path / "results.csv"
-    rows = [f"p{i},{llm},{seed},{i % 2}\n" for i in range(6) for llm in "ab" for seed in (1, 2, 3)]
+    rows = [
+        f"p{i},{llm},{seed},{i % 2}\n"
+        for i in range(6)
+        for llm in "ab"
+        for seed in (1, 2, 3)
+    ]
     path.write_text("problem,llm,seed,correct\n" + "".join(rows))
     with pytest.raises(
         ValueError,
@@ -513,7 +587,9 @@ def test_the_column_of_runs_may_be_named(tmp_path: Path) -> None:
     path.write_text("id,run,arm,acc\n1,7,old,1\n2,7,old,0\n1,8,new,1\n2,8,new,1\n")
     assert read_values(path).runs == ["7", "8"]
     assert read_values(path, run="arm").runs == ["old", "new"]
-    with pytest.raises(ValueError, match=r"has no column 'amr' to name runs: .*did you mean 'arm'"):
+    with pytest.raises(
+        ValueError, match=r"has no column 'amr' to name runs: .*did you mean 'arm'"
+    ):
         read_values(path, run="amr")
 
 
@@ -521,7 +597,12 @@ def test_words_of_the_command_line_settle_an_unknown_table(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "results.csv"
-    rows = [f"p{i},{llm},{seed},{i % 2}\n" for i in range(6) for llm in "ab" for seed in (1, 2, 3)]
+    rows = [
+        f"p{i},{llm},{seed},{i % 2}\n"
+        for i in range(6)
+        for llm in "ab"
+        for seed in (1, 2, 3)
+    ]
     path.write_text("problem,llm,seed,correct\n" + "".join(rows))
     assert exit_code("compare", "--values", str(path)) == 1
     assert "a run (--run-column)" in capfd.readouterr().err
@@ -530,7 +611,9 @@ def test_words_of_the_command_line_settle_an_unknown_table(
     refused = capfd.readouterr().err
     assert "say what they are: --repeats-are samples" in refused
     assert "as --where seed=1 does" in refused
-    assert exit_code("compare", "--values", str(path), *options, "--where", "seed=1") == 0
+    assert (
+        exit_code("compare", "--values", str(path), *options, "--where", "seed=1") == 0
+    )
 
 
 def test_compare_and_benchmark_take_the_same_arguments() -> None:
@@ -544,6 +627,14 @@ def test_compare_and_benchmark_take_the_same_arguments() -> None:
 
 def test_each_format_has_an_example_here() -> None:
     assert [one.program for one in FORMATS] == [
-        *("inspect_ai", "lm-eval", "HELM", "OpenSearch", "SWE-bench", "DeepEval", "promptfoo"),
+        *(
+            "inspect_ai",
+            "lm-eval",
+            "HELM",
+            "OpenSearch",
+            "SWE-bench",
+            "DeepEval",
+            "promptfoo",
+        ),
         "nuggetizer",
     ]

@@ -26,7 +26,9 @@ RUNS, MEASURES = ("bm25", "ql"), ("AP", "P@5")
 @pytest.fixture(scope="module")
 def expected() -> ValueTable:
     """What our own evaluation of the two demo runs gives."""
-    tables = {run: irl.evaluate(list(MEASURES), demo.qrels(), demo.run(run)) for run in RUNS}
+    tables = {
+        run: irl.evaluate(list(MEASURES), demo.qrels(), demo.run(run)) for run in RUNS
+    }
     query_ids = list(tables["bm25"].index)
     return ValueTable(
         list(RUNS),
@@ -36,17 +38,24 @@ def expected() -> ValueTable:
 
 
 def long_frame(table: ValueTable) -> pd.DataFrame:
-    return table.table().melt(["run", "query_id"], var_name="measure", value_name="value")
+    return table.table().melt(
+        ["run", "query_id"], var_name="measure", value_name="value"
+    )
 
 
 def assert_same(
-    found: ValueTable, expected: ValueTable, digits: float = 0, names: dict[str, str] | None = None
+    found: ValueTable,
+    expected: ValueTable,
+    digits: float = 0,
+    names: dict[str, str] | None = None,
 ) -> None:
     assert found.runs == expected.runs
     assert found.query_ids == expected.query_ids
     names = names or {name: name for name in found.measures}
     for theirs, ours in names.items():
-        np.testing.assert_allclose(found.values[theirs], expected.values[ours], rtol=0, atol=digits)
+        np.testing.assert_allclose(
+            found.values[theirs], expected.values[ours], rtol=0, atol=digits
+        )
 
 
 # -- formats -------------------------------------------------------------------------------------------
@@ -89,13 +98,20 @@ def test_tables_in_files_are_read(expected: ValueTable, tmp_path: Path) -> None:
         frame.to_csv(tmp_path / f"{name}.csv", index=False)
         frame.to_csv(tmp_path / f"{name}.tsv.gz", index=False, sep="\t")
         frame.to_parquet(tmp_path / f"{name}.parquet")
-        frame.to_json(tmp_path / f"{name}.jsonl", orient="records", lines=True, double_precision=15)
+        frame.to_json(
+            tmp_path / f"{name}.jsonl",
+            orient="records",
+            lines=True,
+            double_precision=15,
+        )
         frame.to_json(tmp_path / f"{name}.json", orient="records", double_precision=15)
         for ending in ("csv", "tsv.gz", "parquet", "jsonl", "json"):
             assert_same(read_values(tmp_path / f"{name}.{ending}"), expected, 1e-15)
 
 
-def test_a_file_per_run_may_have_a_column_per_measure(expected: ValueTable, tmp_path: Path) -> None:
+def test_a_file_per_run_may_have_a_column_per_measure(
+    expected: ValueTable, tmp_path: Path
+) -> None:
     """As ``evaluate`` gives them, or with measures that nobody knows."""
     names = {"AP": "faithfulness", "P@5": "helpfulness"}
     for run in RUNS:
@@ -106,14 +122,22 @@ def test_a_file_per_run_may_have_a_column_per_measure(expected: ValueTable, tmp_
     assert_same(read_values([tmp_path / f"{run}.csv" for run in RUNS]), expected)
     assert_same(read_values({run: tmp_path / f"{run}.csv" for run in RUNS}), expected)
     assert read_values(tmp_path / "ql.csv").runs == ["ql"]
-    for own in (tmp_path / "own", {run: tmp_path / "own" / f"{run}.csv" for run in RUNS}):
+    for own in (
+        tmp_path / "own",
+        {run: tmp_path / "own" / f"{run}.csv" for run in RUNS},
+    ):
         assert_same(
-            read_values(own), expected, names={theirs: ours for ours, theirs in names.items()}
+            read_values(own),
+            expected,
+            names={theirs: ours for ours, theirs in names.items()},
         )
     board = expected.table().pivot(index="query_id", columns="run", values="AP")
     board[["bm25"]].to_csv(tmp_path / "one.csv")
     board[["ql"]].to_csv(tmp_path / "two.csv")  # a column per run, in two files
-    assert_same(read_values([tmp_path / "one.csv", tmp_path / "two.csv"], measures="AP"), expected)
+    assert_same(
+        read_values([tmp_path / "one.csv", tmp_path / "two.csv"], measures="AP"),
+        expected,
+    )
 
 
 def test_columns_of_measures_of_no_run_are_refused(expected: ValueTable) -> None:
@@ -125,16 +149,22 @@ def test_columns_of_measures_of_no_run_are_refused(expected: ValueTable) -> None
 
 
 @pytest.mark.parametrize(
-    "convert", [lambda f: f, pl.DataFrame, pa.Table.from_pandas, lambda f: pl.DataFrame(f).lazy()]
+    "convert",
+    [lambda f: f, pl.DataFrame, pa.Table.from_pandas, lambda f: pl.DataFrame(f).lazy()],
 )
 @pytest.mark.parametrize("shape", [long_frame, ValueTable.table])
-def test_frames_of_any_kind_and_shape(convert: Any, shape: Any, expected: ValueTable) -> None:
+def test_frames_of_any_kind_and_shape(
+    convert: Any, shape: Any, expected: ValueTable
+) -> None:
     assert_same(read_values(convert(shape(expected))), expected)
 
 
 def test_views_of_strings_as_arrow_has_them(expected: ValueTable) -> None:
     views = pd.ArrowDtype(pa.string_view())
-    assert_same(read_values(expected.table().astype({"run": views, "query_id": views})), expected)
+    assert_same(
+        read_values(expected.table().astype({"run": views, "query_id": views})),
+        expected,
+    )
 
 
 def test_a_column_per_run(expected: ValueTable) -> None:
@@ -155,19 +185,29 @@ def test_names_of_columns_of_other_frameworks(expected: ValueTable) -> None:
 
 
 def test_a_mapping_of_runs(expected: ValueTable) -> None:
-    frames = {run: irl.evaluate(list(MEASURES), demo.qrels(), demo.run(run)) for run in RUNS}
+    frames = {
+        run: irl.evaluate(list(MEASURES), demo.qrels(), demo.run(run)) for run in RUNS
+    }
     assert_same(read_values(frames), expected)
-    assert_same(read_values({run: frame["AP"] for run, frame in frames.items()}), expected)
     assert_same(
-        read_values({run: frame.to_dict("index") for run, frame in frames.items()}), expected
+        read_values({run: frame["AP"] for run, frame in frames.items()}), expected
+    )
+    assert_same(
+        read_values({run: frame.to_dict("index") for run, frame in frames.items()}),
+        expected,
     )  # pytrec_eval's
-    assert_same(read_values({run: FILES / f"{run}.ir_measures" for run in RUNS}), expected)
+    assert_same(
+        read_values({run: FILES / f"{run}.ir_measures" for run in RUNS}), expected
+    )
     renamed = {run: frame.rename_axis(None) for run, frame in frames.items()}
     assert_same(read_values(renamed), expected)
 
 
 def test_recommenders_name_users_by_numbers() -> None:
-    cornac = {"mf": {"NDCG@10": {0: 0.5, 1: 0.25}}, "pop": {"NDCG@10": {0: 0.125, 1: 0.0}}}
+    cornac = {
+        "mf": {"NDCG@10": {0: 0.5, 1: 0.25}},
+        "pop": {"NDCG@10": {0: 0.125, 1: 0.0}},
+    }
     found = read_values(cornac)
     assert (found.query_ids, found.measures) == (["0", "1"], ["NDCG@10"])
     rectools = {
@@ -197,7 +237,9 @@ def test_answers_that_are_generated() -> None:
     metric = types.SimpleNamespace(name="Answer Relevancy", score=0.75)
     test = types.SimpleNamespace(name="test_case_0", metrics_data=[metric])
     deepeval = types.SimpleNamespace(test_results=[test])
-    assert read_values({"a": deepeval, "b": deepeval}).values["Answer Relevancy"].tolist() == [
+    assert read_values({"a": deepeval, "b": deepeval}).values[
+        "Answer Relevancy"
+    ].tolist() == [
         [0.75],
         [0.75],
     ]
@@ -214,7 +256,11 @@ def test_a_leaderboard_has_a_value_per_task(tmp_path: Path) -> None:
         for task, value in zip(board["task_name"], board[model], strict=True):
             file = tmp_path / model / "no_revision" / f"{task}.json"
             file.parent.mkdir(parents=True, exist_ok=True)
-            scores = {"test": [{"hf_subset": "default", "main_score": value, "ndcg_at_10": value}]}
+            scores = {
+                "test": [
+                    {"hf_subset": "default", "main_score": value, "ndcg_at_10": value}
+                ]
+            }
             file.write_text(json.dumps({"task_name": task, "scores": scores}))
     (tmp_path / "e5" / "no_revision" / "model_meta.json").write_text("{}")
     again = read_values(tmp_path)
@@ -226,7 +272,8 @@ def test_a_leaderboard_has_a_value_per_task(tmp_path: Path) -> None:
     for model in ("e5", "bge"):
         (tmp_path / model).rename(tmp_path / "cache" / model)
     assert (
-        read_values(tmp_path).values["main_score"].tolist() == again.values["main_score"].tolist()
+        read_values(tmp_path).values["main_score"].tolist()
+        == again.values["main_score"].tolist()
     )
     assert read_values(tmp_path).runs == ["bge", "e5"]
 
@@ -241,7 +288,10 @@ def test_several_collections(expected: ValueTable) -> None:
         ValueError, match=r"collection 'two': .*AP of run 'b' for query 'q' is missing"
     ):
         read_collections(
-            {"one": expected, "two": {"a": {"q": {"AP": 1}, "r": {"AP": 1}}, "b": {"r": {"AP": 1}}}}
+            {
+                "one": expected,
+                "two": {"a": {"q": {"AP": 1}, "r": {"AP": 1}}, "b": {"r": {"AP": 1}}},
+            }
         )
 
 
@@ -276,15 +326,22 @@ def records(**change: Any) -> list[dict[str, Any]]:
             {"value": 1.5},
             "line 4: the RR of run 'a' for query 'q2' is 1.5; its values lie between 0 and 1",
         ),
-        ({"value": float("inf")}, "line 4: the RR of run 'a' for query 'q2' is inf; leave it out"),
+        (
+            {"value": float("inf")},
+            "line 4: the RR of run 'a' for query 'q2' is inf; leave it out",
+        ),
         ({"run": None}, "line 4: there is no run; add a column run"),
         ({"query_id": None}, "line 4: there is no query_id"),
     ],
 )
-def test_a_bad_cell_is_named(change: dict[str, Any], message: str, tmp_path: Path) -> None:
+def test_a_bad_cell_is_named(
+    change: dict[str, Any], message: str, tmp_path: Path
+) -> None:
     path = tmp_path / "values.jsonl"
     path.write_text("\n".join(map(json.dumps, records(**change))))
-    with pytest.raises(ValueError, match=f"read_values: {path}.*{message}|read_values: {message}"):
+    with pytest.raises(
+        ValueError, match=f"read_values: {path}.*{message}|read_values: {message}"
+    ):
         read_values(path)
     with pytest.raises(ValueError, match=message.replace("line", "row")):
         read_values(pd.DataFrame(records(**change)))
@@ -295,7 +352,8 @@ def test_of_values_given_twice_the_first_one_is_named() -> None:
         [{"run": "a", "query_id": q, "AP": 0.5} for q in ("q1", "q2", "q2", "q1", "q1")]
     )
     with pytest.raises(
-        ValueError, match=r"row 3.*'q2' is given twice .first: row 2.* .and 2 other cases."
+        ValueError,
+        match=r"row 3.*'q2' is given twice .first: row 2.* .and 2 other cases.",
     ):
         read_values(rows)
 
@@ -337,11 +395,19 @@ def test_what_this_library_wrote_is_read(tmp_path: Path) -> None:
     ("measure", "value", "message"),
     [
         ("GERR(max_rel=2)@10", 57.0, "between 0 and 1: divide percentages"),
-        ("RBU@10", 1.5, "its values are at least -0.473.* and at most 0.99; is it another measure"),
+        (
+            "RBU@10",
+            1.5,
+            "its values are at least -0.473.* and at most 0.99; is it another measure",
+        ),
         ("nDCG_JK", 1.1, "between 0 and 1"),
         ("SL3", -1.0, "its values are at least 0; is it"),
         ("precision", 57.0, "between 0 and 1: divide"),
-        ("accuracy", -0.043, "between 0 and 1: is it another measure. Call it otherwise$"),
+        (
+            "accuracy",
+            -0.043,
+            "between 0 and 1: is it another measure. Call it otherwise$",
+        ),
         ("nDCG@10", -5.0, "between 0 and 1: is it another measure"),
         ("AP", 157.0, "between 0 and 1: is it another measure"),
     ],
@@ -350,7 +416,8 @@ def test_a_value_out_of_the_range_of_its_measure_is_refused(
     measure: str, value: float, message: str
 ) -> None:
     with pytest.raises(
-        ValueError, match=f"the {re.escape(measure)} of run 'a' for query 'q' is .*{message}"
+        ValueError,
+        match=f"the {re.escape(measure)} of run 'a' for query 'q' is .*{message}",
     ):
         read_values({"a": {"q": {measure: value}}})
 
@@ -360,7 +427,9 @@ def test_queries_that_lack_a_value_can_be_skipped() -> None:
     assert (table.query_ids, table.skipped) == (["q1"], ("q2",))
     with pytest.raises(ValueError, match="no query has all values"):
         read_values({"a": {"q": {"AP": 1.0}}, "b": {"r": {"AP": 1.0}}}, missing="skip")
-    with pytest.raises(ValueError, match="unknown missing 'drop'; choose from error, skip"):
+    with pytest.raises(
+        ValueError, match="unknown missing 'drop'; choose from error, skip"
+    ):
         read_values({}, missing="drop")
 
 
@@ -395,7 +464,9 @@ FLAGS = [True, False, True, None]
 @pytest.mark.parametrize("ending", ["csv", "tsv", "csv.gz", "jsonl", "parquet"])
 @pytest.mark.parametrize("names", ["by measure", "by run", "long"])
 def test_true_and_false_are_values(ending: str, names: str, tmp_path: Path) -> None:
-    wide = pd.DataFrame({"query_id": list("wxyz"), "a": FLAGS, "b": [False, False, True, None]})
+    wide = pd.DataFrame(
+        {"query_id": list("wxyz"), "a": FLAGS, "b": [False, False, True, None]}
+    )
     wide = wide.iloc[:3].astype({"a": bool, "b": bool})
     long = wide.melt("query_id", var_name="run", value_name="value")
     tables = {
@@ -417,7 +488,8 @@ def test_true_and_false_in_dicts_and_lower_case(tmp_path: Path) -> None:
     assert read_values(path).values["correct"].tolist() == [[1.0, 0.0]]
     path.write_text("query_id,run,correct\nx,a,yes\ny,a,no\n")
     with pytest.raises(
-        ValueError, match=r"no column holds numbers: 'correct' has 'yes' .*; write 0 and 1$"
+        ValueError,
+        match=r"no column holds numbers: 'correct' has 'yes' .*; write 0 and 1$",
     ):
         read_values(path)
 
@@ -439,8 +511,14 @@ def test_mixed_measures_are_refused() -> None:
     [
         ("", "there are no values in it"),
         ("map all 0.5\n", "values over all queries only; ask for values per query"),
-        ("map q1 0.5\nmap q2\n", "line 2: 2 fields where a line has measure, query, value"),
-        ("map q1 0.5\nmap q2 0.x\n", "line 2: the map of query 'q2' is '0.x', not a number"),
+        (
+            "map q1 0.5\nmap q2\n",
+            "line 2: 2 fields where a line has measure, query, value",
+        ),
+        (
+            "map q1 0.5\nmap q2 0.x\n",
+            "line 2: the map of query 'q2' is '0.x', not a number",
+        ),
         ("run,query_id,AP\na,q,0.5\na\n", "line 3: 1 fields where 3 are expected"),
         ("run,query_id,AP,AP\na,q,0.5,1\n", "the header names 'AP' twice"),
         ('run,query_id,AP\na,"q,0.5\n', "line 2: a quotation mark is not closed"),
@@ -452,7 +530,10 @@ def test_mixed_measures_are_refused() -> None:
         ("x y 1\ny x 2\n", "which field is the measure, 'x' or 'y', cannot be told"),
         ('{"run": "a"}\n{"run": \n', "line 2: taken for JSON, but Expecting value"),
         ("run,query_id,AP\n", "there are no values in it: it has run, query_id, AP"),
-        ("run;query_id;AP\na;q;0,5\n", "'AP' has '0,5' .*line 2.; write numbers as 0.5"),
+        (
+            "run;query_id;AP\na;q;0,5\n",
+            "'AP' has '0,5' .*line 2.; write numbers as 0.5",
+        ),
         ("{}", "there are no values in it"),
         (
             '{"q": {"AP": 1' + "0" * 400 + "}}",
@@ -464,7 +545,10 @@ def test_mixed_measures_are_refused() -> None:
             + "}]",
             "record 2, column 'AP': the AP of run 'b' for query 'q' is inf; leave it out",
         ),
-        ('[{"run": "a",\n"query_id": "q",\n"AP": 0.1},\n{"run"', "line 4: taken for JSON, but"),
+        (
+            '[{"run": "a",\n"query_id": "q",\n"AP": 0.1},\n{"run"',
+            "line 4: taken for JSON, but",
+        ),
         ('{"q": {"AP": 0.1}, "q": {"AP": 0.9}}', "'q' occurs twice in one JSON object"),
         (
             '{"run": "a", "query_id": "q", "AP": 0.1, "AP": 0.2}\n{"run": "b", "query_id": "q", "AP": 0.1}',
@@ -492,7 +576,10 @@ def test_a_damaged_file_is_named(text: str, message: str, tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ({"task_name": "T", "scores": [1]}, "no number 'main_score' in it; name another one"),
+        (
+            {"task_name": "T", "scores": [1]},
+            "no number 'main_score' in it; name another one",
+        ),
         (
             {"task_name": "T", "scores": {"test": [{"ndcg": 1}]}},
             "no number 'main_score' in it; name another one",
@@ -504,7 +591,9 @@ def test_a_damaged_file_is_named(text: str, message: str, tmp_path: Path) -> Non
         (None, "no files of values in it, nor results of MTEB"),
     ],
 )
-def test_other_results_of_mteb_are_refused(content: Any, message: str, tmp_path: Path) -> None:
+def test_other_results_of_mteb_are_refused(
+    content: Any, message: str, tmp_path: Path
+) -> None:
     if content is not None:
         (tmp_path / "model" / "revision").mkdir(parents=True)
         (tmp_path / "model" / "revision" / "T.json").write_text(json.dumps(content))
@@ -523,7 +612,8 @@ def test_a_run_without_values_is_not_lost(empty: Any) -> None:
 @pytest.mark.parametrize("values", [3, [], {}, ["a.txt", 3], {"a": 3}])
 def test_what_is_no_table_of_values_is_refused(values: Any) -> None:
     with pytest.raises(
-        ValueError, match=r"read_values: (values|run).*(cannot be read|no values|not a number)"
+        ValueError,
+        match=r"read_values: (values|run).*(cannot be read|no values|not a number)",
     ):
         read_values(values)
 
@@ -549,14 +639,18 @@ def test_collections_are_a_column_of_a_file_too(ending: str, tmp_path: Path) -> 
     """Also where their ids are what tables of numbers take for gaps."""
     ids = ("NA", "null", "None", "nan", "2011")
     rows = [
-        (c, q, run, 0.1 * i) for c in ids for q in ("01", "02") for i, run in enumerate(("a", "b"))
+        (c, q, run, 0.1 * i)
+        for c in ids
+        for q in ("01", "02")
+        for i, run in enumerate(("a", "b"))
     ]
     frame = pd.DataFrame(rows, columns=COLUMNS)
     found = read_collections(write_table(frame, tmp_path / f"values.{ending}"))
     assert list(found) == list(ids)
     assert all(table.query_ids == ["01", "02"] for table in found.values())
     assert (
-        found["null"].values["AP"].tolist() == read_collections(frame)["null"].values["AP"].tolist()
+        found["null"].values["AP"].tolist()
+        == read_collections(frame)["null"].values["AP"].tolist()
     )
 
 
@@ -568,7 +662,9 @@ def test_rows_without_a_collection_are_refused(ending: str, tmp_path: Path) -> N
         ("c", "02", "a", 0.1),
         (None, "02", "b", 0.2),
     ]
-    path = write_table(pd.DataFrame(rows, columns=COLUMNS), tmp_path / f"values.{ending}")
+    path = write_table(
+        pd.DataFrame(rows, columns=COLUMNS), tmp_path / f"values.{ending}"
+    )
     place = {"jsonl": "line 2", "parquet": "row 2"}.get(ending, "line 3")
     with pytest.raises(
         ValueError,
@@ -587,7 +683,8 @@ def test_a_bad_cell_of_a_collection_is_named_by_its_place_in_the_file(
     path = write_table(frame, tmp_path / f"values.{ending}")
     place = {"jsonl": "line 4", "parquet": "row 4"}.get(ending, "line 5")
     with pytest.raises(
-        ValueError, match=rf"collection 'd': {path}, {place}, column 'AP': .* is 7; its values lie"
+        ValueError,
+        match=rf"collection 'd': {path}, {place}, column 'AP': .* is 7; its values lie",
     ):
         read_collections(path)
     with pytest.raises(ValueError, match=r"collection 'd': row 4, column 'AP'"):
@@ -656,7 +753,9 @@ def test_runs_and_qrels_are_not_values(
 
 
 @pytest.mark.parametrize("ending", ["csv", "tsv", "jsonl", "parquet", "frame"])
-@pytest.mark.parametrize("form", ["column per run", "row per value", "column per measure"])
+@pytest.mark.parametrize(
+    "form", ["column per run", "row per value", "column per measure"]
+)
 @pytest.mark.parametrize(
     ("flags", "expected"),
     [
@@ -696,11 +795,19 @@ def test_true_and_false_may_stand_among_numbers(
 
 @pytest.mark.parametrize(
     ("first", "other", "form"),
-    [("caf\u00e9", "cafe\u0301", "one Unicode form"), ("001", "1", "zeros"), ("Q1", "q1", "case")],
+    [
+        ("caf\u00e9", "cafe\u0301", "one Unicode form"),
+        ("001", "1", "zeros"),
+        ("Q1", "q1", "case"),
+    ],
 )
 @pytest.mark.parametrize("shared", [0, 3])
-def test_ids_that_nearly_meet_are_shown(first: str, other: str, form: str, shared: int) -> None:
+def test_ids_that_nearly_meet_are_shown(
+    first: str, other: str, form: str, shared: int
+) -> None:
     both = {f"x{i}": {"AP": 0.5} for i in range(shared)}
     runs = {"a": {**both, first: {"AP": 0.5}}, "b": {**both, other: {"AP": 0.5}}}
-    with pytest.raises(ValueError, match=f"The query of a .* and the query of b .*{form}"):
+    with pytest.raises(
+        ValueError, match=f"The query of a .* and the query of b .*{form}"
+    ):
         read_values(runs)

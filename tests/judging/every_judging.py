@@ -49,7 +49,9 @@ class Small:
     @property
     def is_comparable(self) -> bool:
         """Whether the rankings share a query, or one has none: ``compare`` refuses others."""
-        first, second = ({q for q, pair in self.rankings.items() if pair[s]} for s in (0, 1))
+        first, second = (
+            {q for q, pair in self.rankings.items() if pair[s]} for s in (0, 1)
+        )
         return not first or not second or bool(first & second)
 
     def open_docs(self, query: str, only: int | None = None) -> list[str]:
@@ -59,7 +61,10 @@ class Small:
 
     def judgings(self, query: str, only: int | None = None) -> list[dict[str, int]]:
         """All judgments of a query that may come of today's."""
-        docs = [*self.open_docs(query, only), *(f"elsewhere{i}" for i in range(self.extra))]
+        docs = [
+            *self.open_docs(query, only),
+            *(f"elsewhere{i}" for i in range(self.extra)),
+        ]
         grades = range(self.max_rel + 1)
         return [
             {**self.qrels[query], **dict(zip(docs, choice, strict=True))}
@@ -69,7 +74,9 @@ class Small:
 
 def comparable_collections(most_open: int = 5) -> st.SearchStrategy[Small]:
     """Collections whose two runs ``compare`` takes."""
-    return small_collections(most_open=most_open).filter(lambda small: small.is_comparable)
+    return small_collections(most_open=most_open).filter(
+        lambda small: small.is_comparable
+    )
 
 
 @st.composite
@@ -83,13 +90,17 @@ def small_collections(draw: st.DrawFn, extra: int = 0, most_open: int = 5) -> Sm
         pair = order_a[: draw(st.integers(0, 7))], order_b[: draw(st.integers(0, 7))]
         top = sorted({*pair[0][:depth], *pair[1][:depth]})
         unjudged = (
-            draw(st.lists(st.sampled_from(top), max_size=most_open, unique=True)) if top else []
+            draw(st.lists(st.sampled_from(top), max_size=most_open, unique=True))
+            if top
+            else []
         )
         judged = [doc for doc in DOCS if doc not in unjudged]
         grades = st.sampled_from([0, 0, 0, 1, max_rel])
         # A negative grade says that a document was pooled, but not judged.
         pooled = draw(st.sets(st.sampled_from(unjudged))) if unjudged else set()
-        qrels[q] = {doc: draw(grades) for doc in judged} | dict.fromkeys(sorted(pooled), -1)
+        qrels[q] = {doc: draw(grades) for doc in judged} | dict.fromkeys(
+            sorted(pooled), -1
+        )
         rankings[q] = (list(pair[0]), list(pair[1]))
     return Small(qrels, rankings, max_rel, depth, draw(st.integers(0, extra)))
 
@@ -114,16 +125,23 @@ class EveryJudging:
                 for run, rankings in small.runs.items():
                     runs[run][name] = rankings[query]
         self.judgments = Judgments.from_qrels(qrels)
-        self.runs = {run: align(self.judgments, rankings) for run, rankings in runs.items()}
+        self.runs = {
+            run: align(self.judgments, rankings) for run, rankings in runs.items()
+        }
         self.places = {
-            query: [self.judgments.place[name] for name in every] for query, every in names.items()
+            query: [self.judgments.place[name] for name in every]
+            for query, every in names.items()
         }
 
     def values(self, measure: Measure) -> dict[str, np.ndarray]:
         """Values of both runs under every judging, shape ``(2, judgings)``, by query."""
-        return self._by_query(np.stack([values(measure, run) for run in self.runs.values()]))
+        return self._by_query(
+            np.stack([values(measure, run) for run in self.runs.values()])
+        )
 
-    def preferences(self, name: str, cutoff: int | None = None) -> dict[str, np.ndarray]:
+    def preferences(
+        self, name: str, cutoff: int | None = None
+    ) -> dict[str, np.ndarray]:
         """Preferences of a over b under every judging that has a relevant document, by query."""
         counts = PreferenceCounts(self.runs, 1, cutoff)
         preferences = np.zeros(len(self.judgments))

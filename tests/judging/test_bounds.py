@@ -43,12 +43,22 @@ OF_ONE = [  # exact for one ranking, and for two where no open document is in bo
     "NERR10(p=0,max_rel=2)",
 ]  # fmt: skip
 AVERAGE_PRECISION = ["AP", "AP@3", "AP(rel=2)"]
-PREFERENCES = ["lexirecall", "lexiprecision", "rrlexiprecision", "rpp", "invrpp", "dcgrpp"]
+PREFERENCES = [
+    "lexirecall",
+    "lexiprecision",
+    "rrlexiprecision",
+    "rpp",
+    "invrpp",
+    "dcgrpp",
+]
 
 
 def some_or_all(some: list[str], every: list[str]) -> Any:
     """Parametrise a test by `names`: some measures, and in the slow tests all of them."""
-    cases = [pytest.param(some, id="some"), pytest.param(every, id="all", marks=pytest.mark.slow)]
+    cases = [
+        pytest.param(some, id="some"),
+        pytest.param(every, id="all", marks=pytest.mark.slow),
+    ]
     return pytest.mark.parametrize("names", cases)
 
 
@@ -63,7 +73,9 @@ def pooled(small: Small) -> tuple[Judgments, Pool]:
 
 def of_pair(small: Small, measure: Any, places: Any = PAIR) -> ValueBounds:
     judgments, pool = pooled(small)
-    today = np.stack([values(measure, align(judgments, run)) for run in small.runs.values()])
+    today = np.stack(
+        [values(measure, align(judgments, run)) for run in small.runs.values()]
+    )
     bounds = bounds_of_differences(
         pool, measure, today, places, Judgings(small.depth, small.max_rel, small.extra)
     )
@@ -77,7 +89,9 @@ def within(small: Small, names: list[str]) -> list[Any]:
     return [measure for measure in measures if cutoff_of(measure) <= small.depth]
 
 
-def check_pair(small: Small, every: EveryJudging, measure: Any, all_exact: bool) -> None:
+def check_pair(
+    small: Small, every: EveryJudging, measure: Any, all_exact: bool
+) -> None:
     bounds = of_pair(small, measure)
     for q, (a, b) in every.values(measure).items():
         low, high = (a - b).min(), (a - b).max()
@@ -119,9 +133,15 @@ def test_bounds_of_average_precision_are_exact_without_shared_documents_and_hold
         k = cutoff_of(measure) or 99
         for q, (a, b) in small.rankings.items():
             shared = set(small.open_docs(q)) & set(a[:k]) & set(b[:k])
-            relevant = {d for d, grade in small.qrels[q].items() if grade >= measure["rel"]}
+            relevant = {
+                d for d, grade in small.qrels[q].items() if grade >= measure["rel"]
+            }
             places = [
-                {d: i for i, d in enumerate(x[:k]) if d in relevant | set(small.open_docs(q))}
+                {
+                    d: i
+                    for i, d in enumerate(x[:k])
+                    if d in relevant | set(small.open_docs(q))
+                }
                 for x in (a, b)
             ]
             assert bounds.exact[0, int(q)] == (
@@ -151,7 +171,9 @@ def test_bounds_of_values_are_what_the_best_and_the_worst_judging_make(
         for s in (0, 1):
             for q, both in every[s].values(measure).items():
                 ends = bounds.low[s, int(q)], bounds.high[s, int(q)]
-                assert ends == pytest.approx((both[s].min(), both[s].max()), abs=1e-12), measure
+                assert ends == pytest.approx(
+                    (both[s].min(), both[s].max()), abs=1e-12
+                ), measure
 
 
 @pytest.mark.slow
@@ -166,17 +188,23 @@ def test_bounds_of_many_pairs_by_what_each_run_reaches_are_those_pair_by_pair(
             patch.setattr("ir_lexirecall.judging.bounds._MANY", 0)
             check_pair(small, every, measure, all_exact=False)
             by_run = of_pair(small, measure)
-        for one, other in zip(vars(pair_by_pair).values(), vars(by_run).values(), strict=True):
+        for one, other in zip(
+            vars(pair_by_pair).values(), vars(by_run).values(), strict=True
+        ):
             np.testing.assert_array_equal(one, other, err_msg=str(measure))
 
 
 @given(small=small_collections(most_open=6), data=st.data())
-def test_who_can_win_is_who_wins_under_some_judging(small: Small, data: st.DataObject) -> None:
+def test_who_can_win_is_who_wins_under_some_judging(
+    small: Small, data: st.DataObject
+) -> None:
     every = EveryJudging(small)
     _, pool = pooled(small)
     for name in PREFERENCES:
         cutoff = data.draw(st.none() | st.integers(1, small.depth))
-        bounds = bounds_of_wins(pool, Preference(name, cutoff=cutoff), PAIR, Judgings(small.depth))
+        bounds = bounds_of_wins(
+            pool, Preference(name, cutoff=cutoff), PAIR, Judgings(small.depth)
+        )
         assert bounds is not None
         for q, preferences in every.preferences(name, cutoff).items():
             place = int(q)
@@ -194,7 +222,9 @@ def test_who_can_win_is_who_wins_under_some_judging(small: Small, data: st.DataO
 
 @pytest.mark.slow
 @given(small=small_collections(most_open=6))
-def test_without_looking_at_every_choice_nobody_who_can_win_is_left_out(small: Small) -> None:
+def test_without_looking_at_every_choice_nobody_who_can_win_is_left_out(
+    small: Small,
+) -> None:
     every = EveryJudging(small)
     _, pool = pooled(small)
     for name in PREFERENCES[3:]:
@@ -247,7 +277,9 @@ def test_bounds_hold_what_hidden_judgments_say_and_more_judgments_never_widen_th
         assert (before.high >= after.high - 1e-12).all()
     for name in PREFERENCES:
         before, after = (
-            bounds_of_wins(pooled(one)[1], Preference(name), PAIR, Judgings(small.depth))
+            bounds_of_wins(
+                pooled(one)[1], Preference(name), PAIR, Judgings(small.depth)
+            )
             for one in (small, more)
         )
         assert (before.low <= after.low).all()
@@ -259,7 +291,8 @@ def test_bounds_hold_what_hidden_judgments_say_and_more_judgments_never_widen_th
 def test_bounds_are_points_where_all_is_judged(small: Small) -> None:
     # A pooled document with a negative grade is open, too.
     qrels = {
-        q: {**grades, **dict.fromkeys(small.open_docs(q), 0)} for q, grades in small.qrels.items()
+        q: {**grades, **dict.fromkeys(small.open_docs(q), 0)}
+        for q, grades in small.qrels.items()
     }
     judged = replace(small, qrels=qrels)
     judgments = Judgments.from_qrels(judged.qrels)
@@ -283,7 +316,9 @@ def test_bounds_do_not_depend_on_other_runs() -> None:
     for a, b in combinations(range(len(names)), 2):
         pair = {names[i]: runs[names[i]] for i in (a, b)}
         two = Pool.from_runs(judgments, pair, 10)
-        today = np.stack([values(measure, align(judgments, run)) for run in runs.values()])
+        today = np.stack(
+            [values(measure, align(judgments, run)) for run in runs.values()]
+        )
         places = np.array([a]), np.array([b])
         one = bounds_of_differences(every, measure, today, places, Judgings())
         other = bounds_of_differences(two, measure, today[[a, b]], PAIR, Judgings())
@@ -304,15 +339,24 @@ def test_depths_below_the_cutoff_are_refused_and_shallow_runs_are_said() -> None
         match=r"depth 5 leaves out unjudged documents that nDCG@10 looks at; give at least 10",
     ):
         bounds_of_differences(
-            pool, ir_measures.nDCG @ 10, np.zeros((2, len(judgments))), PAIR, Judgings(5)
+            pool,
+            ir_measures.nDCG @ 10,
+            np.zeros((2, len(judgments))),
+            PAIR,
+            Judgings(5),
         )
     with pytest.raises(
-        ValueError, match="depth 5 leaves out unjudged documents that lexirecall@10 looks at"
+        ValueError,
+        match="depth 5 leaves out unjudged documents that lexirecall@10 looks at",
     ):
         bounds_of_wins(pool, Preference("lexirecall", cutoff=10), PAIR, Judgings(5))
     with pytest.raises(ValueError, match="max_rel"):
         bounds_of_differences(
-            pool, ir_measures.nDCG @ 10, np.zeros((2, len(judgments))), PAIR, Judgings(max_rel=0.5)
+            pool,
+            ir_measures.nDCG @ 10,
+            np.zeros((2, len(judgments))),
+            PAIR,
+            Judgings(max_rel=0.5),
         )
     shallow = irl.compare(demo.qrels(), runs, allow_empty=True).bounds(depth=20)
     assert shallow.attrs["notes"] == [
@@ -337,7 +381,9 @@ def test_measures_without_a_proven_algorithm_have_no_bounds(name: str) -> None:
     pool = Pool.from_runs(judgments, {"x": demo.run("bm25"), "y": demo.run("ql")}, 20)
     measure = ir_measures.parse_measure(name)
     assert (
-        bounds_of_differences(pool, measure, np.zeros((2, len(judgments))), PAIR, Judgings())
+        bounds_of_differences(
+            pool, measure, np.zeros((2, len(judgments))), PAIR, Judgings()
+        )
         is None
     )
     assert bounds_of_wins(pool, Preference("dominance"), PAIR, Judgings()) is None
@@ -379,19 +425,27 @@ def test_residuals_and_unjudged_shares_are_those_of_trec_eval_10(data: Any) -> N
         names=["query_id", "iteration", "doc_id", "relevance"],
         dtype={"query_id": str},
     )
-    binary = binary.drop(columns="iteration").assign(relevance=binary["relevance"].clip(upper=1))
+    binary = binary.drop(columns="iteration").assign(
+        relevance=binary["relevance"].clip(upper=1)
+    )
     measures = ["RBP(p=0.9,rel=1)", *(f"Unjudged@{k}" for k in (5, 10, 20))]
     for name, expected in known.items():
         run = data.path(f"robust2003/runs/{name}.gz")
-        table = judgment_bounds(measures, qrels, run, depth=None)  # trec_eval: whole rankings
+        table = judgment_bounds(
+            measures, qrels, run, depth=None
+        )  # trec_eval: whole rankings
         rbp = table["RBP(p=0.9,rel=1)"]
         residual = np.array([expected["rbp_resid"][q] for q in table.index])
         np.testing.assert_allclose(rbp["high"] - rbp["low"], residual, atol=1e-12)
         of_trec_eval = irl.judgment_bounds("RBP_TE", binary, run, depth=None)["RBP_TE"]
-        np.testing.assert_allclose(of_trec_eval["high"] - of_trec_eval["low"], residual, atol=1e-12)
+        np.testing.assert_allclose(
+            of_trec_eval["high"] - of_trec_eval["low"], residual, atol=1e-12
+        )
         for k in (5, 10, 20):
             shares = table[f"Unjudged@{k}"]
-            assert shares["high"].tolist() == [expected[f"unj_{k}"][q] for q in table.index]
+            assert shares["high"].tolist() == [
+                expected[f"unj_{k}"][q] for q in table.index
+            ]
             np.testing.assert_allclose(shares["low"], 0, atol=1e-12)
 
 

@@ -69,11 +69,15 @@ def test_pairs_are_bounded_down_to_the_same_depth_as_the_summary() -> None:
     for name in ("lexirecall", "AP"):
         columns = ["criterion", "run_a", "run_b", "depth"]
         default = result.bounds(name).drop(columns=columns)
-        assert_frame_equal(default, result.bounds(name, depth=100).drop(columns=columns))
+        assert_frame_equal(
+            default, result.bounds(name, depth=100).drop(columns=columns)
+        )
         assert result.bounds(name, depth=None)["depth"].isna().all()
     left = result.missing.undecided("AP")
     assert left is not None
-    assert [left.low[0], left.high[0]] == result.bounds("AP")[["low", "high"]].iloc[0].tolist()
+    assert [left.low[0], left.high[0]] == result.bounds("AP")[["low", "high"]].iloc[
+        0
+    ].tolist()
 
 
 def test_what_to_judge_is_looked_for_down_to_the_same_depth() -> None:
@@ -87,9 +91,14 @@ def test_what_to_judge_is_looked_for_down_to_the_same_depth() -> None:
 def test_sentences_name_the_documents_that_they_speak_of() -> None:
     result = irl.compare(QRELS, RUNS, ["AP", "P@5"])
     assert "whatever grades the unjudged documents of the top 5 would get" in (
-        irl.compare(QRELS, RUNS, "P@1").summary(full=True).replace("the top 1 ", "the top 5 ")
+        irl.compare(QRELS, RUNS, "P@1")
+        .summary(full=True)
+        .replace("the top 1 ", "the top 5 ")
     )
-    assert "njudged documents of the top 100 (AP) and the top 5 (P@5)" in result.summary(full=True)
+    assert (
+        "njudged documents of the top 100 (AP) and the top 5 (P@5)"
+        in result.summary(full=True)
+    )
     assert "(the top 100)" in " ".join(result.diagnostics)
     assert "†: unjudged documents of the top 100" in result.to_markdown(holds=True)
 
@@ -130,16 +139,28 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_the_command_line_has_the_same_default_and_says_it(cli: Any) -> None:
     words = ["qrels.txt", "x.run", "y.run", "-m", "AP", "P@5", "--bounds"]
     said = cli("eval", *words).out
-    assert "whatever grades the unjudged documents of the top 100 (AP) and the top 5 (P@5)" in said
+    assert (
+        "whatever grades the unjudged documents of the top 100 (AP) and the top 5 (P@5)"
+        in said
+    )
     assert "the top 150 would get" in cli("eval", *words, "--depth", "150").out
     assert "whole rankings would get" in cli("eval", *words, "--depth", "all").out
     compared = cli("compare", *words).out
-    assert "the unjudged documents of the top 100 (AP) and the top 5 (P@5) would get" in compared
+    assert (
+        "the unjudged documents of the top 100 (AP) and the top 5 (P@5) would get"
+        in compared
+    )
     assert "of whole rankings would get" in cli("compare", *words, "--depth", "all").out
-    of_one = cli("to-judge", "qrels.txt", "x.run", "y.run", "-n", "9999", "--format", "csv")
-    of_all = cli("to-judge", *words[:3], "-n", "9999", "--depth", "all", "--format", "csv")
+    of_one = cli(
+        "to-judge", "qrels.txt", "x.run", "y.run", "-n", "9999", "--format", "csv"
+    )
+    of_all = cli(
+        "to-judge", *words[:3], "-n", "9999", "--depth", "all", "--format", "csv"
+    )
     assert 0 < len(of_one.out.splitlines()) < len(of_all.out.splitlines())
-    assert "--depth belongs to --bounds" in cli("eval", *words[:6], "--depth", "all").err
+    assert (
+        "--depth belongs to --bounds" in cli("eval", *words[:6], "--depth", "all").err
+    )
 
 
 def test_depths_of_tables_are_integers() -> None:
@@ -159,7 +180,10 @@ PAIR = {
 @pytest.mark.parametrize(
     ("name", "max_rel"),
     [
-        *((name, None) for name in ("lexirecall", "lexiprecision", "rpp", "invrpp", "dcgrpp")),
+        *(
+            (name, None)
+            for name in ("lexirecall", "lexiprecision", "rpp", "invrpp", "dcgrpp")
+        ),
         ("lexirecall", 1),
         ("rpp", 1.5),
     ],

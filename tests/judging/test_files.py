@@ -16,7 +16,12 @@ import ir_lexirecall as irl
 from ir_lexirecall import demo, load
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.data.pools import Pool
-from ir_lexirecall.judging.files import merged, merged_judges, write_pool_csv, write_pool_page
+from ir_lexirecall.judging.files import (
+    merged,
+    merged_judges,
+    write_pool_csv,
+    write_pool_page,
+)
 
 pytest.importorskip("jinja2")
 
@@ -34,7 +39,10 @@ def table_of(
 
 
 TABLE = table_of(
-    ("q1", "a"), ("q1", "b"), ("q2", "a"), ranks={"bm25": [1, 5, None], "ql": [2, None, 3]}
+    ("q1", "a"),
+    ("q1", "b"),
+    ("q2", "a"),
+    ranks={"bm25": [1, 5, None], "ql": [2, None, 3]},
 )
 TEXTS = {"a": "first text", "b": "second text"}
 QUERIES = {"q1": "what is it?", "q2": "where is it?"}
@@ -42,11 +50,17 @@ QUERIES = {"q1": "what is it?", "q2": "where is it?"}
 
 @pytest.fixture
 def page(browser: Browser, tmp_path: Path) -> Path:
-    path = write_pool_page(TABLE, tmp_path / "pool.html", texts=TEXTS, queries=QUERIES, max_rel=2)
+    path = write_pool_page(
+        TABLE, tmp_path / "pool.html", texts=TEXTS, queries=QUERIES, max_rel=2
+    )
     browser.open(path)
-    browser.js(f"localStorage.clear(); localStorage.setItem('cleared for', {str(path)!r})")
+    browser.js(
+        f"localStorage.clear(); localStorage.setItem('cleared for', {str(path)!r})"
+    )
     reopen_until(
-        browser, path, lambda: browser.js("localStorage.getItem('cleared for')") == str(path)
+        browser,
+        path,
+        lambda: browser.js("localStorage.getItem('cleared for')") == str(path),
     )
     assert text(browser, "progress") == "Document 1 of 3; 0 judged."
     return path
@@ -101,12 +115,14 @@ def test_progress_survives_closing_and_can_be_taken_back_and_forgotten(
 ) -> None:
     browser.press("1", "1")
     assert text(browser, "progress") == "Document 3 of 3; 2 judged."
-    reopen_until(browser, page, lambda: text(browser, "progress") == "Document 3 of 3; 2 judged.")
+    reopen_until(
+        browser, page, lambda: text(browser, "progress") == "Document 3 of 3; 2 judged."
+    )
     assert text(browser, "progress") == "Document 3 of 3; 2 judged."
     browser.press("ArrowLeft")
-    assert browser.js("document.querySelector('#grades [aria-pressed=true]').textContent") == (
-        "1 relevant"
-    )
+    assert browser.js(
+        "document.querySelector('#grades [aria-pressed=true]').textContent"
+    ) == ("1 relevant")
     browser.press("Backspace")
     assert text(browser, "progress") == "Document 2 of 3; 1 judged."
     browser.click("document.getElementById('forget')")
@@ -116,7 +132,9 @@ def test_progress_survives_closing_and_can_be_taken_back_and_forgotten(
     assert text(browser, "progress") == "Document 3 of 3; 1 judged."
     browser.click("document.getElementById('forget')")
     assert text(browser, "progress") == "Document 1 of 3; 0 judged."
-    reopen_until(browser, page, lambda: text(browser, "progress") == "Document 1 of 3; 0 judged.")
+    reopen_until(
+        browser, page, lambda: text(browser, "progress") == "Document 1 of 3; 0 judged."
+    )
     assert text(browser, "progress") == "Document 1 of 3; 0 judged."
     browser.nothing_went_wrong()
 
@@ -150,11 +168,15 @@ def test_grades_stay_in_sight_and_every_document_begins_at_its_top(
     browser: Browser, width: int, tmp_path: Path
 ) -> None:
     long = dict.fromkeys(("a", "b"), "a long text " * 1000)
-    browser.open(write_pool_page(TABLE, tmp_path / "pool.html", texts=long, max_rel=3), width)
+    browser.open(
+        write_pool_page(TABLE, tmp_path / "pool.html", texts=long, max_rel=3), width
+    )
     browser.js("localStorage.clear()")
     in_sight = "(r => r.top >= 0 && r.bottom <= innerHeight)(document.getElementById('grades').getBoundingClientRect())"
     assert browser.js(in_sight)
-    browser.js("document.getElementById('text').scrollTop = 300; window.scrollTo(0, 300)")
+    browser.js(
+        "document.getElementById('text').scrollTop = 300; window.scrollTo(0, 300)"
+    )
     if width == 390:
         assert browser.js("scrollY") == 300
         assert browser.js(in_sight)
@@ -163,7 +185,9 @@ def test_grades_stay_in_sight_and_every_document_begins_at_its_top(
     assert browser.js(in_sight)
 
 
-def test_two_judges_save_files_of_their_own(browser: Browser, page: Path, tmp_path: Path) -> None:
+def test_two_judges_save_files_of_their_own(
+    browser: Browser, page: Path, tmp_path: Path
+) -> None:
     browser.click("document.getElementById('name')")
     browser("Input.insertText", text="Ada L. 1")
     assert (
@@ -173,23 +197,40 @@ def test_two_judges_save_files_of_their_own(browser: Browser, page: Path, tmp_pa
     browser.press("1", "0")
     first = saved(browser, tmp_path, "judged-Ada-L-1.qrels")
     reopen_until(
-        browser, page, lambda: browser.js("document.getElementById('name').value") == "Ada L. 1"
+        browser,
+        page,
+        lambda: browser.js("document.getElementById('name').value") == "Ada L. 1",
     )
     agreed, differ = merged_judges(first, {"q1": {"a": 2, "b": 0}, "q2": {"a": 2}})
     assert agreed.to_numpy().tolist() == [["q1", "b", 0], ["q2", "a", 2]]
     assert differ.to_numpy().tolist() == [["q1", "a", 1, 2]]
-    browser.open(write_pool_page(differ, tmp_path / "again.html", texts=TEXTS, max_rel=2))
+    browser.open(
+        write_pool_page(differ, tmp_path / "again.html", texts=TEXTS, max_rel=2)
+    )
     assert text(browser, "progress") == "Document 1 of 1; 0 judged."
     assert text(browser, "doc-id") == "a"
 
 
-def test_everything_can_be_reached_with_the_tab_key(browser: Browser, page: Path) -> None:
+def test_everything_can_be_reached_with_the_tab_key(
+    browser: Browser, page: Path
+) -> None:
     reached = set()
     for _ in range(20):
         browser.press("Tab")
-        reached.add(browser.js("document.activeElement.id || document.activeElement.textContent"))
+        reached.add(
+            browser.js(
+                "document.activeElement.id || document.activeElement.textContent"
+            )
+        )
     assert {
-        *("next", "unjudged", "0 not relevant", "1 relevant", "2 highly relevant", "forget"),
+        *(
+            "next",
+            "unjudged",
+            "0 not relevant",
+            "1 relevant",
+            "2 highly relevant",
+            "forget",
+        ),
         *("runs", "text"),
     } <= reached
 
@@ -200,7 +241,9 @@ def test_it_fits_with_hostile_texts_and_does_nothing_they_say(
     browser: Browser, width: int, scheme: str, tmp_path: Path
 ) -> None:
     rows = [(query, doc) for query in HOSTILE for doc in HOSTILE]
-    table = table_of(*rows, ranks={HOSTILE[0]: [1] * len(rows), "x" * 200: [2] * len(rows)})
+    table = table_of(
+        *rows, ranks={HOSTILE[0]: [1] * len(rows), "x" * 200: [2] * len(rows)}
+    )
     texts = {doc: doc * 50 + "\n" + "y" * 500 for doc in HOSTILE}
     path = write_pool_page(
         table,
@@ -258,7 +301,12 @@ def test_the_page_holds_its_pool_as_json_that_no_text_ends(tmp_path: Path) -> No
         TABLE, tmp_path / "pool.html", texts=texts, max_rel=2, labels=labels
     ).read_text()
     pool = json.loads(page.partition('id="pool">')[2].partition("</script>")[0])
-    assert pool["documents"][0] == {"query": "q1", "doc": "a", "text": texts["a"], "ranks": [1, 2]}
+    assert pool["documents"][0] == {
+        "query": "q1",
+        "doc": "a",
+        "text": texts["a"],
+        "ranks": [1, 2],
+    }
     assert pool["grades"] == ["no", "yes", ""]
 
 
@@ -269,7 +317,10 @@ def test_the_page_holds_its_pool_as_json_that_no_text_ends(tmp_path: Path) -> No
             ["no", "some", "much"],
             "there are 3, but the grades are 0 to 1: 'much' has none; give max_rel=2",
         ),
-        (tuple("abcd"), "there are 4, but the grades are 0 to 1: 'c' has none; give max_rel=3"),
+        (
+            tuple("abcd"),
+            "there are 4, but the grades are 0 to 1: 'c' has none; give max_rel=3",
+        ),
         ("yes", "labels must be a list of texts, .* not 'yes'"),
         ([0, 1], "labels must be a list of texts"),
     ],
@@ -298,8 +349,12 @@ FORMULAS = [
 
 @pytest.mark.parametrize("doc_id", FORMULAS)
 @pytest.mark.parametrize("query_id", ["q1", "=1", "'-2"])
-def test_no_cell_is_a_formula_and_ids_come_back(query_id: str, doc_id: str, tmp_path: Path) -> None:
-    table = table_of((query_id, doc_id), ranks={"ql": [1]}).assign(note="=2", **{"=head": "@x"})
+def test_no_cell_is_a_formula_and_ids_come_back(
+    query_id: str, doc_id: str, tmp_path: Path
+) -> None:
+    table = table_of((query_id, doc_id), ranks={"ql": [1]}).assign(
+        note="=2", **{"=head": "@x"}
+    )
     texts, queries = {doc_id: "=text"}, {query_id: "-query"}
     path = write_pool_csv(table, tmp_path / "pool.csv", texts=texts, queries=queries)
     with open(path, newline="", encoding="utf-8") as stream:
@@ -329,7 +384,9 @@ def test_merged_judgments_say_how_their_queries_were_chosen() -> None:
     assert more.only_relevant
     runs = {name: {q: {name: 1.0} for q in queries} for name in ("a", "b")}
     predicted = {query_id: {"a": 1} for query_id in [*queries, "more"]}
-    with pytest.raises(ValueError, match="predicted needs the whole random sample of queries"):
+    with pytest.raises(
+        ValueError, match="predicted needs the whole random sample of queries"
+    ):
         irl.compare(more, runs, predicted=predicted)
 
 
@@ -353,7 +410,9 @@ def test_csv_has_texts_and_room_for_grades(tmp_path: Path) -> None:
 
 def test_a_collection_gives_the_texts(tmp_path: Path) -> None:
     collection = load("lexirecall/demo")
-    pool = Pool.from_runs(Judgments.from_qrels(collection), {"bm25": demo.run("bm25")}, 5)
+    pool = Pool.from_runs(
+        Judgments.from_qrels(collection), {"bm25": demo.run("bm25")}, 5
+    )
     row = pool.only(~pool.is_judged).query[:1]
     table = table_of((pool.judgments.query_ids[int(row[0])], pool.doc_id[0]))
     path = write_pool_csv(table, tmp_path / "pool.csv", texts=collection)
@@ -361,13 +420,17 @@ def test_a_collection_gives_the_texts(tmp_path: Path) -> None:
 
 
 def test_judges_of_different_queries_are_refused() -> None:
-    with pytest.raises(ValueError, match="merged_judges: the two judges have no query in common"):
+    with pytest.raises(
+        ValueError, match="merged_judges: the two judges have no query in common"
+    ):
         merged_judges({"q": {"a": 1}}, {"p": {"a": 1}})
 
 
 @pytest.mark.parametrize("write", [write_pool_csv, write_pool_page])
 def test_what_is_no_pool_is_refused(write: Callable[..., Path], tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=f"{write.__name__}: the table has no column 'doc_id'"):
+    with pytest.raises(
+        ValueError, match=f"{write.__name__}: the table has no column 'doc_id'"
+    ):
         write(pd.DataFrame({"query_id": ["q"]}), tmp_path / "pool")
     with pytest.raises(ValueError, match="there is no folder"):
         write(TABLE, tmp_path / "nowhere" / "pool")

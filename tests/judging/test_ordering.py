@@ -25,19 +25,25 @@ from tests.conftest import words
 from tests.judging.every_judging import Small, small_collections
 
 PAIR = np.array([0]), np.array([1])
-CRITERIA = words("lexirecall lexiprecision rpp P@3 R@3 nDCG@3 AP RR RBP(rel=1) TSE ERR@3 Success@2")
+CRITERIA = words(
+    "lexirecall lexiprecision rpp P@3 R@3 nDCG@3 AP RR RBP(rel=1) TSE ERR@3 Success@2"
+)
 
 
 def parsed(name: str) -> object:
     return parse_preference(name) or ir_measures.parse_measure(name)
 
 
-def to_judge(small: Small, judgments: Judgments, name: str, n: int = 99) -> list[tuple[str, str]]:
+def to_judge(
+    small: Small, judgments: Judgments, name: str, n: int = 99
+) -> list[tuple[str, str]]:
     pool = Pool.from_runs(judgments, small.runs, small.depth)
     criterion = parsed(name)
     today = None
     if not isinstance(criterion, Preference):
-        today = np.stack([values(criterion, align(judgments, run)) for run in small.runs.values()])
+        today = np.stack(
+            [values(criterion, align(judgments, run)) for run in small.runs.values()]
+        )
     scores = decides(pool, criterion, PAIR, Judgings(small.depth, small.max_rel), today)
     table = to_judge_table(pool, n, *scores)
     assert (np.diff(table["decides"][table["query_id"] == "0"]) <= 1e-12).all()
@@ -47,7 +53,9 @@ def to_judge(small: Small, judgments: Judgments, name: str, n: int = 99) -> list
 @pytest.mark.slow_except("lexirecall")
 @pytest.mark.parametrize("name", CRITERIA)
 @given(data=st.data())
-def test_judging_what_is_asked_for_leaves_nothing_open(name: str, data: st.DataObject) -> None:
+def test_judging_what_is_asked_for_leaves_nothing_open(
+    name: str, data: st.DataObject
+) -> None:
     small = data.draw(small_collections().filter(lambda s: s.depth >= 3))
     judgments = Judgments.from_qrels(small.qrels)
     asked = to_judge(small, judgments, name)
@@ -63,7 +71,9 @@ def test_judging_what_is_asked_for_leaves_nothing_open(name: str, data: st.DataO
         wins = bounds_of_wins(pool, criterion, PAIR, Judgings(small.depth))
         assert not ((wins.high > 0) & (wins.low < 0)).any()
     else:
-        today = np.stack([values(criterion, align(judged, run)) for run in small.runs.values()])
+        today = np.stack(
+            [values(criterion, align(judged, run)) for run in small.runs.values()]
+        )
         bounds = bounds_of_differences(
             pool, criterion, today, PAIR, Judgings(small.depth, small.max_rel)
         )
@@ -99,7 +109,9 @@ def test_by_a_sum_of_weights_it_is_carterettes_order() -> None:
 
 
 def test_merged_judgments_keep_queries_rules_and_what_was_excluded() -> None:
-    judgments = irl.load({"q1": {"a": 1, "q1": 1}, "q2": {"b": 0}, "q3": {}}, exclude="self")
+    judgments = irl.load(
+        {"q1": {"a": 1, "q1": 1}, "q2": {"b": 0}, "q3": {}}, exclude="self"
+    )
     more = merged(judgments, {"q2": {"c": 2}})
     assert more.query_ids == ["q1", "q2", "q3"]
     assert more.doc_ids == ["a", "b", "c"]
@@ -110,7 +122,10 @@ def test_merged_judgments_keep_queries_rules_and_what_was_excluded() -> None:
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        ({"q": {"a": 2}}, "document 'a' of query 'q' is judged twice, with the grades 1 and 2"),
+        (
+            {"q": {"a": 2}},
+            "document 'a' of query 'q' is judged twice, with the grades 1 and 2",
+        ),
         ({"p": {"a": 2}, "r": {"a": 1}}, "the qrels have no query 'p'"),
     ],
 )

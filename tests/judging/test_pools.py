@@ -29,14 +29,23 @@ RUNS = {
 }
 
 
-@given(collection=collections(), other=collections(), depth=st.none() | st.integers(1, 8))
-def test_ranks_are_those_of_the_tie_rule(collection: Any, other: Any, depth: int | None) -> None:
+@given(
+    collection=collections(), other=collections(), depth=st.none() | st.integers(1, 8)
+)
+def test_ranks_are_those_of_the_tie_rule(
+    collection: Any, other: Any, depth: int | None
+) -> None:
     qrels, run = collection
-    runs = {"one": run, "other": {q: docs for q, docs in other[1].items() if q in qrels}}
+    runs = {
+        "one": run,
+        "other": {q: docs for q, docs in other[1].items() if q in qrels},
+    }
     judgments = Judgments.from_qrels(qrels)
     pool = Pool.from_runs(judgments, runs, depth)
     seen = {}
-    for i, (q, doc) in enumerate(zip(pool.query.tolist(), pool.doc_id.to_list(), strict=True)):
+    for i, (q, doc) in enumerate(
+        zip(pool.query.tolist(), pool.doc_id.to_list(), strict=True)
+    ):
         seen[judgments.query_ids[q], doc] = tuple(pool.rank[:, i].tolist())
     expected: dict[tuple[str, str], list[int]] = {}
     for s, rankings in enumerate(runs.values()):
@@ -46,14 +55,20 @@ def test_ranks_are_those_of_the_tie_rule(collection: Any, other: Any, depth: int
     expected = {
         (q, doc): tuple(ranks)
         for (q, doc), ranks in expected.items()
-        if qrels[q].get(doc, -1) >= 0 or depth is None or min(filter(None, ranks)) <= depth
+        if qrels[q].get(doc, -1) >= 0
+        or depth is None
+        or min(filter(None, ranks)) <= depth
     }
     assert seen == expected
-    pool.check_agrees({name: align(judgments, rankings) for name, rankings in runs.items()})
+    pool.check_agrees(
+        {name: align(judgments, rankings) for name, rankings in runs.items()}
+    )
     assert (np.diff(pool.query) >= 0).all()
 
 
-@given(collection=collections(), other=collections(), depth=st.none() | st.integers(1, 8))
+@given(
+    collection=collections(), other=collections(), depth=st.none() | st.integers(1, 8)
+)
 def test_a_pool_is_the_same_where_polars_cannot_compute(
     collection: Any, other: Any, depth: int | None
 ) -> None:
@@ -77,7 +92,8 @@ def forms(run: dict[str, dict[str, float]], folder: Path) -> dict[str, Any]:
     file.write_text("".join(f"{q} Q0 {doc} 0 {score} x\n" for q, doc, score in rows))
     scattered.write_text(
         "".join(
-            f"{q} Q0 {doc} 0 {score} x\n" for q, doc, score in sorted(rows, key=lambda row: row[1])
+            f"{q} Q0 {doc} 0 {score} x\n"
+            for q, doc, score in sorted(rows, key=lambda row: row[1])
         )
     )
     return {
@@ -109,7 +125,11 @@ def test_any_form_of_a_run_gives_the_same_pool(form: str, tmp_path: Path) -> Non
 
 def test_scored_runs_read_again_what_they_were_given(tmp_path: Path) -> None:
     file = forms(RUNS["x"], tmp_path)["file"]
-    once = (ScoredDoc(q, d, score) for q, docs in RUNS["y"].items() for d, score in docs.items())
+    once = (
+        ScoredDoc(q, d, score)
+        for q, docs in RUNS["y"].items()
+        for d, score in docs.items()
+    )
     scored = ScoredRuns.from_runs({"AP": AP}, QRELS, {"x": file, "y": once})
     pool = scored.pool(2)
     assert pool is scored.pool(2)
@@ -124,7 +144,9 @@ def test_condensed_and_aligned_runs_have_no_pool() -> None:
         ScoredRuns.from_runs({}, load(QRELS, judged_only=True), RUNS).pool()
     judgments = Judgments.from_qrels(QRELS)
     aligned = {name: align(judgments, run) for name, run in RUNS.items()}
-    with pytest.raises(ValueError, match="run 'x' is aligned, which keeps only judged documents"):
+    with pytest.raises(
+        ValueError, match="run 'x' is aligned, which keeps only judged documents"
+    ):
         ScoredRuns.from_runs({}, judgments, aligned).pool()
     with pytest.raises(ValueError, match="run 'x': only judged documents were kept"):
         ScoredRuns(judgments, aligned, {}, {}).pool()
@@ -133,14 +155,27 @@ def test_condensed_and_aligned_runs_have_no_pool() -> None:
 def test_a_table_of_bounds_has_a_row_per_criterion_and_pair() -> None:
     runs = demo.runs()
     some = {name: runs[name] for name in list(runs)[:3]}
-    result = compare(demo.qrels(), some, ["AP", "lexirecall", "dominance"], baseline=list(some)[2])
+    result = compare(
+        demo.qrels(), some, ["AP", "lexirecall", "dominance"], baseline=list(some)[2]
+    )
     with pytest.warns(UserWarning, match="no proven algorithm bounds dominance"):
         table = result.bounds(depth=20)
     assert list(table.columns) == [
-        *("criterion", "run_a", "run_b", "certain_wins", "certain_losses", "open", "certain_ties"),
+        *(
+            "criterion",
+            "run_a",
+            "run_b",
+            "certain_wins",
+            "certain_losses",
+            "open",
+            "certain_ties",
+        ),
         *("low", "high", "ci_low", "ci_high", "exact", "depth"),
     ]
-    assert table["criterion"].tolist() == ["AP"] * 2 + ["lexirecall"] * 2 + ["dominance"] * 2
+    assert (
+        table["criterion"].tolist()
+        == ["AP"] * 2 + ["lexirecall"] * 2 + ["dominance"] * 2
+    )
     assert (table["depth"] == 20).all()
     by_ap, by_lexirecall, by_none = (table[i : i + 2] for i in (0, 2, 4))
     assert (by_ap["ci_low"] < by_ap["low"]).all()

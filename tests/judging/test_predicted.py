@@ -25,7 +25,11 @@ from ir_lexirecall.judging.predicted import (
     prediction_powered,
     with_people_alone,
 )
-from ir_lexirecall.significance import SignificanceTest, margin_test, preference_interval
+from ir_lexirecall.significance import (
+    SignificanceTest,
+    margin_test,
+    preference_interval,
+)
 from tests.simulations.judging import (
     coverage_of_values,
 )
@@ -38,18 +42,24 @@ def slowly(d: list[float], f: list[float], human: list[int]) -> tuple[float, flo
     n, count = len(human), len(f)
     sampled = [f[i] for i in human]
     mean_d, mean_f = sum(d) / n, sum(sampled) / n
-    covariance = sum((x - mean_d) * (y - mean_f) for x, y in zip(d, sampled, strict=True)) / (n - 1)
+    covariance = sum(
+        (x - mean_d) * (y - mean_f) for x, y in zip(d, sampled, strict=True)
+    ) / (n - 1)
     variance_f = sum((y - mean_f) ** 2 for y in sampled) / (n - 1)
     slope = covariance / variance_f
     estimate = mean_d - slope * (mean_f - sum(f) / count)
-    residuals = [x - mean_d - slope * (y - mean_f) for x, y in zip(d, sampled, strict=True)]
+    residuals = [
+        x - mean_d - slope * (y - mean_f) for x, y in zip(d, sampled, strict=True)
+    ]
     variance_d = sum((x - mean_d) ** 2 for x in d) / (n - 1)
     return estimate, (1 / n - 1 / count) * sum(r**2 for r in residuals) / (
         n - 2
     ) + variance_d / count
 
 
-def drawn(seed: int, n: int = 12, count: int = 40) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def drawn(
+    seed: int, n: int = 12, count: int = 40
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     rng = np.random.default_rng(seed)
     truth = rng.normal(0.1, 0.3, (3, count))
     human = rng.choice(count, n, replace=False)
@@ -64,7 +74,9 @@ def test_it_is_the_definition(seed: int) -> None:
         estimate, variance = slowly(d[p].tolist(), f[p].tolist(), human.tolist())
         t = stats.t.ppf(0.975, len(human) - 2)
         assert result.estimate[p] == pytest.approx(estimate, abs=1e-12)
-        assert result.high[p] - result.low[p] == pytest.approx(2 * t * np.sqrt(variance), abs=1e-12)
+        assert result.high[p] - result.low[p] == pytest.approx(
+            2 * t * np.sqrt(variance), abs=1e-12
+        )
         assert result.n_effective[p] == pytest.approx(d[p].var(ddof=1) / variance)
         assert result.rho[p] == pytest.approx(np.corrcoef(d[p], f[p, human])[0, 1])
         assert (result.p[p] <= 0.05) == (result.low[p] > 0 or result.high[p] < 0)
@@ -75,7 +87,10 @@ def test_a_judge_that_is_biased_or_of_another_scale_changes_nothing(
     seed: int, shift: float, scale: float
 ) -> None:
     d, f, human = drawn(seed)
-    one, other = prediction_powered(d, f, human), prediction_powered(d, scale * f + shift, human)
+    one, other = (
+        prediction_powered(d, f, human),
+        prediction_powered(d, scale * f + shift, human),
+    )
     np.testing.assert_allclose(one.estimate, other.estimate, atol=1e-9)
     np.testing.assert_allclose(one.p, other.p, atol=1e-7)
 
@@ -93,7 +108,9 @@ def test_estimates_are_those_of_ppi_python() -> None:
 
 
 def test_too_few_queries_and_queries_without_predictions_are_refused() -> None:
-    with pytest.raises(ValueError, match="at least 10 human-judged queries are needed, not 9"):
+    with pytest.raises(
+        ValueError, match="at least 10 human-judged queries are needed, not 9"
+    ):
         human_queries(["a"] * 9, ["a"])
     with pytest.raises(
         ValueError,
@@ -114,11 +131,15 @@ PREDICTED = {
 }
 RUNS = {
     name: {
-        q: {d: float((step * (ord(d) + i)) % 11) for d in "abcdefgh"} for i, q in enumerate(QRELS)
+        q: {d: float((step * (ord(d) + i)) % 11) for d in "abcdefgh"}
+        for i, q in enumerate(QRELS)
     }
     for name, step in {"x": 3, "y": 5, "z": 7}.items()
 }
-HUMAN = {q: QRELS[q] for q in ("1", "2", "4", "5", "8", "11", "13", "17", "19", "20", "23", "28")}
+HUMAN = {
+    q: QRELS[q]
+    for q in ("1", "2", "4", "5", "8", "11", "13", "17", "19", "20", "23", "28")
+}
 BY = ["nDCG@5", "SL3", "lexirecall"]
 GROUPS = {q: "even" if int(q) % 2 == 0 else "odd" for q in QRELS}
 
@@ -132,20 +153,31 @@ def test_a_comparison_with_predictions_says_what_the_formula_says() -> None:
         for row in table.itertuples():
             if by == "lexirecall":
                 d, f = (
-                    c.explain(row.run_a, row.run_b, by).set_index("query_id")["preference"]
+                    c.explain(row.run_a, row.run_b, by).set_index("query_id")[
+                        "preference"
+                    ]
                     for c in (people, program)
                 )
-                d, f = (x.reindex(c.query_ids).fillna(0) for x, c in ((d, people), (f, program)))
+                d, f = (
+                    x.reindex(c.query_ids).fillna(0)
+                    for x, c in ((d, people), (f, program))
+                )
             else:
                 d, f = (
                     c.per_query(by)[row.run_a] - c.per_query(by)[row.run_b]
                     for c in (people, program)
                 )
-            expected = prediction_powered(d.to_numpy()[None], f.to_numpy()[None], np.array(place))
+            expected = prediction_powered(
+                d.to_numpy()[None], f.to_numpy()[None], np.array(place)
+            )
             assert row.estimate == pytest.approx(expected.estimate[0], abs=1e-12)
             if by == "lexirecall":  # and the interval of people's queries alone
-                alone = SignificanceTest("t").of_pairs(d.to_numpy()[None], bounds=(-1, 1))
-                expected = with_people_alone(expected, d.to_numpy()[None], alone, (-1, 1))
+                alone = SignificanceTest("t").of_pairs(
+                    d.to_numpy()[None], bounds=(-1, 1)
+                )
+                expected = with_people_alone(
+                    expected, d.to_numpy()[None], alone, (-1, 1)
+                )
             assert row.p == pytest.approx(expected.p[0], abs=1e-12)
             assert (row.rho, row.n_effective) == pytest.approx(
                 (expected.rho[0], expected.n_effective[0]), abs=1e-9
@@ -153,12 +185,20 @@ def test_a_comparison_with_predictions_says_what_the_formula_says() -> None:
             assert (row.ci_low, row.ci_high) == pytest.approx(
                 (expected.low[0], expected.high[0]), abs=1e-12
             )
-            assert row.difference == row.estimate == result.matrix(by).loc[row.run_a, row.run_b]
+            assert (
+                row.difference
+                == row.estimate
+                == result.matrix(by).loc[row.run_a, row.run_b]
+            )
             assert row.difference == -result.matrix(by).loc[row.run_b, row.run_a]
-    assert "predicted" not in {name for name, fact in people.provenance.items() if fact is not None}
+    assert "predicted" not in {
+        name for name, fact in people.provenance.items() if fact is not None
+    }
 
 
-def values_of(result: Comparison, runs: list[str]) -> dict[str, dict[str, dict[str, float]]]:
+def values_of(
+    result: Comparison, runs: list[str]
+) -> dict[str, dict[str, dict[str, float]]]:
     tables = {by: result.per_query(by) for by in result.criteria}
     return {
         r: {q: {by: t.loc[q, r] for by, t in tables.items()} for q in result.query_ids}
@@ -169,7 +209,9 @@ def values_of(result: Comparison, runs: list[str]) -> dict[str, dict[str, dict[s
 def test_values_from_two_judges_say_what_their_judgments_say() -> None:
     by = ["nDCG@5", "AP"]
     people, program = compare(HUMAN, RUNS, by), compare(PREDICTED, RUNS, by)
-    of_program = values_of(program, ["z", "x", "y"])  # the order of runs does not matter
+    of_program = values_of(
+        program, ["z", "x", "y"]
+    )  # the order of runs does not matter
     result = compare(values=values_of(people, ["x", "y", "z"]), predicted=of_program)
     expected = compare(HUMAN, RUNS, by, predicted=PREDICTED).table()
     pd.testing.assert_frame_equal(
@@ -177,10 +219,14 @@ def test_values_from_two_judges_say_what_their_judgments_say() -> None:
     )
     worth = r"the 12 queries that people judged, the predicted judgments of 30 queries are worth "
     assert re.search(
-        worth + r"(\d+|no) more for nDCG@5 and (\d+|no) more for AP", result.summary(full=True)
+        worth + r"(\d+|no) more for nDCG@5 and (\d+|no) more for AP",
+        result.summary(full=True),
     )
     one = compare(
-        values=values_of(people, ["x", "y", "z"]), by="AP", predicted=of_program, baseline="y"
+        values=values_of(people, ["x", "y", "z"]),
+        by="AP",
+        predicted=of_program,
+        baseline="y",
     )
     assert one.table()["n_effective"].notna().all()
 
@@ -191,7 +237,9 @@ def test_intervals_of_values_from_people_and_a_program_cover() -> None:
     assert 0.94 <= row["coverage"] <= 0.96
     assert row["width"] < 0.75 * row["people: width"]
     assert row["judge: coverage"] < 0.01
-    page = (Path(ir_lexirecall.__file__).parent / "pt_docs" / "missing_judgments.rst").read_text()
+    page = (
+        Path(ir_lexirecall.__file__).parent / "pt_docs" / "missing_judgments.rst"
+    ).read_text()
     shown = (
         "contain the truth in {coverage:.3f} of samples and are {width:.3f} wide. "
         "Those of people alone are {people: width:.3f} wide"
@@ -207,7 +255,12 @@ def judged(
 ) -> tuple[np.ndarray, np.ndarray, float]:
     """Preferences of people on n of 200 queries, and of a biased program on all; the true mean."""
     latent = rng.normal(size=(samples, 200)) + mean
-    other = rho * (latent - mean) + np.sqrt(1 - rho**2) * rng.normal(size=latent.shape) + mean + 0.3
+    other = (
+        rho * (latent - mean)
+        + np.sqrt(1 - rho**2) * rng.normal(size=latent.shape)
+        + mean
+        + 0.3
+    )
     d, f = (np.sign(x) * (np.abs(x) > 0.3) for x in (latent, other))
     return d[:, :n], f, float(stats.norm.sf(0.3 - mean) - stats.norm.cdf(-0.3 - mean))
 
@@ -217,7 +270,9 @@ def test_intervals_of_predicted_preferences_cover_and_gain(n: int, mean: float) 
     rng = np.random.default_rng(n)
     d, f, truth = judged(rng, 1500, n, mean, 0.8)
     human = np.arange(n)
-    result, is_powered = powered_preferences(prediction_powered(d, f, human), d, f, human)
+    result, is_powered = powered_preferences(
+        prediction_powered(d, f, human), d, f, human
+    )
     low, high = preference_interval(d)
     holds = (result.low <= truth) & (truth <= result.high)
     assert holds[is_powered].mean() >= 0.935
@@ -233,7 +288,9 @@ def test_predicted_preferences_are_those_of_residuals_with_a_win_and_a_loss() ->
     d, f, _ = judged(rng, 1, 40, 0.4, 0.7)
     f = np.concatenate([f] * 4000, axis=1)
     human = np.arange(40)
-    result, (is_powered,) = powered_preferences(prediction_powered(d, f, human), d, f, human)
+    result, (is_powered,) = powered_preferences(
+        prediction_powered(d, f, human), d, f, human
+    )
     assert is_powered
     x, y = d[0], f[0, :40]
     slope = np.cov(x, y)[0, 1] / y.var(ddof=1)
@@ -279,11 +336,15 @@ def test_one_sided_tests_of_predictions_are_the_ends_of_their_intervals(
         np.testing.assert_array_equal(p <= 0.05, holds)
     as_preference = powered_margin_test(result, d, alone, (-1, 1), sign, margin, 1e-12)
     for name, p in vars(as_preference).items():  # those of people alone count, too
-        np.testing.assert_array_equal(p, np.maximum(getattr(tested, name), getattr(alone, name)))
+        np.testing.assert_array_equal(
+            p, np.maximum(getattr(tested, name), getattr(alone, name))
+        )
 
 
 def test_a_margin_uses_predictions() -> None:
-    table = compare(HUMAN, RUNS, BY, predicted=PREDICTED, baseline="x", margin=0.1).table()
+    table = compare(
+        HUMAN, RUNS, BY, predicted=PREDICTED, baseline="x", margin=0.1
+    ).table()
     plain = compare(HUMAN, RUNS, BY, predicted=PREDICTED, baseline="x").table()
     people = compare(HUMAN, RUNS, BY, baseline="x", margin=0.1).table()
     pd.testing.assert_series_equal(table["estimate"], plain["estimate"])
@@ -291,7 +352,12 @@ def test_a_margin_uses_predictions() -> None:
     assert (table[columns] != people[columns]).any(axis=None)
     gated = gate(HUMAN, RUNS["x"], RUNS["y"], BY, margin=0.1, predicted=PREDICTED)
     alone = compare(
-        HUMAN, {n: RUNS[n] for n in "xy"}, BY, predicted=PREDICTED, baseline="x", margin=0.1
+        HUMAN,
+        {n: RUNS[n] for n in "xy"},
+        BY,
+        predicted=PREDICTED,
+        baseline="x",
+        margin=0.1,
     ).table()
     for name in ("estimate", "p", "not_worse_p", "n_effective"):
         np.testing.assert_array_equal(gated.table[name], alone[name])
@@ -300,25 +366,34 @@ def test_a_margin_uses_predictions() -> None:
 
 def test_groups_have_the_predictions_of_their_queries() -> None:
     people = {q: QRELS[q] for q in list(QRELS)[:24]}
-    result = compare(people, RUNS, BY, predicted=PREDICTED, groups=GROUPS, baseline="x", margin=0.1)
+    result = compare(
+        people, RUNS, BY, predicted=PREDICTED, groups=GROUPS, baseline="x", margin=0.1
+    )
     table = result.group_table()
     for group in ("even", "odd"):
         some = {q: g for q, g in people.items() if GROUPS[q] == group}
         every = {q: g for q, g in PREDICTED.items() if GROUPS[q] == group}
-        alone = compare(some, RUNS, BY, predicted=every, baseline="x", margin=0.1).table()
+        alone = compare(
+            some, RUNS, BY, predicted=every, baseline="x", margin=0.1
+        ).table()
         rows = table[table["group"] == group].reset_index(drop=True)
         for name in ("estimate", "ci_low", "ci_high", "p", "rho", "n_effective"):
             pd.testing.assert_series_equal(rows[name], alone[name])
     assert (
         result.table()["estimate"].tolist()
-        == compare(people, RUNS, BY, predicted=PREDICTED, baseline="x").table()["estimate"].tolist()
+        == compare(people, RUNS, BY, predicted=PREDICTED, baseline="x")
+        .table()["estimate"]
+        .tolist()
     )
     by = ["nDCG@5", "AP"]
     values, more = (
-        values_of(compare(qrels, RUNS, by), ["x", "y", "z"]) for qrels in (people, PREDICTED)
+        values_of(compare(qrels, RUNS, by), ["x", "y", "z"])
+        for qrels in (people, PREDICTED)
     )
     of_values = compare(values=values, predicted=more, groups=GROUPS).group_table()
-    of_runs = compare(people, RUNS, by, predicted=PREDICTED, groups=GROUPS).group_table()
+    of_runs = compare(
+        people, RUNS, by, predicted=PREDICTED, groups=GROUPS
+    ).group_table()
     np.testing.assert_allclose(of_values["estimate"], of_runs["estimate"], atol=1e-12)
 
 
@@ -361,7 +436,8 @@ def test_each_collection_of_a_benchmark_has_its_predictions() -> None:
 )
 def test_predicted_values_that_do_not_fit_are_refused(change: Any, said: str) -> None:
     people, program = (
-        values_of(compare(qrels, RUNS, "AP"), ["x", "y", "z"]) for qrels in (HUMAN, PREDICTED)
+        values_of(compare(qrels, RUNS, "AP"), ["x", "y", "z"])
+        for qrels in (HUMAN, PREDICTED)
     )
     with pytest.raises(ValueError, match=said):
         compare(values=people, predicted=change(program))
@@ -387,14 +463,20 @@ def test_ten_wins_out_of_ten_are_no_certainty(by: str) -> None:
         name: {q: {"a": a, "b": 1.0} for q in queries}
         for name, a in {"good": 2.0, "bad": 0.0}.items()
     }
-    row = compare({q: qrels[q] for q in queries[:10]}, runs, by, predicted=qrels).table().iloc[0]
+    row = (
+        compare({q: qrels[q] for q in queries[:10]}, runs, by, predicted=qrels)
+        .table()
+        .iloc[0]
+    )
     assert row["estimate"] == 1 <= row["ci_high"]
     assert 0.4 < row["ci_low"] < 0.8
     assert row["p"] == 2**-9
 
 
 def test_sentences_say_what_predictions_are_worth_and_what_that_rests_on() -> None:
-    text = compare(HUMAN, {n: RUNS[n] for n in "xy"}, "nDCG@5", predicted=QRELS).summary(full=True)
+    text = compare(
+        HUMAN, {n: RUNS[n] for n in "xy"}, "nDCG@5", predicted=QRELS
+    ).summary(full=True)
     assert (
         "besides the 12 queries that people judged, the predicted judgments of 30 queries are worth 18 more."
         in text
@@ -425,8 +507,18 @@ def test_sentences_say_what_predictions_are_worth_and_what_that_rests_on() -> No
             {"groups": GROUPS, "test": SignificanceTest(cluster=True)},
             "predicted cannot be combined with cluster=True",
         ),
-        (HUMAN, PREDICTED, {"groups": GROUPS}, r"fewer in even \(5\), odd \(7\): merge groups"),
-        (load(HUMAN, queries="relevant"), PREDICTED, {}, "leave out queries='relevant'"),
+        (
+            HUMAN,
+            PREDICTED,
+            {"groups": GROUPS},
+            r"fewer in even \(5\), odd \(7\): merge groups",
+        ),
+        (
+            load(HUMAN, queries="relevant"),
+            PREDICTED,
+            {},
+            "leave out queries='relevant'",
+        ),
         (
             load(HUMAN, exclude="self"),
             PREDICTED,
@@ -465,7 +557,9 @@ def test_an_interval_leaves_out_0_only_where_p_rejects(alpha: float) -> None:
     d = np.r_[np.full(9, 1.0), 0.999][None]
     f = np.zeros((1, 40))
     result = prediction_powered(d, f, np.arange(10), alpha=alpha)
-    assert ((result.low > 0) | (result.high < 0)).tolist() == (result.p <= alpha).tolist()
+    assert ((result.low > 0) | (result.high < 0)).tolist() == (
+        result.p <= alpha
+    ).tolist()
 
 
 def test_few_queries_of_a_group_are_a_caveat() -> None:
@@ -477,4 +571,6 @@ def test_few_queries_of_a_group_are_a_caveat() -> None:
     human = {q: qrels[q] for q in list(qrels)[:30]}
     groups = {q: f"group {i % 2}" for i, q in enumerate(qrels)}
     result = compare(human, runs, "RR", predicted=qrels, groups=groups)
-    assert any("15 queries of a group judged by people" in note for note in result.diagnostics)
+    assert any(
+        "15 queries of a group judged by people" in note for note in result.diagnostics
+    )

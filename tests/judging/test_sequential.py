@@ -23,23 +23,35 @@ def test_e_values_are_likelihoods_over_that_of_a_fair_coin() -> None:
     prior = stats.beta(0.5, 0.5).pdf(grid) / 200_000
     for w, l in [(0, 0), (3, 1), (10, 4), (2, 12)]:  # noqa: E741
         mixed = np.sum(prior * grid**w * (1 - grid) ** l)
-        assert e_value(np.array(w), np.array(l)) == pytest.approx(mixed * 2 ** (w + l), rel=2e-3)
+        assert e_value(np.array(w), np.array(l)) == pytest.approx(
+            mixed * 2 ** (w + l), rel=2e-3
+        )
 
 
 def test_the_expectation_of_an_e_value_is_one_at_every_length() -> None:
     for n in range(1, 12):
         wins = np.arange(n + 1)
-        assert np.sum(stats.binom.pmf(wins, n, 0.5) * e_value(wins, n - wins)) == pytest.approx(1)
+        assert np.sum(
+            stats.binom.pmf(wins, n, 0.5) * e_value(wins, n - wins)
+        ) == pytest.approx(1)
 
 
-def test_the_test_decides_too_often_at_most_at_its_level_however_long_one_looks() -> None:
+def test_the_test_decides_too_often_at_most_at_its_level_however_long_one_looks() -> (
+    None
+):
     assert false_decisions(0.5, 0.2, 500, 3000) <= 0.05
     assert false_decisions(0.7, 0.2, 500, 300) >= 0.95
 
 
 @given(e=st.lists(st.floats(0, 1e6), min_size=1, max_size=6))
-def test_corrected_e_values_are_the_smallest_means_of_sets_that_hold_them(e: list[float]) -> None:
-    sets = [subset for k in range(1, len(e) + 1) for subset in combinations(range(len(e)), k)]
+def test_corrected_e_values_are_the_smallest_means_of_sets_that_hold_them(
+    e: list[float],
+) -> None:
+    sets = [
+        subset
+        for k in range(1, len(e) + 1)
+        for subset in combinations(range(len(e)), k)
+    ]
     expected = [
         min(np.mean([e[j] for j in subset]) for subset in sets if i in subset)
         for i in range(len(e))

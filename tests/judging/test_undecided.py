@@ -28,7 +28,9 @@ BAD = {q: {"v": 3.0, "w": 2.0, "a": 1.0} for q in QRELS}
 
 
 def top_grade(small: Small) -> int:
-    return max(1, max(grade for grades in small.qrels.values() for grade in grades.values()))
+    return max(
+        1, max(grade for grades in small.qrels.values() for grade in grades.values())
+    )
 
 
 def looked_at(small: Small, depth: int = 100) -> Small:
@@ -39,9 +41,13 @@ def looked_at(small: Small, depth: int = 100) -> Small:
 def judgings_at_depths(small: Small, names: list[str]) -> dict[str, EveryJudging]:
     """Return every judging down to the depth at which each criterion is looked at."""
     depth_of = {
-        name: ir_measures.parse_measure(name)["cutoff"] if "@" in name else 100 for name in names
+        name: ir_measures.parse_measure(name)["cutoff"] if "@" in name else 100
+        for name in names
     }
-    every = {depth: EveryJudging(looked_at(small, depth)) for depth in sorted({*depth_of.values()})}
+    every = {
+        depth: EveryJudging(looked_at(small, depth))
+        for depth in sorted({*depth_of.values()})
+    }
     return {name: every[depth] for name, depth in depth_of.items()}
 
 
@@ -49,7 +55,9 @@ def differences(every: EveryJudging, name: str) -> dict[str, np.ndarray]:
     """Return what a gains on b under every judging, by query: of values, or preferences."""
     if "@" not in name:
         return every.preferences(name)
-    return {q: a - b for q, (a, b) in every.values(ir_measures.parse_measure(name)).items()}
+    return {
+        q: a - b for q, (a, b) in every.values(ir_measures.parse_measure(name)).items()
+    }
 
 
 @given(small=comparable_collections())
@@ -62,7 +70,9 @@ def test_what_is_open_is_where_either_run_can_win(small: Small) -> None:
         criterion = result.compared.by[name]
         if left is None:
             deep = looked_at(small)
-            assert not criterion.query_ids or not any(deep.open_docs(q) for q in deep.qrels)
+            assert not criterion.query_ids or not any(
+                deep.open_docs(q) for q in deep.qrels
+            )
             continue
         assert left.query_ids == list(small.qrels), name
         for q, gains in differences(every[name], name).items():
@@ -76,7 +86,14 @@ def test_what_is_open_is_where_either_run_can_win(small: Small) -> None:
 @given(small=comparable_collections())
 def test_every_query_on_which_some_judging_makes_a_winner_counts(small: Small) -> None:
     """Also those without a known relevant document; and what there is to judge on them is asked for."""
-    names = ["lexirecall", "lexiprecision", "rrlexiprecision", "rpp", "invrpp", "dcgrpp"]
+    names = [
+        "lexirecall",
+        "lexiprecision",
+        "rrlexiprecision",
+        "rpp",
+        "invrpp",
+        "dcgrpp",
+    ]
     nothing = {
         q: {doc: min(grade, 0) for doc, grade in small.qrels[q].items()}
         for q in list(small.qrels)[1:]
@@ -87,12 +104,20 @@ def test_every_query_on_which_some_judging_makes_a_winner_counts(small: Small) -
     bounds = result.bounds().set_index("criterion")
     for name in names:
         asked = set(result.to_judge(999, by=name)["query_id"])
-        counts = dict.fromkeys(["certain_wins", "certain_losses", "open", "certain_ties"], 0)
+        counts = dict.fromkeys(
+            ["certain_wins", "certain_losses", "open", "certain_ties"], 0
+        )
         for q, preferences in every.preferences(name).items():
             wins, loses = (preferences > 0).any(), (preferences < 0).any()
             unknown = max(deep.qrels[q].values()) < 1 and (wins or loses)
             assert q in asked or not unknown, name
-            sure = "certain_wins" if wins else "certain_losses" if loses else "certain_ties"
+            sure = (
+                "certain_wins"
+                if wins
+                else "certain_losses"
+                if loses
+                else "certain_ties"
+            )
             counts["open" if unknown or (wins and loses) else sure] += 1
         assert {kind: bounds.loc[name, kind] for kind in counts} == counts, name
 
@@ -102,7 +127,9 @@ def test_every_query_on_which_some_judging_makes_a_winner_counts(small: Small) -
         lambda small: max(max(grades.values()) for grades in small.qrels.values()) > 0
     )
 )
-def test_the_sign_test_of_every_judging_is_held_by_the_outer_interval(small: Small) -> None:
+def test_the_sign_test_of_every_judging_is_held_by_the_outer_interval(
+    small: Small,
+) -> None:
     names = ["lexirecall", "lexiprecision", "rpp", "RR@4"]
     every = judgings_at_depths(small, names)
     result = compare(small.qrels, small.runs, names, test="sign", allow_empty=True)
@@ -111,12 +138,20 @@ def test_the_sign_test_of_every_judging_is_held_by_the_outer_interval(small: Sma
         if left is None:
             continue
         outcomes = product(
-            *(np.unique(np.sign(gains)) for gains in differences(every[name], name).values())
+            *(
+                np.unique(np.sign(gains))
+                for gains in differences(every[name], name).values()
+            )
         )
         tests = sign_test(np.array(list(outcomes)), 0.05)
         assert left.outer is not None
         ends = [left.low[0], left.high[0], left.outer[0][0], left.outer[1][0]]
-        known = [tests.estimate.min(), tests.estimate.max(), tests.low.min(), tests.high.max()]
+        known = [
+            tests.estimate.min(),
+            tests.estimate.max(),
+            tests.low.min(),
+            tests.high.max(),
+        ]
         if name == "rpp":  # a tie may be too much
             assert (np.array([1, -1, 1, -1]) * (np.array(ends) - known) <= 1e-12).all()
         else:
@@ -131,8 +166,12 @@ def test_wins_that_could_become_ties_are_no_certain_difference() -> None:
     assert left is not None
     assert not left.is_open.any()
     assert (left.low, left.high) == (0, 1)
-    assert any("unjudged documents could undo it" in note for note in result.diagnostics)
-    sure = compare(qrels, {**runs, "y": {q: {"b": 2.0, "u": 1.0} for q in qrels}}, "lexiprecision")
+    assert any(
+        "unjudged documents could undo it" in note for note in result.diagnostics
+    )
+    sure = compare(
+        qrels, {**runs, "y": {q: {"b": 2.0, "u": 1.0} for q in qrels}}, "lexiprecision"
+    )
     assert not sure.missing.undecided("lexiprecision").holds_zero.any()
 
 
@@ -169,7 +208,9 @@ def check_what_holds(result: Comparison, name: str, gains: list[np.ndarray]) -> 
         estimate := result.table(name)["estimate"].iloc[0]
     ):
         return
-    if not criterion.is_measure:  # a query takes part where a relevant document is known
+    if (
+        not criterion.is_measure
+    ):  # a query takes part where a relevant document is known
         gains = [np.sign(x) for x in gains]
         if len(criterion.query_ids) < len(gains):
             return
@@ -181,7 +222,10 @@ def check_what_holds(result: Comparison, name: str, gains: list[np.ndarray]) -> 
         ]
     if test != "wilcoxon" and word == "under any judging":
         assert (
-            ends[0] > 1e-12 or ends[1] < -1e-12 or ends[0] == ends[1] == 0 or abs(estimate) < 1e-12
+            ends[0] > 1e-12
+            or ends[1] < -1e-12
+            or ends[0] == ends[1] == 0
+            or abs(estimate) < 1e-12
         ), name
     if word == "could be undone":
         assert ends[0] <= 1e-12, name
@@ -202,8 +246,13 @@ def test_verdicts_and_tables_say_which_differences_hold() -> None:
     assert "textdagger" in result.to_latex(holds=True)
     assert "†" in result.to_markdown(holds=True)
     assert "†" not in result.to_markdown() + result.to_latex()
-    against = compare(QRELS, {"good": GOOD, "bad": BAD, "sure": sure}, "P@1", baseline="good")
-    assert [against.to_latex(holds=True).count(sign) for sign in ("$^{-\\dagger}$", "$^{-}$")] == [
+    against = compare(
+        QRELS, {"good": GOOD, "bad": BAD, "sure": sure}, "P@1", baseline="good"
+    )
+    assert [
+        against.to_latex(holds=True).count(sign)
+        for sign in ("$^{-\\dagger}$", "$^{-}$")
+    ] == [
         1,
         1,
     ]
@@ -215,7 +264,9 @@ def test_verdicts_and_tables_say_which_differences_hold() -> None:
     assert judged.verdicts(holds=True)["holds"].isin(["under any judging", None]).all()
 
 
-def test_a_summary_says_where_nothing_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_summary_says_where_nothing_is_bounded(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     runs = {"good": GOOD, "bad": BAD, "sure": {q: {"b": 1.0} for q in QRELS}}
     by_rank = compare(QRELS, runs, "P@1", test="wilcoxon")
     assert (
@@ -224,8 +275,9 @@ def test_a_summary_says_where_nothing_is_bounded(monkeypatch: pytest.MonkeyPatch
     )
     assert "keep their sign" not in by_rank.summary(full=True)
     assert "†" not in by_rank.to_markdown(holds=True)
-    assert "What unjudged documents could change is not bounded by P@1." in by_rank.to_markdown(
-        holds=True
+    assert (
+        "What unjudged documents could change is not bounded by P@1."
+        in by_rank.to_markdown(holds=True)
     )
     for limit, name in (("_MOST_SHARED", "lexirecall"), ("_MOST_APART", "P@1")):
         with monkeypatch.context() as patch:
@@ -236,10 +288,16 @@ def test_a_summary_says_where_nothing_is_bounded(monkeypatch: pytest.MonkeyPatch
                 by == name for by in result.criteria
             ]
             assert (
-                f"Bounds by {name} on what unjudged documents could change were left out: 3" in said
+                f"Bounds by {name} on what unjudged documents could change were left out: 3"
+                in said
             )
-            assert set(result.verdicts(name, holds=True)["holds"]) <= {"not bounded", None}
-        assert "were left out" not in compare(QRELS, runs, ["lexirecall", "P@1"]).summary(full=True)
+            assert set(result.verdicts(name, holds=True)["holds"]) <= {
+                "not bounded",
+                None,
+            }
+        assert "were left out" not in compare(
+            QRELS, runs, ["lexirecall", "P@1"]
+        ).summary(full=True)
 
 
 def test_a_query_that_only_one_run_can_win_need_not_take_part_in_a_mean() -> None:
@@ -264,7 +322,11 @@ def test_a_query_that_only_one_run_can_win_need_not_take_part_in_a_mean() -> Non
 
 
 def test_no_bound_is_minus_nought_or_rounding() -> None:
-    runs = {"good": GOOD, "bad": BAD, "sure": {q: {"b": 1.0, "u": 0.5, "v": 0.2} for q in QRELS}}
+    runs = {
+        "good": GOOD,
+        "bad": BAD,
+        "sure": {q: {"b": 1.0, "u": 0.5, "v": 0.2} for q in QRELS},
+    }
     bounds = compare(QRELS, runs, ["Unjudged@3", "P@3", "RBP(p=0.3)"]).bounds()
     ends = bounds[["low", "high"]].to_numpy()
     of_one = irl.judgment_bounds(["Unjudged@3", "P@3"], QRELS, GOOD).to_numpy()
@@ -275,8 +337,12 @@ def test_no_bound_is_minus_nought_or_rounding() -> None:
 
 @pytest.mark.slow
 def test_the_page_has_what_is_open_between_robusts_runs_at_depth_100(data: Any) -> None:
-    runs = {path.stem: path for path in sorted(Path(data.path("robust2003/runs")).iterdir())}
-    result = compare(data.path("robust2003/qrels.txt.gz"), runs, ["lexirecall", "AP", "RR"])
+    runs = {
+        path.stem: path for path in sorted(Path(data.path("robust2003/runs")).iterdir())
+    }
+    result = compare(
+        data.path("robust2003/qrels.txt.gz"), runs, ["lexirecall", "AP", "RR"]
+    )
     bounds = result.bounds("lexirecall", depth=100)
     closed = len(result.query_ids) - bounds["open"].to_numpy()
     leaders = set(result.ranking("AP")["run"][:2])
@@ -286,50 +352,80 @@ def test_the_page_has_what_is_open_between_robusts_runs_at_depth_100(data: Any) 
     unjudged = np.sum(~pool.is_judged & pool.within(100)) / len(result.query_ids)
     cells = [f"{unjudged:.0f}", f"{closed.mean():.1f}", str(closed[between].item())]
     for name in result.criteria:
-        left, verdicts = result.missing.undecided(name), result.verdicts(name)["verdict"]
+        left, verdicts = (
+            result.missing.undecided(name),
+            result.verdicts(name)["verdict"],
+        )
         assert left is not None
         significant = verdicts.isin(["better", "worse"]).to_numpy()
         cells.append(f"{np.sum(significant & left.holds_zero)} of {significant.sum()}")
-    page = (Path(ir_lexirecall.__file__).parent / "pt_docs" / "missing_judgments.rst").read_text()
-    assert re.findall("- (.+)", page.partition("   * - 100\n")[2].partition("   * -")[0]) == cells
+    page = (
+        Path(ir_lexirecall.__file__).parent / "pt_docs" / "missing_judgments.rst"
+    ).read_text()
+    assert (
+        re.findall("- (.+)", page.partition("   * - 100\n")[2].partition("   * -")[0])
+        == cells
+    )
 
 
 def test_summaries_say_on_how_many_queries_the_winner_could_change() -> None:
-    two = compare(QRELS, {"good": GOOD, "bad": BAD}, ["lexirecall", "P@1"]).summary(full=True)
+    two = compare(QRELS, {"good": GOOD, "bad": BAD}, ["lexirecall", "P@1"]).summary(
+        full=True
+    )
     assert (
         "Unjudged documents of the top 100 (lexirecall) and the top 1 (P@1) could change "
-        "the winner on 8 of 8 queries by lexirecall and on 0 of 8 queries by P@1." in two
+        "the winner on 8 of 8 queries by lexirecall and on 0 of 8 queries by P@1."
+        in two
     )
     few = {name: demo.run(name) for name in ("bm25", "tfidf", "ql")}
     several = compare("lexirecall/demo", few, "lexirecall", baseline="ql")
     left = several.missing.undecided("lexirecall")
     assert left is not None
     number = left.is_open[several.pairs.index(("tfidf", "ql"))].sum()
-    assert f"between tfidf and ql on {number} of 16 queries." in several.summary(full=True)
+    assert f"between tfidf and ql on {number} of 16 queries." in several.summary(
+        full=True
+    )
 
 
 def test_a_significant_difference_that_could_be_reversed_is_a_caveat() -> None:
     result = compare(QRELS, {"good": GOOD, "bad": BAD}, ["lexirecall", "RR", "P@1"])
-    assert [row["verdict"] for row in result.verdicts().to_dict("records")] == ["better"] * 3
-    notes = [note for note in result.diagnostics if "unjudged documents could undo it" in note]
+    assert [row["verdict"] for row in result.verdicts().to_dict("records")] == [
+        "better"
+    ] * 3
+    notes = [
+        note
+        for note in result.diagnostics
+        if "unjudged documents could undo it" in note
+    ]
     assert [note.partition(",")[0] for note in notes] == ["lexirecall", "RR", "P@1"]
-    assert "depending on their grades the difference is 0.0000 to 1.0000 (the top 1)." in notes[2]
+    assert (
+        "depending on their grades the difference is 0.0000 to 1.0000 (the top 1)."
+        in notes[2]
+    )
 
 
 def test_predictions_do_not_mend_what_people_left_unjudged() -> None:
     queries = [f"q{i}" for i in range(16)]
     predicted = dict.fromkeys(queries, QRELS["q0"])
     people = dict.fromkeys(queries[:12], QRELS["q0"])
-    runs = {"good": dict.fromkeys(queries, GOOD["q0"]), "bad": dict.fromkeys(queries, BAD["q0"])}
-    for result in (compare(people, runs, "RR"), compare(people, runs, "RR", predicted=predicted)):
+    runs = {
+        "good": dict.fromkeys(queries, GOOD["q0"]),
+        "bad": dict.fromkeys(queries, BAD["q0"]),
+    }
+    for result in (
+        compare(people, runs, "RR"),
+        compare(people, runs, "RR", predicted=predicted),
+    ):
         assert result.verdicts()["verdict"].tolist() == ["better"]
         could = (
             "might" if result.compared.predicted else "could"
         )  # with predictions, no bound is known
-        assert any(f"unjudged documents {could} undo it" in note for note in result.diagnostics)
-        assert any("12 queries judged by people" in note for note in result.diagnostics) == bool(
-            result.compared.predicted
+        assert any(
+            f"unjudged documents {could} undo it" in note for note in result.diagnostics
         )
+        assert any(
+            "12 queries judged by people" in note for note in result.diagnostics
+        ) == bool(result.compared.predicted)
     left = result.missing.undecided("RR")
     assert left is not None
     assert left.outer is None
@@ -339,23 +435,32 @@ def test_predictions_do_not_mend_what_people_left_unjudged() -> None:
 def test_intervals_of_bounds_hold_those_of_the_table(test: str) -> None:
     test_of = SignificanceTest(test, n_resamples=199)
     sure = compare(
-        QRELS, {"good": GOOD, "bad": {q: {"b": 1.0} for q in QRELS}}, "P@1", test=test_of
+        QRELS,
+        {"good": GOOD, "bad": {q: {"b": 1.0} for q in QRELS}},
+        "P@1",
+        test=test_of,
     )
     bounds, table = sure.bounds().iloc[0], sure.table().iloc[0]
     if test in ("sign", "wilcoxon"):  # these estimate something else
         table = sure.with_test("t").table().iloc[0]
     assert (bounds["low"], bounds["high"]) == (1, 1)
     assert (bounds["ci_low"], bounds["ci_high"]) == (table["ci_low"], table["ci_high"])
-    many = compare("lexirecall/demo", demo.runs(), ["nDCG@10", "AP", "P@5"], test=test_of)
+    many = compare(
+        "lexirecall/demo", demo.runs(), ["nDCG@10", "AP", "P@5"], test=test_of
+    )
     bounds, table = many.bounds(), many.table()
     if test in ("sign", "wilcoxon"):
         table = many.with_test("t").table()
-    assert ((bounds["ci_low"] <= table["ci_low"]) & (bounds["ci_high"] >= table["ci_high"])).all()
+    assert (
+        (bounds["ci_low"] <= table["ci_low"]) & (bounds["ci_high"] >= table["ci_high"])
+    ).all()
     for name in many.criteria if test not in ("wilcoxon", "tukey") else ():
         left, table = many.missing.undecided(name), many.table(name)
         assert left is not None
         assert left.outer is not None
-        assert ((left.outer[0] <= table["ci_low"]) & (left.outer[1] >= table["ci_high"])).all()
+        assert (
+            (left.outer[0] <= table["ci_low"]) & (left.outer[1] >= table["ci_high"])
+        ).all()
 
 
 def known(result: Comparison) -> bool:
@@ -367,7 +472,9 @@ def test_nothing_is_said_where_nothing_is_known() -> None:
     assert known(compare(QRELS, runs, "AP"))
     assert not known(compare(QRELS, runs, ["Bpref", "dominance"]))
     assert not known(compare(load(QRELS, judged_only=True), runs, "AP"))
-    everything = {q: {**dict.fromkeys("uvw", 0), **grades} for q, grades in QRELS.items()}
+    everything = {
+        q: {**dict.fromkeys("uvw", 0), **grades} for q, grades in QRELS.items()
+    }
     result = compare(everything, runs, ["AP", "lexirecall"])
     assert not known(result)
     assert "unjudged" not in result.summary(full=True)
@@ -410,6 +517,9 @@ def test_means_of_graded_preferences_are_not_bounded_by_who_wins(name: str) -> N
     assert set(result.verdicts(holds=True)["holds"]) <= {"not bounded"}
     assert not any("could undo" in note for note in result.diagnostics)
     by_sign = irl.compare(
-        {q: {"a": 1, "b": 1} for q in narrow}, {"x": narrow, "y": heavy}, name, test="sign"
+        {q: {"a": 1, "b": 1} for q in narrow},
+        {"x": narrow, "y": heavy},
+        name,
+        test="sign",
     )
     assert by_sign.missing.undecided(name).bounded

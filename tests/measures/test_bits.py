@@ -43,7 +43,9 @@ ON_ASPECTS = [
 ]
 
 
-def bits(measures: Any, qrels: Any, run: Any) -> dict[tuple[str, str], tuple[float, ...]]:
+def bits(
+    measures: Any, qrels: Any, run: Any
+) -> dict[tuple[str, str], tuple[float, ...]]:
     """All that every measure says about each query."""
     return {
         (metric.query_id, str(metric.measure)): metric[2:]
@@ -95,7 +97,9 @@ def run() -> pd.DataFrame:
         depth = rng.integers(1, 1200 if q % 10 == 0 else 150)
         doc = np.char.add("d", rng.choice(1300, size=depth, replace=False).astype(str))
         score = np.where(rng.random(depth) < 1 / 3, 0.5, rng.standard_normal(depth))
-        rankings.append(pd.DataFrame({"query_id": f"q{q}", "doc_id": doc, "score": score}))
+        rankings.append(
+            pd.DataFrame({"query_id": f"q{q}", "doc_id": doc, "score": score})
+        )
     return pd.concat(rankings, ignore_index=True)
 
 

@@ -34,7 +34,9 @@ DEEP_CUTOFFS = st.integers(1, 60) | st.sampled_from([999, 1000, 1001, 1500])
 
 def assert_equals_reference(measure, score, collection):
     expected = by_field(reference_values(score, *collection))
-    assert cwl_values(measure, *collection) == pytest.approx(expected, rel=1e-12, abs=1e-15)
+    assert cwl_values(measure, *collection) == pytest.approx(
+        expected, rel=1e-12, abs=1e-15
+    )
 
 
 SUMS = {
@@ -48,7 +50,9 @@ SUMS = {
 
 @pytest.mark.parametrize("measure", SUMS, ids=str)
 @given(collections(), MAX_RELS, GAINS, UNJUDGED, st.data())
-def test_cwl_measures_are_their_sums_over_ranks(measure, collection, max_rel, gain, unjudged, data):
+def test_cwl_measures_are_their_sums_over_ranks(
+    measure, collection, max_rel, gain, unjudged, data
+):
     name, further, values = SUMS[measure]
     parameters = {
         "max_rel": max_rel,
@@ -90,11 +94,17 @@ def test_at_best_no_judging_gives_more(name):
     qrels, run = {}, {}
     for q in map(str, range(400)):
         docs = rng.permutation(8)
-        qrels[q] = {f"d{d}": int(rng.choice([0, 0, 0, 1, 2])) for d in docs[: rng.integers(1, 5)]}
-        run[q] = {
-            f"d{d}": float(-i) for i, d in enumerate(rng.permutation(8)[: rng.integers(0, 7)])
+        qrels[q] = {
+            f"d{d}": int(rng.choice([0, 0, 0, 1, 2]))
+            for d in docs[: rng.integers(1, 5)]
         }
-    found = irl.evaluate([name.replace(")", ",unjudged='best')")], qrels, run).iloc[:, 0]
+        run[q] = {
+            f"d{d}": float(-i)
+            for i, d in enumerate(rng.permutation(8)[: rng.integers(0, 7)])
+        }
+    found = irl.evaluate([name.replace(")", ",unjudged='best')")], qrels, run).iloc[
+        :, 0
+    ]
     bounds = irl.judgment_bounds(name, qrels, run, max_rel=2)
     high = bounds.xs("high", axis=1, level="bound").iloc[:, 0]
     assert sum(max(grades.values()) == 0 for grades in qrels.values()) > 50
@@ -116,7 +126,8 @@ def partial_sums(measure, unjudged, phi_or_t):
     rank = np.arange(1, LONG + 1)
     go_on = {
         "CWL_ERR10": phi_or_t * (1 - gains),
-        "CWL_ERR11": ((rank + 2 * phi_or_t - 1) / (rank + 2 * phi_or_t)) ** 2 * (1 - gains),
+        "CWL_ERR11": ((rank + 2 * phi_or_t - 1) / (rank + 2 * phi_or_t)) ** 2
+        * (1 - gains),
         "CWL_RBP": np.full(LONG, phi_or_t),
     }[measure.NAME]
     after = np.cumprod(go_on)
@@ -127,7 +138,9 @@ def partial_sums(measure, unjudged, phi_or_t):
 @pytest.mark.parametrize("unjudged", ["worst", "best"])
 @pytest.mark.parametrize("phi", [0.01, 0.6, 0.99, 0.999])
 @pytest.mark.parametrize("measure", [CWL_ERR10, CWL_RBP])
-def test_a_geometric_sum_to_infinity_is_where_long_partial_sums_end(measure, phi, unjudged):
+def test_a_geometric_sum_to_infinity_is_where_long_partial_sums_end(
+    measure, phi, unjudged
+):
     items, utility, _ = partial_sums(measure, unjudged, phi)
     found = cwl_values(
         measure(phi=phi, max_rel=4, unjudged=unjudged),
@@ -141,10 +154,14 @@ def test_a_geometric_sum_to_infinity_is_where_long_partial_sums_end(measure, phi
 @pytest.mark.parametrize("T", [0.01, 0.5, 1.35, 20])
 def test_the_sum_of_inverse_squares_to_infinity_is_between_bounds_of_its_tail(T):
     items, utility, v = partial_sums(CWL_ERR11, "worst", T)
-    found = cwl_values(CWL_ERR11(T=T, max_rel=4), {"q": judged(SPARSE)}, {"q": retrieved(SPARSE)})
+    found = cwl_values(
+        CWL_ERR11(T=T, max_rel=4), {"q": judged(SPARSE)}, {"q": retrieved(SPARSE)}
+    )
     # Beyond rank M the terms are v x^2 / (x + j)^2 with x = M + 2T; their sum is between v x and v (x + 1).
     tail = v * (LONG + 2 * T)
-    assert items + tail - 1e-10 < found["q", "expected_items"] < items + tail + v + 1e-10
+    assert (
+        items + tail - 1e-10 < found["q", "expected_items"] < items + tail + v + 1e-10
+    )
     assert found["q", "expected_total_utility"] == pytest.approx(utility, rel=1e-12)
 
 
@@ -152,7 +169,9 @@ def test_the_sum_of_inverse_squares_to_infinity_is_between_bounds_of_its_tail(T)
 def test_inverse_squares_end_early_where_unjudged_documents_have_gain(T):
     items, utility, _ = partial_sums(CWL_ERR11, "best", T)
     found = cwl_values(
-        CWL_ERR11(T=T, max_rel=4, unjudged="best"), {"q": judged(SPARSE)}, {"q": retrieved(SPARSE)}
+        CWL_ERR11(T=T, max_rel=4, unjudged="best"),
+        {"q": judged(SPARSE)},
+        {"q": retrieved(SPARSE)},
     )
     assert found["q", "expected_items"] == pytest.approx(items, rel=1e-12)
     assert found["q", "expected_total_utility"] == pytest.approx(utility, rel=1e-12)
@@ -176,14 +195,21 @@ NERR = {
 @given(collections(), LEVELS, st.data())
 def test_nerr_are_their_sums_over_at_most_1000_ranks(measure, collection, levels, data):
     further, values = NERR[measure]
-    parameters = {"min_rel": levels[0], "max_rel": levels[1], further: data.draw(values)}
+    parameters = {
+        "min_rel": levels[0],
+        "max_rel": levels[1],
+        further: data.draw(values),
+    }
     assert_equals_reference(
-        measure(**parameters), partial(reference.nerr, measure.NAME, **parameters), collection
+        measure(**parameters),
+        partial(reference.nerr, measure.NAME, **parameters),
+        collection,
     )
 
 
 @pytest.mark.parametrize(
-    "measure", [ir_measures.NERR8 @ 2000, ir_measures.NERR9 @ 2000, ir_measures.NERR10(p=0.999)]
+    "measure",
+    [ir_measures.NERR8 @ 2000, ir_measures.NERR9 @ 2000, ir_measures.NERR10(p=0.999)],
 )
 def test_nerr_ignores_what_is_ranked_below_1000(measure):
     above, below = [None, 0, 2] + [None] * 996 + [1], [1, None, 2]
@@ -210,6 +236,7 @@ def test_nerr_ignores_what_is_ranked_below_1000(measure):
 )
 def test_a_grade_above_max_rel_is_refused(measure):
     with pytest.raises(
-        ValueError, match=r"'d2' of query 'q' has grade 4, above max_rel=3 \(and 1 other case\)"
+        ValueError,
+        match=r"'d2' of query 'q' has grade 4, above max_rel=3 \(and 1 other case\)",
     ):
         values(measure, {"q": {"d1": 3, "d2": 4, "d3": 5}}, {"q": {"d1": 1.0}})

@@ -52,7 +52,11 @@ def test_a_measure_says_what_it_is(measure: Any) -> None:
 
 @pytest.mark.parametrize(
     ("measure", "name"),
-    [(measure, name) for measure in MEASURES.values() for name in measure.SUPPORTED_PARAMS],
+    [
+        (measure, name)
+        for measure in MEASURES.values()
+        for name in measure.SUPPORTED_PARAMS
+    ],
     ids=str,
 )
 def test_a_parameter_says_what_it_is(measure: Any, name: str) -> None:
@@ -63,18 +67,25 @@ def test_a_parameter_says_what_it_is(measure: Any, name: str) -> None:
     assert param.required or param.validate(param.default)
     assert not param.required or not param.validate(None)
     if isinstance(param.choices, tuple):
-        assert all(param.validate(choice) and choice in param.expects for choice in param.choices)
+        assert all(
+            param.validate(choice) and choice in param.expects
+            for choice in param.choices
+        )
         assert param.default in param.choices
 
 
 def test_every_measure_has_judged_only_last() -> None:
-    assert {list(measure.SUPPORTED_PARAMS)[-1] for measure in MEASURES.values()} == {"judged_only"}
+    assert {list(measure.SUPPORTED_PARAMS)[-1] for measure in MEASURES.values()} == {
+        "judged_only"
+    }
 
 
 def test_aliases_mean_the_same_object() -> None:
     for name, measure in REGISTRY.items():
         assert name == measure.NAME or name in measure.ALIASES
-        assert all(REGISTRY[alias] is measure for alias in (measure.NAME, *measure.ALIASES))
+        assert all(
+            REGISTRY[alias] is measure for alias in (measure.NAME, *measure.ALIASES)
+        )
 
 
 # -- ranges ------------------------------------------------------------------------------------------------
@@ -95,7 +106,11 @@ OPTIONS = [
         "LR(form='weighted',n=40)",
         "IA(base='Unjudged@5')",
     ),
-    *("nDCG(gains={1:1,2:3})", "CAM(aspects={'relevance':3},base='RR')", "IA(base='RBP')"),
+    *(
+        "nDCG(gains={1:1,2:3})",
+        "CAM(aspects={'relevance':3},base='RR')",
+        "IA(base='RBP')",
+    ),
 ]
 
 
@@ -107,11 +122,18 @@ def with_required(measure: Any) -> str:
         "recall": 0.5,
         "T": 1.0,
     }
-    needed = {name for name, param in measure.SUPPORTED_PARAMS.items() if param.required}
-    needed |= {"cutoff"} & {*measure.SUPPORTED_PARAMS} if is_of_ndeval(measure) else set()
+    needed = {
+        name for name, param in measure.SUPPORTED_PARAMS.items() if param.required
+    }
+    needed |= (
+        {"cutoff"} & {*measure.SUPPORTED_PARAMS} if is_of_ndeval(measure) else set()
+    )
     params = {name: given[name] for name in sorted(needed)}
     return str(
-        measure(**params, **({"n": 40} if getattr(measure, "FAMILY", "") == "collections" else {}))
+        measure(
+            **params,
+            **({"n": 40} if getattr(measure, "FAMILY", "") == "collections" else {}),
+        )
     )
 
 

@@ -50,7 +50,9 @@ pytestmark = pytest.mark.sparse
 
 WHOLE_GRADES = st.sampled_from([-2, -1, 0, 0, 1, 1, 2, 3, 4])
 SHARES = st.sampled_from([0, 0.1, 0.25, 0.5, 0.7, 0.9, 1])
-Subtopics = Mapping[str, Mapping[str, float]]  # of one query: subtopic -> document -> grade
+Subtopics = Mapping[
+    str, Mapping[str, float]
+]  # of one query: subtopic -> document -> grade
 
 
 def table(
@@ -58,7 +60,11 @@ def table(
 ) -> pd.DataFrame:
     """Qrels with a row per subtopic and document, in the order of the subtopics; ``weights`` by subtopic."""
     qrels = subtopic_table(judgments, "iteration").sort_values("iteration")
-    return qrels if weights is None else qrels.assign(weight=qrels["iteration"].map(weights))
+    return (
+        qrels
+        if weights is None
+        else qrels.assign(weight=qrels["iteration"].map(weights))
+    )
 
 
 def values(measure: Any, qrels: Any, run: Any) -> dict[str, float]:
@@ -66,7 +72,9 @@ def values(measure: Any, qrels: Any, run: Any) -> dict[str, float]:
     measure.validate_params()
     aligned = align(Judgments.from_qrels(qrels), run)
     by_query = (
-        measure.score(aligned) if hasattr(measure, "score") else ndeval_values(measure, aligned)
+        measure.score(aligned)
+        if hasattr(measure, "score")
+        else ndeval_values(measure, aligned)
     )
     return dict(zip(aligned.judgments.query_ids, by_query.tolist(), strict=True))
 
@@ -106,7 +114,11 @@ def greedy_ranking(covered: Mapping[str, list[str]], alpha: float) -> list[str]:
     left, gain, ranking = set(covered), {}, []
     while left:
         best = max(
-            left, key=lambda doc: (sum([gain.get(t, 1.0) for t in covered[doc]]), doc.encode())
+            left,
+            key=lambda doc: (
+                sum([gain.get(t, 1.0) for t in covered[doc]]),
+                doc.encode(),
+            ),
         )
         for t in covered[best]:
             gain[t] = gain.get(t, 1.0) * (1.0 - alpha)
@@ -115,7 +127,9 @@ def greedy_ranking(covered: Mapping[str, list[str]], alpha: float) -> list[str]:
     return ranking
 
 
-def discounted(gains: Sequence[float], discount: Callable[[int], float], k: int | None) -> float:
+def discounted(
+    gains: Sequence[float], discount: Callable[[int], float], k: int | None
+) -> float:
     return math.fsum(gain * discount(i) for i, gain in enumerate(gains[:k], start=1))
 
 
@@ -133,13 +147,17 @@ def ndeval(ranking: Sequence[str], subtopics: Subtopics, measure: Any) -> float:
     if not counted:
         return 0.0
     if name == "StRecall":
-        return len({t for doc in ranking[:k] for t in covered.get(doc, [])}) / len(counted)
-    if name == "P_IA":
-        return sum(len(covered.get(doc, [])) for doc in ranking[:k]) / (k * len(counted))
-    if name == "AP_IA":
-        return sum(reference.ap(ranking, dict.fromkeys(relevant[t], 1)) for t in counted) / len(
+        return len({t for doc in ranking[:k] for t in covered.get(doc, [])}) / len(
             counted
         )
+    if name == "P_IA":
+        return sum(len(covered.get(doc, [])) for doc in ranking[:k]) / (
+            k * len(counted)
+        )
+    if name == "AP_IA":
+        return sum(
+            reference.ap(ranking, dict.fromkeys(relevant[t], 1)) for t in counted
+        ) / len(counted)
     alpha = params.get("alpha", 0.5)
     discount: Callable[[int], float]
     if "DCG" in name:
@@ -158,7 +176,8 @@ def ndeval(ranking: Sequence[str], subtopics: Subtopics, measure: Any) -> float:
     if k == 1:
         return total
     return total / (
-        len(counted) * math.fsum((1 - alpha) ** (i - 1) * discount(i) for i in range(1, k + 1))
+        len(counted)
+        * math.fsum((1 - alpha) ** (i - 1) * discount(i) for i in range(1, k + 1))
     )
 
 
@@ -176,7 +195,11 @@ def ndeval_measures_with(draw: st.DrawFn, deepest: int, judged_only: bool) -> An
         "beta": st.sampled_from([0.0, 0.2, 0.5, 0.8, 0.99, 1.0]),
         "judged_only": st.booleans() if judged_only else st.just(False),
     }
-    names = [name for name in measure.SUPPORTED_PARAMS if name == "cutoff" or draw(st.booleans())]
+    names = [
+        name
+        for name in measure.SUPPORTED_PARAMS
+        if name == "cutoff" or draw(st.booleans())
+    ]
     return measure(**{name: draw(options[name]) for name in names})
 
 
@@ -198,10 +221,14 @@ def without_ties(run: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, 
     }
 
 
-def of_pyndeval(measures: Sequence[Any], qrels: Any, run: Any) -> dict[tuple[str, Any], float]:
+def of_pyndeval(
+    measures: Sequence[Any], qrels: Any, run: Any
+) -> dict[tuple[str, Any], float]:
     """pyndeval's values; what it divides by 0 (nNRBP of a query without relevant documents) counts as 0."""
     return {
-        (metric.query_id, metric.measure): 0.0 if math.isnan(metric.value) else metric.value
+        (metric.query_id, metric.measure): 0.0
+        if math.isnan(metric.value)
+        else metric.value
         for metric in ir_measures.pyndeval.iter_calc(measures, qrels, run)
     }
 
@@ -211,7 +238,9 @@ def of_pyndeval(measures: Sequence[Any], qrels: Any, run: Any) -> dict[tuple[str
     subtopic_collections(WHOLE_GRADES),
     st.booleans(),
 )
-def test_ndeval_measures_equal_pyndeval_where_no_scores_tie(measure, collection, judged_only):
+def test_ndeval_measures_equal_pyndeval_where_no_scores_tie(
+    measure, collection, judged_only
+):
     pytest.importorskip("pyndeval")
     judgments, run = collection
     run = without_ties(run)
@@ -229,7 +258,9 @@ def test_ndeval_measures_equal_pyndeval_where_no_scores_tie(measure, collection,
         measure = measure(judged_only=True)
     else:
         expected = of_pyndeval([measure], qrels, run)
-    nonzero_factor = measure.NAME != "nNRBP" or (1 - measure["alpha"]) * measure["beta"] < 1
+    nonzero_factor = (
+        measure.NAME != "nNRBP" or (1 - measure["alpha"]) * measure["beta"] < 1
+    )
     if nonzero_factor:  # else pyndeval has 0 / 0 for every query
         assert values(measure, qrels, run) == close(
             {q: value for (q, _), value in expected.items()}
@@ -239,8 +270,12 @@ def test_ndeval_measures_equal_pyndeval_where_no_scores_tie(measure, collection,
 @pytest.fixture(scope="module")
 def web2014(data) -> tuple[pd.DataFrame, dict[str, dict[str, float]]]:
     """Judgments of the subtopics of TREC 2014's topics, and a run without ties."""
-    qrels = readers.read_qrels(data.path("web2014-diversity/qrels.ndeval.txt.gz")).to_pandas()
-    scores = pd.DataFrame(ir_measures.read_trec_run(data.path("web2014-diversity/ql.run.gz")))
+    qrels = readers.read_qrels(
+        data.path("web2014-diversity/qrels.ndeval.txt.gz")
+    ).to_pandas()
+    scores = pd.DataFrame(
+        ir_measures.read_trec_run(data.path("web2014-diversity/ql.run.gz"))
+    )
     run = {
         q: dict(zip(rows["doc_id"], rows["score"], strict=True))
         for q, rows in scores.groupby("query_id")
@@ -250,7 +285,14 @@ def web2014(data) -> tuple[pd.DataFrame, dict[str, dict[str, float]]]:
 
 @pytest.mark.parametrize(
     ("rel", "alpha", "beta"),
-    [(1, 0.5, 0.5), (2, 0.5, 0.5), (1, 0.1, 0.5), (1, 0.7, 0.9), (3, 1.0, 0.2), (1, 0.0, 0.8)],
+    [
+        (1, 0.5, 0.5),
+        (2, 0.5, 0.5),
+        (1, 0.1, 0.5),
+        (1, 0.7, 0.9),
+        (3, 1.0, 0.2),
+        (1, 0.0, 0.8),
+    ],
 )
 def test_ndeval_measures_equal_pyndeval_on_the_web_track(web2014, rel, alpha, beta):
     pytest.importorskip("pyndeval")
@@ -271,7 +313,9 @@ def test_ndeval_measures_equal_pyndeval_on_the_web_track(web2014, rel, alpha, be
         ]
         calls.append([*at_k, AP_IA(rel=rel)])
     expected = {
-        key: value for measures in calls for key, value in of_pyndeval(measures, *web2014).items()
+        key: value
+        for measures in calls
+        for key, value in of_pyndeval(measures, *web2014).items()
     }
     found = {
         (q, measure): value
@@ -284,11 +328,17 @@ def test_ndeval_measures_equal_pyndeval_on_the_web_track(web2014, rel, alpha, be
 
 
 @pytest.mark.parametrize(
-    ("both", "expected"), [("z", (2 + 2 / math.log2(3)) / (2 + 1.5 / math.log2(3))), ("a", 1)]
+    ("both", "expected"),
+    [("z", (2 + 2 / math.log2(3)) / (2 + 1.5 / math.log2(3))), ("a", 1)],
 )
 def test_of_equal_gains_the_ideal_ranking_takes_the_last_document_first(both, expected):
     """The three documents of two subtopics tie; beginning with the one that overlaps both others is not the best."""
-    subtopics = {"1": {"x": 1, both: 1}, "2": {"x": 1}, "3": {"y": 1, both: 1}, "4": {"y": 1}}
+    subtopics = {
+        "1": {"x": 1, both: 1},
+        "2": {"x": 1},
+        "3": {"y": 1, both: 1},
+        "4": {"y": 1},
+    }
     assert greedy_ranking(covered_by(subtopics, 1), 0.5)[0] == max(both, "y")
     found = values(alpha_nDCG @ 2, table({"q": subtopics}), {"q": {"x": 2.0, "y": 1.0}})
     assert found == close({"q": expected})
@@ -298,7 +348,9 @@ def test_the_worked_example_of_clarke_et_al_2008() -> None:
     """Ten documents on six nuggets, alpha = 1/2 (SIGIR 2008): each further document on a nugget has half the gain of the one before."""
     nuggets = {"a": "24", "b": "4", "c": "4", "e": "13", "f": "1", "g": "6", "h": "1"}
     rows = [("q", doc, 1, nugget) for doc, of in nuggets.items() for nugget in of]
-    qrels = pd.DataFrame(rows, columns=["query_id", "doc_id", "relevance", "subtopic_id"])
+    qrels = pd.DataFrame(
+        rows, columns=["query_id", "doc_id", "relevance", "subtopic_id"]
+    )
     run = {"q": {doc: -float(rank) for rank, doc in enumerate("abcdefghij")}}
     gains, ideal = (
         [2, 1 / 2, 1 / 4, 0, 2, 1 / 2, 1, 1 / 4, 0, 0],
@@ -306,14 +358,18 @@ def test_the_worked_example_of_clarke_et_al_2008() -> None:
     )
     for k in range(1, 11):
         ours, best = (
-            sum(g / math.log2(i + 2) for i, g in enumerate(some[:k])) for some in (gains, ideal)
+            sum(g / math.log2(i + 2) for i, g in enumerate(some[:k]))
+            for some in (gains, ideal)
         )
         assert values(alpha_nDCG @ k, qrels, run) == close({"q": ours / best})
 
 
 def test_sakai_and_song_2011_worked_by_hand() -> None:
     """An example of ours, by the definitions of SIGIR 2011: global gain sum_t P(t) g_t; D#-nDCG is half I-rec and half D-nDCG."""
-    grades = {"1": {"a": 3, "b": 1}, "2": {"b": 2, "c": 1}}  # intents of probability .7 and .3
+    grades = {
+        "1": {"a": 3, "b": 1},
+        "2": {"b": 2, "c": 1},
+    }  # intents of probability .7 and .3
     qrels, run = (
         table({"q": grades}, {"1": 0.7, "2": 0.3}),
         {"q": {"c": 4.0, "a": 3.0, "x": 2.0, "b": 1.0}},
@@ -326,7 +382,9 @@ def test_sakai_and_song_2011_worked_by_hand() -> None:
         4: (1, 0.3 + 2.1 * 0.63093 + 1.3 * 0.43068, 2.1 + 1.3 * 0.63093 + 0.3 / 2),
     }
     for k, (recall, dcg, ideal) in by_hand.items():
-        assert values(D_nDCG @ k, qrels, run)["q"] == pytest.approx(dcg / ideal, abs=1e-5)
+        assert values(D_nDCG @ k, qrels, run)["q"] == pytest.approx(
+            dcg / ideal, abs=1e-5
+        )
         assert values(DSharp @ k, qrels, run)["q"] == pytest.approx(
             (recall + dcg / ideal) / 2, abs=1e-5
         )
@@ -349,10 +407,13 @@ def test_chapelle_et_al_2009_worked_by_hand() -> None:
     assert by_hand[3] == 0.61328125
 
 
-@pytest.mark.parametrize("measure", [alpha_nDCG, ERR_IA(rel=2), P_IA, StRecall], ids=str)
+@pytest.mark.parametrize(
+    "measure", [alpha_nDCG, ERR_IA(rel=2), P_IA, StRecall], ids=str
+)
 def test_ndeval_measures_need_a_cutoff(measure):
     with pytest.raises(
-        ValueError, match=rf"^{measure.NAME}.*: a cutoff is needed, as in {measure.NAME}.*@10$"
+        ValueError,
+        match=rf"^{measure.NAME}.*: a cutoff is needed, as in {measure.NAME}.*@10$",
     ):
         values(measure, {"q": {"a": 1}}, {"q": {"a": 1.0}})
     with pytest.raises(ValueError, match="@0: the cutoff must be at least 1"):
@@ -361,14 +422,19 @@ def test_ndeval_measures_need_a_cutoff(measure):
 
 def test_what_is_left_to_other_programs():
     assert not any(
-        map(is_of_ndeval, [nDCG @ 10, alpha_nDCG(alpha=1.5) @ 10, NRBP(beta=-0.1), SRR()])
+        map(
+            is_of_ndeval,
+            [nDCG @ 10, alpha_nDCG(alpha=1.5) @ 10, NRBP(beta=-0.1), SRR()],
+        )
     )
 
 
 # -- the others, term by term ------------------------------------------------------------------------
 
 
-def weights_of(subtopics: Subtopics, weights: Mapping[str, float] | None) -> dict[str, float]:
+def weights_of(
+    subtopics: Subtopics, weights: Mapping[str, float] | None
+) -> dict[str, float]:
     """w_t of the subtopics with a grade above 0, scaled to sum to 1; empty if all are 0."""
     counted = {
         t: 1.0 if weights is None else weights[t]
@@ -379,7 +445,9 @@ def weights_of(subtopics: Subtopics, weights: Mapping[str, float] | None) -> dic
     return {t: weight / total for t, weight in counted.items()} if total else {}
 
 
-def gains_of(subtopics: Subtopics, gain: str, max_rel: float | None) -> dict[str, dict[str, float]]:
+def gains_of(
+    subtopics: Subtopics, gain: str, max_rel: float | None
+) -> dict[str, dict[str, float]]:
     """r(d, t), above 0 only."""
     return {
         t: {
@@ -398,14 +466,19 @@ def d_ndcg(ranking, subtopics, weights, cutoff):
     docs = {doc for grades in subtopics.values() for doc in grades}
     return reference.ndcg(
         ranking,
-        {doc: math.fsum(w[t] * max(subtopics[t].get(doc, 0), 0) for t in w) for doc in docs},
+        {
+            doc: math.fsum(w[t] * max(subtopics[t].get(doc, 0), 0) for t in w)
+            for doc in docs
+        },
         cutoff,
     )
 
 
 def dsharp(ranking, subtopics, weights, cutoff, gamma, rel):
     wanted = [t for t, grades in subtopics.items() if max(grades.values()) >= rel]
-    covered = [t for t in wanted if reference.positions(ranking, subtopics[t], rel, cutoff)]
+    covered = [
+        t for t in wanted if reference.positions(ranking, subtopics[t], rel, cutoff)
+    ]
     recall = len(covered) / len(wanted) if wanted else 0.0
     return gamma * recall + (1 - gamma) * d_ndcg(ranking, subtopics, weights, cutoff)
 
@@ -441,7 +514,8 @@ def ct(ranking, subtopics, weights, cutoff, alpha, saturation, gain, max_rel):
         for i, doc in enumerate(ranking[:cutoff], start=1):
             earlier = [before for before in ranking[: i - 1] if before in r[t]]
             filled = sum(
-                (exact_gain(subtopics[t][before], gain, top) for before in earlier), Fraction(0)
+                (exact_gain(subtopics[t][before], gain, top) for before in earlier),
+                Fraction(0),
             )
             if doc in r[t] and filled < Fraction(str(saturation)):
                 total += w[t] * r[t][doc] * (1 - alpha) ** len(earlier) / i
@@ -449,17 +523,26 @@ def ct(ranking, subtopics, weights, cutoff, alpha, saturation, gain, max_rel):
 
 
 def srr(
-    ranking: Sequence[str], subtopics: Subtopics, weights: Any, cutoff: int | None, rel: float
+    ranking: Sequence[str],
+    subtopics: Subtopics,
+    weights: Any,
+    cutoff: int | None,
+    rel: float,
 ) -> float:
     wanted = [grades for grades in subtopics.values() if max(grades.values()) >= rel]
-    first = [min(reference.positions(ranking, grades, rel, cutoff), default=0) for grades in wanted]
+    first = [
+        min(reference.positions(ranking, grades, rel, cutoff), default=0)
+        for grades in wanted
+    ]
     return 1 / max(first) if first and all(first) else 0.0
 
 
 def gerr(ranking, grades, max_rel, cutoff, gain, unjudged):
     best = reference.gain_of(max_rel, gain, max_rel) if unjudged == "best" else 0.0
     gains = [
-        reference.gain_of(grades[doc], gain, max_rel) if grades.get(doc, -1) >= 0 else best
+        reference.gain_of(grades[doc], gain, max_rel)
+        if grades.get(doc, -1) >= 0
+        else best
         for doc in reference.cut(ranking, cutoff)
     ]
     gains += [best] * (
@@ -507,7 +590,9 @@ def test_what_was_not_judged_for_a_subtopic_is_unjudged_for_it(collection, weigh
         w = weights_of(subtopics, weights)
         return math.fsum(
             w[t]
-            * reference.cwl("ERR9", ranking, subtopics[t], max_rel=4, cutoff=8, unjudged="best")[0]
+            * reference.cwl(
+                "ERR9", ranking, subtopics[t], max_rel=4, cutoff=8, unjudged="best"
+            )[0]
             for t in w
         )
 
@@ -532,7 +617,9 @@ DEFINITIONS: dict[str, tuple[Any, Callable[..., float], dict[str, Any]]] = {
 
 @pytest.mark.parametrize("name", DEFINITIONS)
 @given(subtopic_collections(), WEIGHTS, st.data())
-def test_measures_of_subtopics_follow_their_definitions(name, collection, weights, data):
+def test_measures_of_subtopics_follow_their_definitions(
+    name, collection, weights, data
+):
     (judgments, run), (measure, definition, strategies) = collection, DEFINITIONS[name]
     params = data.draw(st.fixed_dictionaries(strategies))
     expected = reference_values(definition, judgments, run, weights, **params)
@@ -540,7 +627,11 @@ def test_measures_of_subtopics_follow_their_definitions(name, collection, weight
 
 
 @given(
-    collections(), CUTOFFS, st.sampled_from([4, 4.5, 6]), GAINS, st.sampled_from(["worst", "best"])
+    collections(),
+    CUTOFFS,
+    st.sampled_from([4, 4.5, 6]),
+    GAINS,
+    st.sampled_from(["worst", "best"]),
 )
 def test_gerr_follows_its_definition(collection, k, max_rel, gain, unjudged):
     qrels, run = collection
@@ -568,10 +659,19 @@ def test_ia_of_one_subtopic_is_the_base(base, grades, ranking):
     pytest.importorskip("pytrec_eval")
     measure = parse_measure(base)
     aligned = align(Judgments.from_qrels({"q": grades}), {"q": ranking})
-    assert IA(base=base).score(aligned).tolist() == values_of(measure, aligned, 1).tolist()
+    assert (
+        IA(base=base).score(aligned).tolist() == values_of(measure, aligned, 1).tolist()
+    )
 
 
-@given(ONE_SUBTOPIC, rankings(), CUTOFFS, GAINS, st.lists(WHOLE_GRADES, max_size=5), st.data())
+@given(
+    ONE_SUBTOPIC,
+    rankings(),
+    CUTOFFS,
+    GAINS,
+    st.lists(WHOLE_GRADES, max_size=5),
+    st.data(),
+)
 def test_the_residual_of_gerr_brackets_the_value_for_any_further_judgments(
     grades, ranking, k, gain, below, choice
 ):
@@ -583,7 +683,9 @@ def test_the_residual_of_gerr_brackets_the_value_for_any_further_judgments(
     further = {doc: choice.draw(WHOLE_GRADES) for doc in ranking if doc not in grades}
     further |= {f"below{i}": grade for i, grade in enumerate(below)}
     deeper = without_ties({"q": ranking})
-    deeper["q"] = deeper.get("q", {}) | {f"below{i}": -1000.0 - i for i in range(len(below))}
+    deeper["q"] = deeper.get("q", {}) | {
+        f"below{i}": -1000.0 - i for i in range(len(below))
+    }
     value = values(measure, {"q": grades | further}, deeper)["q"]
     assert found["worst"] - 1e-14 <= value <= found["best"] + 1e-14
 
@@ -602,13 +704,17 @@ ALL = [
 
 @pytest.mark.parametrize("measure", ALL, ids=str)
 def test_queries_without_a_relevant_or_a_retrieved_document_score_0(measure):
-    qrels = table({"none": {"1": {"a": 0, "b": -1}}, "empty": {"1": {"a": 1}, "2": {"b": 2}}})
+    qrels = table(
+        {"none": {"1": {"a": 0, "b": -1}}, "empty": {"1": {"a": 1}, "2": {"b": 2}}}
+    )
     run = {"none": {"a": 3.0, "b": 2.0, "x": 1.0}, "other": {"a": 1.0}}
     expected = {"none": 0.0, "empty": 0.0}
     if (
         measure.NAME == "GERR" and measure["unjudged"] == "best"
     ):  # anything may be relevant, or follow
-        options = {key: measure[key] for key in ("max_rel", "cutoff", "gain", "unjudged")}
+        options = {
+            key: measure[key] for key in ("max_rel", "cutoff", "gain", "unjudged")
+        }
         expected = {
             "none": gerr(["a", "b", "x"], {"a": 0, "b": -1}, **options),
             "empty": gerr([], {"a": 1}, **options),
@@ -626,8 +732,14 @@ def test_queries_without_a_relevant_or_a_retrieved_document_score_0(measure):
         (GERR(max_rel=3, unjudged="average"), ["GERR: unjudged", "'worst', 'best'"]),
         (EU(alpha=1.5), ["EU: alpha", "at least 0 and at most 1", "1.5"]),
         (IA(base="nGCD"), ["IA: base='nGCD' cannot be used: unknown measure"]),
-        (IA(base="P"), ["IA: base='P' cannot be used: P: the parameter 'cutoff' is required"]),
-        (IA(base="AP_IA") @ 10, ["IA: base='AP_IA' cannot be used: it cannot be cut at 10"]),
+        (
+            IA(base="P"),
+            ["IA: base='P' cannot be used: P: the parameter 'cutoff' is required"],
+        ),
+        (
+            IA(base="AP_IA") @ 10,
+            ["IA: base='AP_IA' cannot be used: it cannot be cut at 10"],
+        ),
         (IA(base="TOMA(aspects={'a':1})"), ["IA", "itself made of another measure"]),
     ],
     ids=str,
@@ -638,10 +750,15 @@ def test_a_parameter_out_of_range(measure, parts):
     assert all(part in str(caught.value) for part in parts)
 
 
-@pytest.mark.parametrize("measure", [EU(max_rel=2), CT(max_rel=2), GERR(max_rel=2) @ 10], ids=str)
+@pytest.mark.parametrize(
+    "measure", [EU(max_rel=2), CT(max_rel=2), GERR(max_rel=2) @ 10], ids=str
+)
 def test_a_grade_above_the_scale(measure):
     qrels = table(
-        {"q1": {"1": {"a": 2}, "2": {"b": 1}}, "q2": {"1": {"c": 1}, "2": {"d": 3, "e": 4}}}
+        {
+            "q1": {"1": {"a": 2}, "2": {"b": 1}},
+            "q2": {"1": {"c": 1}, "2": {"d": 3, "e": 4}},
+        }
     )
     with pytest.raises(
         ValueError,
@@ -653,13 +770,17 @@ def test_a_grade_above_the_scale(measure):
 @pytest.mark.parametrize("measure", [EU(max_rel=2), CT(max_rel=2)], ids=str)
 def test_a_grade_above_the_scale_for_an_aspect_that_is_not_relevance(measure):
     qrels = table({"q": {"relevance": {"a": 2}, "quality": {"a": 3}}})
-    with pytest.raises(ValueError, match="document 'a' of query 'q' has grade 3, above max_rel=2"):
+    with pytest.raises(
+        ValueError, match="document 'a' of query 'q' has grade 3, above max_rel=2"
+    ):
         values(measure, qrels, {"q": {"a": 1.0}})
 
 
 @given(st.lists(ASPECT_IDS, min_size=2, max_size=2, unique=True))
 def test_a_weight_that_differs_within_a_subtopic(names):
-    qrels = table({"q": {t: {"a": 1, "b": 1} for t in names}}).assign(weight=[1, 1, 1, 2])
+    qrels = table({"q": {t: {"a": 1, "b": 1} for t in names}}).assign(
+        weight=[1, 1, 1, 2]
+    )
     for measure in (IA(), D_nDCG(), EU(), CT()):
         with pytest.raises(ValueError, match="an aspect needs one weight per query"):
             values(measure, qrels, {"q": {"a": 1.0}})

@@ -14,7 +14,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ir_lexirecall as irl
-from ir_lexirecall import CWL_ERR8, CWL_ERR9, CWL_ERR10, CWL_ERR11, CWL_RBP, LR, RBU, TOMA, TSE
+from ir_lexirecall import (
+    CWL_ERR8,
+    CWL_ERR9,
+    CWL_ERR10,
+    CWL_ERR11,
+    CWL_RBP,
+    LR,
+    RBU,
+    TOMA,
+    TSE,
+)
 from ir_lexirecall.measures.cwl import GERR
 from ir_lexirecall.measures.discounts import gain, inverse_square_sum
 from ir_lexirecall.measures.diversity import CT, EU
@@ -39,16 +49,24 @@ def value(measure: Any, qrels: Any, run: Any = RUN) -> float:
 
 @pytest.mark.parametrize("top", LARGE)
 def test_gains_of_large_grades_are_those_of_their_distance_to_the_top(top):
-    assert gain(np.array([top, top - 1.0, 0.0, 1.0]), top, "exp").tolist() == pytest.approx(
+    assert gain(
+        np.array([top, top - 1.0, 0.0, 1.0]), top, "exp"
+    ).tolist() == pytest.approx(
         [1.0, 2.0 ** -(top - (top - 1.0)), 0.0, 0.0], abs=1e-290
     )
 
 
 @given(st.lists(st.tuples(st.integers(0, 1100), st.integers(0, 1100)), min_size=1))
 def test_gains_do_not_depend_on_the_others_of_an_array(pairs):
-    grade, top = (np.array(column, dtype=float) for column in zip(*map(sorted, pairs), strict=True))
+    grade, top = (
+        np.array(column, dtype=float)
+        for column in zip(*map(sorted, pairs), strict=True)
+    )
     together = gain(grade, np.maximum(top, 1), "exp")
-    alone = [gain(np.array([g]), max(t, 1), "exp")[0] for g, t in zip(grade, top, strict=True)]
+    alone = [
+        gain(np.array([g]), max(t, 1), "exp")[0]
+        for g, t in zip(grade, top, strict=True)
+    ]
     assert together.tolist() == alone
     exact = [
         float((Fraction(2) ** int(g) - 1) / Fraction(2) ** max(1, int(t)))
@@ -83,7 +101,9 @@ def test_values_of_large_grades_are_those_of_smaller_ones(measure, top):
     assert here == pytest.approx(there, rel=1e-14)
 
 
-@pytest.mark.parametrize("base", ["RBU", "RBU(normalize=True)", "RBP", "nDCG(dcg='exp-log2')"])
+@pytest.mark.parametrize(
+    "base", ["RBU", "RBU(normalize=True)", "RBP", "nDCG(dcg='exp-log2')"]
+)
 def test_many_label_weights_have_finite_gains(base):
     """On the scale of CLEF eHealth, two aspects from 0 to 100, there are thousands of weights."""
     labels = {
@@ -93,7 +113,8 @@ def test_many_label_weights_have_finite_gains(base):
     }
     qrels = pd.DataFrame({"query_id": "q", "doc_id": ["a", "b", "c"], **labels})
     measure = TOMA(
-        aspects={"relevance": 2, "trustworthiness": 100, "understandability": 100}, base=base
+        aspects={"relevance": 2, "trustworthiness": 100, "understandability": 100},
+        base=base,
     )
     assert 0 < value(measure, qrels) < np.inf
 
@@ -113,18 +134,25 @@ def exact_err11(t: float, r: dict[int, float], last: int) -> float:
 
 
 @pytest.mark.parametrize(
-    "t", [1e-300, 1e-16, 1e-8, 1e-5, 0.3, 1, 31.9, 32, 1e5, 1e8, 1e12, 1e16, 1e100, 1e300]
+    "t",
+    [1e-300, 1e-16, 1e-8, 1e-5, 0.3, 1, 31.9, 32, 1e5, 1e8, 1e12, 1e16, 1e100, 1e300],
 )
 def test_err11_is_exact_for_every_gain_that_is_hoped_for(t):
     run = {"q": {str(i): -float(i) for i in range(1, 40)}}
-    found = value(CWL_ERR11(T=t, max_rel=4, gain="linear"), {"q": {"3": 1, "20": 2, "30": 4}}, run)
-    assert found == pytest.approx(exact_err11(t, {3: 0.25, 20: 0.5, 30: 1.0}, 30), rel=1e-13)
+    found = value(
+        CWL_ERR11(T=t, max_rel=4, gain="linear"), {"q": {"3": 1, "20": 2, "30": 4}}, run
+    )
+    assert found == pytest.approx(
+        exact_err11(t, {3: 0.25, 20: 0.5, 30: 1.0}, 30), rel=1e-13
+    )
 
 
 @given(st.floats(-12, 12), st.integers(1, 50))
 def test_sums_of_inverse_squares_against_fractions(exponent, terms):
     start = 10.0**exponent
-    exact = float(sum((Fraction(start) / (Fraction(start) + j)) ** 2 for j in range(terms)))
+    exact = float(
+        sum((Fraction(start) / (Fraction(start) + j)) ** 2 for j in range(terms))
+    )
     assert inverse_square_sum(start, np.array([start]), np.array([float(terms)]))[
         0
     ] == pytest.approx(exact, rel=1e-14)
@@ -134,7 +162,8 @@ def test_sums_of_inverse_squares_against_fractions(exponent, terms):
 def test_endless_sums_of_inverse_squares_lose_a_term_with_every_step(exponent):
     start = np.array([10.0**exponent])
     here, there = (
-        inverse_square_sum(1, first, np.array([np.inf]))[0] for first in (start, start + 1)
+        inverse_square_sum(1, first, np.array([np.inf]))[0]
+        for first in (start, start + 1)
     )
     assert here == pytest.approx(there + start[0] ** -2.0, rel=1e-14)
 
@@ -151,9 +180,13 @@ def test_other_hoped_for_gains_are_refused(t):
 
 @pytest.mark.parametrize("cutoff", [None, 10**12])
 def test_a_gain_of_unjudged_documents_that_takes_for_ever_to_sum_is_refused(cutoff):
-    with pytest.raises(ValueError, match=r"unjudged documents, 6\.93e-10, is too small"):
+    with pytest.raises(
+        ValueError, match=r"unjudged documents, 6\.93e-10, is too small"
+    ):
         irl.evaluate(
-            GERR(max_rel=1e-9, unjudged="best", cutoff=cutoff), {"q": {"a": 0, "b": 1e-9}}, RUN
+            GERR(max_rel=1e-9, unjudged="best", cutoff=cutoff),
+            {"q": {"a": 0, "b": 1e-9}},
+            RUN,
         )
     assert value(
         GERR(max_rel=1e-9, unjudged="best") @ 5, {"q": {"a": 0, "b": 1e-9}}
@@ -166,19 +199,30 @@ def test_a_gain_of_unjudged_documents_that_takes_for_ever_to_sum_is_refused(cuto
 def test_collections_are_at_most_as_large_as_floats_can_count():
     qrels = {"q": {"a": 1, "c": 1}}
     for n in (2**53, 2**52):
-        assert value(LR(form="weighted", n=n), {"q": {"x": 1}}) == float(Fraction(n - 2, n))
+        assert value(LR(form="weighted", n=n), {"q": {"x": 1}}) == float(
+            Fraction(n - 2, n)
+        )
         assert value(TSE(n=n), qrels) == 1 / n
     for n in (2**53 + 1, 2**63, 2**64, 2**70):
-        for measure in (LR(form="weighted", n=n), TSE(n=n), TSE(n=n, exposure="linear")):
+        for measure in (
+            LR(form="weighted", n=n),
+            TSE(n=n),
+            TSE(n=n, exposure="linear"),
+        ):
             with pytest.raises(
-                ValueError, match=r"n must be an integer of at least 1 and at most 2\^53"
+                ValueError,
+                match=r"n must be an integer of at least 1 and at most 2\^53",
             ):
                 irl.evaluate(measure, qrels, RUN)
 
 
 def test_cutoffs_of_diversity_measures_beyond_every_ranking():
     qrels = [ir_measures.Qrel("q", "a", 1, "1"), ir_measures.Qrel("q", "c", 1, "2")]
-    for measure in (ir_measures.alpha_DCG(alpha=0.25), ir_measures.ERR_IA, ir_measures.alpha_nDCG):
+    for measure in (
+        ir_measures.alpha_DCG(alpha=0.25),
+        ir_measures.ERR_IA,
+        ir_measures.alpha_nDCG,
+    ):
         assert value(measure @ 10**15, qrels) == pytest.approx(
             value(measure @ 2000, qrels), rel=1e-14
         )
@@ -187,11 +231,15 @@ def test_cutoffs_of_diversity_measures_beyond_every_ranking():
 
 
 def test_scales_with_too_many_combinations_are_refused():
-    qrels = pd.DataFrame({"query_id": ["q"], "doc_id": ["a"], "relevance": [1], "b": [1], "c": [1]})
+    qrels = pd.DataFrame(
+        {"query_id": ["q"], "doc_id": ["a"], "relevance": [1], "b": [1], "c": [1]}
+    )
     with pytest.raises(ValueError, match="integer from 1 to 1,000,000"):
         irl.evaluate(TOMA(aspects={"relevance": 10**12}), qrels, RUN)
     with pytest.raises(ValueError, match="combinations of labels"):
-        irl.evaluate(TOMA(aspects={"relevance": 20_000, "b": 20_000, "c": 20_000}), qrels, RUN)
+        irl.evaluate(
+            TOMA(aspects={"relevance": 20_000, "b": 20_000, "c": 20_000}), qrels, RUN
+        )
 
 
 # -- what mutation testing found untested ----------------------------------------------------------

@@ -32,7 +32,17 @@ def warned(function: Callable[[], Any]) -> list[str]:
 
 @pytest.mark.parametrize(
     "measure",
-    ["AP", "LR", "TSE", "P@1", "RR", "SL3(n=9)", "CWL_RBP(max_rel=1)", "Rndcg", "AP(rel=2)"],
+    [
+        "AP",
+        "LR",
+        "TSE",
+        "P@1",
+        "RR",
+        "SL3(n=9)",
+        "CWL_RBP(max_rel=1)",
+        "Rndcg",
+        "AP(rel=2)",
+    ],
 )
 def test_a_measure_for_which_no_grade_is_relevant_warns_once(measure: str) -> None:
     doors: list[Callable[[], Any]] = [
@@ -59,7 +69,8 @@ def test_preferences_warn_too() -> None:
 
 
 @pytest.mark.parametrize(
-    "measure", ["nDCG@10", "LR(rel=0.5)", "RBP", "NumRet", "Unjudged@5", "GERR(max_rel=1)"]
+    "measure",
+    ["nDCG@10", "LR(rel=0.5)", "RBP", "NumRet", "Unjudged@5", "GERR(max_rel=1)"],
 )
 def test_measures_that_take_such_grades_do_not_warn(measure: str) -> None:
     assert not warned(lambda: irl.evaluate(measure, LABELS, RUN))
@@ -124,7 +135,9 @@ def test_levels_and_rel_on_the_command_line(tmp_path: Path, capsys: Any) -> None
     (tmp_path / "q").write_text("q 0 a 0.9\nq 0 b 0.7\nq 0 c 0.1\n")
     for name, run in {"r": RUN, "o": OTHER}.items():
         rows = run["q"].items()
-        (tmp_path / name).write_text("".join(f"q Q0 {doc} 0 {score} t\n" for doc, score in rows))
+        (tmp_path / name).write_text(
+            "".join(f"q Q0 {doc} 0 {score} t\n" for doc, score in rows)
+        )
     files = [str(tmp_path / name) for name in "qro"]
 
     def values(*words: str) -> list[float]:
@@ -134,11 +147,20 @@ def test_levels_and_rel_on_the_command_line(tmp_path: Path, capsys: Any) -> None
             for row in json.loads(capsys.readouterr().out)
         ]
 
-    assert values("-m", "AP", "--levels", "0.5") == pytest.approx([1.0, (1 / 2 + 2 / 3) / 2])
-    assert values("-m", "nDCG(dcg='log2')@1", "--levels", "0.5=1", "0.8=3") == [1.0, 0.0]
+    assert values("-m", "AP", "--levels", "0.5") == pytest.approx(
+        [1.0, (1 / 2 + 2 / 3) / 2]
+    )
+    assert values("-m", "nDCG(dcg='log2')@1", "--levels", "0.5=1", "0.8=3") == [
+        1.0,
+        0.0,
+    ]
     assert values("-m", "TSE", "--rel", "0.8") == pytest.approx([1.0, 1 / 3])
     assert values("-m", "TSE(rel=0.5)", "--rel", "0.8") == pytest.approx([1 / 2, 1 / 3])
-    for words in (["--levels", "a"], ["--levels", "0.5=1", "0.8"], ["--levels", "0.8", "0.5"]):
+    for words in (
+        ["--levels", "a"],
+        ["--levels", "0.5=1", "0.8"],
+        ["--levels", "0.8", "0.5"],
+    ):
         assert cli.main(["eval", *files, "-m", "AP", *words]) == 1
         assert "levels" in capsys.readouterr().err
 
@@ -159,7 +181,9 @@ def test_several_grades_of_a_document_warn_once_per_call() -> None:
 )
 def test_measures_of_subtopics_do_not_warn_of_them(measure: str) -> None:
     assert not [
-        one for one in warned(lambda: irl.evaluate(measure, SUBTOPICS, RUN)) if "several" in one
+        one
+        for one in warned(lambda: irl.evaluate(measure, SUBTOPICS, RUN))
+        if "several" in one
     ]
 
 
@@ -174,4 +198,8 @@ def test_measures_of_subtopics_do_not_warn_of_them(measure: str) -> None:
     ],
 )
 def test_one_grade_for_each_document_does_not_warn(qrels: Any) -> None:
-    assert not [one for one in warned(lambda: irl.evaluate("nDCG", qrels, RUN)) if "several" in one]
+    assert not [
+        one
+        for one in warned(lambda: irl.evaluate("nDCG", qrels, RUN))
+        if "several" in one
+    ]

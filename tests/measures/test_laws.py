@@ -11,7 +11,18 @@ import reference
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from ir_lexirecall import CAM, CWL_ERR8, CWL_ERR9, CWL_ERR10, CWL_ERR11, CWL_RBP, LR, MM, RBU, TSE
+from ir_lexirecall import (
+    CAM,
+    CWL_ERR8,
+    CWL_ERR9,
+    CWL_ERR10,
+    CWL_ERR11,
+    CWL_RBP,
+    LR,
+    MM,
+    RBU,
+    TSE,
+)
 from ir_lexirecall._util.measure_strings import parse_measure
 from tests.conftest import (
     GRADES,
@@ -39,7 +50,9 @@ def assert_the_exchange_does_not_lower(
 ) -> None:
     lower, higher = (values(measure, qrels, {"q": run})["q"] for run in (before, after))
     rounding = (
-        0.0 if measure.NAME in ("TSE", "LexiRecall") else 1e-12 * max(abs(lower), abs(higher))
+        0.0
+        if measure.NAME in ("TSE", "LexiRecall")
+        else 1e-12 * max(abs(lower), abs(higher))
     )
     assert higher >= lower - rounding
 
@@ -63,15 +76,21 @@ def test_exchanging_two_documents_so_that_the_better_comes_first_never_lowers(
     measure = parse_measure(measure)
     top = 4 if measure.NAME.startswith("CWL") and measure["unjudged"] == "best" else 0
     # At best also what was only pooled, with a negative grade, is worth as much as the top grade.
-    worth = [top if grade is None or (top and grade < 0) else grade for grade in ranking]
+    worth = [
+        top if grade is None or (top and grade < 0) else grade for grade in ranking
+    ]
     pairs = [
-        (i, j) for i, j in itertools.combinations(range(len(ranking)), 2) if worth[i] < worth[j]
+        (i, j)
+        for i, j in itertools.combinations(range(len(ranking)), 2)
+        if worth[i] < worth[j]
     ]
     assume(pairs)
     i, j = choice.draw(st.sampled_from(pairs), label="exchanged")
     before = retrieved(ranking)
     after = before | {str(i): before[str(j)], str(j): before[str(i)]}
-    assert_the_exchange_does_not_lower(measure, before, after, {"q": judged(ranking, missing)})
+    assert_the_exchange_does_not_lower(
+        measure, before, after, {"q": judged(ranking, missing)}
+    )
 
 
 @pytest.mark.parametrize(
@@ -89,23 +108,36 @@ def test_exchanging_two_documents_never_lowers_rbu_if_the_first_is_then_better_i
     assume(pairs)
     i, j = choice.draw(st.sampled_from(pairs), label="exchanged")
     aspects = {
-        "q": {f"aspect{t}": judged(grades) for t, grades in enumerate(zip(*ranking, strict=True))}
+        "q": {
+            f"aspect{t}": judged(grades)
+            for t, grades in enumerate(zip(*ranking, strict=True))
+        }
     }
     before = retrieved([grades[0] for grades in ranking])
     after = before | {str(i): before[str(j)], str(j): before[str(i)]}
-    assert_the_exchange_does_not_lower(measure, before, after, subtopic_table(aspects, "iteration"))
+    assert_the_exchange_does_not_lower(
+        measure, before, after, subtopic_table(aspects, "iteration")
+    )
 
 
 @pytest.mark.parametrize(
     "measure",
-    ["TSE", "LR", "CWL_ERR8(max_rel=4)@40", "CWL_ERR9(max_rel=4)@40", "CWL_ERR11(max_rel=4)"],
+    [
+        "TSE",
+        "LR",
+        "CWL_ERR8(max_rel=4)@40",
+        "CWL_ERR9(max_rel=4)@40",
+        "CWL_ERR11(max_rel=4)",
+    ],
 )
 @given(st.lists(st.none() | GRADES, max_size=12), MISSING)
 def test_retrieving_another_document_at_the_end_never_lowers(measure, ranking, missing):
     measure = parse_measure(measure)
     qrels = {"q": judged(ranking, missing)}
     before = retrieved(ranking)
-    assert_the_exchange_does_not_lower(measure, before, before | {"missing0": -100.0}, qrels)
+    assert_the_exchange_does_not_lower(
+        measure, before, before | {"missing0": -100.0}, qrels
+    )
 
 
 # -- lexicographic recall ----------------------------------------------------------------------------
@@ -147,7 +179,9 @@ def test_lexirecall_lies_above_r_and_up_to_r_plus_1_of_m_plus_1(relevant, draw):
 
 
 @given(collections(st.just(0)), st.data())
-def test_tse_of_one_relevant_document_is_its_reciprocal_rank_in_trec_eval(collection, draw):
+def test_tse_of_one_relevant_document_is_its_reciprocal_rank_in_trec_eval(
+    collection, draw
+):
     pytest.importorskip("pytrec_eval")
     judgments, run = collection
     qrels = {}
@@ -178,7 +212,9 @@ CWL = [
 @pytest.mark.parametrize("gain", ["exp", "linear"])
 @pytest.mark.parametrize("measure", CWL)
 @given(collections())
-def test_unjudged_documents_are_worth_least_at_worst_and_most_at_best(measure, gain, collection):
+def test_unjudged_documents_are_worth_least_at_worst_and_most_at_best(
+    measure, gain, collection
+):
     worst = values(measure(gain=gain, unjudged="worst"), *collection)
     best = values(measure(gain=gain, unjudged="best"), *collection)
     assert all(0 <= worst[q] <= best[q] * (1 + 1e-12) for q in worst)
@@ -200,12 +236,16 @@ def test_mm_is_at_most_cam_and_both_lie_between_the_bases_of_the_aspects(
     )
     qrels = in_columns(judgments)
     of_aspects = [
-        values(CAM(aspects={name: scale}, **shared), qrels, run) for name, scale in scales.items()
+        values(CAM(aspects={name: scale}, **shared), qrels, run)
+        for name, scale in scales.items()
     ]
     cam, mm = (
-        values(mean(aspects=scales, weights=weights, **shared), qrels, run) for mean in (CAM, MM)
+        values(mean(aspects=scales, weights=weights, **shared), qrels, run)
+        for mean in (CAM, MM)
     )
     up = 1 + 1e-12
     for q in judgments:
-        lowest, highest = (extreme(scores[q] for scores in of_aspects) for extreme in (min, max))
+        lowest, highest = (
+            extreme(scores[q] for scores in of_aspects) for extreme in (min, max)
+        )
         assert lowest <= mm[q] * up <= cam[q] * up**2 <= highest * up**3

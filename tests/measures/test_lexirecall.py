@@ -48,7 +48,9 @@ def ways(request):
 
 @given(collections(), RELS, CUTOFFS)
 def test_nested_lexirecall_is_the_exact_number_rounded_once(collection, rel, cutoff):
-    expected = reference_values(reference.lexirecall, *collection, rel=rel, cutoff=cutoff)
+    expected = reference_values(
+        reference.lexirecall, *collection, rel=rel, cutoff=cutoff
+    )
     assert values(LR(rel=rel, cutoff=cutoff), *collection) == expected
 
 
@@ -60,7 +62,8 @@ def test_nested_lexirecall_is_exact_in_integers_of_any_size(placed, relevant):
     rankings = [at_ranks(ranks) for ranks in placed]
     expected = [
         reference.lexirecall(
-            list(retrieved(ranking)), judged(ranking, [1] * (relevant - ranking.count(1)))
+            list(retrieved(ranking)),
+            judged(ranking, [1] * (relevant - ranking.count(1))),
         )
         for ranking in rankings
     ]
@@ -68,14 +71,21 @@ def test_nested_lexirecall_is_exact_in_integers_of_any_size(placed, relevant):
 
 
 @given(collections(), RELS, CUTOFFS, st.integers(200, 10**6), EPS)
-def test_weighted_lexirecall_is_the_exact_number_rounded_once(collection, rel, cutoff, n, eps):
+def test_weighted_lexirecall_is_the_exact_number_rounded_once(
+    collection, rel, cutoff, n, eps
+):
     parameters = {"form": "weighted", "rel": rel, "cutoff": cutoff, "n": n, "eps": eps}
     expected = reference_values(reference.lexirecall, *collection, **parameters)
     assert values(LR(**parameters), *collection) == expected
 
 
 @pytest.mark.parametrize(
-    "form", [{}, {"form": "weighted", "n": 150_000}, {"form": "weighted", "n": 10**9, "eps": 0.25}]
+    "form",
+    [
+        {},
+        {"form": "weighted", "n": 150_000},
+        {"form": "weighted", "n": 10**9, "eps": 0.25},
+    ],
 )
 @pytest.mark.parametrize(
     ("relevant", "depth", "missing"),
@@ -88,13 +98,19 @@ def test_weighted_lexirecall_is_the_exact_number_rounded_once(collection, rel, c
         (600, 600, 0),
     ],
 )
-def test_lexirecall_of_deep_rankings_with_many_relevant_documents(form, relevant, depth, missing):
+def test_lexirecall_of_deep_rankings_with_many_relevant_documents(
+    form, relevant, depth, missing
+):
     ranks = [
-        *np.random.default_rng(relevant).choice(depth - 1, relevant - 1, replace=False).tolist(),
+        *np.random.default_rng(relevant)
+        .choice(depth - 1, relevant - 1, replace=False)
+        .tolist(),
         depth - 1,
     ]
     ranking = [f"d{rank}" for rank in range(depth)]
-    grades = {ranking[rank]: 1 for rank in ranks} | {f"missing{i}": 1 for i in range(missing)}
+    grades = {ranking[rank]: 1 for rank in ranks} | {
+        f"missing{i}": 1 for i in range(missing)
+    }
     run = {"q": {doc: float(-rank) for rank, doc in enumerate(ranking)}}
     assert values(LR(**form), {"q": grades}, run) == {
         "q": reference.lexirecall(ranking, grades, **form)
@@ -107,7 +123,9 @@ def hard_rankings():
         lambda top, gaps: [*range(1, top + 1), *np.cumsum([top, *gaps])[1:].tolist()],
         st.integers(0, 300),
         st.lists(
-            st.integers(1, 3) | st.sampled_from([64, 65, 1000, 4096]), min_size=1, max_size=12
+            st.integers(1, 3) | st.sampled_from([64, 65, 1000, 4096]),
+            min_size=1,
+            max_size=12,
         ),
     )
     dense_tail = st.builds(
@@ -115,7 +133,9 @@ def hard_rankings():
         st.integers(2, 600),
         st.integers(1, 80),
     )
-    return near_ideal | dense_tail | st.sets(st.integers(2, 900), min_size=1).map(sorted)
+    return (
+        near_ideal | dense_tail | st.sets(st.integers(2, 900), min_size=1).map(sorted)
+    )
 
 
 @given(hard_rankings(), st.sampled_from([1, 2, 8, 64, 128]))
@@ -151,7 +171,9 @@ def test_a_midpoint_between_floats_is_rounded_by_the_smallest_fraction():
 
 
 def test_twenty_thousand_relevant_documents_take_no_exact_binomials():
-    ranks = sorted(np.random.default_rng(3).choice(10**6, 20_000, replace=False).tolist())
+    ranks = sorted(
+        np.random.default_rng(3).choice(10**6, 20_000, replace=False).tolist()
+    )
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(recall, "exact_fraction", None)
         patch.setattr(recall, "_QUADRATIC", 512)
@@ -170,4 +192,6 @@ def test_terms_are_not_made_across_long_gaps():
     placements = math.comb(last - 1, len(earlier))
     p_star = (last - 1) * placements + better + 1  # times `placements`
     m = len(ranks)
-    assert recall.nested_of_one(ranks, m) == (m * (p_star + placements)) / ((m + 1) * p_star)
+    assert recall.nested_of_one(ranks, m) == (m * (p_star + placements)) / (
+        (m + 1) * p_star
+    )

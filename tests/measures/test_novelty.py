@@ -49,14 +49,19 @@ OF_GAINS = {"cutoff": CUTOFFS, "alpha": SHARES, "gain": GAINS, "max_rel": MAX_RE
 def act(ranking, subtopics, weights, cutoff, **parameters):
     """Mean of the cube test cut off at every rank that is read."""
     read = len(ranking[:cutoff])
-    at_each = [ct(ranking, subtopics, weights, i, **parameters) for i in range(1, read + 1)]
+    at_each = [
+        ct(ranking, subtopics, weights, i, **parameters) for i in range(1, read + 1)
+    ]
     return math.fsum(at_each) / read if read else 0.0
 
 
-def new_gain(doc: str, before: list[str], r: Mapping[str, Mapping[str, float]], w, alpha) -> float:
+def new_gain(
+    doc: str, before: list[str], r: Mapping[str, Mapping[str, float]], w, alpha
+) -> float:
     """Gain of a document after others, over the subtopics with weights ``w``."""
     return sum(
-        w[t] * r[t].get(doc, 0) * (1 - alpha) ** sum(d in r[t] for d in before) for t in sorted(r)
+        w[t] * r[t].get(doc, 0) * (1 - alpha) ** sum(d in r[t] for d in before)
+        for t in sorted(r)
     )
 
 
@@ -73,11 +78,15 @@ def novelty(
     )
 
 
-def greedy(r: Mapping[str, Mapping[str, float]], w: Mapping[str, float], alpha: float) -> list[str]:
+def greedy(
+    r: Mapping[str, Mapping[str, float]], w: Mapping[str, float], alpha: float
+) -> list[str]:
     """The document of the largest gain next; of equal ones, that with the last id."""
     left, ranking = {doc for grades in r.values() for doc in grades}, []
     while left:
-        best = max(left, key=lambda doc: (new_gain(doc, ranking, r, w, alpha), doc.encode()))
+        best = max(
+            left, key=lambda doc: (new_gain(doc, ranking, r, w, alpha), doc.encode())
+        )
         left.remove(best)
         ranking.append(best)
     return ranking
@@ -96,7 +105,11 @@ def alpha_dcg_ia(ranking, subtopics, weights, cutoff, alpha, gain, max_rel):
 def nrbp_g(ranking, subtopics, weights, cutoff, p, alpha, gain, max_rel):
     r = gains_of(subtopics, gain, max_rel)
     return novelty(
-        list(ranking[:cutoff]), r, dict.fromkeys(r, 1), alpha, lambda rank: p ** (rank - 1)
+        list(ranking[:cutoff]),
+        r,
+        dict.fromkeys(r, 1),
+        alpha,
+        lambda rank: p ** (rank - 1),
     )
 
 
@@ -124,7 +137,11 @@ DEFINITIONS = {
     "P_at_Recall": (
         P_at_Recall,
         p_at_recall,
-        {"cutoff": CUTOFFS, "rel": RELS, "form": st.sampled_from(["documents", "subtopics"])},
+        {
+            "cutoff": CUTOFFS,
+            "rel": RELS,
+            "form": st.sampled_from(["documents", "subtopics"]),
+        },
     ),
 }
 
@@ -150,14 +167,20 @@ def powers_of_two(judgments):
 
 
 @given(subtopic_collections(), CUTOFFS, st.sampled_from([0, 0.5, 1]))
-def test_graded_alpha_ndcg_is_its_sum_over_that_of_the_greedy_ideal(collection, k, alpha):
+def test_graded_alpha_ndcg_is_its_sum_over_that_of_the_greedy_ideal(
+    collection, k, alpha
+):
     judgments, run = powers_of_two(collection[0]), collection[1]
 
     def definition(ranking, subtopics):
         r = gains_of(subtopics, "linear", 4)
         w = dict.fromkeys(r, 1)
         ideal = novelty(greedy(r, w, alpha)[:k], r, w, alpha, logarithmic)
-        return novelty(list(ranking[:k]), r, w, alpha, logarithmic) / ideal if ideal else 0.0
+        return (
+            novelty(list(ranking[:k]), r, w, alpha, logarithmic) / ideal
+            if ideal
+            else 0.0
+        )
 
     measure = alpha_nDCG_G(alpha=alpha, gain="linear", max_rel=4, cutoff=k)
     assert values(measure, table(judgments), run) == close(
@@ -166,16 +189,24 @@ def test_graded_alpha_ndcg_is_its_sum_over_that_of_the_greedy_ideal(collection, 
 
 
 @given(subtopic_collections(), CUTOFFS, st.sampled_from([0, 0.5, 1]), EFFORTS)
-def test_ndcu_is_expected_utility_over_that_of_the_greedy_ideal(collection, k, alpha, e):
+def test_ndcu_is_expected_utility_over_that_of_the_greedy_ideal(
+    collection, k, alpha, e
+):
     judgments, run = powers_of_two(collection[0]), collection[1]
     options = {"alpha": alpha, "e": e, "gain": "linear", "max_rel": 4}
 
     def definition(ranking, subtopics):
         w = weights_of(subtopics, None)
-        r = {t: grades for t, grades in gains_of(subtopics, "linear", 4).items() if t in w}
+        r = {
+            t: grades
+            for t, grades in gains_of(subtopics, "linear", 4).items()
+            if t in w
+        }
         order = greedy(r, w, alpha)
         worthwhile = [
-            doc for i, doc in enumerate(order) if new_gain(doc, order[:i], r, w, alpha) > e
+            doc
+            for i, doc in enumerate(order)
+            if new_gain(doc, order[:i], r, w, alpha) > e
         ]
         ideal = eu(worthwhile, subtopics, None, k, **options) if worthwhile else 0.0
         return eu(ranking, subtopics, None, k, **options) / ideal if ideal > 0 else 0.0
@@ -210,14 +241,20 @@ def test_the_best_order_of_documents_has_ndcu_1_and_act_lies_below_ct() -> None:
     best = {"q": {"b": 3.0, "a": 2.0, "c": 1.0}}
     assert values(nDCU(e=0.01), qrels, best)["q"] == pytest.approx(1)
     assert 0 < values(ACT @ 4, qrels, RUN)["q"] < values(CT @ 4, qrels, RUN)["q"]
-    assert values(EU(e=0.3) @ 4, qrels, RUN)["q"] < 0 > values(nDCU(e=0.3) @ 4, qrels, RUN)["q"]
+    assert (
+        values(EU(e=0.3) @ 4, qrels, RUN)["q"]
+        < 0
+        > values(nDCU(e=0.3) @ 4, qrels, RUN)["q"]
+    )
 
 
 def test_precision_at_recall_ends_where_everything_is_covered() -> None:
     qrels = table({"q": SUBTOPICS})
     assert values(SRR(), qrels, RUN) == {"q": 1 / 2}
     assert values(P_at_Recall(), qrels, RUN) == {"q": 1.0}  # c, then a: each is new
-    late = {"q": {"x": 4.0, "c": 3.0, "y": 2.0}}  # never covered: one new document of three
+    late = {
+        "q": {"x": 4.0, "c": 3.0, "y": 2.0}
+    }  # never covered: one new document of three
     assert values(P_at_Recall(), qrels, late) == close({"q": 1 / 3})
 
 

@@ -31,7 +31,11 @@ pytestmark = pytest.mark.usefixtures("_registries_as_before")
 
 CONTRIBUTING = Path(__file__).parents[2] / "CONTRIBUTING.md"
 QRELS = {"q1": {"a": 2, "b": 1}, "q2": {"a": 1}, "q3": {"a": 1}}
-RUN = {"q1": {"x": 5.0, "b": 4.0, "y": 3.0, "a": 2.0}, "q2": {"a": 1.0}, "q3": {"x": 3.0, "y": 2.0}}
+RUN = {
+    "q1": {"x": 5.0, "b": 4.0, "y": 3.0, "a": 2.0},
+    "q2": {"a": 1.0},
+    "q3": {"x": 3.0, "y": 2.0},
+}
 BETTER = {"q1": {"a": 1.0}, "q2": {"x": 2.0, "a": 1.0}, "q3": {"a": 1.0}}
 EXPECTED = {
     "q1": 1.0,
@@ -44,7 +48,9 @@ EXPECTED_REL_2 = {"q1": 3.0, "q2": 1.0, "q3": 2.0}
 def example() -> str:
     """The code of the measure."""
     (code,) = re.findall(
-        r"```python\n(.*?class ESL.*?)```", CONTRIBUTING.read_text(encoding="utf-8"), re.DOTALL
+        r"```python\n(.*?class ESL.*?)```",
+        CONTRIBUTING.read_text(encoding="utf-8"),
+        re.DOTALL,
     )
     return re.sub(r"^   ", "", str(code), flags=re.MULTILINE)
 
@@ -93,11 +99,22 @@ def test_a_script_takes_it_wherever_measures_go(tmp_path: Path) -> None:
     command = [sys.executable, "-W", "error::UserWarning", "-c", SCRIPT]
     given = json.dumps([QRELS, RUN, BETTER])
     done = subprocess.run(
-        command, cwd=tmp_path, input=given, capture_output=True, text=True, check=False, timeout=600
+        command,
+        cwd=tmp_path,
+        input=given,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=600,
     )
     assert done.returncode == 0, done.stderr
     printed = json.loads(done.stdout)
-    assert printed["round trip"] == ["ESL", "ESL@1", "ESL(rel=2)", "ESL(rel=2,judged_only=True)@10"]
+    assert printed["round trip"] == [
+        "ESL",
+        "ESL@1",
+        "ESL(rel=2)",
+        "ESL(rel=2,judged_only=True)@10",
+    ]
     assert printed["types"] == [True] * 4
     assert printed["providers"] == ["ir_lexirecall"]
     assert printed["iter_calc"] == EXPECTED
@@ -122,13 +139,30 @@ def test_the_command_line_computes_it(
 
     qrels, run = tmp_path / "qrels", tmp_path / "my.run"
     qrels.write_text(
-        "".join(f"{q} 0 {d} {g}\n" for q, docs in QRELS.items() for d, g in docs.items())
+        "".join(
+            f"{q} 0 {d} {g}\n" for q, docs in QRELS.items() for d, g in docs.items()
+        )
     )
     run.write_text(
-        "".join(f"{q} Q0 {d} 0 {s} tag\n" for q, docs in RUN.items() for d, s in docs.items())
+        "".join(
+            f"{q} Q0 {d} 0 {s} tag\n"
+            for q, docs in RUN.items()
+            for d, s in docs.items()
+        )
     )
     assert (
-        main(["eval", str(qrels), str(run), "-m", "ESL(rel=2)@10", "--by-query", "--format", "tsv"])
+        main(
+            [
+                "eval",
+                str(qrels),
+                str(run),
+                "-m",
+                "ESL(rel=2)@10",
+                "--by-query",
+                "--format",
+                "tsv",
+            ]
+        )
         == 0
     )
     _, *rows = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
@@ -165,12 +199,16 @@ def test_a_measure_needs_no_more_than_score() -> None:
         "Depth",
         "Documents retrieved.",
     )
-    assert irl.evaluate(["Depth", "Depth(judged_only=True)"], QRELS, RUN).to_numpy().tolist() == [
+    assert irl.evaluate(
+        ["Depth", "Depth(judged_only=True)"], QRELS, RUN
+    ).to_numpy().tolist() == [
         [4, 2],
         [1, 1],
         [2, 0],
     ]
-    with pytest.raises(ValueError, match="Depth has no parameter 'rel'; it has judged_only"):
+    with pytest.raises(
+        ValueError, match="Depth has no parameter 'rel'; it has judged_only"
+    ):
         Depth(rel=2)
 
 
@@ -207,14 +245,16 @@ def test_a_score_that_is_not_a_number_per_query_is_refused(wrong: str) -> None:
         lambda: irl.compare(QRELS, {"a": RUN, "b": BETTER}, measure()),
     ):
         with pytest.raises(
-            ValueError, match=r"Wrong: score must give an array of 3 numbers, one per query, not "
+            ValueError,
+            match=r"Wrong: score must give an array of 3 numbers, one per query, not ",
         ):
             call()
 
 
 def test_bad_parameters_are_refused_as_those_of_the_library_are(esl: Any) -> None:
     with pytest.raises(
-        ValueError, match="ESL has no parameter 'depth'; it has cutoff, rel, judged_only"
+        ValueError,
+        match="ESL has no parameter 'depth'; it has cutoff, rel, judged_only",
     ):
         esl(depth=3)
     for text, offender in {
@@ -230,7 +270,9 @@ def test_bad_parameters_are_refused_as_those_of_the_library_are(esl: Any) -> Non
 
 
 @given(collections(), CUTOFFS, st.sampled_from([1, 2]))
-def test_it_follows_its_definition(collection: Any, k: int | None, threshold: float) -> None:
+def test_it_follows_its_definition(
+    collection: Any, k: int | None, threshold: float
+) -> None:
     qrels, run = collection
     measure = defined(example())(cutoff=k, rel=threshold)
     expected = {}

@@ -38,7 +38,9 @@ reads_itself = pytest.mark.skipif(
 
 def content(measure: IRMeasure) -> tuple[type, list[tuple[str, type, object]]]:
     """What a measure is made of: 1, 1.0 and True are equal, but not the same parameter."""
-    return type(measure), [(name, type(value), value) for name, value in measure.params.items()]
+    return type(measure), [
+        (name, type(value), value) for name, value in measure.params.items()
+    ]
 
 
 def assert_as_ir_measures(text: str) -> None:
@@ -50,7 +52,9 @@ def assert_as_ir_measures(text: str) -> None:
             with pytest.raises(ValueError):  # noqa: PT011  # the messages are our own
                 parse_measure(text)
             return
-        calls = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call)]
+        calls = [
+            node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call)
+        ]
         names = [keyword.arg for call in calls for keyword in call.keywords]
         if len(names) > len(set(names)):  # ir_measures takes the last
             with pytest.raises(ValueError, match="is given twice"):
@@ -130,14 +134,21 @@ def strings(draw: st.DrawFn) -> str:
     parts = [draw(NAMES)]
     if draw(st.booleans()):
         params = draw(st.lists(st.tuples(KEYS, VALUES), max_size=3))
-        positional = draw(st.lists(VALUES, max_size=1)) if draw(st.integers(0, 9)) == 0 else []
-        parts.append("(" + ",".join(positional + [f"{key}={value}" for key, value in params]) + ")")
+        positional = (
+            draw(st.lists(VALUES, max_size=1)) if draw(st.integers(0, 9)) == 0 else []
+        )
+        parts.append(
+            "("
+            + ",".join(positional + [f"{key}={value}" for key, value in params])
+            + ")"
+        )
     for _ in range(draw(st.sampled_from([0, 1, 1, 1, 2]))):
         parts += ["@", draw(VALUES)]
     parts.append(
         draw(
             st.sampled_from(
-                [""] * 8 + [";", ",", "; AP", "= 1", ".calc_aggregate", "[0]", " nDCG", "()"]
+                [""] * 8
+                + [";", ",", "; AP", "= 1", ".calc_aggregate", "[0]", " nDCG", "()"]
             )
         )
     )
@@ -209,14 +220,19 @@ def test_every_registered_name_is_read(name: str) -> None:
 def test_values_of_parameters(text: str, value: dict[str, object]) -> None:
     measure = parse_measure(text)
     assert measure.params == value
-    assert [type(v) for v in measure.params.values()] == [type(v) for v in value.values()]
+    assert [type(v) for v in measure.params.values()] == [
+        type(v) for v in value.values()
+    ]
 
 
 @pytest.mark.parametrize(
     ("text", "says"),
     [
         ("Nope", "unknown measure 'Nope'"),
-        ("gm_map", "unknown measure 'gm_map'; trec_eval's gm_map is not here; use np.exp"),
+        (
+            "gm_map",
+            "unknown measure 'gm_map'; trec_eval's gm_map is not here; use np.exp",
+        ),
         (
             "iprec_at_recall_0.10",
             "is called IPrec_TE@0.1 here (trec_eval 9: IPrec@0.1, or IPrec_TE(version=9)@0.1)",
@@ -232,7 +248,10 @@ def test_values_of_parameters(text: str, value: dict[str, object]) -> None:
         ("TES(rel=2)", "unknown measure 'TES(rel=2)'; did you mean TSE(rel=2)?"),
         ("AP nDCG@10", "give several measures as a list"),
         ("AP, nDCG@10", "give several measures as a list"),
-        ("AP(10)", "'AP(10)': parameters must be named; write Name(parameter=value, ...)@cutoff"),
+        (
+            "AP(10)",
+            "'AP(10)': parameters must be named; write Name(parameter=value, ...)@cutoff",
+        ),
         (
             "AP(rel=-1)",
             "'AP(rel=-1)': rel must be a number, text, True, False, None or a dict of them, not -1",
@@ -265,7 +284,9 @@ def test_only_what_no_registered_name_explains_is_unknown() -> None:
 
 @pytest.mark.parametrize("measure", [3, None, ["AP"], b"AP", 2.5, int])
 def test_what_is_no_measure_at_all(measure: object) -> None:
-    with pytest.raises(ValueError, match="expected a measure such as TSE or 'nDCG@10', got"):
+    with pytest.raises(
+        ValueError, match="expected a measure such as TSE or 'nDCG@10', got"
+    ):
         parse_measures({"x": measure})  # type: ignore[dict-item]
 
 
@@ -292,8 +313,12 @@ def test_a_name_of_ours_or_of_trec_eval_is_known(name: str, measure: str) -> Non
         ("mrr10", "did you mean RR@10?"),
     ],
 )
-def test_names_of_other_programs_that_may_mean_several_things(text: str, meant: str) -> None:
-    with pytest.raises(ValueError, match=re.escape(f"unknown measure {text!r}; {meant}") + "$"):
+def test_names_of_other_programs_that_may_mean_several_things(
+    text: str, meant: str
+) -> None:
+    with pytest.raises(
+        ValueError, match=re.escape(f"unknown measure {text!r}; {meant}") + "$"
+    ):
         parse_measures(text)
 
 
@@ -335,8 +360,13 @@ def test_names_of_other_programs_are_taken_and_print_as_what_they_mean(
 
 def test_every_door_takes_them() -> None:
     qrels, runs = demo.qrels(), demo.runs()
-    assert list(irl.evaluate(["map", "AP", "ndcg@10"], qrels, runs["bm25"])) == ["AP", "nDCG@10"]
+    assert list(irl.evaluate(["map", "AP", "ndcg@10"], qrels, runs["bm25"])) == [
+        "AP",
+        "nDCG@10",
+    ]
     compared = irl.compare(qrels, runs, ["map", "lexirecall"])
     assert compared.criteria == ["AP", "lexirecall"]
     assert irl.describe("recall@100").measure == "R@100"
-    assert Study(["map"], qrels, runs).ties(aggregate=True)["measure"].tolist() == ["AP"]
+    assert Study(["map"], qrels, runs).ties(aggregate=True)["measure"].tolist() == [
+        "AP"
+    ]

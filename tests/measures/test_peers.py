@@ -16,7 +16,10 @@ pytestmark = pytest.mark.sparse
 
 
 def of_provider(provider, measure, qrels, run):
-    return {metric.query_id: metric.value for metric in provider.iter_calc([measure], qrels, run)}
+    return {
+        metric.query_id: metric.value
+        for metric in provider.iter_calc([measure], qrels, run)
+    }
 
 
 # -- ndeval ------------------------------------------------------------------------------------------
@@ -25,8 +28,12 @@ def of_provider(provider, measure, qrels, run):
 @pytest.fixture(scope="module")
 def diversity(data):
     """Binary judgments of the subtopics of TREC 2014's topics, and a run without ties: ndeval's rule is another."""
-    qrels = readers.read_qrels(data.path("web2014-diversity/qrels.ndeval.txt.gz")).to_pandas()
-    scores = pd.DataFrame(ir_measures.read_trec_run(data.path("web2014-diversity/ql.run.gz")))
+    qrels = readers.read_qrels(
+        data.path("web2014-diversity/qrels.ndeval.txt.gz")
+    ).to_pandas()
+    scores = pd.DataFrame(
+        ir_measures.read_trec_run(data.path("web2014-diversity/ql.run.gz"))
+    )
     rankings = {
         query_id: reference.order(dict(zip(rows["doc_id"], rows["score"], strict=True)))
         for query_id, rows in scores.groupby("query_id")
@@ -44,9 +51,9 @@ def test_rbu_without_effort_is_nrbp_on_another_scale(diversity, p):
     pytest.importorskip("pyndeval")
     expected = of_provider(ir_measures.pyndeval, NRBP(alpha=0.5, beta=p), *diversity)
     rbu = values(RBU(e=0, p=p, max_rel=1), *diversity)
-    assert {q: value * (1 - p / 2) / (p / 2) for q, value in rbu.items()} == pytest.approx(
-        expected, rel=1e-12
-    )
+    assert {
+        q: value * (1 - p / 2) / (p / 2) for q, value in rbu.items()
+    } == pytest.approx(expected, rel=1e-12)
 
 
 def test_what_rbu_gains_at_each_rank_adds_up_to_intent_aware_err(diversity):
@@ -57,7 +64,10 @@ def test_what_rbu_gains_at_each_rank_adds_up_to_intent_aware_err(diversity):
     # ndeval scales by the value of relevant documents at all ranks.
     best = sum(2**-k / k for k in range(1, depth + 1))
     found = {
-        q: sum((at[k - 1][q] - (at[k - 2][q] if k > 1 else 0)) / k for k in range(1, depth + 1))
+        q: sum(
+            (at[k - 1][q] - (at[k - 2][q] if k > 1 else 0)) / k
+            for k in range(1, depth + 1)
+        )
         / best
         for q in at[0]
     }

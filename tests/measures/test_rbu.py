@@ -35,8 +35,12 @@ def parameters(draw: st.DrawFn) -> dict[str, Any]:
     }
 
 
-@given(subtopic_collections(), parameters(), st.sampled_from(["iteration", "subtopic_id"]))
-def test_rbu_is_the_utility_over_all_aspects_less_the_effort(collection, parameters, column):
+@given(
+    subtopic_collections(), parameters(), st.sampled_from(["iteration", "subtopic_id"])
+)
+def test_rbu_is_the_utility_over_all_aspects_less_the_effort(
+    collection, parameters, column
+):
     judgments, run = collection
     expected = reference_values(reference.rbu, judgments, run, **parameters)
     found = values(RBU(**parameters), subtopic_table(judgments, column), run)
@@ -48,7 +52,9 @@ def test_rbu_is_the_utility_over_all_aspects_less_the_effort(collection, paramet
     parameters(),
     st.lists(st.sampled_from([0.25, 1, 1, 3, 100]), min_size=1, max_size=4),
 )
-def test_rbu_weighs_the_aspects_by_the_weight_column(collection, parameters, given_weights):
+def test_rbu_weighs_the_aspects_by_the_weight_column(
+    collection, parameters, given_weights
+):
     judgments, run = collection
     # Weights belong to an aspect of a query: neighbouring queries give the same aspect another one.
     weights = {
@@ -58,7 +64,8 @@ def test_rbu_weighs_the_aspects_by_the_weight_column(collection, parameters, giv
     }
     qrels = subtopic_table(judgments, "subtopic_id")
     qrels["weight"] = [
-        weights[pair] for pair in zip(qrels["query_id"], qrels["subtopic_id"], strict=True)
+        weights[pair]
+        for pair in zip(qrels["query_id"], qrels["subtopic_id"], strict=True)
     ]
     expected = {
         q: reference.rbu(
@@ -69,16 +76,23 @@ def test_rbu_weighs_the_aspects_by_the_weight_column(collection, parameters, giv
         )
         for q, aspects in judgments.items()
     }
-    assert values(RBU(**parameters), qrels, run) == pytest.approx(expected, rel=1e-12, abs=1e-13)
+    assert values(RBU(**parameters), qrels, run) == pytest.approx(
+        expected, rel=1e-12, abs=1e-13
+    )
 
 
 @given(collections(), parameters())
 def test_rbu_of_qrels_without_aspects_has_one_aspect(collection, parameters):
     qrels, run = collection
     expected = reference_values(
-        reference.rbu, {q: {"0": grades} for q, grades in qrels.items()}, run, **parameters
+        reference.rbu,
+        {q: {"0": grades} for q, grades in qrels.items()},
+        run,
+        **parameters,
     )
-    assert values(RBU(**parameters), qrels, run) == pytest.approx(expected, rel=1e-12, abs=1e-13)
+    assert values(RBU(**parameters), qrels, run) == pytest.approx(
+        expected, rel=1e-12, abs=1e-13
+    )
 
 
 def test_subtopics_are_aspects_before_iterations_are():
@@ -94,7 +108,9 @@ def test_subtopics_are_aspects_before_iterations_are():
 
 def test_an_aspect_of_weight_0_does_not_count():
     rows = [("q", "a", 1, "1", 2.0), ("q", "b", 1, "2", 0.0)]
-    qrels = pd.DataFrame(rows, columns=["query_id", "doc_id", "relevance", "subtopic_id", "weight"])
+    qrels = pd.DataFrame(
+        rows, columns=["query_id", "doc_id", "relevance", "subtopic_id", "weight"]
+    )
     assert values(RBU(p=1, e=0), qrels, {"q": {"a": 1.0, "b": 2.0}}) == {"q": 0.5}
 
 
@@ -106,7 +122,10 @@ def test_reading_costs_effort_only_where_something_is_relevant():
         Qrel("none", "a", -1, "2"),
     ]
     run = {q: {"x": 2.0, "y": 1.0} for q in ("one", "none")}
-    assert values(RBU(p=0.5, e=0.1), qrels, run) == {"one": pytest.approx(-0.1 * 0.75), "none": 0.0}
+    assert values(RBU(p=0.5, e=0.1), qrels, run) == {
+        "one": pytest.approx(-0.1 * 0.75),
+        "none": 0.0,
+    }
 
 
 def test_rbu_of_a_long_ranking():
@@ -124,7 +143,9 @@ def test_what_is_said_of_perfect_documents_above_a_thousand_others():
     assert value == pytest.approx(
         0.99 / 4 + 0.99**2 / 4 - 0.05 * sum(0.99**i for i in range(1, 1003))
     )
-    assert f"1,000 others give {value:.2f} by default" in " ".join(str(describe("RBU")).split())
+    assert f"1,000 others give {value:.2f} by default" in " ".join(
+        str(describe("RBU")).split()
+    )
 
 
 @pytest.mark.parametrize("p", [0.5, 0.9, 1.0])

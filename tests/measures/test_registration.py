@@ -55,8 +55,12 @@ BASES = [
 SPECIAL: dict[str, st.SearchStrategy[Any]] = {
     "aspects": st.dictionaries(NAMES, SCALES, min_size=1, max_size=4),
     "base": st.sampled_from(BASES),
-    "binarize": st.sampled_from(["half", "any"]) | st.integers(1, 9) | st.just(np.int64(2)),
-    "weights": st.just({"relevance": 1}),  # `valid_measures` weights the aspects that it drew,
+    "binarize": st.sampled_from(["half", "any"])
+    | st.integers(1, 9)
+    | st.just(np.int64(2)),
+    "weights": st.just(
+        {"relevance": 1}
+    ),  # `valid_measures` weights the aspects that it drew,
     "gate": st.just("relevance"),  # and takes one of them
     "version": st.sampled_from([9, 10]),
 }
@@ -112,7 +116,9 @@ def valid_measures(draw: st.DrawFn, names: st.SearchStrategy[str]) -> Any:
 @pytest.mark.parametrize("name", MEASURES)
 @given(st.data())
 @settings(max_examples=30, deadline=None)
-def test_a_measure_prints_as_a_string_that_means_it(name: str, data: st.DataObject) -> None:
+def test_a_measure_prints_as_a_string_that_means_it(
+    name: str, data: st.DataObject
+) -> None:
     measure = data.draw(valid_measures(st.just(name)))
     measure.validate_params()
     parsed = parse_measure(str(measure))
@@ -141,7 +147,10 @@ def test_a_measure_prints_as_a_string_that_means_it(name: str, data: st.DataObje
             TOMA(aspects={"b": 1, "a": {1: 1, 0: 0}}, base=AP @ 5),
             "TOMA(aspects={'a':{0:0,1:1},'b':1},base='AP@5')",
         ),
-        (CAM(aspects={"a": 1}, weights={"a": 0.5}), "CAM(aspects={'a':1},weights={'a':0.5})"),
+        (
+            CAM(aspects={"a": 1}, weights={"a": 0.5}),
+            "CAM(aspects={'a':1},weights={'a':0.5})",
+        ),
     ],
     ids=str,
 )
@@ -163,7 +172,9 @@ def test_a_call_does_not_change_the_measure_called() -> None:
 
 
 def test_ir_measures_knows_the_provider() -> None:
-    ours = [p for p in ir_measures.DefaultPipeline.providers if p.NAME == "ir_lexirecall"]
+    ours = [
+        p for p in ir_measures.DefaultPipeline.providers if p.NAME == "ir_lexirecall"
+    ]
     assert len(ours) == 1
     assert (
         ir_measures.DefaultPipeline.providers[-1]
@@ -174,9 +185,13 @@ def test_ir_measures_knows_the_provider() -> None:
 
 
 @pytest.mark.parametrize(
-    "measure", [AP, nDCG @ 10, P @ 5, ir_measures.Bpref, ir_measures.RBP(rel=1)], ids=str
+    "measure",
+    [AP, nDCG @ 10, P @ 5, ir_measures.Bpref, ir_measures.RBP(rel=1)],
+    ids=str,
 )
-def test_standard_measures_stay_with_the_providers_that_ir_measures_ships(measure: Any) -> None:
+def test_standard_measures_stay_with_the_providers_that_ir_measures_ships(
+    measure: Any,
+) -> None:
     assert LexiRecallProvider().supports(measure)
     assert provider_of(measure) in ("pytrec_eval", "cwl_eval")
 
@@ -210,7 +225,12 @@ def test_a_taken_name_warns_and_stays_theirs() -> None:
 
 # -- precedence ----------------------------------------------------------------------------------------
 
-STAND_INS = [NERR8(max_rel=3) @ 5, NERR9(max_rel=3) @ 5, NERR10(max_rel=3), NERR11(max_rel=3)]
+STAND_INS = [
+    NERR8(max_rel=3) @ 5,
+    NERR9(max_rel=3) @ 5,
+    NERR10(max_rel=3),
+    NERR11(max_rel=3),
+]
 
 
 def provider_of(measure: Any) -> str:
@@ -222,11 +242,15 @@ def provider_of(measure: Any) -> str:
 
 
 def without(provider: str, patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(ir_measures.providers.registry[provider], "is_available", lambda: False)
+    patch.setattr(
+        ir_measures.providers.registry[provider], "is_available", lambda: False
+    )
 
 
 @pytest.mark.parametrize("measure", STAND_INS, ids=str)
-def test_cwl_eval_keeps_its_measures(measure: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cwl_eval_keeps_its_measures(
+    measure: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     pytest.importorskip("cwl")
     assert provider_of(measure) == "cwl_eval"
     assert not isinstance(ir_measures.evaluator([measure], QRELS), LexiRecallEvaluator)
@@ -242,7 +266,9 @@ def test_without_cwl_eval_its_measures_come_from_this_library(
     without("cwl_eval", monkeypatch)
     assert provider_of(measure) == "ir_lexirecall"
     assert isinstance(ir_measures.evaluator([measure], QRELS), LexiRecallEvaluator)
-    assert all(isinstance(metric, CwlMetric) for metric in measure.iter_calc(QRELS, RUN))
+    assert all(
+        isinstance(metric, CwlMetric) for metric in measure.iter_calc(QRELS, RUN)
+    )
 
 
 def test_gdeval_keeps_err_and_without_it_err_comes_from_this_library(
@@ -258,7 +284,9 @@ def test_gdeval_keeps_err_and_without_it_err_comes_from_this_library(
     assert provider_of(ERR @ 5) == "ir_lexirecall"
     ours = (ERR @ 5).calc_aggregate(qrels, run)
     assert ours == pytest.approx((3 / 16 / 2 + 13 / 16 / 16 / 3 + 0) / 2)
-    assert theirs is None or ours == pytest.approx(theirs, abs=1e-5)  # gdeval prints five digits
+    assert theirs is None or ours == pytest.approx(
+        theirs, abs=1e-5
+    )  # gdeval prints five digits
 
 
 def test_what_this_library_cannot_stand_in_for_is_not_claimed(
@@ -329,7 +357,9 @@ def test_a_name_of_the_library_keeps_its_meaning(
     qrels, run = {"q": {"a": 1}}, {"q": {"x": 2.0, "a": 1.0}}
     before = irl.evaluate(taken, qrels, run).iloc[0, 0]
     for _ in range(2):  # also where the cell runs again
-        with pytest.warns(UserWarning, match=rf"this library has another measure called '{taken}'"):
+        with pytest.warns(
+            UserWarning, match=rf"this library has another measure called '{taken}'"
+        ):
             own = define(name, aliases)
         assert irl.evaluate(taken, qrels, run).iloc[0, 0] == before
         assert irl.evaluate([own()], qrels, run).iloc[0, 0] == 0.25
@@ -347,7 +377,9 @@ def test_a_users_class_can_be_defined_again() -> None:
 
 
 def test_bounds_are_not_those_of_another_class_of_the_same_name() -> None:
-    with pytest.warns(UserWarning, match="this library has another measure called 'TSE'"):
+    with pytest.warns(
+        UserWarning, match="this library has another measure called 'TSE'"
+    ):
         own = define("TSE")
     with pytest.raises(ValueError, match="algorithm"):
         irl.judgment_bounds([own()], {"q": {"a": 1}}, {"q": {"x": 2.0, "a": 1.0}})

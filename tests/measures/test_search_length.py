@@ -23,7 +23,9 @@ CUTOFFS = st.none() | st.integers(1, 60)
 def positions(ranking, grades, *, rel, cutoff, n):
     """Ranks of the relevant documents, the u missing ones at n-u+1, ..., n."""
     relevant = {doc for doc, grade in grades.items() if grade >= rel}
-    ranks = [rank for rank, doc in enumerate(ranking[:cutoff], start=1) if doc in relevant]
+    ranks = [
+        rank for rank, doc in enumerate(ranking[:cutoff], start=1) if doc in relevant
+    ]
     u = len(relevant) - len(ranks)
     return ranks + ([math.inf] * u if n is None else list(range(n - u + 1, n + 1)))
 
@@ -40,10 +42,14 @@ def recall_error(ranking, grades, **parameters):
     return float(Fraction(sum(p), len(p)) - Fraction(len(p) + 1, 2))
 
 
-@pytest.mark.parametrize(("measure", "score"), [(SL3, search_length), (RE, recall_error)])
+@pytest.mark.parametrize(
+    ("measure", "score"), [(SL3, search_length), (RE, recall_error)]
+)
 @given(collections(), RELS, CUTOFFS, st.none() | st.integers(200, 10**6))
 def test_it_is_the_formula(measure, score, collection, rel, cutoff, n):
-    expected = reference_values(partial(score, rel=rel, cutoff=cutoff, n=n), *collection)
+    expected = reference_values(
+        partial(score, rel=rel, cutoff=cutoff, n=n), *collection
+    )
     found = values(measure(rel=rel, cutoff=cutoff, n=n), *collection)
     assert found == pytest.approx(expected, rel=1e-14)
 
@@ -53,14 +59,23 @@ def test_it_is_the_formula(measure, score, collection, rel, cutoff, n):
 QRELS = {"q1": {"a": 1, "b": 1}, "q2": {"a": 1, "c": 1}}
 RUNS = {
     "good": {"q1": {"a": 3.0, "b": 2.0}, "q2": {"a": 3.0, "x": 2.0, "c": 1.0}},
-    "weak": {"q1": {"x": 3.0, "a": 2.0, "b": 1.0}, "q2": {"x": 3.0, "y": 2.0, "a": 1.0, "c": 0.0}},
+    "weak": {
+        "q1": {"x": 3.0, "a": 2.0, "b": 1.0},
+        "q2": {"x": 3.0, "y": 2.0, "a": 1.0, "c": 0.0},
+    },
 }
 
 
 def test_a_missing_document_needs_the_size_of_the_collection():
     runs = {**RUNS, "short": {"q1": {"a": 1.0}}}
-    assert evaluate(["SL3", "RE"], QRELS, runs["short"]).loc["q1"].tolist() == [np.inf, np.inf]
-    for study in (lambda m: meta.Study(m, QRELS, runs).ties(), lambda m: compare(QRELS, runs, m)):
+    assert evaluate(["SL3", "RE"], QRELS, runs["short"]).loc["q1"].tolist() == [
+        np.inf,
+        np.inf,
+    ]
+    for study in (
+        lambda m: meta.Study(m, QRELS, runs).ties(),
+        lambda m: compare(QRELS, runs, m),
+    ):
         with pytest.raises(
             ValueError,
             match=r"SL3 is infinite for run 'short' on query 'q1'.*give n, the number of documents",
@@ -75,7 +90,8 @@ def test_a_missing_document_needs_the_size_of_the_collection():
 def ndcg_jk(ranking, grades, *, a, cutoff):
     def dcg(gains):
         return math.fsum(
-            max(g, 0) / max(1, math.log(i, a)) for i, g in enumerate(gains[:cutoff], start=1)
+            max(g, 0) / max(1, math.log(i, a))
+            for i, g in enumerate(gains[:cutoff], start=1)
         )
 
     ideal = dcg(sorted(grades.values(), reverse=True))
@@ -85,7 +101,9 @@ def ndcg_jk(ranking, grades, *, a, cutoff):
 @given(collections(), st.sampled_from([2, 1.5, math.e, 10]), CUTOFFS)
 def test_ndcg_of_base_a_is_the_formula(collection, a, cutoff):
     expected = reference_values(partial(ndcg_jk, a=a, cutoff=cutoff), *collection)
-    assert values(nDCG_JK(a=a, cutoff=cutoff), *collection) == pytest.approx(expected, rel=1e-12)
+    assert values(nDCG_JK(a=a, cutoff=cutoff), *collection) == pytest.approx(
+        expected, rel=1e-12
+    )
 
 
 def test_ranks_down_to_the_base_count_in_full():

@@ -132,7 +132,9 @@ def all_scored(
     judgments = Judgments.from_qrels(qrels)
     aligned = align(judgments, run)
     return {
-        measure: dict(zip(judgments.query_ids, values(measure, aligned).tolist(), strict=True))
+        measure: dict(
+            zip(judgments.query_ids, values(measure, aligned).tolist(), strict=True)
+        )
         for measure in measures
     }
 
@@ -173,7 +175,9 @@ def of_pytrec_eval(
     """
     plain = [measure for measure in measures if "gains" not in measure.params]
     by_measure = (
-        of_provider(ir_measures.pytrec_eval, plain, without_negative_queries(qrels), run)
+        of_provider(
+            ir_measures.pytrec_eval, plain, without_negative_queries(qrels), run
+        )
         if plain
         else {}
     )
@@ -219,17 +223,18 @@ def test_trec_evals_bits(collection: Any) -> None:
 @pytest.mark.slow
 @settings(max_examples=500)
 @given(collections(WHOLE_GRADES), st.lists(BY_TREC_EVAL, min_size=1, max_size=5))
-def test_trec_evals_bits_with_any_parameters(collection: Any, measures: list[Measure]) -> None:
+def test_trec_evals_bits_with_any_parameters(
+    collection: Any, measures: list[Measure]
+) -> None:
     pytest.importorskip("pytrec_eval")
-    for measure in (
-        measures
-    ):  # ir_measures takes IPrec @ 0.1 and IPrec @ 0.101 for one when they are computed together
+    for measure in measures:  # ir_measures takes IPrec @ 0.1 and IPrec @ 0.101 for one when they are computed together
         assert identical(measure)
         assert_same_bits([measure], *collection)
 
 
 @given(
-    collections(WHOLE_GRADES), st.dictionaries(st.integers(-2, 4), st.integers(-1, 7), min_size=1)
+    collections(WHOLE_GRADES),
+    st.dictionaries(st.integers(-2, 4), st.integers(-1, 7), min_size=1),
 )
 def test_gains_that_make_grades_negative_or_rescue_them(
     collection: Any, gains: dict[int, int]
@@ -251,7 +256,10 @@ def test_trec_evals_bits_of_deep_rankings(seed: int) -> None:
     depth = 20_000
     docs = [f"d{i}" for i in range(depth)]
     run = {"q": dict(zip(docs, rng.random(depth).tolist(), strict=True))}
-    qrels = {"q": dict(zip(docs, rng.integers(-1, 4, depth).tolist(), strict=True)) | {"d0": 4}}
+    qrels = {
+        "q": dict(zip(docs, rng.integers(-1, 4, depth).tolist(), strict=True))
+        | {"d0": 4}
+    }
     assert_same_bits(
         [nDCG, nDCG @ 15_000, AP, Bpref(rel=2), infAP(rel=2), IPrec @ 0.33], qrels, run
     )
@@ -261,10 +269,14 @@ def test_logarithms_are_the_c_librarys() -> None:
     """NumPy's differ at these ranks on processors with AVX-512."""
     pytest.importorskip("pytrec_eval")
     ranks = [1620, 3241, 6483, 7956, 12967, 15913]
-    run = {str(rank): {f"d{i}": -float(i) for i in range(1, rank + 1)} for rank in ranks}
+    run = {
+        str(rank): {f"d{i}": -float(i) for i in range(1, rank + 1)} for rank in ranks
+    }
     qrels = {str(rank): {f"d{rank}": 1} for rank in ranks}
     assert_same_bits([nDCG], qrels, run)
-    assert scored(nDCG, qrels, run) == {str(rank): 1 / math.log2(rank + 1) for rank in ranks}
+    assert scored(nDCG, qrels, run) == {
+        str(rank): 1 / math.log2(rank + 1) for rank in ranks
+    }
 
 
 RUNS = [
@@ -294,11 +306,17 @@ def test_trec_evals_bits_of_real_runs(data: Any, qrels: str, folder: str) -> Non
     for path in paths:
         run: dict[str, dict[str, float]] = {}
         for scored_doc in ir_measures.read_trec_run(path):
-            run.setdefault(scored_doc.query_id, {})[scored_doc.doc_id] = scored_doc.score
-        expected: dict[Measure, dict[str, float]] = {measure: {} for measure in measures}
+            run.setdefault(scored_doc.query_id, {})[scored_doc.doc_id] = (
+                scored_doc.score
+            )
+        expected: dict[Measure, dict[str, float]] = {
+            measure: {} for measure in measures
+        }
         for metric in evaluator.iter_calc(run):
             expected[metric.measure][metric.query_id] = metric.value
-        assert hexadecimal(all_scored(measures, judgments, path)) == hexadecimal(expected)
+        assert hexadecimal(all_scored(measures, judgments, path)) == hexadecimal(
+            expected
+        )
 
 
 @pytest.mark.parametrize(
@@ -312,7 +330,10 @@ def test_trec_evals_bits_of_real_runs(data: Any, qrels: str, folder: str) -> Non
         ({"q": {"a": -1, "b": -2}}, {"q": {"a": 1.0, "b": 1.0}}),
         ({"q": {"a": 1}}, {"other": {"a": 1.0}}),
         ({"q": {"a": 1}}, {}),
-        ({"q": {"a": 1}, "empty": {}}, {"q": {"a": 1.0}, "empty": {"a": 1.0, "b": 0.0}}),
+        (
+            {"q": {"a": 1}, "empty": {}},
+            {"q": {"a": 1.0}, "empty": {"a": 1.0, "b": 0.0}},
+        ),
         ({"q": {"a": 1}, "missing": {"a": 1}}, {"q": {"a": 1.0}}),
     ],
 )
@@ -321,7 +342,9 @@ def test_trec_evals_bits_at_the_edges(qrels: Any, run: Any) -> None:
     assert_same_bits(FIXED, qrels, run)
 
 
-def test_a_recall_that_needs_no_document_is_undefined_where_nothing_is_left_of_a_ranking() -> None:
+def test_a_recall_that_needs_no_document_is_undefined_where_nothing_is_left_of_a_ranking() -> (
+    None
+):
     run = {"q": {"unjudged": 1.0}}
     assert math.isnan(scored(IPrec(judged_only=True) @ 0.0, {"q": {"a": 1}}, run)["q"])
     assert math.isnan(scored(IPrec(judged_only=True) @ 1.0, {"q": {"a": 0}}, run)["q"])
@@ -381,7 +404,9 @@ def test_cwl_evals_numbers_of_rankings_of_about_1000_documents(
     measure: Measure, ranking: Any
 ) -> None:
     pytest.importorskip("cwl")
-    assert_equals_cwl_eval(measure, {"q": judged(ranking, [1])}, {"q": retrieved(ranking)})
+    assert_equals_cwl_eval(
+        measure, {"q": judged(ranking, [1])}, {"q": retrieved(ranking)}
+    )
 
 
 # -- gdeval, msmarco, judged ---------------------------------------------------------------------------
@@ -407,11 +432,15 @@ def test_gdevals_numbers_to_the_digits_that_it_prints(
         for metric in ir_measures.gdeval.iter_calc([measure @ k], qrels, scores)
     }
     assert any(expected.values())
-    assert scored(measure @ k, qrels, scores) == pytest.approx(expected, rel=0, abs=0.5e-5 + 1e-12)
+    assert scored(measure @ k, qrels, scores) == pytest.approx(
+        expected, rel=0, abs=0.5e-5 + 1e-12
+    )
 
 
 @pytest.mark.parametrize(
-    "measure", [RR @ 1, RR @ 10, RR(rel=2) @ 10, Judged, Judged @ 5, Judged @ 100], ids=str
+    "measure",
+    [RR @ 1, RR @ 10, RR(rel=2) @ 10, Judged, Judged @ 5, Judged @ 100],
+    ids=str,
 )
 @given(
     st.lists(st.none() | WHOLE_GRADES, min_size=1, max_size=30),
@@ -421,13 +450,20 @@ def test_values_of_programs_that_break_ties_otherwise(
     measure: Measure, ranking: Any, missing: Any
 ) -> None:
     provider = ir_measures.judged if measure.NAME == "Judged" else ir_measures.msmarco
-    qrels, run = {"q": judged(ranking, missing), "missing": {"a": 1}}, {"q": retrieved(ranking)}
+    qrels, run = (
+        {"q": judged(ranking, missing), "missing": {"a": 1}},
+        {"q": retrieved(ranking)},
+    )
     # Its Judged counts what was pooled only, with a negative grade; to that program it is left out.
-    of_program = {q: {d: g for d, g in docs.items() if g >= 0} for q, docs in qrels.items()}
+    of_program = {
+        q: {d: g for d, g in docs.items() if g >= 0} for q, docs in qrels.items()
+    }
     if measure.NAME != "Judged":
         of_program = qrels
     expected = of_provider(provider, [measure], of_program, run)
-    assert scored(measure, qrels, run) == {q: expected[measure].get(q, 0.0) for q in qrels}
+    assert scored(measure, qrels, run) == {
+        q: expected[measure].get(q, 0.0) for q in qrels
+    }
 
 
 # -- definitions ---------------------------------------------------------------------------------------
@@ -464,7 +500,11 @@ def inferred_ap(ranking: Sequence[str], grades: Grades, rel: float) -> float:
         above = [grades[d] for d in ranking[: rank - 1] if d in grades]
         relevant, other = sum(g >= rel for g in above), sum(0 <= g < rel for g in above)
         share = (relevant + eps) / (relevant + other + 2 * eps)
-        total += 1 / rank + (rank - 1) / rank * (len(above) / (rank - 1)) * share if rank > 1 else 1
+        total += (
+            1 / rank + (rank - 1) / rank * (len(above) / (rank - 1)) * share
+            if rank > 1
+            else 1
+        )
     m = reference.relevant(grades, rel)
     return total / m if m else 0.0
 
@@ -475,7 +515,10 @@ def interpolated_precision(
     """The best precision among the cuts that retrieve enough of the relevant documents."""
     needed = math.floor(recall * reference.relevant(grades, rel) + 0.9)
     hits = list(itertools.accumulate(grades.get(doc, -1) >= rel for doc in ranking))
-    return max((hit / rank for rank, hit in enumerate(hits, start=1) if hit >= needed), default=0.0)
+    return max(
+        (hit / rank for rank, hit in enumerate(hits, start=1) if hit >= needed),
+        default=0.0,
+    )
 
 
 def judged_share(ranking: Sequence[str], grades: Grades, k: int | None) -> float:
@@ -483,9 +526,12 @@ def judged_share(ranking: Sequence[str], grades: Grades, k: int | None) -> float
     return sum(grades.get(doc, -1) >= 0 for doc in top) / len(top) if top else 0.0
 
 
-def graded_rbp(ranking: Sequence[str], grades: Grades, p: float, k: int | None) -> float:
+def graded_rbp(
+    ranking: Sequence[str], grades: Grades, p: float, k: int | None
+) -> float:
     return (1 - p) * math.fsum(
-        p**i * max(grades.get(doc, 0), 0) for i, doc in enumerate(reference.cut(ranking, k))
+        p**i * max(grades.get(doc, 0), 0)
+        for i, doc in enumerate(reference.cut(ranking, k))
     )
 
 
@@ -493,7 +539,10 @@ def on(
     condense: bool, brute_force: Callable[..., float], *parameters: Any, **named: Any
 ) -> Callable[..., float]:
     return lambda ranking, grades: brute_force(
-        condensed(ranking, grades) if condense else ranking, grades, *parameters, **named
+        condensed(ranking, grades) if condense else ranking,
+        grades,
+        *parameters,
+        **named,
     )
 
 
@@ -507,7 +556,12 @@ def on(
     st.booleans(),
 )
 def test_definitions(
-    collection: Any, cutoff: int | None, k: int, rel: float, recall: float, judged_only: bool
+    collection: Any,
+    cutoff: int | None,
+    k: int,
+    rel: float,
+    recall: float,
+    judged_only: bool,
 ) -> None:
     """Also of fractional grades and thresholds, which trec_eval cannot read."""
     qrels, run = collection
@@ -520,12 +574,18 @@ def test_definitions(
         AP(**at, **which): on(judged_only, reference.ap, rel, cutoff),
         RR(**at, **which): on(judged_only, reference.reciprocal_rank, rel, cutoff),
         nDCG(**at, judged_only=judged_only): on(judged_only, reference.ndcg, cutoff),
-        nDCG(**at, judged_only=judged_only, dcg="exp-log2"): lambda ranking, grades: reference.ndcg(
-            condensed(ranking, grades) if judged_only else ranking, gains_of(grades), cutoff
+        nDCG(**at, judged_only=judged_only, dcg="exp-log2"): lambda ranking, grades: (
+            reference.ndcg(
+                condensed(ranking, grades) if judged_only else ranking,
+                gains_of(grades),
+                cutoff,
+            )
         ),
         Bpref(rel=rel): on(False, bpref, rel),
         infAP(rel=rel): on(False, inferred_ap, rel),
-        IPrec(recall=two_digits, rel=rel): on(False, interpolated_precision, two_digits, rel),
+        IPrec(recall=two_digits, rel=rel): on(
+            False, interpolated_precision, two_digits, rel
+        ),
         Judged(**at): on(False, judged_share, cutoff),
         ERR(**at): on(False, reference.err, cutoff),
         RBP(p=0.7, cutoff=k, rel=rel): on(False, reference.rbp, 0.7, rel, k),
@@ -534,7 +594,9 @@ def test_definitions(
     }
     for measure, actual in all_scored(definitions, qrels, run).items():
         rankings = {q: reference.order(run.get(q, {})) for q in qrels}
-        expected = {q: definitions[measure](rankings[q], grades) for q, grades in qrels.items()}
+        expected = {
+            q: definitions[measure](rankings[q], grades) for q, grades in qrels.items()
+        }
         assert actual == pytest.approx(expected, rel=1e-12, abs=1e-15), str(measure)
 
 
@@ -562,7 +624,9 @@ def test_thresholds_that_trec_eval_refuses(collection: Any, rel: float) -> None:
     ]
     actual = all_scored([measure(rel=rel) for measure in measures], qrels, run)
     expected = all_scored(measures, shifted, run)
-    assert [*map(hexadecimal, actual.values())] == [*map(hexadecimal, expected.values())]
+    assert [*map(hexadecimal, actual.values())] == [
+        *map(hexadecimal, expected.values())
+    ]
 
 
 # -- what callers rely on ------------------------------------------------------------------------------
@@ -592,7 +656,9 @@ def test_what_is_identical_comes_from_pytrec_eval() -> None:
     ],
     ids=str,
 )
-def test_parameters_that_pytrec_eval_does_not_read_as_they_were_meant(measure: Measure) -> None:
+def test_parameters_that_pytrec_eval_does_not_read_as_they_were_meant(
+    measure: Measure,
+) -> None:
     assert is_standard(measure)
     assert not identical(measure)
 
@@ -607,10 +673,22 @@ def test_parameters_that_pytrec_eval_does_not_read_as_they_were_meant(measure: M
         (IPrec @ -0.1, "recall must be a number of at least 0, not -0.1"),
         (RBP(p=1.5), "p must be a number between 0 and 1, not 1.5"),
         (NERR10(p=-0.5, max_rel=4), "p must be a number between 0 and 1, not -0.5"),
-        (NERR11(T=-1.0, max_rel=4), r"T must be a number between 0 and 1e\+300, not -1.0"),
-        (INSQ(T=math.nan, max_rel=4), r"T must be a number between 0 and 1e\+300, not nan"),
-        (INST(T=0.2, max_rel=4), r"T must be a number between 0.25 and 1e\+300, not 0.2"),
-        (INST(T=1e301, max_rel=4), r"T must be a number between 0.25 and 1e\+300, not 1e\+301"),
+        (
+            NERR11(T=-1.0, max_rel=4),
+            r"T must be a number between 0 and 1e\+300, not -1.0",
+        ),
+        (
+            INSQ(T=math.nan, max_rel=4),
+            r"T must be a number between 0 and 1e\+300, not nan",
+        ),
+        (
+            INST(T=0.2, max_rel=4),
+            r"T must be a number between 0.25 and 1e\+300, not 0.2",
+        ),
+        (
+            INST(T=1e301, max_rel=4),
+            r"T must be a number between 0.25 and 1e\+300, not 1e\+301",
+        ),
         (BPM(T=-1.0, max_rel=4) @ 5, "T must be a number of at least 0, not -1.0"),
         (SDCG(min_rel=4, max_rel=4) @ 5, "min_rel=4 must be below max_rel=4"),
         (SDCG(max_rel=1) @ 5, "document 'a' of query 'q' has grade 2, above max_rel=1"),
@@ -624,7 +702,9 @@ def test_parameters_out_of_range(measure: Measure, problem: str) -> None:
 
 
 def test_err_refuses_a_grade_above_4() -> None:
-    with pytest.raises(ValueError, match="document 'a' of query 'q' has grade 5, above max_rel=4"):
+    with pytest.raises(
+        ValueError, match="document 'a' of query 'q' has grade 5, above max_rel=4"
+    ):
         scored(ERR @ 10, {"q": {"a": 5}}, {"q": {"a": 1.0}})
 
 
@@ -643,4 +723,6 @@ def test_gains_beyond_the_range_of_a_float(top: float) -> None:
     run = {"q": {"x": 3.0, "a": 2.0, "b": 1.0}, "r": {"b": 2.0, "a": 1.0}}
     actual = scored(nDCG(dcg="exp-log2"), qrels, run)
     assert actual["q"] == pytest.approx(1 / math.log2(3), rel=1e-15)
-    assert actual["r"] == pytest.approx((1 + 3 / math.log2(3)) / (3 + 1 / math.log2(3)), rel=1e-15)
+    assert actual["r"] == pytest.approx(
+        (1 + 3 / math.log2(3)) / (3 + 1 / math.log2(3)), rel=1e-15
+    )

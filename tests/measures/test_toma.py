@@ -39,7 +39,9 @@ def in_rows(judgments: Mapping[str, Any]) -> pd.DataFrame:
 
 def graded(grades: Mapping[str, Mapping[str, float]]) -> pd.DataFrame:
     """Qrels with one grade per document."""
-    rows = [(q, doc, grade) for q, docs in grades.items() for doc, grade in docs.items()]
+    rows = [
+        (q, doc, grade) for q, docs in grades.items() for doc, grade in docs.items()
+    ]
     return pd.DataFrame(rows, columns=["query_id", "doc_id", "relevance"])
 
 
@@ -49,7 +51,11 @@ DISTANCES = st.sampled_from(["euclidean", "manhattan", "chebyshev"])
 
 @LAYOUTS
 @given(
-    aspect_collections(), bases(), DISTANCES, st.sampled_from(["half", "any", 1, 2, 5]), st.data()
+    aspect_collections(),
+    bases(),
+    DISTANCES,
+    st.sampled_from(["half", "any", 1, 2, 5]),
+    st.data(),
 )
 def test_toma_scores_the_places_of_the_label_tuples(
     layout, collection, base, distance, binarize, more
@@ -70,14 +76,23 @@ def test_toma_scores_the_places_of_the_label_tuples(
 
 @pytest.mark.slow_except("CAM-cam-in_columns")
 @LAYOUTS
-@pytest.mark.parametrize(("measure", "definition"), [(CAM, reference.cam), (MM, reference.mm)])
-@given(aspect_collections(), bases(), st.sampled_from([None, "half", "any", 1, 2]), st.data())
+@pytest.mark.parametrize(
+    ("measure", "definition"), [(CAM, reference.cam), (MM, reference.mm)]
+)
+@given(
+    aspect_collections(),
+    bases(),
+    st.sampled_from([None, "half", "any", 1, 2]),
+    st.data(),
+)
 def test_cam_and_mm_are_means_of_the_aspects(
     measure, definition, layout, collection, base, binarize, more
 ):
     scales, judgments, run = collection
     ours, theirs = base
-    weights = st.fixed_dictionaries({name: st.sampled_from([0.1, 1, 2, 30]) for name in scales})
+    weights = st.fixed_dictionaries(
+        {name: st.sampled_from([0.1, 1, 2, 30]) for name in scales}
+    )
     shared = {
         "aspects": scales,
         "weights": more.draw(st.none() | weights, label="weights"),
@@ -118,9 +133,14 @@ RUN = {
 )
 def test_any_measure_can_be_the_base(base):
     """TOMA and CAM give what the base gives for qrels that hold the weights, or the aspect's labels, as grades."""
-    weights = graded({q: reference.toma_weights(labels, SCALE) for q, labels in JUDGMENTS.items()})
+    weights = graded(
+        {q: reference.toma_weights(labels, SCALE) for q, labels in JUDGMENTS.items()}
+    )
     quality = graded(
-        {q: {d: label["quality"] for d, label in docs.items()} for q, docs in JUDGMENTS.items()}
+        {
+            q: {d: label["quality"] for d, label in docs.items()}
+            for q, docs in JUDGMENTS.items()
+        }
     )
     parsed = parse_measure(base)
     provider = PROVIDER if PROVIDER.supports(parsed) else ir_measures
@@ -129,9 +149,12 @@ def test_any_measure_can_be_the_base(base):
         (CAM(aspects={"quality": 1}, base=base), quality),
     ):
         expected = {
-            metric.query_id: metric.value for metric in provider.iter_calc([parsed], grades, RUN)
+            metric.query_id: metric.value
+            for metric in provider.iter_calc([parsed], grades, RUN)
         }
-        assert values(measure, in_columns(JUDGMENTS), RUN) == pytest.approx(expected, rel=1e-12)
+        assert values(measure, in_columns(JUDGMENTS), RUN) == pytest.approx(
+            expected, rel=1e-12
+        )
 
 
 def test_the_cutoff_of_the_measure_completes_its_base():
@@ -143,7 +166,9 @@ def test_where_all_labels_are_worth_the_same_the_upper_half_is_everything():
     flat = {"relevance": {0: 1, 1: 1}}
     run = {"q": {"x": 3.0, "a": 2.0}}
     expected = reference.toma(["x", "a"], {"a": {"relevance": 0}}, flat, base="RR")
-    assert values(TOMA(aspects=flat, base="RR"), {"q": {"a": 0}}, run) == {"q": expected}
+    assert values(TOMA(aspects=flat, base="RR"), {"q": {"a": 0}}, run) == {
+        "q": expected
+    }
 
 
 @pytest.mark.parametrize("binarize", ["any", "half"])
@@ -160,21 +185,33 @@ def test_an_aspect_with_a_single_label_cannot_be_split(binarize):
 def test_any_is_one_threshold_for_all_three_measures(scale):
     top = scale if isinstance(scale, int) else max(scale)
     qrels = in_columns(
-        {"q": {"a": {"quality": 0}, "b": {"quality": 1 if top == 4 else 50}, "c": {"quality": top}}}
+        {
+            "q": {
+                "a": {"quality": 0},
+                "b": {"quality": 1 if top == 4 else 50},
+                "c": {"quality": top},
+            }
+        }
     )
     run = {"q": {"a": 3.0, "b": 2.0, "c": 1.0}}
     found = [
-        values(measure(aspects={"quality": scale}, base="AP", binarize="any"), qrels, run)["q"]
+        values(
+            measure(aspects={"quality": scale}, base="AP", binarize="any"), qrels, run
+        )["q"]
         for measure in (TOMA, CAM, MM)
     ]
     assert found == pytest.approx([(1 / 2 + 2 / 3) / 2] * 3)  # b and c are relevant
     by_default = values(
-        TOMA(aspects={"quality": 4}, base="AP"), in_columns({"q": {"b": {"quality": 1}}}), run
+        TOMA(aspects={"quality": 4}, base="AP"),
+        in_columns({"q": {"b": {"quality": 1}}}),
+        run,
     )["q"]
     assert by_default == 0
     assert (
         values(
-            CAM(aspects={"quality": 4}, base="AP"), in_columns({"q": {"b": {"quality": 1}}}), run
+            CAM(aspects={"quality": 4}, base="AP"),
+            in_columns({"q": {"b": {"quality": 1}}}),
+            run,
         )["q"]
         == 0.5
     )
@@ -192,7 +229,9 @@ def test_tuples_that_the_gate_leaves_out_take_no_place() -> None:
         "b": (1, 2),
         "c": (0, 1),
     }  # weights 2 and 3 of (1, 0), (1, 1), (1, 2), and 0
-    rows = [("q", doc, relevance, quality) for doc, (relevance, quality) in labels.items()]
+    rows = [
+        ("q", doc, relevance, quality) for doc, (relevance, quality) in labels.items()
+    ]
     qrels = pd.DataFrame(rows, columns=["query_id", "doc_id", "relevance", "quality"])
     toma = TOMA(aspects={"relevance": 1, "quality": 2}, gate="relevance")
     discount = 1 / math.log2(3)

@@ -22,7 +22,13 @@ pytestmark = pytest.mark.sparse
 
 def values(measure, qrels, run):
     aligned = align(Judgments.from_qrels(qrels), run)
-    return dict(zip(aligned.judgments.query_ids, values_of(measure, aligned).tolist(), strict=True))
+    return dict(
+        zip(
+            aligned.judgments.query_ids,
+            values_of(measure, aligned).tolist(),
+            strict=True,
+        )
+    )
 
 
 def of_first(ranking, grades, k):
@@ -47,7 +53,8 @@ def capped_recall(ranking, grades, k):
 
 def dcg(ranking, grades, k):
     return math.fsum(
-        max(grades.get(doc, 0), 0) / math.log2(i + 1) for i, doc in enumerate(ranking[:k], 1)
+        max(grades.get(doc, 0), 0) / math.log2(i + 1)
+        for i, doc in enumerate(ranking[:k], 1)
     )
 
 
@@ -60,17 +67,23 @@ def dcg(ranking, grades, k):
 def test_they_follow_their_definitions(measure, definition, collection, k):
     qrels, run = collection
     expected = reference_values(definition, qrels, run, k)
-    assert values(measure(cutoff=k), qrels, run) == pytest.approx(expected, rel=1e-12, abs=1e-14)
+    assert values(measure(cutoff=k), qrels, run) == pytest.approx(
+        expected, rel=1e-12, abs=1e-14
+    )
 
 
 @given(collections(), st.sampled_from(["log2", "exp-log2"]))
 def test_dcg_over_that_of_the_ideal_is_ndcg(collection, kind):
     qrels, run = collection
-    ideal = {q: {doc: float(g) for doc, g in grades.items()} for q, grades in qrels.items()}
+    ideal = {
+        q: {doc: float(g) for doc, g in grades.items()} for q, grades in qrels.items()
+    }
     ours = values(DCG(dcg=kind) @ 5, qrels, run)
     best = values(DCG(dcg=kind) @ 5, qrels, ideal)
     ndcg = values(ir_measures.nDCG(dcg=kind) @ 5, qrels, run)
-    assert {q: ours[q] / best[q] if best[q] else 0.0 for q in ours} == pytest.approx(ndcg)
+    assert {q: ours[q] / best[q] if best[q] else 0.0 for q in ours} == pytest.approx(
+        ndcg
+    )
 
 
 def test_holes_are_unjudged_documents() -> None:
@@ -81,11 +94,15 @@ def test_holes_are_unjudged_documents() -> None:
 
 def test_a_gain_too_large_for_a_float() -> None:
     judgments = Judgments.from_qrels({"q": {"a": 600}})
-    with pytest.raises(ValueError, match=r"too large a gain; load the qrels with levels="):
+    with pytest.raises(
+        ValueError, match=r"too large a gain; load the qrels with levels="
+    ):
         check_judgments([DCG(dcg="exp-log2")], judgments)
 
 
 def test_wham_is_mm_of_two_aspects() -> None:
     aspects = {"relevance": 1, "quality": 1, "age": 1}
-    with pytest.raises(ValueError, match="WHAM is for two aspects, not 3; MM takes any number"):
+    with pytest.raises(
+        ValueError, match="WHAM is for two aspects, not 3; MM takes any number"
+    ):
         WHAM(aspects=aspects).validate_params()

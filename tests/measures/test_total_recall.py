@@ -19,7 +19,9 @@ from tests.conftest import collections, reference_values, values
 
 RELS = st.sampled_from([1, 2, 3])
 SIZES = st.integers(200, 10**6)
-SHARES = st.sampled_from(["0.05", "0.1", "1/3", "0.5", "0.7", "0.95", "1"]).map(Fraction)
+SHARES = st.sampled_from(["0.05", "0.1", "1/3", "0.5", "0.7", "0.95", "1"]).map(
+    Fraction
+)
 Score = Callable[..., Fraction]
 
 
@@ -64,7 +66,9 @@ def scored(score: Score, rel: int, n: int, **parameters: Any) -> Callable[..., f
 
 
 @given(collections(), RELS, SIZES, SHARES)
-def test_they_are_their_formulas(collection: Any, rel: int, n: int, share: Fraction) -> None:
+def test_they_are_their_formulas(
+    collection: Any, rel: int, n: int, share: Fraction
+) -> None:
     x = float(share)
     measures: dict[Any, Callable[..., float]] = {
         WSS(r=x, rel=rel, n=n): scored(wss, rel, n, r=share),
@@ -102,7 +106,9 @@ def test_the_ideal_and_the_worst_ranking(m: int) -> None:
     seen = {}
     for order in itertools.permutations(range(n)):
         run = {"q": {f"d{i}": -float(rank) for rank, i in enumerate(order)}}
-        seen[order] = irl.evaluate(["RecallLoss", "WSS@1", "LastRel", "ATD"], qrels, run).iloc[0]
+        seen[order] = irl.evaluate(
+            ["RecallLoss", "WSS@1", "LastRel", "ATD"], qrels, run
+        ).iloc[0]
     losses = [value["RecallLoss"] for value in seen.values()]
     assert (min(losses), max(losses)) == pytest.approx((0, 1))
     assert max(value["WSS@1"] for value in seen.values()) == (n - m) / n
@@ -120,9 +126,15 @@ def test_sizes_differ_from_query_to_query() -> None:
     )
     assert values(WSS(r=1), QRELS, RUN) == pytest.approx({"q1": 0, "q2": 0, "q3": 0})
     named = WSS(r=1, n={"q1": 10, "q2": 4})
-    assert irl.evaluate(str(named), QRELS, RUN)[str(named)].tolist() == pytest.approx([0.7, 0.5, 0])
+    assert irl.evaluate(str(named), QRELS, RUN)[str(named)].tolist() == pytest.approx(
+        [0.7, 0.5, 0]
+    )
     missing = {"q1": {"a": 1.0}}
-    assert values(LastRel(n={"q1": 10, "q2": 4}), QRELS, missing) == {"q1": 10, "q2": 4, "q3": 0}
+    assert values(LastRel(n={"q1": 10, "q2": 4}), QRELS, missing) == {
+        "q1": 10,
+        "q2": 4,
+        "q3": 0,
+    }
 
 
 @pytest.mark.parametrize("measure", [WSS, ATD, RecallLoss, LastRel, ERF])
@@ -137,10 +149,18 @@ def test_what_does_not_fit_the_collection_is_named(measure: Any) -> None:
         match=f"{measure.NAME}.*n=2 is smaller than the 3 documents of query 'q1'; n is the size",
     ):
         values(measure(n=2), QRELS, RUN)
-    with pytest.raises(ValueError, match=f"{measure.NAME}: n has no size for query 'q2'; add it"):
+    with pytest.raises(
+        ValueError, match=f"{measure.NAME}: n has no size for query 'q2'; add it"
+    ):
         values(measure(n={"q1": 5}), QRELS, RUN)
 
 
 def test_cutoffs_are_shares() -> None:
-    assert [str(WSS @ 0.95), str(WSS @ 0.9), str(ERF @ 0.2)] == ["WSS@0.95", "WSS@0.9", "ERF@0.2"]
-    assert irl.evaluate("WSS@0.9", QRELS, RUN, aggregate=True).index.tolist() == ["WSS@0.9"]
+    assert [str(WSS @ 0.95), str(WSS @ 0.9), str(ERF @ 0.2)] == [
+        "WSS@0.95",
+        "WSS@0.9",
+        "ERF@0.2",
+    ]
+    assert irl.evaluate("WSS@0.9", QRELS, RUN, aggregate=True).index.tolist() == [
+        "WSS@0.9"
+    ]

@@ -24,7 +24,11 @@ def relevant(grades: Mapping[str, float], rel: float) -> int:
 
 
 def interpolated(
-    ranking: Sequence[str], grades: Mapping[str, float], recall: float, rel: float, version: int
+    ranking: Sequence[str],
+    grades: Mapping[str, float],
+    recall: float,
+    rel: float,
+    version: int,
 ) -> float:
     m = relevant(grades, rel)
     c = math.floor(recall * m + 0.5) if version == 10 else math.floor(recall * m + 0.9)
@@ -36,20 +40,27 @@ def interpolated(
     return max(precisions, default=0.0)
 
 
-@given(collections(), RELS, st.sampled_from([9, 10]), st.sampled_from([0, 0.1, 0.25, 0.5, 0.75, 1]))
+@given(
+    collections(),
+    RELS,
+    st.sampled_from([9, 10]),
+    st.sampled_from([0, 0.1, 0.25, 0.5, 0.75, 1]),
+)
 def test_interpolated_precision_is_its_definition(
     collection: Any, rel: int, version: int, recall: float
 ) -> None:
     def score(ranking: Sequence[str], grades: Mapping[str, float]) -> float:
         return interpolated(ranking, grades, recall, rel, version)
 
-    assert values(IPrec_TE(version=version, rel=rel) @ recall, *collection) == reference_values(
-        score, *collection
-    )
+    assert values(
+        IPrec_TE(version=version, rel=rel) @ recall, *collection
+    ) == reference_values(score, *collection)
 
 
 @given(collections(), RELS, st.sampled_from([0.0, 0.1, 0.3, 0.5, 0.7, 1.0]))
-def test_version_9_is_that_of_ir_measures(collection: Any, rel: int, recall: float) -> None:
+def test_version_9_is_that_of_ir_measures(
+    collection: Any, rel: int, recall: float
+) -> None:
     ours = values(IPrec_TE(version=9, rel=rel) @ recall, *collection)
     assert ours == values(ir_measures.IPrec(rel=rel) @ recall, *collection)
 
@@ -58,7 +69,10 @@ def test_version_9_is_that_of_ir_measures(collection: Any, rel: int, recall: flo
 def test_the_eleven_point_average_is_that_of_its_points(
     collection: Any, rel: int, version: int
 ) -> None:
-    points = [values(IPrec_TE(version=version, rel=rel) @ (i / 10), *collection) for i in range(11)]
+    points = [
+        values(IPrec_TE(version=version, rel=rel) @ (i / 10), *collection)
+        for i in range(11)
+    ]
     found = values(ElevenPt(version=version, rel=rel), *collection)
     assert found == pytest.approx(
         {q: sum(point[q] for point in points) / 11 for q in found}, abs=1e-15
@@ -66,7 +80,9 @@ def test_the_eleven_point_average_is_that_of_its_points(
 
 
 @given(collections(), st.floats(0.01, 0.99))
-def test_gains_are_shares_of_the_top_grade_of_the_query(collection: Any, p: float) -> None:
+def test_gains_are_shares_of_the_top_grade_of_the_query(
+    collection: Any, p: float
+) -> None:
     def score(ranking: Sequence[str], grades: Mapping[str, float]) -> float:
         top = max([1.0, *grades.values()])
         gains = [max(grades.get(doc, 0), 0) / top for doc in ranking]
@@ -83,9 +99,13 @@ def test_relative_precision_is_its_definition(
 ) -> None:
     def score(ranking: Sequence[str], grades: Mapping[str, float]) -> float:
         hits = sum(grades.get(doc, -1) >= rel for doc in ranking[:cutoff])
-        return hits / min(cutoff or len(ranking), relevant(grades, rel)) if hits else 0.0
+        return (
+            hits / min(cutoff or len(ranking), relevant(grades, rel)) if hits else 0.0
+        )
 
-    assert values(RelP(rel=rel, cutoff=cutoff), *collection) == reference_values(score, *collection)
+    assert values(RelP(rel=rel, cutoff=cutoff), *collection) == reference_values(
+        score, *collection
+    )
 
 
 def levels_ndcg(ranking: Sequence[str], grades: Mapping[str, float]) -> float:
@@ -94,7 +114,11 @@ def levels_ndcg(ranking: Sequence[str], grades: Mapping[str, float]) -> float:
     ideal = sorted((grade for grade in grades.values() if grade > 0), reverse=True)
     if relevant(grades, 1) == 0:
         return 0.0
-    ends = [i for i in range(1, len(ideal) + 1) if i == len(ideal) or ideal[i] != ideal[i - 1]]
+    ends = [
+        i
+        for i in range(1, len(ideal) + 1)
+        if i == len(ideal) or ideal[i] != ideal[i - 1]
+    ]
     if len(ranking) > len(ideal) + 1:
         ends.append(len(ranking))
 
@@ -116,7 +140,9 @@ def test_a_ranking_one_longer_than_the_ideal_adds_no_level_and_fractions_are_not
     grade: float,
 ) -> None:
     assert Rndcg().calc_aggregate({"q": {"a": grade}}, {"q": {"x": 2.0, "a": 1.0}}) == 0
-    assert Rndcg().calc_aggregate({"q": {"a": grade}}, {"q": {"a": 1.0}}) == (grade >= 1)
+    assert Rndcg().calc_aggregate({"q": {"a": grade}}, {"q": {"a": 1.0}}) == (
+        grade >= 1
+    )
 
 
 # -- trec_eval's own values ------------------------------------------------------------------------------
@@ -138,7 +164,10 @@ NOT_HERE = {"rbp_resid"}
 
 @pytest.mark.parametrize("run", ["aplrob03a", "rutcor03100"])
 def test_values_are_trec_evals_to_the_last_bit(data: Data, run: str) -> None:
-    qrels, path = data.path("robust2003/qrels.txt.gz"), data.path(f"robust2003/runs/{run}.gz")
+    qrels, path = (
+        data.path("robust2003/qrels.txt.gz"),
+        data.path(f"robust2003/runs/{run}.gz"),
+    )
     theirs = data.vectors("trec_eval10-robust2003.json")["runs"][run]
     assert set(theirs) == {*OURS, *NOT_HERE}
     table = irl.evaluate(list(OURS.values()), qrels, path)
@@ -150,7 +179,8 @@ def test_values_are_trec_evals_to_the_last_bit(data: Data, run: str) -> None:
 def test_unjudged_counts_what_has_no_judgment(collection: Any, k: int) -> None:
     qrels, run = collection
     expected = {
-        q: sum(judged.get(doc, -1) < 0 for doc in reference.order(run.get(q, {}))[:k]) / k
+        q: sum(judged.get(doc, -1) < 0 for doc in reference.order(run.get(q, {}))[:k])
+        / k
         for q, judged in qrels.items()
     }
     assert values(Unjudged @ k, qrels, run) == expected

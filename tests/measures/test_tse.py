@@ -32,7 +32,9 @@ def parameters(draw: st.DrawFn, n: st.SearchStrategy[int | None]) -> dict[str, A
 @given(collections(), parameters(n=st.none() | st.integers(200, 10**6)))
 def test_tse_is_the_exposure_of_the_last_relevant_document(collection, parameters):
     expected = reference_values(reference.tse, *collection, **parameters)
-    assert values(TSE(**parameters), *collection) == pytest.approx(expected, rel=1e-12, abs=1e-15)
+    assert values(TSE(**parameters), *collection) == pytest.approx(
+        expected, rel=1e-12, abs=1e-15
+    )
 
 
 @pytest.mark.parametrize(
@@ -50,10 +52,14 @@ def test_tse_is_the_exposure_of_the_last_relevant_document(collection, parameter
         ({"rel": 3, "normalize": True}, 0.0),
     ],
 )
-def test_tse_of_a_ranking_that_misses_one_of_two_relevant_documents(parameters, expected):
+def test_tse_of_a_ranking_that_misses_one_of_two_relevant_documents(
+    parameters, expected
+):
     qrels = {"q": {"a": 2, "b": 1}}
     run = {"q": {"x": 3.0, "y": 2.0, "a": 1.0}}
-    assert values(TSE(**parameters), qrels, run) == {"q": pytest.approx(expected, rel=1e-15)}
+    assert values(TSE(**parameters), qrels, run) == {
+        "q": pytest.approx(expected, rel=1e-15)
+    }
 
 
 def test_normalized_tse_is_1_where_best_and_worst_meet():
@@ -63,14 +69,18 @@ def test_normalized_tse_is_1_where_best_and_worst_meet():
 
 def test_n_has_room_for_a_missing_document_right_below_the_ranking():
     with pytest.raises(ValueError, match="n=2 is smaller than rank 3"):
-        values(TSE(n=2, impute="optimistic"), {"q": {"c": 1}}, {"q": {"a": 2.0, "b": 1.0}})
+        values(
+            TSE(n=2, impute="optimistic"), {"q": {"c": 1}}, {"q": {"a": 2.0, "b": 1.0}}
+        )
 
 
 @pytest.mark.parametrize(
     ("exposure", "expected"),
     [("AP", 1 / 4), ("RR", 1 / 4), ("nDCG", 1 / math.log2(5)), ("RBP", 0.3 * 0.7**3)],
 )
-def test_exposures_of_the_last_relevant_document(exposure: str, expected: float) -> None:
+def test_exposures_of_the_last_relevant_document(
+    exposure: str, expected: float
+) -> None:
     qrels = {"q": {"a": 1, "b": 1}}
     run = {"q": {"a": 4.0, "x": 3.0, "y": 2.0, "b": 1.0}}
     value = TSE(exposure=exposure, p=0.7).calc_aggregate(qrels, run)

@@ -25,13 +25,19 @@ def exactly(expected):
 def test_tse_and_lexirecall_on_robust_2003(data, run):
     by_query = data.vectors("robust2003.json")["values"][run]
     expected = {
-        (q, name): value for q, by_measure in by_query.items() for name, value in by_measure.items()
+        (q, name): value
+        for q, by_measure in by_query.items()
+        for name, value in by_measure.items()
     }
     names = {parse_measure(name): name for _, name in expected}
     metrics = PROVIDER.iter_calc(
-        names, data.path("robust2003/qrels.txt.gz"), data.path(f"robust2003/runs/{run}.gz")
+        names,
+        data.path("robust2003/qrels.txt.gz"),
+        data.path(f"robust2003/runs/{run}.gz"),
     )
-    found = {(metric.query_id, names[metric.measure]): metric.value for metric in metrics}
+    found = {
+        (metric.query_id, names[metric.measure]): metric.value for metric in metrics
+    }
     assert {key: found[key] for key in expected} == exactly(expected)
 
 
@@ -90,14 +96,17 @@ def test_toma_on_clef_ehealth_2016(data, run, distance):
         for name in names
     ]
     qrels = reduce(
-        lambda left, right: left.join(right, on=["query_id", "doc_id"], how="left"), labels
+        lambda left, right: left.join(right, on=["query_id", "doc_id"], how="left"),
+        labels,
     )
     measure = (
         "TOMA(aspects={'relevance':2,'trustworthiness':100,'understandability':100},"
         f"distance='{distance}',base='nDCG')@10"
     )
     expected = data.vectors("toma.json")["clef"][measure][run]
-    found = values(parse_measure(measure), qrels, data.path(f"clef-ehealth-2016/runs/{run}.gz"))
+    found = values(
+        parse_measure(measure), qrels, data.path(f"clef-ehealth-2016/runs/{run}.gz")
+    )
     assert {q: found[q] for q in expected} == exactly(expected)
 
 
@@ -105,7 +114,8 @@ def test_toma_on_clef_ehealth_2016(data, run, distance):
 
 ASPECTS = {"relevance": {0: 0, 1: 1, 2: 2, 3: 3}, "correctness": {0: 0, 1: 1.5, 2: 3}}
 LABELS = pd.DataFrame(
-    [("d1", 1, 2), ("d2", 3, 1), ("d3", 3, 0)], columns=["doc_id", "relevance", "correctness"]
+    [("d1", 1, 2), ("d2", 3, 1), ("d3", 3, 0)],
+    columns=["doc_id", "relevance", "correctness"],
 )
 DISTANCES = {"EUCL": "euclidean", "MANH": "manhattan", "CHEB": "chebyshev"}
 
@@ -113,9 +123,12 @@ DISTANCES = {"EUCL": "euclidean", "MANH": "manhattan", "CHEB": "chebyshev"}
 def over_all_rankings(measure):
     """Values of the six rankings of d1, d2, d3 in the order of the table: a query each."""
     rankings = list(itertools.permutations(["d1", "d2", "d3"]))
-    qrels = pd.concat([LABELS.assign(query_id="".join(ranking)) for ranking in rankings])
+    qrels = pd.concat(
+        [LABELS.assign(query_id="".join(ranking)) for ranking in rankings]
+    )
     run = {
-        "".join(ranking): {doc: -float(i) for i, doc in enumerate(ranking)} for ranking in rankings
+        "".join(ranking): {doc: -float(i) for i, doc in enumerate(ranking)}
+        for ranking in rankings
     }
     found = values(measure, qrels, run)
     return [found["".join(ranking)] for ranking in rankings]
@@ -129,7 +142,9 @@ def to_printed_digits(expected):
 @pytest.mark.parametrize("base", ["AP", "nDCG"])
 def test_toma_as_published(data, base, row):
     expected = data.vectors("toma.json")[f"table3_{base}"][row]
-    measure = TOMA(aspects=ASPECTS, distance=DISTANCES[row], base=base, gate="relevance")
+    measure = TOMA(
+        aspects=ASPECTS, distance=DISTANCES[row], base=base, gate="relevance"
+    )
     assert over_all_rankings(measure) == to_printed_digits(expected)
 
 
@@ -143,9 +158,13 @@ def test_toma_as_published(data, base, row):
 )
 def test_cam_and_mm_as_published(data, base, parameters):
     table = data.vectors("toma.json")[f"table3_{base}"]
-    assert over_all_rankings(CAM(aspects=ASPECTS, **parameters)) == to_printed_digits(table["CAM"])
+    assert over_all_rankings(CAM(aspects=ASPECTS, **parameters)) == to_printed_digits(
+        table["CAM"]
+    )
     # The published table prints 1 / sum(1 / base_a), half of MM as it is defined for two aspects.
-    halves = [value / 2 for value in over_all_rankings(MM(aspects=ASPECTS, **parameters))]
+    halves = [
+        value / 2 for value in over_all_rankings(MM(aspects=ASPECTS, **parameters))
+    ]
     assert halves == to_printed_digits(table["MM"])
 
 
@@ -158,14 +177,18 @@ def test_rankings_of_a_collection_tie_in_lexirecall_as_often_as_published(
 ):
     """Two random rankings tie with probability 1 / C(n, m): only where all relevant documents share their ranks."""
     placements = list(itertools.combinations(range(collection), relevant))
-    qrels = {str(placement): {f"d{place}": 1 for place in placement} for placement in placements}
+    qrels = {
+        str(placement): {f"d{place}": 1 for place in placement}
+        for placement in placements
+    }
     run = {
-        query_id: {f"d{place}": -float(place) for place in range(collection)} for query_id in qrels
+        query_id: {f"d{place}": -float(place) for place in range(collection)}
+        for query_id in qrels
     }
     separated = len(set(values(LR, qrels, run).values()))
     assert separated == math.comb(collection, relevant)
 
     published = data.vectors("ties.json")["m=10"]
-    assert {n: 1 / math.comb(int(n.removeprefix("n=")), 10) for n in published} == exactly(
-        {n: of_measures["LR"] for n, of_measures in published.items()}
-    )
+    assert {
+        n: 1 / math.comb(int(n.removeprefix("n=")), 10) for n in published
+    } == exactly({n: of_measures["LR"] for n, of_measures in published.items()})

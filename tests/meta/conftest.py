@@ -19,7 +19,8 @@ def robust(data: Any) -> tuple[Judgments, dict[str, AlignedRun]]:
     judgments = Judgments.from_qrels(data.path("robust2003/qrels.txt.gz"))
     paths = data.folder("robust2003/runs")
     return judgments, {
-        path.rpartition("/")[2].removesuffix(".gz"): align(judgments, path) for path in paths
+        path.rpartition("/")[2].removesuffix(".gz"): align(judgments, path)
+        for path in paths
     }
 
 

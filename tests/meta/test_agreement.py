@@ -32,7 +32,8 @@ def test_agreement_is_counted_over_ordered_pairs_that_the_first_measure_decides(
     queries = sorted(q for q, grades in qrels.items() if max(grades.values()) > 0)
     if not queries:
         with pytest.raises(
-            ValueError, match=r"^agreement: no query of the qrels has a relevant document"
+            ValueError,
+            match=r"^agreement: no query of the qrels has a relevant document",
         ):
             meta.Study(MEASURES, qrels, runs, allow_empty=True).agreement()
         return
@@ -59,11 +60,18 @@ def test_agreement_is_counted_over_ordered_pairs_that_the_first_measure_decides(
         assert row.tied_b == sum(
             a and not b and not c for a, b, c in zip(first, second, back, strict=True)
         )
-        assert row.agree + row.disagree + row.tied_a + row.tied_b + row.tied_both == row.decisions
-        assert np.isnan(row.agreement) if decided == 0 else row.agreement == both / decided
+        assert (
+            row.agree + row.disagree + row.tied_a + row.tied_b + row.tied_both
+            == row.decisions
+        )
+        assert (
+            np.isnan(row.agreement) if decided == 0 else row.agreement == both / decided
+        )
 
 
-def test_a_tie_of_the_first_measure_is_no_decision_and_one_of_the_second_no_agreement() -> None:
+def test_a_tie_of_the_first_measure_is_no_decision_and_one_of_the_second_no_agreement() -> (
+    None
+):
     qrels = {"q": {"a": 1, "b": 1}}
     runs = {  # R@1 ties x and y, TSE ties x and z
         "x": {"q": {"a": 5, "c": 4, "b": 3}},
@@ -71,7 +79,9 @@ def test_a_tie_of_the_first_measure_is_no_decision_and_one_of_the_second_no_agre
         "z": {"q": {"c": 5, "a": 4, "b": 3}},
     }
     table = meta.Study(["R@1", "TSE"], qrels, runs).agreement().set_index("measure_a")
-    assert table.loc["R@1", ["agree", "disagree", "tied_a", "tied_b", "tied_both"]].tolist() == [
+    assert table.loc[
+        "R@1", ["agree", "disagree", "tied_a", "tied_b", "tied_both"]
+    ].tolist() == [
         1,
         0,
         1,
@@ -90,7 +100,11 @@ def test_pairs_that_a_partial_order_leaves_open_are_counted_apart() -> None:
         "z": {"q": {"c": 5, "a": 4, "b": 3}},
     }
     row = meta.Study(["dominance", "lexirecall"], qrels, runs).agreement().iloc[0]
-    assert (row["incomparable"], row["tied_both"], row["agreement_with_ties"]) == (2, 1, 1.0)
+    assert (row["incomparable"], row["tied_both"], row["agreement_with_ties"]) == (
+        2,
+        1,
+        1.0,
+    )
     assert np.isnan(row["agreement"])
 
 
@@ -108,7 +122,9 @@ ROBUST = {
 @pytest.mark.slow
 def test_agreement_with_lexirecall_on_robust_2003(robust: Any) -> None:
     table = meta.Study([*ROBUST, "lexirecall"], *robust).agreement()
-    found = table[table["measure_b"] == "lexirecall"].set_index("measure_a")["agreement"]
+    found = table[table["measure_b"] == "lexirecall"].set_index("measure_a")[
+        "agreement"
+    ]
     assert len(robust[1]) == 17
     assert {name: round(found[name], 3) for name in ROBUST} == ROBUST
 
@@ -118,10 +134,16 @@ def test_agreement_with_lexirecall_on_robust_2003(robust: Any) -> None:
 
 def test_kendall_per_query_is_the_mean_of_those_that_are_defined() -> None:
     qrels, runs = demo.qrels(), demo.runs()
-    table = meta.Study(["AP", "RR", "P@1", "lexirecall"], qrels, runs).per_query_kendall()
+    table = meta.Study(
+        ["AP", "RR", "P@1", "lexirecall"], qrels, runs
+    ).per_query_kendall()
     values = {
         label: np.stack(
-            [irl.evaluate(label, qrels, run)[label].to_numpy() for run in runs.values()], axis=1
+            [
+                irl.evaluate(label, qrels, run)[label].to_numpy()
+                for run in runs.values()
+            ],
+            axis=1,
         )
         for label in ("AP", "RR", "P@1")
     }
@@ -137,4 +159,6 @@ def test_kendall_per_query_is_the_mean_of_those_that_are_defined() -> None:
         assert (row["kendall"], row["smallest"], row["largest"]) == pytest.approx(
             (np.mean(taus), min(taus), max(taus))
         )
-    assert table["queries"].min() < 16  # P@1 gives all runs of some queries the same value
+    assert (
+        table["queries"].min() < 16
+    )  # P@1 gives all runs of some queries the same value

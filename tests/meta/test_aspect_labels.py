@@ -48,7 +48,9 @@ def table_of(topics: list[list[tuple[int, int, int]]]) -> pd.DataFrame:
 
 def value(measure: str, qrels: pd.DataFrame, query: str, order: list[str]) -> float:
     run = {query: {doc: -float(rank) for rank, doc in enumerate(order)}}
-    return float(evaluate({"value": measure}, qrels[qrels["query_id"] == query], run).iloc[0, 0])
+    return float(
+        evaluate({"value": measure}, qrels[qrels["query_id"] == query], run).iloc[0, 0]
+    )
 
 
 @pytest.mark.slow
@@ -58,7 +60,9 @@ def value(measure: str, qrels: pd.DataFrame, query: str, order: list[str]) -> fl
         lambda ts: any(any(map(any, t)) for t in ts)
     )
 )
-def test_the_maximum_is_the_best_of_the_orders_and_below_that_of_all_rankings(topics: Any) -> None:
+def test_the_maximum_is_the_best_of_the_orders_and_below_that_of_all_rankings(
+    topics: Any,
+) -> None:
     qrels = table_of(topics)
     table = reachable_maximum(MEASURES, Judgments.from_qrels(qrels))
     labelled = [f"q{q}" for q, topic in enumerate(topics) if any(map(any, topic))]
@@ -68,14 +72,20 @@ def test_the_maximum_is_the_best_of_the_orders_and_below_that_of_all_rankings(to
     for row in table.itertuples():
         docs = qrels[qrels["query_id"] == row.query_id].set_index("doc_id")[NAMES]
         keys = [
-            lambda d, names=names: [-d[n] for n in names] for names in itertools.permutations(NAMES)
+            lambda d, names=names: [-d[n] for n in names]
+            for names in itertools.permutations(NAMES)
         ]
         keys += [lambda d: -d.sum(), lambda d: -(d**2).sum(), lambda d: -d.max()]
         orders = [
-            sorted(docs.index, key=lambda doc, key=key, docs=docs: (key(docs.loc[doc]), doc))
+            sorted(
+                docs.index,
+                key=lambda doc, key=key, docs=docs: (key(docs.loc[doc]), doc),
+            )
             for key in keys
         ]
-        best = max(value(MEASURES[row.measure], qrels, row.query_id, order) for order in orders)
+        best = max(
+            value(MEASURES[row.measure], qrels, row.query_id, order) for order in orders
+        )
         assert row.value == pytest.approx(best)
         every = (
             value(MEASURES[row.measure], qrels, row.query_id, list(p))
@@ -85,13 +95,18 @@ def test_the_maximum_is_the_best_of_the_orders_and_below_that_of_all_rankings(to
 
 
 def test_the_order_that_reaches_it_is_named() -> None:
-    judgments = Judgments.from_qrels(table_of([[(2, 0, 0), (0, 1, 2)], [(1, 1, 1), (2, 1, 2)]]))
+    judgments = Judgments.from_qrels(
+        table_of([[(2, 0, 0), (0, 1, 2)], [(1, 1, 1), (2, 1, 2)]])
+    )
     table = reachable_maximum(
         ["CAM(aspects={'relevance':2,'quality':1},base='RR')"], judgments
     ).set_index("query_id")
     assert table["value"].tolist() == [0.75, 1]
     assert table.loc["q1", "order"] == "quality > relevance"
-    assert reachable_maximum([f"TOMA({ASPECTS})"], judgments)["value"].tolist() == [1, 1]
+    assert reachable_maximum([f"TOMA({ASPECTS})"], judgments)["value"].tolist() == [
+        1,
+        1,
+    ]
 
 
 @settings(max_examples=25)
@@ -112,9 +127,9 @@ def test_labels_of_the_best_run_document_by_document(topics: Any, data: Any) -> 
         }
         for name in ("one", "two", "three")
     }
-    table = aspects.best_run_labels(Study(MEASURES, qrels, runs, allow_empty=True), k).set_index(
-        ["measure", "rank"]
-    )
+    table = aspects.best_run_labels(
+        Study(MEASURES, qrels, runs, allow_empty=True), k
+    ).set_index(["measure", "rank"])
     total = qrels.set_index(["query_id", "doc_id"])[NAMES].sum(axis=1).to_dict()
     values = {name: evaluate(MEASURES, qrels, run) for name, run in runs.items()}
     for measure in MEASURES:
@@ -131,7 +146,9 @@ def test_labels_of_the_best_run_document_by_document(topics: Any, data: Any) -> 
             assert row["documents"] == len(sums)
             assert row["zero"] == sum(s == 0 for s in sums)
             assert (
-                np.isnan(row["mean"]) if not sums else row["mean"] == pytest.approx(np.mean(sums))
+                np.isnan(row["mean"])
+                if not sums
+                else row["mean"] == pytest.approx(np.mean(sums))
             )
 
 
@@ -152,7 +169,9 @@ def clef(data: Any) -> tuple[Judgments, dict[str, Any]]:
         reduce(lambda a, b: a.join(b, on=["query_id", "doc_id"], how="left"), labels)
     )
     paths = data.folder("clef-ehealth-2016/runs")
-    return judgments, {path.rpartition("/")[2]: align(judgments, path) for path in paths}
+    return judgments, {
+        path.rpartition("/")[2]: align(judgments, path) for path in paths
+    }
 
 
 @pytest.mark.slow
@@ -169,14 +188,25 @@ def test_the_bound_of_cam_and_mm_on_clef_ehealth(clef: Any) -> None:
     found = table.groupby("measure")["value"]
     assert found.mean().round(3)[["CAM nDCG", "MM nDCG"]].tolist() == [0.957, 0.955]
     assert found.min().round(3)[["CAM nDCG", "MM nDCG"]].tolist() == [0.908, 0.903]
-    reached = table.assign(reached=table["value"] > 1 - 1e-12).groupby("measure")["reached"].mean()
-    assert reached.to_dict() == {"CAM nDCG": 0, "MM nDCG": 0, "CAM AP": 0.58, "MM AP": 0.58}
+    reached = (
+        table.assign(reached=table["value"] > 1 - 1e-12)
+        .groupby("measure")["reached"]
+        .mean()
+    )
+    assert reached.to_dict() == {
+        "CAM nDCG": 0,
+        "MM nDCG": 0,
+        "CAM AP": 0.58,
+        "MM AP": 0.58,
+    }
 
 
 def five(base: str, k: int) -> dict[str, str]:
     binary = ",binarize=1" if base == "AP" else ""
     distances = {"EUCL": "euclidean", "MANH": "manhattan", "CHEB": "chebyshev"}
-    means = {name: f"{name}({CLEF_ASPECTS},base='{base}')@{k}" for name in ("CAM", "MM")}
+    means = {
+        name: f"{name}({CLEF_ASPECTS},base='{base}')@{k}" for name in ("CAM", "MM")
+    }
     return means | {
         name: f"TOMA({CLEF_ASPECTS},distance='{distance}',base='{base}'{binary})@{k}"
         for name, distance in distances.items()
@@ -195,18 +225,26 @@ TABLE_6 = {  # mean S, and how often it is 0 in the first quarter; CAM, MM, EUCL
 def test_labels_of_the_best_runs_on_clef_ehealth(clef: Any) -> None:
     """The designs of Maistro et al., CIKM 2021, Tables 5 and 6, on another collection than the paper's."""
     table = pd.concat(
-        [aspects.best_run_labels(Study(five(base, 100), *clef), 100) for base in ("nDCG", "AP")]
+        [
+            aspects.best_run_labels(Study(five(base, 100), *clef), 100)
+            for base in ("nDCG", "AP")
+        ]
     )
     table["sum"] = table["mean"] * table["documents"]
     table["part"] = (table["rank"] - 1) // 25
     parts = table.groupby(["part", "measure"])[["sum", "documents", "zero"]].sum()
     parts["mean"] = parts["sum"] / parts["documents"]
     names = ["CAM", "MM", "EUCL", "MANH", "CHEB"]
-    assert parts["mean"].unstack()[names].round(1).to_numpy().tolist() == list(TABLE_6.values())
+    assert parts["mean"].unstack()[names].round(1).to_numpy().tolist() == list(
+        TABLE_6.values()
+    )
     assert parts.loc[0, "zero"][names].tolist() == [164, 197, 155, 132, 171]
     assert set(parts["documents"]) == {2500}
     top = pd.concat(
-        [aspects.best_run_labels(Study(five(base, 5), *clef), 5) for base in ("nDCG", "AP")]
+        [
+            aspects.best_run_labels(Study(five(base, 5), *clef), 5)
+            for base in ("nDCG", "AP")
+        ]
     )
     assert top.groupby("measure")["zero"].sum()[names].tolist() == [1, 0, 0, 1, 0]
 

@@ -83,7 +83,17 @@ def collection(
 @given(rankings=SOME)
 def test_rankings_score_as_queries_do(rankings: list[Ranking]) -> None:
     measures = parse_measures(
-        ["AP", "AP(rel=2)@3", "nDCG", "R@2", "TSE", "LR", "RBU", "Rprec", "CWL_ERR10(max_rel=2)"]
+        [
+            "AP",
+            "AP(rel=2)@3",
+            "nDCG",
+            "R@2",
+            "TSE",
+            "LR",
+            "RBU",
+            "Rprec",
+            "CWL_ERR10(max_rel=2)",
+        ]
     )
     expected = irl.evaluate(measures, *collection(rankings))
     for name, measure in measures.items():
@@ -94,7 +104,9 @@ def test_rankings_score_as_queries_do(rankings: list[Ranking]) -> None:
 
 @settings(max_examples=30)
 @given(
-    labels=st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), min_size=1, max_size=5),
+    labels=st.lists(
+        st.tuples(st.integers(0, 2), st.integers(0, 2)), min_size=1, max_size=5
+    ),
     retrieved=st.integers(0, 5),
     weights=st.sampled_from([(), (3.0, 1.0)]),
 )
@@ -123,12 +135,16 @@ def test_labels_of_subtopics_score_as_rows_of_the_qrels(
 
 def test_labels_of_named_aspects_are_the_ends_of_their_scales() -> None:
     measure = irl.CAM(aspects={"a": {1: 0, 2: 1, 5: 3}, "relevance": 1}, base="nDCG")
-    qrels = pd.DataFrame({"query_id": "q", "doc_id": ["x", "y"], "relevance": [1, 0], "a": [1, 5]})
+    qrels = pd.DataFrame(
+        {"query_id": "q", "doc_id": ["x", "y"], "relevance": [1, 0], "a": [1, 5]}
+    )
     expected = irl.evaluate(measure, qrels, {"q": {"x": 2, "y": 1}}).iloc[0, 0]
     assert values(measure, [Ranking(((0, 1), (1, 0)))])[0] == pytest.approx(expected)
 
 
-def test_values_do_not_depend_on_how_rankings_are_blocked(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_values_do_not_depend_on_how_rankings_are_blocked(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     rankings = [Ranking((0,) * i + (1,), (1,) * (i % 3)) for i in range(20)]
     whole = values(irl.LR, rankings)
     monkeypatch.setattr("ir_lexirecall.data.alignment._ROWS", 7)
@@ -159,7 +175,9 @@ VIOLATED = {
     ("measure", "violated"),
     [(measure, law) for measure, laws in VIOLATED.items() for law in laws.split(", ")],
 )
-def test_known_violations_are_found(found: pd.DataFrame, measure: str, violated: str) -> None:
+def test_known_violations_are_found(
+    found: pd.DataFrame, measure: str, violated: str
+) -> None:
     row = found.loc[measure, violated]
     assert row["result"] == "fails"
     assert "[" in row["counterexample"]
@@ -170,7 +188,8 @@ def test_known_violations_are_found(found: pd.DataFrame, measure: str, violated:
     "measure", ["AP", "nDCG", "nDCG@10", "R@5", "RR", "RBP(p=0.8)", "TSE", "LR", "RBU"]
 )
 @pytest.mark.parametrize(
-    "proven", ["swap", "replacement", "increasing in swapping up", "decreasing in nonrelevance"]
+    "proven",
+    ["swap", "replacement", "increasing in swapping up", "decreasing in nonrelevance"],
 )
 def test_utility_oriented_measures_never_fall_by_swap_or_replacement(
     found: pd.DataFrame, measure: str, proven: str
@@ -191,14 +210,22 @@ def test_rank_biased_utility_meets_all_ten_constraints_by_one_reading_of_the_las
 
 def test_a_document_below_can_outweigh_the_heavier_subtopic() -> None:
     """As the paper prints aspect relevance, with weights of .4 and .6, RBU violates it."""
-    rows = [("q", "h", 1, "t", 0.6), ("q", "l", 1, "u", 0.4), ("q", "below", 1, "t", 0.6)]
-    qrels = pd.DataFrame(rows, columns=["query_id", "doc_id", "relevance", "subtopic_id", "weight"])
+    rows = [
+        ("q", "h", 1, "t", 0.6),
+        ("q", "l", 1, "u", 0.4),
+        ("q", "below", 1, "t", 0.6),
+    ]
+    qrels = pd.DataFrame(
+        rows, columns=["query_id", "doc_id", "relevance", "subtopic_id", "weight"]
+    )
     measure = "RBU(p=0.8,e=0,gain='linear',max_rel=2)"
     first = {
         doc: evaluate(measure, qrels, {"q": {doc: 2.0, "below": 1.0}}).loc["q", measure]
         for doc in "hl"
     }
-    assert first == pytest.approx({"h": 0.8 * 0.3 + 0.64 * 0.15, "l": 0.8 * 0.2 + 0.64 * 0.3})
+    assert first == pytest.approx(
+        {"h": 0.8 * 0.3 + 0.64 * 0.15, "l": 0.8 * 0.2 + 0.64 * 0.3}
+    )
     assert first["h"] < first["l"]
 
 
@@ -223,16 +250,23 @@ def test_counterexamples_are_true_by_the_reference(measure: str) -> None:
     rows = rows[
         (rows["result"] == "fails")
         & (rows["source"] != "Moffat 2013")  # about depths
-        & ~rows["counterexample"].str.contains(r"\+|moves up|no order|not 1", regex=True)
+        & ~rows["counterexample"].str.contains(
+            r"\+|moves up|no order|not 1", regex=True
+        )
     ]
     assert len(rows) >= 8
     for row in rows.itertuples():
-        first, second = (parsed(text) for text in re.findall(r"\[(.*?)\]", row.counterexample))
+        first, second = (
+            parsed(text) for text in re.findall(r"\[(.*?)\]", row.counterexample)
+        )
         scores = irl.evaluate(measure, *collection([first, second])).iloc[:, 0].tolist()
         assert scores[0] <= scores[1], row.property
         strict = next(law for law in PROPERTIES if law.name == row.property).strict
         assert strict or scores[0] < scores[1]
-        topics = [sorted([*ranking.retrieved, *ranking.missing]) for ranking in (first, second)]
+        topics = [
+            sorted([*ranking.retrieved, *ranking.missing])
+            for ranking in (first, second)
+        ]
         assert (
             topics[0] == topics[1] or row.property == "localization"
         )  # both rankings are of one topic
@@ -275,7 +309,12 @@ TABLE_8 = {  # marks of: recall-level metrics, those with z > 0, TSE, LR; None: 
     "prefix invariance": (0, 0, 0, 0),
     "localization": (0, 0, 0, None),
 }
-MEMBERS = (["RR", "AP", "nDCG", "RBP(p=0.8)"], ["AP", "nDCG", "RBP(p=0.8)"], ["TSE"], ["LR"])
+MEMBERS = (
+    ["RR", "AP", "nDCG", "RBP(p=0.8)"],
+    ["AP", "nDCG", "RBP(p=0.8)"],
+    ["TSE"],
+    ["LR"],
+)
 
 
 @pytest.mark.slow
@@ -325,26 +364,34 @@ def at_depth(measure: str, row: tuple[int, ...], missing: int, k: int) -> float:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("measure", ["P", "R", "RR", "AP", "nDCG", "TSE", "LR"])
-def test_moffats_properties_by_plain_loops(measure: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_moffats_properties_by_plain_loops(
+    measure: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     has = dict.fromkeys(["monotonicity", "convergence", "top-weightedness"], True)
     for row in itertools.product((0, 1), repeat=4):
         for k, missing in itertools.product((1, 2, 3), (0, 1)):
             if not any(row) and not missing:
                 continue
             value = at_depth(measure, row, missing, k)
-            has["monotonicity"] &= value <= at_depth(measure, row, missing, k + 1) + 1e-12
+            has["monotonicity"] &= (
+                value <= at_depth(measure, row, missing, k + 1) + 1e-12
+            )
             for i, j in itertools.combinations(range(4), 2):
                 if row[i] < row[j] and i < k:
                     name = "convergence" if j >= k else "top-weightedness"
                     after = list(row)
                     after[i], after[j] = row[j], row[i]
-                    has[name] &= at_depth(measure, tuple(after), missing, k) > value + 1e-12
+                    has[name] &= (
+                        at_depth(measure, tuple(after), missing, k) > value + 1e-12
+                    )
     search_only(monkeypatch, *has)
     results = axioms(f"{measure}@7", size=4, cases=0).set_index("property")["result"]
     assert (results == "holds").to_dict() == has
 
 
-def test_completeness_of_a_users_measure_is_not_declared(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_completeness_of_a_users_measure_is_not_declared(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     search_only(monkeypatch, "Moffat's completeness")
 
     class OfAUser(irl.Measure, register=False):
@@ -364,13 +411,26 @@ def test_every_measure_declared_complete_exists() -> None:
     assert known >= moffat.WITHOUT_RELEVANT
 
 
-DIAZ_MEASURES = ["AP", "nDCG", "R@2", "P@2", "RR", "TSE", "LR", "Rprec", "RBP(p=0.8)", "NumRet"]
+DIAZ_MEASURES = [
+    "AP",
+    "nDCG",
+    "R@2",
+    "P@2",
+    "RR",
+    "TSE",
+    "LR",
+    "Rprec",
+    "RBP(p=0.8)",
+    "NumRet",
+]
 
 
 def verdicts_of_diaz(measure: str, size: int) -> dict[str, bool]:
     """Whether each property holds, by plain loops over all rankings of up to so many documents."""
     known: dict[Any, float] = {}
-    cases: list[tuple[str, list[tuple[int, Ranking]]]] = []  # sums that must not be negative
+    cases: list[
+        tuple[str, list[tuple[int, Ranking]]]
+    ] = []  # sums that must not be negative
     cutoff = int(measure[2:]) if measure[1:2] == "@" else 0
     for length in range(1, size + 1):
         for row in itertools.product((0, 1), repeat=length):
@@ -379,20 +439,36 @@ def verdicts_of_diaz(measure: str, size: int) -> dict[str, bool]:
                 one, two = Ranking((*row, 0), missing), Ranking((*row, 1), missing)
                 without = Ranking(row, (*missing, 0)), Ranking(row, (*missing, 1))
                 for longer, shorter in ((one, without[0]), (two, without[1])):
-                    cases.append(("increasing in retrieval size", [(1, longer), (-1, shorter)]))
-                cases.append(("decreasing in nonrelevance", [(1, without[0]), (-1, one)]))
+                    cases.append(
+                        ("increasing in retrieval size", [(1, longer), (-1, shorter)])
+                    )
+                cases.append(
+                    ("decreasing in nonrelevance", [(1, without[0]), (-1, one)])
+                )
                 cases.append(("increasing in relevance", [(1, two), (-1, without[1])]))
                 for i in range(length):
-                    other = Ranking((*row[:i], 1 - row[i], *row[i + 1 :]), (row[i], *missing))
+                    other = Ranking(
+                        (*row[:i], 1 - row[i], *row[i + 1 :]), (row[i], *missing)
+                    )
                     same = Ranking(row, (1 - row[i], *missing))
                     if i >= max(1, cutoff):
-                        cases += [("suffix invariance", [(s, other), (-s, same)]) for s in (1, -1)]
-                        cases += [("localization", [(s, other), (-s, same)]) for s in (1, -1)]
+                        cases += [
+                            ("suffix invariance", [(s, other), (-s, same)])
+                            for s in (1, -1)
+                        ]
+                        cases += [
+                            ("localization", [(s, other), (-s, same)]) for s in (1, -1)
+                        ]
                     if i < length - 1:
-                        cases += [("prefix invariance", [(s, other), (-s, same)]) for s in (1, -1)]
+                        cases += [
+                            ("prefix invariance", [(s, other), (-s, same)])
+                            for s in (1, -1)
+                        ]
                     if row[i] == 0 and missing:
                         up = Ranking((*row[:i], 1, *row[i + 1 :]), (0,))
-                        cases.append(("increasing in swapping up", [(1, up), (-1, ranking)]))
+                        cases.append(
+                            ("increasing in swapping up", [(1, up), (-1, ranking)])
+                        )
                     for j in range(i + 1, length):
                         if row[i] < row[j]:
                             swapped = [*row]
@@ -400,7 +476,10 @@ def verdicts_of_diaz(measure: str, size: int) -> dict[str, bool]:
                             cases.append(
                                 (
                                     "increasing in swapping up",
-                                    [(1, Ranking(tuple(swapped), missing)), (-1, ranking)],
+                                    [
+                                        (1, Ranking(tuple(swapped), missing)),
+                                        (-1, ranking),
+                                    ],
                                 )
                             )
                     if i >= 2 and row[i - 2 : i + 1] == (0, 0, 1):
@@ -408,10 +487,15 @@ def verdicts_of_diaz(measure: str, size: int) -> dict[str, bool]:
                             Ranking((*row[: i - 2], *step, *row[i + 1 :]), missing)
                             for step in ((0, 1, 0), (1, 0, 0))
                         ]
-                        cases.append(("concavity", [(1, steps[1]), (-2, steps[0]), (1, ranking)]))
+                        cases.append(
+                            ("concavity", [(1, steps[1]), (-2, steps[0]), (1, ranking)])
+                        )
                 if length >= cutoff and 1 in (*row, *missing):
                     cases += [
-                        ("localization", [(s, Ranking(row, (*missing, 1))), (-s, ranking)])
+                        (
+                            "localization",
+                            [(s, Ranking(row, (*missing, 1))), (-s, ranking)],
+                        )
                         for s in (1, -1)
                     ]
     rankings = list({ranking for _, terms in cases for _, ranking in terms})
@@ -441,7 +525,9 @@ def test_properties_of_diaz_et_al_over_all_small_rankings(
     assert {name: table[name] == "holds" for name in expected} == expected
 
 
-def test_a_measure_that_is_no_number_without_relevant_documents_is_not_complete() -> None:
+def test_a_measure_that_is_no_number_without_relevant_documents_is_not_complete() -> (
+    None
+):
     class Undefined(irl.Measure, register=False):
         """Precision of a user who needs a relevant document in the topic."""
 
@@ -449,7 +535,9 @@ def test_a_measure_that_is_no_number_without_relevant_documents_is_not_complete(
 
         def score(self, run: AlignedRun) -> Any:
             return np.where(
-                run.judgments.m() > 0, run.relevant().r / np.maximum(run.judgments.m(), 1), np.nan
+                run.judgments.m() > 0,
+                run.relevant().r / np.maximum(run.judgments.m(), 1),
+                np.nan,
             )
 
     row = axioms(Undefined(), size=3, cases=0).set_index("property").loc["completeness"]
@@ -474,7 +562,9 @@ def constraint_values(
             for t, grade in enumerate(label if several else (label,)):  # type: ignore[arg-type]
                 rows.append((f"q{q}", f"d{i}", grade, f"t{t}", float(weights[t])))
         run[f"q{q}"] = {f"d{i}": -float(i) for i in range(len(ranking.retrieved))}
-    qrels = pd.DataFrame(rows, columns=["query_id", "doc_id", "relevance", "subtopic_id", "weight"])
+    qrels = pd.DataFrame(
+        rows, columns=["query_id", "doc_id", "relevance", "subtopic_id", "weight"]
+    )
     scores = irl.evaluate(measure, qrels, run).iloc[:, 0]
     return {ranking: scores[f"q{q}"] for q, ranking in enumerate(rankings)}
 
@@ -487,10 +577,15 @@ def holds_for_all(
     weights: Any = (1, 1),
 ) -> bool:
     """Whether the first ranking of every pair scores more (or not less)."""
-    value = constraint_values(measure, list({r for pair in pairs for r in pair}), weights)
+    value = constraint_values(
+        measure, list({r for pair in pairs for r in pair}), weights
+    )
     differences = [value[a] - value[b] for a, b in pairs]
     tolerance = [1e-14 * max(abs(value[a]), abs(value[b])) for a, b in pairs]
-    return all(d > t if strict else d >= -t for d, t in zip(differences, tolerance, strict=True))
+    return all(
+        d > t if strict else d >= -t
+        for d, t in zip(differences, tolerance, strict=True)
+    )
 
 
 def rankings_of(size: int, labels: Any) -> Iterator[tuple[Any, ...]]:
@@ -518,7 +613,10 @@ def brute_force_constraints(near_0: str, partial: str, full: str) -> dict[str, b
         for i, j in itertools.combinations(range(len(row) - 1), 2):
             if row[i] == row[j] < row[i + 1] == row[j + 1]:
                 deepness.append(
-                    (Ranking(exchanged(row, i, i + 1)), Ranking(exchanged(row, j, j + 1)))
+                    (
+                        Ranking(exchanged(row, i, i + 1)),
+                        Ranking(exchanged(row, j, j + 1)),
+                    )
                 )
         if any(row):
             confidence.append((Ranking(row, (0,)), Ranking((*row, 0))))
@@ -562,13 +660,17 @@ def brute_force_constraints(near_0: str, partial: str, full: str) -> dict[str, b
                 )
             )
     verdict["redundancy"] = holds_for_all(partial, redundancy)
-    verdict["monotonic redundancy"] = holds_for_all(near_0.replace(str(NEAR_0), "2000"), monotonic)
+    verdict["monotonic redundancy"] = holds_for_all(
+        near_0.replace(str(NEAR_0), "2000"), monotonic
+    )
     saturation = [
         (Ranking((*row, (2, 0)), ((g, 0),)), Ranking((*row, (2, 0), (g, 0))))
         for row in [(), *rankings_of(3, [(0, 0), (1, 0), (2, 0), (0, 1), (0, 2)])]
         for g in (1, 2)
     ]
-    verdict["aspect relevance saturation"] = holds_for_all(full, saturation, strict=False)
+    verdict["aspect relevance saturation"] = holds_for_all(
+        full, saturation, strict=False
+    )
     weightier = [
         tuple(
             Ranking(((0, 0),) * above + (d,) + ((0, 0),) * below, (d[::-1],))
@@ -583,10 +685,14 @@ def brute_force_constraints(near_0: str, partial: str, full: str) -> dict[str, b
     )
     as_printed = [
         tuple(
-            Ranking(((0, 0),) * above + (d,) + below, (d[::-1], *lacking)) for d in ((g, 0), (0, g))
+            Ranking(((0, 0),) * above + (d,) + below, (d[::-1], *lacking))
+            for d in ((g, 0), (0, g))
         )
         for above in range(3)
-        for below in [(), *rankings_of(3 - above, [(0, 0), (1, 0), (2, 0), (0, 1), (0, 2)])]
+        for below in [
+            (),
+            *rankings_of(3 - above, [(0, 0), (1, 0), (2, 0), (0, 1), (0, 2)]),
+        ]
         for lacking in ((), ((2, 0), (2, 0)))
         for g in (1, 2)
     ]
@@ -612,7 +718,9 @@ def test_the_ten_constraints_over_all_small_rankings(
     parameters: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """``RBU(p=0.99)`` holds all ten for any e > 0, aspect relevance unseen elsewhere, and closeness from p > 3/4 on."""
-    scales = [f"RBU({parameters},gain='linear',max_rel={top})" for top in (NEAR_0, 4, 2)]
+    scales = [
+        f"RBU({parameters},gain='linear',max_rel={top})" for top in (NEAR_0, 4, 2)
+    ]
     expected = brute_force_constraints(*scales)
     search_only(monkeypatch, *expected)
     assert len(expected) == 11
@@ -621,15 +729,22 @@ def test_the_ten_constraints_over_all_small_rankings(
     p, e = (float(part.partition("=")[2]) for part in parameters.split(","))
     lacking = {name for name, holds in expected.items() if not holds}
     close = {"closeness threshold"} if p <= 0.75 else set()
-    assert lacking == close | {"aspect relevance"} | ({"confidence"} if e == 0 else set())
+    assert lacking == close | {"aspect relevance"} | (
+        {"confidence"} if e == 0 else set()
+    )
 
 
-@pytest.mark.parametrize("measure", ["AP", "nDCG", "RR", "P@5", "ERR_IA@20", "alpha_nDCG@20", "LR"])
+@pytest.mark.parametrize(
+    "measure", ["AP", "nDCG", "RR", "P@5", "ERR_IA@20", "alpha_nDCG@20", "LR"]
+)
 def test_the_constraints_of_measures_without_a_scale(
     measure: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """On the few rankings of plain loops, nothing breaks that ``check`` lets hold."""
-    if measure in ("ERR_IA@20", "alpha_nDCG@20") and importlib.util.find_spec("pyndeval") is None:
+    if (
+        measure in ("ERR_IA@20", "alpha_nDCG@20")
+        and importlib.util.find_spec("pyndeval") is None
+    ):
         pytest.skip("pyndeval is not installed")
     expected = brute_force_constraints(measure, measure, measure)
     search_only(monkeypatch, *expected)
@@ -641,7 +756,9 @@ def test_the_constraints_of_measures_without_a_scale(
 # -- the search ------------------------------------------------------------------------------------
 
 
-def test_gains_are_scaled_where_a_constraint_asks_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_gains_are_scaled_where_a_constraint_asks_for_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     search_only(monkeypatch, "priority", "aspect relevance saturation", "strict swap")
     search = axioms("CWL_ERR10(max_rel=1)", cases=0).set_index("property")["search"]
     assert search["priority"].endswith("; gains near 0 where the measure has a scale")
@@ -670,15 +787,15 @@ def test_what_breaks_at_the_cutoff_only_is_found(
     for name in broken_there:
         assert found.loc[name, "result"] == "fails"
         assert f"4 documents across rank {cutoff} (" in found.loc[name, "search"]
-    broken = (
-        f"[0x{cutoff} 1 0] scores 0, not more than [0x{cutoff + 1} 1], 0 (reaches below the cutoff)"
-    )
+    broken = f"[0x{cutoff} 1 0] scores 0, not more than [0x{cutoff + 1} 1], 0 (reaches below the cutoff)"
     assert found.loc["priority", "counterexample"] == broken
     for name in proven:
         assert found.loc[name, "result"] == "holds"
     search_only(monkeypatch, "strict replacement")
     assert (
-        axioms(f"P@{cutoff}", cases=0).set_index("property").loc["strict replacement", "result"]
+        axioms(f"P@{cutoff}", cases=0)
+        .set_index("property")
+        .loc["strict replacement", "result"]
         == "fails"
     )
 
@@ -688,7 +805,11 @@ def test_the_deepness_threshold_may_be_thousands_of_documents(
 ) -> None:
     search_only(monkeypatch, "deepness threshold")
     for measure in ("RBP(p=0.999)", "P@5000"):  # p^n < 1 - p from n = 6,905 on
-        row = axioms(measure, size=1, cases=0).set_index("property").loc["deepness threshold"]
+        row = (
+            axioms(measure, size=1, cases=0)
+            .set_index("property")
+            .loc["deepness threshold"]
+        )
         assert (row["result"], row["search"].partition(";")[0]) == (
             "holds",
             "n = 1, 2, 4, ..., 32768",
@@ -699,7 +820,9 @@ def test_tiny_values_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     search_only(monkeypatch, "strict swap", "priority")
     found = axioms("RBP(p=0.05)", size=3, cases=0).set_index("property")
     assert found.loc["strict swap", "result"] == "holds"
-    tiny = axioms("RBP(p=0.001)", size=8, cases=0).set_index("property")["counterexample"]
+    tiny = axioms("RBP(p=0.001)", size=8, cases=0).set_index("property")[
+        "counterexample"
+    ]
     assert "[0x7 1]" not in tiny["priority"]  # 1e-21 is more than 0
 
 
@@ -719,7 +842,10 @@ def test_values_that_are_no_numbers_are_refused() -> None:
 def test_grades_and_size_are_as_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     search_only(monkeypatch, "strict swap", "confidence")
     graded = axioms("AP", grades=[0, 1, 2], size=3, cases=0).set_index("property")
-    assert graded.loc["strict swap", "counterexample"] == "[2 1] scores 1, not more than [1 2], 1"
+    assert (
+        graded.loc["strict swap", "counterexample"]
+        == "[2 1] scores 1, not more than [1 2], 1"
+    )
     assert graded.loc["strict swap", "search"].startswith("exhaustive to size 3")
     assert (
         axioms("AP(rel=2)", size=2, cases=0)
@@ -734,5 +860,7 @@ def test_a_measure_of_a_small_collection_is_searched_within_it() -> None:
     results = axioms("TSE(n=12,exposure='linear')", cases=20).set_index("property")
     assert results.loc["swap", "result"] == "holds"
     assert results.loc["swap", "search"].endswith("of size 9 to 10")
-    assert results.loc["deepness threshold", "search"].startswith("n = 1, 2, 4, ..., 4;")
+    assert results.loc["deepness threshold", "search"].startswith(
+        "n = 1, 2, 4, ..., 4;"
+    )
     assert results.loc["realizability", "search"] == "m = 1 to 12"

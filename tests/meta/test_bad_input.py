@@ -19,7 +19,14 @@ COLLECTION = {
     "runs": {"x": {"q": {"a": 1.0}}, "y": RUN},
 }
 DEFAULTS: dict[str, dict[str, Any]] = {
-    "simulate_rankings": {"n": 100, "m": 5, "depth": 10, "queries": 3, "systems": 2, "seed": 0},
+    "simulate_rankings": {
+        "n": 100,
+        "m": 5,
+        "depth": 10,
+        "queries": 3,
+        "systems": 2,
+        "seed": 0,
+    },
     "tie_probabilities": {"n": 3, "m": 1},
     "orientation": {"measures": "AP", "n": 9, "m": 1},
     "balancing_index": {"measures": "AP", "n": 5},
@@ -47,7 +54,9 @@ BAD: dict[str, list[tuple[dict[str, Any], str]]] = {
         ({"runs": {"r": RUN}}, "at least 2 runs are needed, not 1"),
         ({"rel": 3}, "no query of the qrels has a relevant document"),
     ],
-    "agreement": [({"measures": "AP"}, "at least 2 different measures are needed, not 1")],
+    "agreement": [
+        ({"measures": "AP"}, "at least 2 different measures are needed, not 1")
+    ],
     "correlation": [
         ({"measures": ["AP"]}, "at least 2 different measures are needed, not 1"),
         ({"by": "topics"}, "unknown by 'topics'; choose from values, runs"),
@@ -92,7 +101,10 @@ BAD: dict[str, list[tuple[dict[str, Any], str]]] = {
             ({"fractions": bad}, "fractions must be numbers between 0 and 1")
             for bad in ([1.5], [], 0.5, [None], [NAN])
         ),
-        ({"policy": "depth"}, "unknown policy 'depth'; choose from random, pool, frequency"),
+        (
+            {"policy": "depth"},
+            "unknown policy 'depth'; choose from random, pool, frequency",
+        ),
         ({"n_samples": 0}, "n_samples"),
         ({"seed": -1}, "seed"),
     ],
@@ -103,7 +115,10 @@ BAD: dict[str, list[tuple[dict[str, Any], str]]] = {
         ({"fractions": [1.5]}, "fractions must be numbers between 0 and 1"),
     ],
     "balancing_index": [
-        ({"top": 1, "lowest": 2}, "lowest relevant grade, 2, is above the top grade, 1"),
+        (
+            {"top": 1, "lowest": 2},
+            "lowest relevant grade, 2, is above the top grade, 1",
+        ),
         ({"top": 0}, "lowest must be a number above 0, not 0"),
         ({"top": "a", "lowest": 1}, "top must be a number above 0, not 'a'"),
         ({"measures": "CAM(aspects={'a':1})"}, "judges several aspects"),
@@ -116,7 +131,9 @@ BAD: dict[str, list[tuple[dict[str, Any], str]]] = {
         ({"measures": []}, "no measure is named"),
         ({"m": 0}, "m must be an integer of at least 1, not 0"),
     ],
-    "interval_scale": [({"measures": "AP", "n": 13}, "n must be an integer from 1 to 12, not 13")],
+    "interval_scale": [
+        ({"measures": "AP", "n": 13}, "n must be an integer from 1 to 12, not 13")
+    ],
     "tie_probabilities": [
         ({"m": 4}, "m=4 relevant documents do not fit into n=3"),
         ({"n": 0}, "n must be an integer of at least 1, not 0"),
@@ -132,18 +149,27 @@ BAD: dict[str, list[tuple[dict[str, Any], str]]] = {
         ({"queries": True}, "queries must be"),
         ({"seed": -1}, "seed must be"),
         *(({"systems": bad}, "systems must be") for bad in ("a", 2.5)),
-        ({"systems": {"a": 1e-320}}, "quality of a must be a number of at least 1e-300"),
+        (
+            {"systems": {"a": 1e-320}},
+            "quality of a must be a number of at least 1e-300",
+        ),
         ({"systems": {"a": NAN}}, "quality of a must be"),
         *(
             ({"m": bad}, "m must be an integer from 1 to 100, not 101")
             for bad in (101, range(5, 102))
         ),
-        *(({"m": bad}, "m must be an integer from 1") for bad in (1.5, range(0), range(5), "ab")),
+        *(
+            ({"m": bad}, "m must be an integer from 1")
+            for bad in (1.5, range(0), range(5), "ab")
+        ),
     ],
     "axioms": [
         ({"measures": "nothing"}, "unknown measure 'nothing'"),
         ({"measures": "CWL_ERR10"}, "max_rel"),
-        ({"measures": "CWL_ERR10(max_rel=1)", "grades": [0, 1, 2], "size": 3}, "above max_rel=1"),
+        (
+            {"measures": "CWL_ERR10(max_rel=1)", "grades": [0, 1, 2], "size": 3},
+            "above max_rel=1",
+        ),
         *(
             ({"grades": bad}, "grades must be 0 and some larger integers")
             for bad in ([1, 2], [0, 1.5], 5)
@@ -157,7 +183,8 @@ BAD: dict[str, list[tuple[dict[str, Any], str]]] = {
 
 
 @pytest.mark.parametrize(
-    ("name", "changes", "message"), [(name, *case) for name, cases in BAD.items() for case in cases]
+    ("name", "changes", "message"),
+    [(name, *case) for name, cases in BAD.items() for case in cases],
 )
 def test_bad_input_is_named(name: str, changes: dict[str, Any], message: str) -> None:
     arguments = DEFAULTS.get(name, {}) | changes
@@ -167,12 +194,16 @@ def test_bad_input_is_named(name: str, changes: dict[str, Any], message: str) ->
 
 
 @pytest.mark.parametrize(("changes", "message"), OF_STUDIES)
-def test_bad_input_of_all_studies_is_named(changes: dict[str, Any], message: str) -> None:
+def test_bad_input_of_all_studies_is_named(
+    changes: dict[str, Any], message: str
+) -> None:
     with pytest.raises(ValueError, match=f"^Study: .*{message}"):
         studied("degrade", **COLLECTION | changes)
 
 
 def test_an_unknown_option_of_a_study_says_where_it_belongs() -> None:
-    message = r"^Study: unexpected argument 'cutoff'; write it into the name of a preference"
+    message = (
+        r"^Study: unexpected argument 'cutoff'; write it into the name of a preference"
+    )
     with pytest.raises(TypeError, match=message):
         meta.Study(**COLLECTION, cutoff=10)

@@ -30,13 +30,19 @@ def test_known_balancing_indices() -> None:
 
 @pytest.mark.parametrize(("top", "lowest"), [(1, 1), (3, 2), (4, 1)])
 @pytest.mark.parametrize(
-    ("p", "lengths"), [("0.8", [1, 2, 3, 10, 30, 60]), ("0.05", [1, 5]), ("0.5", [1, 2, 3, 10, 30])]
+    ("p", "lengths"),
+    [("0.8", [1, 2, 3, 10, 30, 60]), ("0.05", [1, 5]), ("0.5", [1, 2, 3, 10, 30])],
 )
-def test_graded_rbp_by_its_geometric_sum(p: str, lengths: list[int], top: int, lowest: int) -> None:
+def test_graded_rbp_by_its_geometric_sum(
+    p: str, lengths: list[int], top: int, lowest: int
+) -> None:
     """Up to the lengths at which floats lose p^n."""
     share = Fraction(p)
     for n in lengths:
-        tail = {b: lowest * sum(share ** (i - 1) for i in range(b, n + 1)) for b in range(1, n + 1)}
+        tail = {
+            b: lowest * sum(share ** (i - 1) for i in range(b, n + 1))
+            for b in range(1, n + 1)
+        }
         expected = max((b for b, value in tail.items() if value >= top), default=0)
         assert index(f"RBP(p={p})", n, top=top, lowest=lowest) == expected
 
@@ -48,14 +54,26 @@ def tails_outweigh(measure: str, n: int, top: int, lowest: int) -> list[bool]:
     one = {"top": 0.0} | {f"x{i}": -float(i) for i in range(1, n)}
     run = {"0": one}
     for b in range(1, n + 1):
-        run[str(b)] = {(f"d{i}" if i >= b - 1 else f"x{i}"): -float(i) for i in range(n)}
+        run[str(b)] = {
+            (f"d{i}" if i >= b - 1 else f"x{i}"): -float(i) for i in range(n)
+        }
     values = evaluate(measure, qrels, run).iloc[:, 0]
     return [values[str(b)] >= values["0"] - 1e-12 for b in range(1, n + 1)]
 
 
 @pytest.mark.parametrize(
     "measure",
-    ["AP", "nDCG", "ERR", "RBP(p=0.8)", "LR", "TSE", "R@3", "CWL_ERR10(max_rel=4)", "Bpref"],
+    [
+        "AP",
+        "nDCG",
+        "ERR",
+        "RBP(p=0.8)",
+        "LR",
+        "TSE",
+        "R@3",
+        "CWL_ERR10(max_rel=4)",
+        "Bpref",
+    ],
 )
 @pytest.mark.parametrize(("top", "lowest"), [(1, 1), (3, 1), (4, 3)])
 def test_the_balancing_index_is_the_last_rank_at_which_a_tail_outweighs_the_top(
@@ -63,15 +81,21 @@ def test_the_balancing_index_is_the_last_rank_at_which_a_tail_outweighs_the_top(
 ) -> None:
     for n in (1, 2, 5, 11):
         outweighed = [
-            b for b, enough in enumerate(tails_outweigh(measure, n, top, lowest), start=1) if enough
+            b
+            for b, enough in enumerate(tails_outweigh(measure, n, top, lowest), start=1)
+            if enough
         ]
-        assert index(measure, n, top=top, lowest=lowest) == max(outweighed, default=0), n
+        assert index(measure, n, top=top, lowest=lowest) == max(
+            outweighed, default=0
+        ), n
 
 
 def test_the_older_ndcg_balances_as_its_base_says() -> None:
     """Base 2 of the older form and log2(i + 1) agree; base 10 counts ten ranks in full."""
     n = [5, 10, 20, 50, 100]
-    table = balancing_index(["nDCG", "nDCG_JK(a=2)", "nDCG_JK(a=10)"], n).groupby("measure")["B"]
+    table = balancing_index(["nDCG", "nDCG_JK(a=2)", "nDCG_JK(a=10)"], n).groupby(
+        "measure"
+    )["B"]
     assert {name: column.tolist() for name, column in table} == {
         "nDCG": [3, 7, 16, 45, 94],
         "nDCG_JK(a=2)": [3, 7, 16, 45, 94],
@@ -79,20 +103,32 @@ def test_the_older_ndcg_balances_as_its_base_says() -> None:
     }
 
 
-def test_a_binary_measure_that_wants_more_than_the_lowest_grade_is_never_balanced() -> None:
+def test_a_binary_measure_that_wants_more_than_the_lowest_grade_is_never_balanced() -> (
+    None
+):
     assert index("AP(rel=2)", 10, top=2, lowest=1) == 0
     assert index("AP(rel=3)", 10, top=2, lowest=1) == 10  # both score nothing
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 7, 20])
 def test_the_balancing_index_of_ap_by_its_definition(n: int) -> None:
-    tail = {b: sum(Fraction(i - b + 1, i) for i in range(b, n + 1)) for b in range(1, n + 1)}
+    tail = {
+        b: sum(Fraction(i - b + 1, i) for i in range(b, n + 1)) for b in range(1, n + 1)
+    }
     assert index("AP", n) == max(b for b, value in tail.items() if value >= 1)
 
 
 # Ferrante, Ferro, Maistro, ICTIR 2015, Figure 1 (a), whose curves are not printed as numbers: an independent computation.
 FIGURE_1A = {
-    "RBP(p=0.5)": [1, 1, 1, 1, 2, 2, 2],  # 1 in exact arithmetic: floats lose p^n from n = 41 on
+    "RBP(p=0.5)": [
+        1,
+        1,
+        1,
+        1,
+        2,
+        2,
+        2,
+    ],  # 1 in exact arithmetic: floats lose p^n from n = 41 on
     "RBP(p=0.8)": [3, 6, 7, 8, 8, 8, 8],
     "RBP(p=0.95)": [4, 9, 18, 19, 41, 57, 59],
     "nDCG": [3, 7, 16, 17, 45, 94, 193],

@@ -39,7 +39,9 @@ def top_weighted_kendall(x, y):
     return (tau(places(x, y)) + tau(places(y, x))) / 2
 
 
-@given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=2, max_size=12))
+@given(
+    st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=2, max_size=12)
+)
 def test_top_weighted_kendall_pair_by_pair(points):
     x, y = (np.array(each, dtype=float) for each in zip(*points, strict=True))
     found = coefficient_of("top_weighted_kendall", x, y)
@@ -58,8 +60,12 @@ def test_coefficients_of_scores_and_of_means(collection, by):
         ("nDCG@5", "LR"),
     ]
     for row in table.to_dict("records"):
-        x, y = (values_of(row[name], *collection) for name in ("measure_a", "measure_b"))
-        x, y = (each.T.ravel() if by == "values" else each.mean(axis=0) for each in (x, y))
+        x, y = (
+            values_of(row[name], *collection) for name in ("measure_a", "measure_b")
+        )
+        x, y = (
+            each.T.ravel() if by == "values" else each.mean(axis=0) for each in (x, y)
+        )
         assert row["points"] == len(x)
         assert row["pearson"] == pytest.approx(np.corrcoef(x, y)[0, 1])
         assert row["spearman"] == pytest.approx(stats.spearmanr(x, y)[0])
@@ -69,10 +75,17 @@ def test_coefficients_of_scores_and_of_means(collection, by):
 
 def test_a_preference_counts_as_its_mean_against_all_others(collection):
     qrels, runs = collection
-    [row] = Study(["LR", "lexirecall"], qrels, runs).correlation(by="runs").to_dict("records")
+    [row] = (
+        Study(["LR", "lexirecall"], qrels, runs)
+        .correlation(by="runs")
+        .to_dict("records")
+    )
     means = compare(qrels, runs, "lexirecall").per_query().mean()
     own = pd.Series(
-        {name: evaluate("LR", qrels, run, aggregate=True)["LR"] for name, run in runs.items()}
+        {
+            name: evaluate("LR", qrels, run, aggregate=True)["LR"]
+            for name, run in runs.items()
+        }
     )
     assert row["pearson"] == pytest.approx(np.corrcoef(means, own)[0, 1])
 

@@ -52,7 +52,9 @@ def removals(fractions, policy="random", n_samples=1, seed=0, runs=RUNS, qrels=Q
             (judgments.query_ids[judgments.query[doc]], judgments.doc_ids[doc])
             for doc in np.flatnonzero(removed)
         }
-        for fraction, sample, removed in samples_of(decisions, fractions, policy, n_samples, seed)
+        for fraction, sample, removed in samples_of(
+            decisions, fractions, policy, n_samples, seed
+        )
     }
 
 
@@ -60,10 +62,21 @@ def per_query(removed):
     return {q: sum(query == q for query, _ in removed) for q in QRELS}
 
 
-@given(st.floats(0, 1), st.sampled_from(["random", "pool", "frequency"]), st.integers(0, 50))
-def test_the_fraction_of_each_query_goes_and_at_least_one_label_stays(fraction, policy, seed):
+@given(
+    st.floats(0, 1),
+    st.sampled_from(["random", "pool", "frequency"]),
+    st.integers(0, 50),
+)
+def test_the_fraction_of_each_query_goes_and_at_least_one_label_stays(
+    fraction, policy, seed
+):
     [removed] = removals([fraction], policy, seed=seed).values()
-    relevant = {(q, doc) for q, docs in QRELS.items() for doc, grade in docs.items() if grade >= 1}
+    relevant = {
+        (q, doc)
+        for q, docs in QRELS.items()
+        for doc, grade in docs.items()
+        if grade >= 1
+    }
     assert removed <= relevant
     for q, count in per_query(removed).items():
         m = sum(query == q for query, _ in relevant)
@@ -86,7 +99,10 @@ def test_the_pool_loses_its_deepest_documents_first_and_what_nobody_retrieved_be
         assert {doc for q, doc in removed[0.25, sample] if q == "q1"} == {"e"}
         assert {doc for q, doc in removed[0.5, sample]} == {"e", "b", "a"}
         assert ("q2", "a") in removed[0.5, sample]
-    last = {frozenset(doc for q, doc in removed[0.75, sample] if q == "q1") for sample in range(20)}
+    last = {
+        frozenset(doc for q, doc in removed[0.75, sample] if q == "q1")
+        for sample in range(20)
+    }
     assert last == {frozenset("eba"), frozenset("ebc")}  # equals at random
     unfound = {"x": run_of("ab"), "y": run_of("ba")}
     assert removals([0.5], "pool", runs=unfound)[0.5, 0] >= {("q1", "c"), ("q1", "e")}
@@ -110,9 +126,12 @@ def test_what_the_fewest_runs_retrieve_loses_its_label_first():
 def expected_rows(label, qrels, runs, fraction, removed):
     """Shares of decisions by evaluating qrels without the labels from the start."""
     degraded = {
-        q: {d: 0 if (q, d) in removed else g for d, g in docs.items()} for q, docs in qrels.items()
+        q: {d: 0 if (q, d) in removed else g for d, g in docs.items()}
+        for q, docs in qrels.items()
     }
-    with_relevant = [q for q, docs in qrels.items() if any(g >= 1 for g in docs.values())]
+    with_relevant = [
+        q for q, docs in qrels.items() if any(g >= 1 for g in docs.values())
+    ]
 
     def values(labels):
         if label in ("lexirecall", "rpp"):
@@ -131,7 +150,9 @@ def expected_rows(label, qrels, runs, fraction, removed):
             return np.sign(pd.DataFrame(of_pairs)).to_numpy().ravel()
         each = values(labels)
         pairs = itertools.combinations(runs, 2)
-        table = pd.DataFrame({(a, b): np.sign((each[a] - each[b]).round(12)) for a, b in pairs})
+        table = pd.DataFrame(
+            {(a, b): np.sign((each[a] - each[b]).round(12)) for a, b in pairs}
+        )
         return table.to_numpy().ravel()
 
     before, after = decisions(qrels), decisions(degraded)
@@ -150,23 +171,38 @@ def expected_rows(label, qrels, runs, fraction, removed):
     "label", ["LR", "TSE", "AP", "nDCG@3", "Bpref", "R@2", "lexirecall", "rpp"]
 )
 def test_ties_and_agreement_are_those_of_qrels_without_the_labels(label, policy):
-    table = Study(label, QRELS, RUNS).degrade([0, 0.5, 0.75], policy=policy, n_samples=2, seed=7)
+    table = Study(label, QRELS, RUNS).degrade(
+        [0, 0.5, 0.75], policy=policy, n_samples=2, seed=7
+    )
     removed = removals([0, 0.5, 0.75], policy, 2, 7)
     assert len(table) == 6
     for row in table.to_dict("records"):
         gone = removed[row["fraction"], row["sample"]]
         assert row["removed"] == len(gone)
         expected = expected_rows(label, QRELS, RUNS, row["fraction"], gone)
-        assert {name: row[name] for name in expected} == pytest.approx(expected, nan_ok=True)
+        assert {name: row[name] for name in expected} == pytest.approx(
+            expected, nan_ok=True
+        )
 
 
 def test_labels_of_all_aspects_go():
     qrels = pd.DataFrame(
-        {"query_id": "q", "doc_id": ["a", "b", "c"], "relevance": [1, 2, 1], "quality": [1, 1, 0]}
+        {
+            "query_id": "q",
+            "doc_id": ["a", "b", "c"],
+            "relevance": [1, 2, 1],
+            "quality": [1, 1, 0],
+        }
     )
-    judgments = without_labels(Judgments.from_qrels(qrels), np.array([True, False, False]))
+    judgments = without_labels(
+        Judgments.from_qrels(qrels), np.array([True, False, False])
+    )
     assert judgments.grade.tolist() == [0, 2, 1]
-    assert np.nan_to_num(judgments.labels(["quality"])["quality"], nan=0).tolist() == [0, 1, 0]
+    assert np.nan_to_num(judgments.labels(["quality"])["quality"], nan=0).tolist() == [
+        0,
+        1,
+        0,
+    ]
     run = {"q": {"a": 3.0, "b": 2.0, "c": 1.0}}
     by_hand = qrels.assign(relevance=[0, 2, 1], quality=[0, 1, 0])
     for measure in (
@@ -174,16 +210,18 @@ def test_labels_of_all_aspects_go():
         "CAM(aspects={'relevance':2,'quality':1})",
     ):
         expected = evaluate(measure, by_hand, run)[measure].tolist()
-        assert scoring.values(parse_measure(measure), align(judgments, run)) == pytest.approx(
-            expected
-        )
+        assert scoring.values(
+            parse_measure(measure), align(judgments, run)
+        ) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("policy", ["random", "pool"])
 def test_aggregates_are_the_means_over_samples(policy):
     options = {"policy": policy, "n_samples": 3, "seed": 2}
     table = Study(["LR", "lexirecall"], QRELS, RUNS).degrade([0.2, 0.7], **options)
-    means = Study(["LR", "lexirecall"], QRELS, RUNS).degrade([0.2, 0.7], aggregate=True, **options)
+    means = Study(["LR", "lexirecall"], QRELS, RUNS).degrade(
+        [0.2, 0.7], aggregate=True, **options
+    )
     assert means[["measure", "fraction"]].apply(tuple, axis=1).tolist() == [
         ("LR", 0.2),
         ("LR", 0.7),
@@ -191,7 +229,11 @@ def test_aggregates_are_the_means_over_samples(policy):
         ("lexirecall", 0.7),
     ]
     for row in means.itertuples():
-        rows = table[(table["measure"] == row.measure) & (table["fraction"] == row.fraction)]
+        rows = table[
+            (table["measure"] == row.measure) & (table["fraction"] == row.fraction)
+        ]
         for column in ("removed", "ties", "agreement", "reversals", "kendall"):
-            assert getattr(row, column) == pytest.approx(rows[column].mean(), nan_ok=True)
+            assert getattr(row, column) == pytest.approx(
+                rows[column].mean(), nan_ok=True
+            )
     assert means.attrs == table.attrs

@@ -53,7 +53,9 @@ def made_up(
         runs[f"run{s}"] = {
             q: [
                 f"d{i}"
-                for i in np.argsort(-0.3 * s * (np.arange(40) < 8) - rng.normal(size=40))[:depth]
+                for i in np.argsort(
+                    -0.3 * s * (np.arange(40) < 8) - rng.normal(size=40)
+                )[:depth]
             ]
             for q in qrels
         }
@@ -65,7 +67,8 @@ def systems(depth: int = 25) -> object:
     judgments = Judgments.from_qrels(qrels)
     aligned = {
         name: align(
-            judgments, {q: {d: -float(i) for i, d in enumerate(docs)} for q, docs in run.items()}
+            judgments,
+            {q: {d: -float(i) for i, d in enumerate(docs)} for q, docs in run.items()},
         )
         for name, run in runs.items()
     }
@@ -82,14 +85,17 @@ def test_which_labels_go(script: ModuleType) -> None:
     assert (pool == (relevant & (ranks > 3))).all()
     assert pool.any()
     reverse, *again = engine().missing(some, "reverse", 3, 5)
-    assert any((other != reverse).any() for other in again)  # equally high ones are drawn
+    assert any(
+        (other != reverse).any() for other in again
+    )  # equally high ones are drawn
     randoms = [*engine().missing(some, "random", 3, 5)]
     assert len(randoms) == 5
     assert (randoms[0] != randoms[1]).any()
     for removed in (reverse, *randoms):
         assert not (removed & ~relevant).any()
         assert (
-            np.bincount(query[removed], minlength=12) == np.bincount(query[pool], minlength=12)
+            np.bincount(query[removed], minlength=12)
+            == np.bincount(query[pool], minlength=12)
         ).all()
     for q in range(12):
         here = relevant & (query == q)
@@ -132,7 +138,9 @@ def test_a_cell_counts_what_is_lost_and_kept(script: ModuleType) -> None:
     (removed,) = engine().missing(some, "pool", 3, 1)
     fewer = study.with_judgments(without_labels(some.judgments, removed))  # type: ignore[attr-defined]
     x, after = (engine().differences(of, "AP", study.queries) for of in (study, fewer))
-    before, still = (stats.ttest_1samp(of, 0, axis=1).pvalue < 0.01 for of in (x, after))
+    before, still = (
+        stats.ttest_1samp(of, 0, axis=1).pvalue < 0.01 for of in (x, after)
+    )
     cell = lost.cells["pool", 3, "AP"]
     assert cell.significant == before.sum() > 0
     assert cell.lost[0] == (before & ~still).sum() / before.sum()
@@ -149,9 +157,13 @@ def test_all_groups_are_left_out(script: ModuleType) -> None:
     ranks = {name: engine().pool_depth(some, [name]) for name in study.names}
     a, b = study.pairs
     kept = []
-    full = without_labels(judgments, relevant & (np.min(list(ranks.values()), axis=0) > 3))
+    full = without_labels(
+        judgments, relevant & (np.min(list(ranks.values()), axis=0) > 3)
+    )
     for run, name in enumerate(study.names):
-        others = np.min([rank for other, rank in ranks.items() if other != name], axis=0)
+        others = np.min(
+            [rank for other, rank in ranks.items() if other != name], axis=0
+        )
         fewer = without_labels(full, others > 3)
         x, after = (
             engine().differences(study.with_judgments(of), "AP", study.queries)[
@@ -160,7 +172,9 @@ def test_all_groups_are_left_out(script: ModuleType) -> None:
             for of in (full, fewer)
         )
         kept.append((np.sign(x) == np.sign(after))[x != 0])
-    assert lost.cells["left out", 3, "AP"].decided[0] == pytest.approx(np.concatenate(kept).mean())
+    assert lost.cells["left out", 3, "AP"].decided[0] == pytest.approx(
+        np.concatenate(kept).mean()
+    )
 
 
 def test_the_error_of_the_draws_is_that_of_the_outcome_and_of_the_difference(
@@ -169,18 +183,27 @@ def test_the_error_of_the_draws_is_that_of_the_outcome_and_of_the_difference(
     lost = engine().study_of(
         systems(), places=[("random", 3), ("pool", 3)], samples=6, n_resamples=5
     )
-    draws = {measure: lost.cells["random", 3, measure].draws for measure in ("lexirecall", "AP")}
+    draws = {
+        measure: lost.cells["random", 3, measure].draws
+        for measure in ("lexirecall", "AP")
+    }
     for outcome in ("lost", "decided"):
         of_lr, of_ap = (draws[measure][outcome] for measure in draws)
         assert of_lr.shape == (6,)
-        assert lost.values(outcome, "random", 3, "lexirecall")[0] == pytest.approx(of_lr.mean())
+        assert lost.values(outcome, "random", 3, "lexirecall")[0] == pytest.approx(
+            of_lr.mean()
+        )
         assert lost.error(outcome, "random", 3, "lexirecall") == stats.sem(of_lr)
-        assert lost.error(outcome, "random", 3, "lexirecall", "AP") == stats.sem(of_lr - of_ap)
+        assert lost.error(outcome, "random", 3, "lexirecall", "AP") == stats.sem(
+            of_lr - of_ap
+        )
         assert lost.error(outcome, "pool", 3, "lexirecall", "AP") == 0
     assert lost.error("lost", "random", 3, "lexirecall") != lost.error(
         "decided", "random", 3, "lexirecall"
     )
-    once = engine().study_of(systems(), places=[("random", 3)], samples=1, n_resamples=5)
+    once = engine().study_of(
+        systems(), places=[("random", 3)], samples=1, n_resamples=5
+    )
     found = engine().Estimate(0.3, 0.2, 0.4)
     assert found.depends_on_draws(
         lambda moved: moved.side, once.error("decided", "random", 3, "AP")
@@ -199,7 +222,10 @@ def test_intervals_hold_together(script: ModuleType) -> None:
         for _ in range(100):
             of_groups, of_queries = (
                 np.concatenate(
-                    [np.ones((1, size)), rng.multinomial(size, np.full(size, 1 / size), size=200)]
+                    [
+                        np.ones((1, size)),
+                        rng.multinomial(size, np.full(size, 1 / size), size=200),
+                    ]
                 )
                 for size in (groups, 30)
             )
@@ -210,10 +236,12 @@ def test_intervals_hold_together(script: ModuleType) -> None:
                 x = 0.3 * (u + (v[a] + v[b])[:, None]) + rng.normal(size=(len(a), 30))
                 with np.errstate(invalid="ignore"):
                     values.append(
-                        ((weight @ x) * of_queries).sum(axis=1) / (weight.sum(axis=1) * 30)
+                        ((weight @ x) * of_queries).sum(axis=1)
+                        / (weight.sum(axis=1) * 30)
                     )
             held += all(
-                found.low <= 0 <= found.high for found in engine().simultaneous(values, groups)
+                found.low <= 0 <= found.high
+                for found in engine().simultaneous(values, groups)
             )
         assert held >= 90
 
@@ -234,7 +262,10 @@ def test_the_verdict_on_a_declared_contrast(script: ModuleType) -> None:
 
 def test_the_declared_family_is_small_and_has_directions(script: ModuleType) -> None:
     assert len(script.CONFIRMED) <= 8
-    assert all(abs(contrast.direction) == 1 and contrast.least > 0 for contrast in script.CONFIRMED)
+    assert all(
+        abs(contrast.direction) == 1 and contrast.least > 0
+        for contrast in script.CONFIRMED
+    )
     assert len(set(map(str, script.CONFIRMED))) == len(script.CONFIRMED)
 
 
@@ -276,7 +307,9 @@ def test_a_folder_of_ones_own(
     assert len(re.findall(r"needs 3 collections", printed)) == 5
 
 
-def test_a_folder_that_lacks_something_is_refused(script: ModuleType, tmp_path: Path) -> None:
+def test_a_folder_that_lacks_something_is_refused(
+    script: ModuleType, tmp_path: Path
+) -> None:
     with pytest.raises(SystemExit, match=r"gone: no such folder"):
         script.main(["--confirm", str(tmp_path / "gone")])
     with pytest.raises(SystemExit, match=r"no qrels.txt.gz"):
@@ -295,7 +328,10 @@ def test_a_folder_that_lacks_something_is_refused(script: ModuleType, tmp_path: 
     ("line", "said"),
     [
         ("q Q0 d 2 0.5 one", "line 2: run one, query q: document d a second time"),
-        ("q Q0 e 2 one", "line 2: expected 'query Q0 document rank score tag', got 'q Q0 e 2 one'"),
+        (
+            "q Q0 e 2 one",
+            "line 2: expected 'query Q0 document rank score tag', got 'q Q0 e 2 one'",
+        ),
         ("q Q0 e 2 high one", "got 'q Q0 e 2 high one'"),
         (
             "q Q0 e 2 nan one",
@@ -303,7 +339,9 @@ def test_a_folder_that_lacks_something_is_refused(script: ModuleType, tmp_path: 
         ),
     ],
 )
-def test_a_bad_line_is_named(script: ModuleType, line: str, said: str, tmp_path: Path) -> None:
+def test_a_bad_line_is_named(
+    script: ModuleType, line: str, said: str, tmp_path: Path
+) -> None:
     for name, text in {
         "qrels.txt.gz": "q 0 d 1\n",
         "runs.gz": f"q Q0 d 1 1.0 one\n{line}\n",
@@ -338,12 +376,15 @@ def test_pages_say_how_the_confirmation_came_out(script: ModuleType) -> None:
     record = json.loads(script.RECORDED.read_text(encoding="utf-8"))
     counts = script.counted(found["rows"] for found in record["confirmed"].values())
     assert counts == {"holds": 4, "fails": 16, "cannot tell": 3, "skipped": 1}
-    page = (PAPERS.parents[1] / "ir_lexirecall" / "pt_docs" / "judging.rst").read_text("utf-8")
+    page = (PAPERS.parents[1] / "ir_lexirecall" / "pt_docs" / "judging.rst").read_text(
+        "utf-8"
+    )
     readme = (PAPERS.parent / "README.md").read_text("utf-8")
     for text in (script.__doc__, page, readme):
         words = " ".join(text.split())
         assert f"of 23 tests, {script.count_sentence(counts)}" in words.replace(
-            "of 23 tests on TREC-8, TREC-COVID (round 5) and CLEF eHealth 2015,", "of 23 tests,"
+            "of 23 tests on TREC-8, TREC-COVID (round 5) and CLEF eHealth 2015,",
+            "of 23 tests,",
         ).replace("16 fail and 3", "16 fail, 3")
         assert "needs deep pools" not in words
         assert "mostly failed" in words.replace("**", "")
@@ -365,7 +406,10 @@ def test_a_recorded_verdict_follows_from_its_interval(script: ModuleType) -> Non
 
 def test_holding_and_failing_are_mirror_images(script: ModuleType) -> None:
     contrast = script.Declared("decided", "pool", 10, -1, 0.03)
-    lenient, shown = script.Estimate(-0.04, -0.06, -0.01), script.Estimate(-0.04, -0.05, -0.03)
+    lenient, shown = (
+        script.Estimate(-0.04, -0.06, -0.01),
+        script.Estimate(-0.04, -0.05, -0.03),
+    )
     assert [contrast.verdict(lenient), contrast.verdict(shown)] == ["holds", "holds"]
     assert [contrast.is_shown(lenient), contrast.is_shown(shown)] == [False, True]
     row = {"contrast": str(script.CONFIRMED[0]), "verdict": "holds", **vars(lenient)}
@@ -378,7 +422,9 @@ def test_teams_come_from_a_file(script: ModuleType, tmp_path: Path) -> None:
     write_made_up(tmp_path, "runs.gz")
     runs = list(script.own(tmp_path).runs)
     path = tmp_path / "teams.csv"
-    path.write_text("run,group\n" + "".join(f"{run},team{i % 2}\n" for i, run in enumerate(runs)))
+    path.write_text(
+        "run,group\n" + "".join(f"{run},team{i % 2}\n" for i, run in enumerate(runs))
+    )
     assert set(script.own(tmp_path, path).groups.values()) == {"team0", "team1"}
     for text, reason in {
         "name,group\na,b\n": "no column 'run'",
@@ -398,9 +444,9 @@ def test_the_manuscripts_numbers_are_those_of_the_record(
 ) -> None:
     sys.modules["write"].main(["--out", str(tmp_path), "--no-figure"])
     for name in ("numbers.tex", "tables.tex"):
-        assert (tmp_path / name).read_text(encoding="utf-8") == (MANUSCRIPT / name).read_text(
-            encoding="utf-8"
-        ), name
+        assert (tmp_path / name).read_text(encoding="utf-8") == (
+            MANUSCRIPT / name
+        ).read_text(encoding="utf-8"), name
 
 
 def test_the_manuscript_has_no_number_of_its_own(script: ModuleType) -> None:
@@ -408,13 +454,19 @@ def test_the_manuscript_has_no_number_of_its_own(script: ModuleType) -> None:
     body = text.split("\\begin{document}")[1].split("\\begin{thebibliography}")[0]
     assert re.findall(r"\d", body) == []
     words = "three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|fifty|hundred|thousand"
-    assert re.findall(rf"\b(?:{words})\b", re.sub(r"\\[A-Za-z]+", "", body), re.IGNORECASE) == []
+    assert (
+        re.findall(rf"\b(?:{words})\b", re.sub(r"\\[A-Za-z]+", "", body), re.IGNORECASE)
+        == []
+    )
     defined = set(
         re.findall(
-            r"\\newcommand\{\\(\w+)\}", (MANUSCRIPT / "numbers.tex").read_text(encoding="utf-8")
+            r"\\newcommand\{\\(\w+)\}",
+            (MANUSCRIPT / "numbers.tex").read_text(encoding="utf-8"),
         )
     )
-    used = {name for name in re.findall(r"\\([A-Z]\w+)", body) if name not in ("Delta",)}
+    used = {
+        name for name in re.findall(r"\\([A-Z]\w+)", body) if name not in ("Delta",)
+    }
     assert used <= defined
     assert len(used) > 40
 
@@ -427,9 +479,12 @@ def test_what_is_declared_is_what_the_manuscript_lists(script: ModuleType) -> No
 
 
 @pytest.mark.parametrize(
-    ("verdict", "outcome"), [("fails", "mostly failed"), ("holds", "mostly held"), ("", "little")]
+    ("verdict", "outcome"),
+    [("fails", "mostly failed"), ("holds", "mostly held"), ("", "little")],
 )
-def test_the_title_follows_the_outcome(script: ModuleType, verdict: str, outcome: str) -> None:
+def test_the_title_follows_the_outcome(
+    script: ModuleType, verdict: str, outcome: str
+) -> None:
     counts = {"holds": 1, "fails": 1, "cannot tell": 3, "skipped": 0}
     counts |= {verdict: 9} if verdict else {}
     assert outcome in sys.modules["write"].outcome_of(counts)
@@ -439,21 +494,27 @@ def test_an_untested_manuscript_says_so(script: ModuleType) -> None:
     record = json.loads(script.RECORDED.read_text(encoding="utf-8")) | {"confirmed": {}}
     macros = sys.modules["write"].numbers(record)
     assert macros["ConfirmedOutcome"] == "an exploratory study"
-    assert macros["ConfirmedAbstract"] == "The declared contrasts have not been tested yet."
+    assert (
+        macros["ConfirmedAbstract"]
+        == "The declared contrasts have not been tested yet."
+    )
 
 
 CONTRASTS = [
     row["contrast"]
-    for row in json.loads((PAPERS / "missing_labels_recorded.json").read_text(encoding="utf-8"))[
-        "confirmed"
-    ]["trec8-adhoc"]["rows"]
+    for row in json.loads(
+        (PAPERS / "missing_labels_recorded.json").read_text(encoding="utf-8")
+    )["confirmed"]["trec8-adhoc"]["rows"]
 ]
 
 
 def with_three_confirmed(record: dict[str, Any]) -> dict[str, Any]:
     """The record with every verdict there is, in three made-up collections."""
     keys = ("verdict", "value", "low", "high", "too_small")
-    told = [("holds", -0.1, -0.15, -0.05, False), ("fails", -0.01, -0.015, -0.005, True)]
+    told = [
+        ("holds", -0.1, -0.15, -0.05, False),
+        ("fails", -0.01, -0.015, -0.005, True),
+    ]
     told.append(("cannot tell", 0.1, -0.1, 0.3, False))
     kinds: list[dict[str, Any]] = [
         dict(zip(keys, one, strict=True)) | {"depends_on_draws": True} for one in told
@@ -465,7 +526,8 @@ def with_three_confirmed(record: dict[str, Any]) -> dict[str, Any]:
             "told": name,
             "sizes": sizes,
             "rows": [
-                {"contrast": CONTRASTS[i], **kinds[(i + j) % 4]} for i in range(len(CONTRASTS))
+                {"contrast": CONTRASTS[i], **kinds[(i + j) % 4]}
+                for i in range(len(CONTRASTS))
             ],
         }
         for j, name in enumerate(
@@ -497,7 +559,9 @@ def test_the_manuscript_builds(
 ) -> None:
     shutil.copy(MANUSCRIPT / "paper.tex", tmp_path)
     if tested:
-        record = with_three_confirmed(json.loads(script.RECORDED.read_text(encoding="utf-8")))
+        record = with_three_confirmed(
+            json.loads(script.RECORDED.read_text(encoding="utf-8"))
+        )
         (tmp_path / "record.json").write_text(json.dumps(record), encoding="utf-8")
         monkeypatch.setattr(sys.modules["write"], "RECORDED", tmp_path / "record.json")
     sys.modules["write"].main(["--out", str(tmp_path)])
@@ -510,5 +574,7 @@ def test_the_manuscript_builds(
     assert int(re.search(r"\((\d+) pages", log)[1]) <= 5  # type: ignore[index]
     assert "undefined" not in log
     assert [
-        float(wide) for wide in re.findall(r"Overfull \\hbox \(([\d.]+)pt", log) if float(wide) > 2
+        float(wide)
+        for wide in re.findall(r"Overfull \\hbox \(([\d.]+)pt", log)
+        if float(wide) > 2
     ] == []

@@ -17,7 +17,9 @@ from ir_lexirecall.measures.declaration import REGISTRY, Measure
 
 def brute_force(value: object, n: int) -> tuple[int, float, float]:
     """Different values of all rankings of n documents, and the smallest and the largest step; ``value`` of the relevance by rank."""
-    steps = np.diff(sorted({round(value(ranking), 12) for ranking in product((0, 1), repeat=n)}))  # type: ignore[operator]
+    steps = np.diff(
+        sorted({round(value(ranking), 12) for ranking in product((0, 1), repeat=n)})
+    )  # type: ignore[operator]
     return len(steps) + 1, steps.min(), steps.max()
 
 
@@ -35,7 +37,10 @@ def test_steps_are_those_between_the_values_of_all_rankings(n: int) -> None:
         assert found.loc[
             measure, ["values", "smallest_step", "largest_step"]
         ].tolist() == pytest.approx(brute_force(formula, n))
-    assert found.index[found["equally_spaced"]].tolist() == [f"R@{n}", "RBP(p=0.5,rel=1)"]
+    assert found.index[found["equally_spaced"]].tolist() == [
+        f"R@{n}",
+        "RBP(p=0.5,rel=1)",
+    ]
     assert found.loc[f"R@{n}", "ratio"] == pytest.approx(1)
 
 
@@ -55,7 +60,9 @@ def test_fewer_than_three_values_have_no_steps_to_compare(measure: str) -> None:
     assert np.isnan(row["interval"])
 
 
-def interval_by_definition(order: str, n: int, m: int, value: Callable[..., float]) -> bool:
+def interval_by_definition(
+    order: str, n: int, m: int, value: Callable[..., float]
+) -> bool:
     """Whether the value is affine in the position along every maximal chain of the order."""
     rankings = [y for y in product((0, 1), repeat=n) if sum(y) <= m]
 
@@ -95,15 +102,23 @@ def test_interval_is_affine_along_every_maximal_chain(order: str, m: int) -> Non
     found = meta.interval_scale(list(FORMULAS), 4, m, order=order).set_index("measure")
     assert found["order"].unique().tolist() == [order]
     for measure, formula in FORMULAS.items():
-        assert found.loc[measure, "interval"] == interval_by_definition(order, 4, m, formula)
+        assert found.loc[measure, "interval"] == interval_by_definition(
+            order, 4, m, formula
+        )
 
 
 def test_a_measure_may_be_an_interval_scale_on_one_order_only() -> None:
     found = {
-        order: meta.interval_scale(["P@4", "RBP(p=0.5,rel=1)"], 4, order=order)["interval"].tolist()
+        order: meta.interval_scale(["P@4", "RBP(p=0.5,rel=1)"], 4, order=order)[
+            "interval"
+        ].tolist()
         for order in ("top", "swaps", "relevant")
     }
-    assert found == {"top": [False, True], "swaps": [False, False], "relevant": [True, False]}
+    assert found == {
+        "top": [False, True],
+        "swaps": [False, False],
+        "relevant": [True, False],
+    }
 
 
 class SumOfRanks(Measure):
@@ -113,7 +128,9 @@ class SumOfRanks(Measure):
 
     def score(self, run: AlignedRun) -> Floats:
         relevant = run.relevant()
-        return np.bincount(relevant.query, 5.0 - relevant.rank, minlength=len(relevant.m))
+        return np.bincount(
+            relevant.query, 5.0 - relevant.rank, minlength=len(relevant.m)
+        )
 
 
 del REGISTRY["SumOfRanks"]  # other tests look at all measures of the library
@@ -135,7 +152,11 @@ def test_fewer_relevant_documents() -> None:
 
 
 def test_bad_orders() -> None:
-    with pytest.raises(ValueError, match="interval_scale: order must be one of 'top', 'swaps'"):
+    with pytest.raises(
+        ValueError, match="interval_scale: order must be one of 'top', 'swaps'"
+    ):
         meta.interval_scale("AP", order="bottom")
-    with pytest.raises(ValueError, match="interval_scale: m must be an integer of at least 1"):
+    with pytest.raises(
+        ValueError, match="interval_scale: m must be an integer of at least 1"
+    ):
         meta.interval_scale("AP", m=0)

@@ -36,11 +36,17 @@ def script() -> ModuleType:
 def made_up(teams: int = 10, queries: int = 12) -> tuple[Any, Any]:
     """Queries with 30 to 52 relevant of 160 documents, and a run or two of each team."""
     rng = np.random.default_rng(3)
-    qrels = {f"q{q}": {f"d{i}": int(i < 30 + 2 * q) for i in range(160)} for q in range(queries)}
+    qrels = {
+        f"q{q}": {f"d{i}": int(i < 30 + 2 * q) for i in range(160)}
+        for q in range(queries)
+    }
     names = [f"team{t}-{r}" for t in range(teams) for r in range(1 + t % 2)]
     runs = {
         name: {
-            q: {f"d{i}": -float(p) for p, i in enumerate(np.argsort(noise(rng, n, labels))[:120])}
+            q: {
+                f"d{i}": -float(p)
+                for p, i in enumerate(np.argsort(noise(rng, n, labels))[:120])
+            }
             for q, labels in qrels.items()
         }
         for n, name in enumerate(names)
@@ -49,7 +55,9 @@ def made_up(teams: int = 10, queries: int = 12) -> tuple[Any, Any]:
 
 
 def noise(rng: np.random.Generator, skill: int, labels: dict[str, int]) -> np.ndarray:
-    return rng.normal(size=len(labels)) - (0.3 + 0.05 * skill) * np.array(list(labels.values()))
+    return rng.normal(size=len(labels)) - (0.3 + 0.05 * skill) * np.array(
+        list(labels.values())
+    )
 
 
 def systems(teams: int = 10) -> Any:
@@ -57,15 +65,22 @@ def systems(teams: int = 10) -> Any:
     judgments = Judgments.from_qrels(qrels)
     aligned = {name: align(judgments, run) for name, run in runs.items()}
     groups = {name: name.partition("-")[0] for name in runs}
-    return sys.modules["label_loss"].Systems("made up", "simulated", judgments, aligned, groups)
+    return sys.modules["label_loss"].Systems(
+        "made up", "simulated", judgments, aligned, groups
+    )
 
 
 def test_wins_that_a_sign_test_needs(script: ModuleType) -> None:
     assert doctest.testmod(script).failed == 0
     for n, needed in enumerate(script.least_wins(40).tolist()):
-        p = [stats.binomtest(k, n).pvalue if n else 1.0 for k in range((n + 1) // 2, n + 1)]
+        p = [
+            stats.binomtest(k, n).pvalue if n else 1.0
+            for k in range((n + 1) // 2, n + 1)
+        ]
         significant = [
-            k for k, value in zip(range((n + 1) // 2, n + 1), p, strict=True) if value < 0.01
+            k
+            for k, value in zip(range((n + 1) // 2, n + 1), p, strict=True)
+            if value < 0.01
         ]
         assert needed == min(significant, default=n + 1)
 
@@ -77,11 +92,15 @@ def test_pools_of_teams_that_were_drawn(script: ModuleType) -> None:
     pools = dict(script.draw_pools(some, teams, np.random.default_rng(0)))
     drawn = [run for runs in teams.values() for run in runs]
     reached = sys.modules["label_loss"].pool_depth(some, drawn) <= 10
-    assert (pools["all"] >= (relevant & ~reached)).all()  # one run of each cannot reach more
+    assert (
+        pools["all"] >= (relevant & ~reached)
+    ).all()  # one run of each cannot reach more
     assert (pools["few"] >= pools["all"]).all()
     assert pools["few"].sum() > pools["all"].sum() > 0
     query = some.judgments.query
-    assert (np.bincount(query[pools["random"]]) == np.bincount(query[pools["all"]])).all()
+    assert (
+        np.bincount(query[pools["random"]]) == np.bincount(query[pools["all"]])
+    ).all()
     assert (pools["random"] != pools["all"]).any()
 
 
@@ -98,7 +117,10 @@ def test_shares_are_counted_pair_by_pair_and_query_by_query(script: ModuleType) 
         before, after = tester.before[label], tester.signs(fewer, label)
         found = script.outcomes(before, after, resample, topics)
         for topic, chosen in topics.items():
-            weight = resample.pair_weight[:, None] * (resample.query_weight[3] * chosen)[None]
+            weight = (
+                resample.pair_weight[:, None]
+                * (resample.query_weight[3] * chosen)[None]
+            )
             kept, decided = (
                 sum(
                     weight[pair, q]
@@ -112,7 +134,9 @@ def test_shares_are_counted_pair_by_pair_and_query_by_query(script: ModuleType) 
         lost = conclusions = 0.0
         for pair in range(pairs):
             earlier, later = (
-                significant(np.repeat(signs[pair], resample.query_weight[3].astype(int)))
+                significant(
+                    np.repeat(signs[pair], resample.query_weight[3].astype(int))
+                )
                 for signs in (before, after)
             )
             conclusions += resample.pair_weight[pair] * (earlier != 0)
@@ -152,8 +176,12 @@ def test_thirds_go_by_the_number_of_relevant_documents(script: ModuleType) -> No
 def test_broken_runs_are_left_out_and_named(script: ModuleType) -> None:
     some = systems()
     qrels, runs = made_up()
-    short = {q: dict(list(scores.items())[:50]) for q, scores in runs["team0-0"].items()}
-    bad = {q: {f"x{i}": -float(i) for i in range(120)} | {"d159": -199.0} for q in qrels}
+    short = {
+        q: dict(list(scores.items())[:50]) for q, scores in runs["team0-0"].items()
+    }
+    bad = {
+        q: {f"x{i}": -float(i) for i in range(120)} | {"d159": -199.0} for q in qrels
+    }
     for name, run in (("short", short), ("bad", bad)):
         some.runs[name] = align(some.judgments, run)
         some.groups[name] = name
@@ -173,7 +201,9 @@ def test_broken_runs_are_left_out_and_named(script: ModuleType) -> None:
         (float("nan"), float("nan"), float("nan"), "cannot tell"),
     ],
 )
-def test_verdicts(script: ModuleType, value: float, low: float, high: float, verdict: str) -> None:
+def test_verdicts(
+    script: ModuleType, value: float, low: float, high: float, verdict: str
+) -> None:
     estimate = sys.modules["label_loss"].Estimate
     less, more = (script.Contrast("decided", "few", way, 0.03) for way in (-1, 1))
     assert less.verdict(estimate(value, low, high)) == verdict
@@ -205,7 +235,9 @@ def test_too_few_teams_or_labels(script: ModuleType) -> None:
     few = script.confirm(systems(9), samples=1, blocks=1)
     assert {row["why"] for row in few["rows"]} == {"there are 9 teams, fewer than 10"}
     result = script.Shares({}, {}, {"few": 0.25, "all": 0.1, "random": 0.1}, 10, 25)
-    reasons = [script.skipped(contrast, systems(), result) for contrast in script.SECOND]
+    reasons = [
+        script.skipped(contrast, systems(), result) for contrast in script.SECOND
+    ]
     assert [bool(reason) for reason in reasons] == [False, False, False, True, False]
 
 
@@ -259,9 +291,13 @@ def test_the_command_tests_folders_and_records_them(
     teams = "".join(f"{name},{name.partition('-')[0]}\n" for name in runs)
     (folder / "groups.csv").write_text(f"run,group\n{teams}")
     recorded = main.RECORDED
-    (tmp_path / "record.json").write_text(recorded.read_text(encoding="utf-8"), encoding="utf-8")
+    (tmp_path / "record.json").write_text(
+        recorded.read_text(encoding="utf-8"), encoding="utf-8"
+    )
     monkeypatch.setattr(main, "RECORDED", tmp_path / "record.json")
-    main.main(["--confirm", str(folder), "--samples", "2", "--resamples", "100", "--record"])
+    main.main(
+        ["--confirm", str(folder), "--samples", "2", "--resamples", "100", "--record"]
+    )
     printed = capsys.readouterr().out
     assert "15 runs of 10 groups" in printed
     assert "needs 3 collections" in printed

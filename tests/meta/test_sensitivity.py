@@ -17,7 +17,9 @@ def by_pair(table, label):
     rows = table[table["measure"] == label]
     return {
         (a, b): row
-        for a, b, *row in rows[["run_a", "run_b", "p", "difference"]].itertuples(index=False)
+        for a, b, *row in rows[["run_a", "run_b", "p", "difference"]].itertuples(
+            index=False
+        )
     }
 
 
@@ -31,27 +33,42 @@ def signed_rank_p(differences):
     """The exact two-sided p-value, over all signs of the ranks."""
     ranks = stats.rankdata(np.abs(differences))
     signs = 1 - 2 * ((np.arange(2 ** len(ranks))[:, None] >> np.arange(len(ranks))) & 1)
-    return (np.abs(signs @ ranks) >= abs((np.sign(differences) * ranks).sum()) - 1e-9).mean()
+    return (
+        np.abs(signs @ ranks) >= abs((np.sign(differences) * ranks).sum()) - 1e-9
+    ).mean()
 
 
 @pytest.mark.parametrize(
     ("test", "p_of"),
     [
         ("t", lambda x, y: paired_t_p(np.round(x - y, 12))),
-        ("wilcoxon", lambda x, y: signed_rank_p(np.round((x - y)[np.abs(x - y) > 1e-12], 12))),
-        ("sign", lambda x, y: stats.binomtest(int((x > y).sum()), int((x != y).sum())).pvalue),
+        (
+            "wilcoxon",
+            lambda x, y: signed_rank_p(np.round((x - y)[np.abs(x - y) > 1e-12], 12)),
+        ),
+        (
+            "sign",
+            lambda x, y: (
+                stats.binomtest(int((x > y).sum()), int((x != y).sum())).pvalue
+            ),
+        ),
     ],
 )
 def test_measures_are_tested_by_their_values(collection, test, p_of):
     qrels, runs = collection
     table = Study(["AP", "LR"], qrels, runs).achieved_significance(test=test)
     for label in ("AP", "LR"):
-        values = {name: evaluate(label, qrels, run)[label].to_numpy() for name, run in runs.items()}
+        values = {
+            name: evaluate(label, qrels, run)[label].to_numpy()
+            for name, run in runs.items()
+        }
         found = by_pair(table, label)
         assert len(found) == 10
         for (a, b), (p, difference) in found.items():
             assert p == pytest.approx(p_of(values[a], values[b]), rel=1e-9)
-            assert difference == pytest.approx((values[a] - values[b]).mean(), abs=1e-12)
+            assert difference == pytest.approx(
+                (values[a] - values[b]).mean(), abs=1e-12
+            )
 
 
 def test_tukey_sees_the_values_of_all_runs(collection):
@@ -76,10 +93,14 @@ def test_tukey_sees_the_values_of_all_runs(collection):
 @pytest.mark.parametrize("preference", [*NAMES])
 def test_preferences_are_tested_as_compare_tests_them(collection, test, preference):
     qrels, runs = collection
-    runs = dict(list(runs.items())[1:4])  # the exact Wilcoxon test takes its time over ties
+    runs = dict(
+        list(runs.items())[1:4]
+    )  # the exact Wilcoxon test takes its time over ties
     tested = SignificanceTest(test, correction=None, n_resamples=200, seed=5)
     expected = compare(qrels, runs, preference, test=tested).table()
-    found = by_pair(Study(preference, qrels, runs).achieved_significance(test=tested), preference)
+    found = by_pair(
+        Study(preference, qrels, runs).achieved_significance(test=tested), preference
+    )
     assert {pair: tuple(row) for pair, row in found.items()} == {
         (a, b): (p, mean)
         for a, b, p, mean in expected[["run_a", "run_b", "p", "difference"]].itertuples(
@@ -91,19 +112,33 @@ def test_preferences_are_tested_as_compare_tests_them(collection, test, preferen
 @pytest.mark.parametrize("test", TESTS)
 def test_the_summary_counts_the_curve(collection, test):
     qrels, runs = collection
-    options = {"test": SignificanceTest(test, correction=None, alpha=0.1, n_resamples=300, seed=2)}
-    table = Study(["AP", "TSE", "lexiprecision"], qrels, runs).discriminative_power(**options)
-    curve = Study(["AP", "TSE", "lexiprecision"], qrels, runs).achieved_significance(**options)
+    options = {
+        "test": SignificanceTest(
+            test, correction=None, alpha=0.1, n_resamples=300, seed=2
+        )
+    }
+    table = Study(["AP", "TSE", "lexiprecision"], qrels, runs).discriminative_power(
+        **options
+    )
+    curve = Study(["AP", "TSE", "lexiprecision"], qrels, runs).achieved_significance(
+        **options
+    )
     assert table["measure"].tolist() == ["AP", "TSE", "lexiprecision"]
     assert table["pairs"].tolist() == [10, 10, 10]
-    below = [(curve[curve["measure"] == label]["p"] <= 0.1).sum() for label in table["measure"]]
+    below = [
+        (curve[curve["measure"] == label]["p"] <= 0.1).sum()
+        for label in table["measure"]
+    ]
     assert table["significant"].tolist() == below
     assert table["share"].tolist() == [count / 10 for count in below]
 
 
 def test_queries_without_relevant_documents_take_no_part():
     qrels = {"q1": {"a": 1}, "q2": {"a": 1}, "q3": {"a": 0}}
-    runs = {"x": {q: {"a": 1.0} for q in qrels}, "y": {q: {"b": 2.0, "a": 1.0} for q in qrels}}
+    runs = {
+        "x": {q: {"a": 1.0} for q in qrels},
+        "y": {q: {"b": 2.0, "a": 1.0} for q in qrels},
+    }
     table = Study("RR", qrels, runs).achieved_significance(test="sign")
     assert table["difference"].tolist() == [0.5]
     assert table.attrs["queries"] == 2
@@ -129,5 +164,7 @@ def test_discriminative_power_on_robust_2003(robust):
     )
     assert by_t["significant"].to_dict() == ROBUST
     assert (by_t["pairs"] == 136).all()
-    by_sign = Study("lexirecall", *robust).discriminative_power(test=SignificanceTest("sign"))
+    by_sign = Study("lexirecall", *robust).discriminative_power(
+        test=SignificanceTest("sign")
+    )
     assert by_sign["significant"].tolist() == [102]

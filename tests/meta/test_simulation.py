@@ -29,7 +29,9 @@ def fits(observed, probability):
     """A chi-square test at the level 0.001, cells of less than five expected cases together."""
     expected = probability / probability.sum() * observed.sum()
     large = expected >= 5
-    cells = [np.append(each[large], each[~large].sum()) for each in (observed, expected)]
+    cells = [
+        np.append(each[large], each[~large].sum()) for each in (observed, expected)
+    ]
     if cells[1][-1] < 1:
         cells = [each[:-1] for each in cells]
         cells[1] *= cells[0].sum() / cells[1].sum()
@@ -37,11 +39,14 @@ def fits(observed, probability):
 
 
 @pytest.mark.parametrize(
-    ("n", "m", "k"), [(20, 5, 8), (1000, 10, 300), (10**6, 10, 10**5), (10**9, 4, 5 * 10**8)]
+    ("n", "m", "k"),
+    [(20, 5, 8), (1000, 10, 300), (10**6, 10, 10**5), (10**9, 4, 5 * 10**8)],
 )
 def test_a_random_ranking_finds_hypergeometrically_many(n, m, k):
     _, rank = drawn(n, m, 20_000)
-    assert fits(found_within(rank, k, m), stats.hypergeom(n, m, k).pmf(np.arange(m + 1)))
+    assert fits(
+        found_within(rank, k, m), stats.hypergeom(n, m, k).pmf(np.arange(m + 1))
+    )
 
 
 @pytest.mark.parametrize(("n", "m"), [(5, 2), (6, 3), (6, 5), (4, 4), (1, 1)])
@@ -50,7 +55,10 @@ def test_every_placement_of_a_random_ranking_is_as_likely(n, m):
     placements = list(itertools.combinations(range(1, n + 1), m))
     counts = pd.Series(list(map(tuple, rank.tolist()))).value_counts()
     assert set(counts.index) == set(placements)
-    assert fits(counts[placements].to_numpy(), np.ones(len(placements))) or len(placements) == 1
+    assert (
+        fits(counts[placements].to_numpy(), np.ones(len(placements)))
+        or len(placements) == 1
+    )
 
 
 @pytest.mark.parametrize("quality", [0.2, 3.0, 25.0])
@@ -72,14 +80,19 @@ def test_tables_and_aligned_ranks_say_the_same():
         test=SignificanceTest(correction=None),
     ).table()
     by_tables = compare(
-        rankings.qrels, rankings.runs, ["lexirecall", "rpp"], test=SignificanceTest(correction=None)
+        rankings.qrels,
+        rankings.runs,
+        ["lexirecall", "rpp"],
+        test=SignificanceTest(correction=None),
     ).table()
     pd.testing.assert_frame_equal(own, by_tables)
 
 
 def test_every_query_may_have_its_own_number_of_relevant_documents():
     systems = {"s1": 1, "s2": 4, "s3": 0.2}
-    rankings = simulate_rankings(50, range(1, 8), depth=50, queries=5, systems=systems, seed=6)
+    rankings = simulate_rankings(
+        50, range(1, 8), depth=50, queries=5, systems=systems, seed=6
+    )
     m = rankings.judgments.m().tolist()
     assert len(set(m)) > 2
     for run in rankings.aligned.values():
@@ -109,16 +122,22 @@ def test_queries_with_different_numbers_are_each_distributed_as_alone(quality):
     m = np.tile([2, 6, 9], 15_000)
     _, rank = positions(np.random.default_rng(3), n, m, quality)
     for number in (2, 6, 9):
-        expected = stats.nchypergeom_wallenius(n, number, k, quality).pmf(np.arange(number + 1))
+        expected = stats.nchypergeom_wallenius(n, number, k, quality).pmf(
+            np.arange(number + 1)
+        )
         assert fits(found_within(rank[m == number], k, number), expected)
 
 
 def test_numbers_of_relevant_documents_are_drawn_from_a_range():
-    rankings = simulate_rankings(100, range(5, 51), depth=10, queries=46 * 400, systems=1, seed=4)
+    rankings = simulate_rankings(
+        100, range(5, 51), depth=10, queries=46 * 400, systems=1, seed=4
+    )
     counts = np.bincount(rankings.judgments.m(), minlength=51)
     assert (counts[:5] == 0).all()
     assert stats.chisquare(counts[5:]).pvalue > 0.001
-    again = simulate_rankings(100, range(5, 51), depth=10, queries=46 * 400, systems=1, seed=4)
+    again = simulate_rankings(
+        100, range(5, 51), depth=10, queries=46 * 400, systems=1, seed=4
+    )
     assert (again.judgments.m() == rankings.judgments.m()).all()
 
 

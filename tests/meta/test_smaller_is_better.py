@@ -20,12 +20,17 @@ class Imprecision(Measure):
     """-AP, of which the smaller value is better; an RBP to fit, with ``p``."""
 
     SMALLER_IS_BETTER = True
-    params = {"rel": rel(), "p": Param(float, "persistence of RBP, 0 for AP", default=0.0)}
+    params = {
+        "rel": rel(),
+        "p": Param(float, "persistence of RBP, 0 for AP", default=0.0),
+    }
 
     def score(self, run: Any) -> Any:
         rows = run.relevant(self["rel"])
         if self["p"]:
-            return -np.bincount(rows.query, weights=self["p"] ** rows.rank, minlength=len(rows.m))
+            return -np.bincount(
+                rows.query, weights=self["p"] ** rows.rank, minlength=len(rows.m)
+            )
         return -values(AP(rel=self["rel"]), run)
 
 
@@ -64,22 +69,34 @@ def test_checks_but_for_those_of_the_value_itself() -> None:
         for measure in (Imprecision(), AP)
     )
     # A measure of a user is not declared complete.
-    itself = {"boundedness", "realizability", "reachable maximum", "Moffat's completeness"}
+    itself = {
+        "boundedness",
+        "realizability",
+        "reachable maximum",
+        "Moffat's completeness",
+    }
     differ = falling.index[falling["result"] != rising["result"]]
     assert set(differ) == itself
     words = falling.loc[
-        "strict swap" if falling.loc["strict swap", "result"] == "fails" else "set-based order"
+        "strict swap"
+        if falling.loc["strict swap", "result"] == "fails"
+        else "set-based order"
     ]
     assert "more than" in words["counterexample"]
 
 
 def test_orientation_and_balance() -> None:
-    falling, rising = (meta.orientation(measure, m=[2, 4], n=20) for measure in (Imprecision(), AP))
+    falling, rising = (
+        meta.orientation(measure, m=[2, 4], n=20) for measure in (Imprecision(), AP)
+    )
     columns = ["precision", "recall"]
     pd.testing.assert_frame_equal(falling[columns], rising[columns])
     assert (falling["best"] == -rising["best"]).all()
-    assert meta.orientation("RE", m=2, n=20)["recall"].item() == 9  # (1 + 20) / 2 - 3 / 2
+    assert (
+        meta.orientation("RE", m=2, n=20)["recall"].item() == 9
+    )  # (1 + 20) / 2 - 3 / 2
     index = [
-        meta.balancing_index(measure, [5, 20])["B"].tolist() for measure in (Imprecision(), AP)
+        meta.balancing_index(measure, [5, 20])["B"].tolist()
+        for measure in (Imprecision(), AP)
     ]
     assert index[0] == index[1]

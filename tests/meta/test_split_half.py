@@ -22,11 +22,14 @@ def small():
     rng = np.random.default_rng(7)
     docs = [f"d{i}" for i in range(8)]
     qrels = {
-        f"q{q}": {doc: int(rng.random() < 0.4) for doc in docs} | {"d0": 1} for q in range(QUERIES)
+        f"q{q}": {doc: int(rng.random() < 0.4) for doc in docs} | {"d0": 1}
+        for q in range(QUERIES)
     }
     qrels["none"] = {"d0": 0}
     runs = {
-        f"r{i}": {q: dict(zip(docs, rng.permutation(8).tolist(), strict=True)) for q in qrels}
+        f"r{i}": {
+            q: dict(zip(docs, rng.permutation(8).tolist(), strict=True)) for q in qrels
+        }
         for i in range(4)
     }
     return qrels, runs
@@ -38,7 +41,10 @@ def values_of(label, qrels, runs):
         return compare(qrels, runs, label).per_query().to_numpy()
     queries = [q for q, grades in qrels.items() if any(grades.values())]
     return np.stack(
-        [evaluate(label, qrels, run).loc[queries, label].to_numpy() for run in runs.values()],
+        [
+            evaluate(label, qrels, run).loc[queries, label].to_numpy()
+            for run in runs.values()
+        ],
         axis=1,
     )
 
@@ -47,8 +53,13 @@ def by_brute_force(a, b, size):
     """Mean and deviation of tau-b, and share of swaps, over all pairs of disjoint sets of queries."""
     taus, swaps = [], []
     for first in itertools.combinations(range(len(a)), size):
-        for second in itertools.combinations(sorted(set(range(len(a))) - set(first)), size):
-            x, y = a[list(first)].mean(axis=0).round(12), b[list(second)].mean(axis=0).round(12)
+        for second in itertools.combinations(
+            sorted(set(range(len(a))) - set(first)), size
+        ):
+            x, y = (
+                a[list(first)].mean(axis=0).round(12),
+                b[list(second)].mean(axis=0).round(12),
+            )
             taus.append(stats.kendalltau(x, y).statistic)
             pairs = itertools.combinations(range(a.shape[1]), 2)
             swaps.append(np.mean([(x[i] - x[j]) * (y[i] - y[j]) < 0 for i, j in pairs]))
@@ -58,14 +69,18 @@ def by_brute_force(a, b, size):
 
 @pytest.mark.parametrize("size", [1, 2, None])
 def test_few_queries_are_split_in_every_way(small, size):
-    table = Study(MEASURES, *small).split_half(n_queries=size).set_index(["measure", "target"])
+    table = (
+        Study(MEASURES, *small)
+        .split_half(n_queries=size)
+        .set_index(["measure", "target"])
+    )
     values = {label: values_of(label, *small) for label in MEASURES}
     assert list(table.index) == list(itertools.product(MEASURES, MEASURES))
     for (a, b), row in table.iterrows():
         expected = by_brute_force(values[a], values[b], size or QUERIES // 2)
-        assert tuple(row[["kendall", "kendall_sd", "swaps", "splits"]]) == pytest.approx(
-            expected, abs=1e-12
-        )
+        assert tuple(
+            row[["kendall", "kendall_sd", "swaps", "splits"]]
+        ) == pytest.approx(expected, abs=1e-12)
         assert row["queries"] == (size or 2)
 
 

@@ -15,7 +15,9 @@ from ir_lexirecall.meta.records import RECORDS, Headline
 from ir_lexirecall.plots.studies import Picture
 
 MEASURES = ["AP", "nDCG@10", "lexirecall"]
-STUDIES: dict[str, dict[str, Any]] = {name: {} for name in vars(meta.Study) if name in RECORDS} | {
+STUDIES: dict[str, dict[str, Any]] = {
+    name: {} for name in vars(meta.Study) if name in RECORDS
+} | {
     "split_half": {"n_splits": 20},
     "discriminative_power": {"test": "t"},
     "achieved_significance": {"test": "sign"},
@@ -43,7 +45,9 @@ ASPECTS = pd.DataFrame(
 )
 
 
-def test_studies_of_the_same_runs_read_and_score_them_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_studies_of_the_same_runs_read_and_score_them_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     read, scored = Counter[str](), Counter[str]()
     read_run, values = scored_runs.read_run, scored_runs.values
 
@@ -82,7 +86,9 @@ def test_what_was_studied_before_changes_nothing() -> None:
         study = meta.Study(["AP", "nDCG@10"], demo.qrels(), demo.runs())
         results.append({name: getattr(study, name)(**STUDIES[name]) for name in order})
     for name, options in STUDIES.items():
-        alone = getattr(meta.Study(["AP", "nDCG@10"], demo.qrels(), demo.runs()), name)(**options)
+        alone = getattr(meta.Study(["AP", "nDCG@10"], demo.qrels(), demo.runs()), name)(
+            **options
+        )
         for result in results:
             pd.testing.assert_frame_equal(result[name], alone, check_exact=True)
 

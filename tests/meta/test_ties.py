@@ -27,11 +27,14 @@ def tied(n: int, m: int, outcome: Callable[[tuple[int, ...]], Any]) -> Fraction:
     """Probability that two random rankings have the same outcome, by counting all placements."""
     placements = list(itertools.combinations(range(1, n + 1), m))
     return Fraction(
-        sum(count**2 for count in Counter(map(outcome, placements)).values()), len(placements) ** 2
+        sum(count**2 for count in Counter(map(outcome, placements)).values()),
+        len(placements) ** 2,
     )
 
 
-@pytest.mark.parametrize(("n", "m"), [(n, m) for n in range(1, 9) for m in range(1, n + 1)])
+@pytest.mark.parametrize(
+    ("n", "m"), [(n, m) for n in range(1, 9) for m in range(1, n + 1)]
+)
 def test_tie_probabilities_are_those_of_all_pairs_of_rankings(n: int, m: int) -> None:
     """Cut at a depth, missing documents at the bottom: TSE and RR without exposure."""
     whole = meta.tie_probabilities(n, m, k=3)
@@ -47,7 +50,8 @@ def test_tie_probabilities_are_those_of_all_pairs_of_rankings(n: int, m: int) ->
         table = meta.tie_probabilities(n, m, k=3, depth=depth)
         assert (table["depth"] == depth).all()
         assert exact(table) == {
-            name: tied(n, m, lambda p, of=of: repr(of(p))) for name, of in outcomes.items()
+            name: tied(n, m, lambda p, of=of: repr(of(p)))
+            for name, of in outcomes.items()
         }
 
 
@@ -56,9 +60,9 @@ NAMES = {"LR": "LexiRecall", "R1000": "R@1000", "RP": "Rprec", "TSE": "TSE"}
 
 def test_tie_probabilities_equal_the_known_values(data: Any) -> None:
     for n, known in data.vectors("ties.json")["m=10"].items():
-        found = meta.tie_probabilities(int(n.removeprefix("n=")), 10).set_index("measure")[
-            "probability"
-        ]
+        found = meta.tie_probabilities(int(n.removeprefix("n=")), 10).set_index(
+            "measure"
+        )["probability"]
         assert {name: found[NAMES[name]] for name in known} == pytest.approx(
             known, rel=1e-12, abs=0
         )
@@ -128,7 +132,9 @@ def test_ties_are_counted_pair_by_pair(qrels: Any, runs: Any) -> None:
         assert row.ties == sum(value[x] == value[y] for x, y in pairs)
         assert row.share == row.ties / 3
     for row in (
-        meta.Study(MEASURES, qrels, runs, allow_empty=True).ties(aggregate=True).itertuples()
+        meta.Study(MEASURES, qrels, runs, allow_empty=True)
+        .ties(aggregate=True)
+        .itertuples()
     ):
         rows = table[table["measure"] == row.measure]
         assert (row.pairs, row.ties) == (3 * len(queries), rows["ties"].sum())
@@ -149,7 +155,15 @@ ROBUST = {
 
 
 def test_lexirecall_ties_least_on_robust_2003(robust: Any) -> None:
-    share = meta.Study([*ROBUST], *robust).ties(aggregate=True).set_index("measure")["share"]
-    assert share.round(4)[:3].to_dict() == {name: ROBUST[name] for name in list(ROBUST)[:3]}
-    assert share.round(3)[3:].to_dict() == {name: ROBUST[name] for name in list(ROBUST)[3:]}
+    share = (
+        meta.Study([*ROBUST], *robust)
+        .ties(aggregate=True)
+        .set_index("measure")["share"]
+    )
+    assert share.round(4)[:3].to_dict() == {
+        name: ROBUST[name] for name in list(ROBUST)[:3]
+    }
+    assert share.round(3)[3:].to_dict() == {
+        name: ROBUST[name] for name in list(ROBUST)[3:]
+    }
     assert share["lexirecall"] == share.min()

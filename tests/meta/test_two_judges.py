@@ -34,7 +34,10 @@ def another_judge(share: float, seed: int = 0) -> dict[str, dict[str, int]]:
     """A judge who takes a share of the documents for something else."""
     dice = random.Random(seed)
     return {
-        q: {d: dice.randrange(4) if dice.random() < share else g for d, g in docs.items()}
+        q: {
+            d: dice.randrange(4) if dice.random() < share else g
+            for d, g in docs.items()
+        }
         for q, docs in QRELS.items()
     }
 
@@ -103,13 +106,20 @@ def test_tau_ap_is_its_definition(means: tuple[list[int], list[int]]) -> None:
     order = sorted(range(len(truth)), key=lambda i: -other[i])
 
     def right(i: int, j: int) -> float:
-        return 0.5 if truth[i] == truth[j] or other[i] == other[j] else float(truth[j] > truth[i])
+        return (
+            0.5
+            if truth[i] == truth[j] or other[i] == other[j]
+            else float(truth[j] > truth[i])
+        )
 
     total = sum(
-        np.mean([right(order[i], order[j]) for j in range(i)]) for i in range(1, len(order))
+        np.mean([right(order[i], order[j]) for j in range(i)])
+        for i in range(1, len(order))
     )
     expected = 2 * total / (len(order) - 1) - 1
-    assert tau_ap(np.array(truth)[:, None], np.array(other)[:, None])[0] == pytest.approx(expected)
+    assert tau_ap(np.array(truth)[:, None], np.array(other)[:, None])[
+        0
+    ] == pytest.approx(expected)
 
 
 def test_intervals_hold_the_estimate_mostly_and_are_seeded() -> None:
@@ -125,7 +135,9 @@ def test_intervals_hold_the_estimate_mostly_and_are_seeded() -> None:
 def test_means_far_below_one_are_told_apart() -> None:
     def run(rank: int) -> dict[str, dict[str, float]]:
         return {
-            f"q{i}": {"found" if r == rank else f"d{r}": -float(r) for r in range(1, 60)}
+            f"q{i}": {
+                "found" if r == rank else f"d{r}": -float(r) for r in range(1, 60)
+            }
             for i in range(30)
         }
 
@@ -157,8 +169,12 @@ def test_thresholds_at_which_a_judge_has_nothing_relevant_are_named() -> None:
     ]
     from ir_lexirecall import meta
 
-    assert "Left out, as a judge has nothing relevant: the other judge" in meta.summary(table)
-    with pytest.raises(ValueError, match="judges: a judge has nothing relevant at any threshold"):
+    assert "Left out, as a judge has nothing relevant: the other judge" in meta.summary(
+        table
+    )
+    with pytest.raises(
+        ValueError, match="judges: a judge has nothing relevant at any threshold"
+    ):
         Study("AP", QRELS, RUNS).judges(binary, rel_b=3)
 
 
@@ -168,11 +184,15 @@ def test_several_judges_in_one_table_have_the_rows_of_each() -> None:
     table = study.judges(others, n_resamples=20)
     for name, qrels in others.items():
         alone = study.judges(qrels, n_resamples=20)
-        rows = table[table["judge"] == name].drop(columns="judge").reset_index(drop=True)
+        rows = (
+            table[table["judge"] == name].drop(columns="judge").reset_index(drop=True)
+        )
         assert rows.equals(alone)
         for fact in ("confusion", "kappa_of_grades", "alpha_of_grades"):
             assert table.attrs[fact][name] == alone.attrs[fact]
-        n_documents = sum(sum(row.values()) for row in table.attrs["confusion"][name].values())
+        n_documents = sum(
+            sum(row.values()) for row in table.attrs["confusion"][name].values()
+        )
         assert n_documents == sum(map(len, QRELS.values()))
     with pytest.raises(ValueError, match="judges: judge 'none': the two sets"):
         study.judges({"one": QRELS, "none": {"q": {"a": 1}}})
@@ -182,7 +202,9 @@ def test_several_judges_are_one_picture() -> None:
     pytest.importorskip("matplotlib")
     from ir_lexirecall import meta
 
-    table = Study("AP", QRELS, RUNS).judges({"a": QRELS, "b": another_judge(0.3)}, n_resamples=5)
+    table = Study("AP", QRELS, RUNS).judges(
+        {"a": QRELS, "b": another_judge(0.3)}, n_resamples=5
+    )
     labels = [tick.get_text() for tick in meta.plot(table).get_yticklabels()]
     assert len(labels) == len(table)
     assert labels[0].startswith("a: AP")
@@ -193,7 +215,9 @@ def test_runs_that_all_tie_have_no_order() -> None:
     grades = {f"q{i}": {"a": 1, "b": 0, "c": 2} for i in range(6)}
     level = {run: {q: {"a": 3, "b": 2, "c": 1} for q in grades} for run in "xyz"}
     table = Study(["AP", "lexirecall"], grades, level).judges(grades, n_resamples=20)
-    columns = [f"{tau}{end}" for tau in ("tau", "tau_ap") for end in ("", "_p05", "_p95")]
+    columns = [
+        f"{tau}{end}" for tau in ("tau", "tau_ap") for end in ("", "_p05", "_p95")
+    ]
     assert table[columns].isna().all(axis=None)
     assert not {"tau_low", "tau_high"} & set(table)
     apart = {**level, "x": {q: {"c": 3, "b": 2, "a": 1} for q in grades}}
@@ -205,7 +229,12 @@ def test_a_judge_who_puts_all_level_on_the_sample_has_no_range() -> None:
     """Queries that cancel: a resample has an order, the sample has none."""
     first, second = {"a": 1, "b": 0}, {"a": 0, "b": 1}
     grades = {f"q{i}": first if i % 2 else second for i in range(6)}
-    runs = {"x": {q: {"a": 2, "b": 1} for q in grades}, "y": {q: {"b": 2, "a": 1} for q in grades}}
+    runs = {
+        "x": {q: {"a": 2, "b": 1} for q in grades},
+        "y": {q: {"b": 2, "a": 1} for q in grades},
+    }
     row = Study("RR", grades, runs).judges(grades, n_resamples=50).iloc[0]
-    columns = [f"{tau}{end}" for tau in ("tau", "tau_ap") for end in ("", "_p05", "_p95")]
+    columns = [
+        f"{tau}{end}" for tau in ("tau", "tau_ap") for end in ("", "_p05", "_p95")
+    ]
     assert row[columns].isna().all()

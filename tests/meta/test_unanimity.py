@@ -27,7 +27,9 @@ def counted_unanimity(values, judged, others):
                 joint += 1 if change > 0 else 0.5 if change == 0 else 0
     if not unanimous:
         return math.nan
-    return math.log2((joint / pairs) / (0.5 * unanimous / pairs)) if joint else -math.inf
+    return (
+        math.log2((joint / pairs) / (0.5 * unanimous / pairs)) if joint else -math.inf
+    )
 
 
 def test_unanimity_pair_by_pair(collection):
@@ -38,7 +40,9 @@ def test_unanimity_pair_by_pair(collection):
         label: counted_unanimity(values, label, [m for m in measures if m != label])
         for label in measures
     }
-    assert dict(zip(table["measure"], table["unanimity"], strict=True)) == pytest.approx(expected)
+    assert dict(
+        zip(table["measure"], table["unanimity"], strict=True)
+    ) == pytest.approx(expected)
 
 
 SMALL = {"s1": (1, 2), "s2": (1, 3), "s3": (2, 3)}
@@ -52,7 +56,8 @@ def small_runs(*, queries=1):
     runs = {
         name: {
             query: {
-                doc: -float(rank) for doc, rank in zip("ab", SMALL[names[(i + q) % 3]], strict=True)
+                doc: -float(rank)
+                for doc, rank in zip("ab", SMALL[names[(i + q) % 3]], strict=True)
             }
             | {"x": -float(({1, 2, 3} - set(SMALL[names[(i + q) % 3]])).pop())}
             for q, query in enumerate(qrels)
@@ -69,10 +74,17 @@ def test_unanimity_of_all_small_rankings():
     values = {label: values_of(label, *collection) for label in measures}
     for size in (2, 3, 4, 5):
         for some in itertools.combinations(measures, size):
-            table = Study(some, *collection).unanimity().set_index("measure")["unanimity"]
+            table = (
+                Study(some, *collection).unanimity().set_index("measure")["unanimity"]
+            )
             for label in some:
-                expected = counted_unanimity(values, label, [m for m in some if m != label])
-                assert table[label] == pytest.approx(expected, nan_ok=True), (label, some)
+                expected = counted_unanimity(
+                    values, label, [m for m in some if m != label]
+                )
+                assert table[label] == pytest.approx(expected, nan_ok=True), (
+                    label,
+                    some,
+                )
 
 
 def test_the_example_of_the_paper():
@@ -103,12 +115,21 @@ def test_a_measure_is_judged_by_the_others_only():
     # RR: s1 > s2 > s3, three unanimous pairs; R@4: s2 > s1 > s3, two of them in the same direction.
     for label in ("R@4", "RR"):
         assert table.loc[label, ["pairs", "unanimous", "joint"]].tolist() == [6, 3, 2]
-        assert table.loc[label, "unanimity"] == pytest.approx(math.log2(4 / 3), abs=1e-15)
+        assert table.loc[label, "unanimity"] == pytest.approx(
+            math.log2(4 / 3), abs=1e-15
+        )
 
 
 def test_a_measure_of_two_labels_is_not_judged_by_itself(collection):
-    twice = Study({"a": "RR", "b": "RR", "c": "P@5"}, *collection).unanimity()["unanimity"].tolist()
-    assert twice[:2] == Study(["RR", "P@5"], *collection).unanimity()["unanimity"].tolist()[:1] * 2
+    twice = (
+        Study({"a": "RR", "b": "RR", "c": "P@5"}, *collection)
+        .unanimity()["unanimity"]
+        .tolist()
+    )
+    assert (
+        twice[:2]
+        == Study(["RR", "P@5"], *collection).unanimity()["unanimity"].tolist()[:1] * 2
+    )
 
 
 def test_measures_that_never_agree_have_no_unanimity():
@@ -120,4 +141,7 @@ def test_measures_that_never_agree_have_no_unanimity():
     table = Study(["RR", "R@3", "P@1"], qrels, runs).unanimity().set_index("measure")
     assert table.loc["P@1", "unanimous"] == 0
     assert math.isnan(table.loc["P@1", "unanimity"])
-    assert Study(["RR", "R@3"], qrels, runs).unanimity()["unanimity"].tolist() == [-math.inf] * 2
+    assert (
+        Study(["RR", "R@3"], qrels, runs).unanimity()["unanimity"].tolist()
+        == [-math.inf] * 2
+    )

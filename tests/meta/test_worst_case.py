@@ -30,20 +30,35 @@ RUN = st.fixed_dictionaries({"q1": ROW, "q2": ROW})
 
 
 @given(qrels=st.fixed_dictionaries({"q1": RELEVANT, "q2": JUDGED}), run=RUN)
-def test_the_worst_user_and_provider_get_total_search_efficiency(qrels: Any, run: Any) -> None:
+def test_the_worst_user_and_provider_get_total_search_efficiency(
+    qrels: Any, run: Any
+) -> None:
     table = worst_cases(
-        ["AP", "RR", "nDCG", "RBP(p=0.8)"], {"r": align(Judgments.from_qrels(qrels), run)}
+        ["AP", "RR", "nDCG", "RBP(p=0.8)"],
+        {"r": align(Judgments.from_qrels(qrels), run)},
     )
-    assert table["user"].to_numpy() == pytest.approx(table["closed_form"].to_numpy(), rel=1e-12)
-    assert table["provider"].to_numpy() == pytest.approx(table["closed_form"].to_numpy(), rel=1e-12)
-    tse = irl.evaluate(["TSE", "TSE(exposure='nDCG')", "TSE(exposure='RBP')"], qrels, run)
+    assert table["user"].to_numpy() == pytest.approx(
+        table["closed_form"].to_numpy(), rel=1e-12
+    )
+    assert table["provider"].to_numpy() == pytest.approx(
+        table["closed_form"].to_numpy(), rel=1e-12
+    )
+    tse = irl.evaluate(
+        ["TSE", "TSE(exposure='nDCG')", "TSE(exposure='RBP')"], qrels, run
+    )
     for measure, column in {"AP": 0, "RR": 0, "nDCG": 1, "RBP(p=0.8)": 2}.items():
         rows = table[table["measure"] == measure].set_index("query_id")["closed_form"]
-        assert rows.to_numpy() == pytest.approx(tse.loc[rows.index].iloc[:, column].to_numpy())
+        assert rows.to_numpy() == pytest.approx(
+            tse.loc[rows.index].iloc[:, column].to_numpy()
+        )
 
 
 @settings(max_examples=25)
-@given(grades=RELEVANT, ranking=ROW, measure=st.sampled_from(["AP@3", "R@2", "Rprec", "nDCG@2"]))
+@given(
+    grades=RELEVANT,
+    ranking=ROW,
+    measure=st.sampled_from(["AP@3", "R@2", "Rprec", "nDCG@2"]),
+)
 def test_the_worst_user_is_the_minimum_over_all_needs(
     grades: Any, ranking: Any, measure: str
 ) -> None:
@@ -55,7 +70,9 @@ def test_the_worst_user_is_the_minimum_over_all_needs(
     ]
     values = [
         irl.evaluate(
-            measure, {"q": {doc: int(doc in need) for doc in {*grades, *ranking}}}, {"q": ranking}
+            measure,
+            {"q": {doc: int(doc in need) for doc in {*grades, *ranking}}},
+            {"q": ranking},
         ).iloc[0, 0]
         for need in needs
     ]

@@ -29,7 +29,9 @@ def action() -> Any:
 def run(folder: Path, action: Any, **inputs: str) -> tuple[int, str, str, str]:
     """Run the step of the action: its exit code, output, and what it writes for the page and the next steps."""
     (step,) = action["runs"]["steps"]
-    given = {name: str(one["default"]) for name, one in action["inputs"].items()} | inputs
+    given = {
+        name: str(one["default"]) for name, one in action["inputs"].items()
+    } | inputs
     variables = {
         name: given[value.removeprefix("${{ inputs.").removesuffix(" }}")]
         for name, value in step["env"].items()
@@ -55,12 +57,22 @@ def run(folder: Path, action: Any, **inputs: str) -> tuple[int, str, str, str]:
         check=False,
         timeout=300,
     )
-    return done.returncode, done.stdout + done.stderr, page.read_text(), output.read_text()
+    return (
+        done.returncode,
+        done.stdout + done.stderr,
+        page.read_text(),
+        output.read_text(),
+    )
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    for name, text in {**FILES, "main.csv": SAME, "same.csv": SAME, "worse.csv": WORSE}.items():
+    for name, text in {
+        **FILES,
+        "main.csv": SAME,
+        "same.csv": SAME,
+        "worse.csv": WORSE,
+    }.items():
         (tmp_path / name).write_text(text)
     return tmp_path
 
@@ -72,7 +84,11 @@ def folder(tmp_path: Path) -> Path:
 def test_values_pass_or_stop(
     candidate: str, code: int, outcome: str, folder: Path, action: Any
 ) -> None:
-    inputs = {"values": f"main.csv\n{candidate}.csv\n", "measures": "acc", "ledger": "gate.jsonl"}
+    inputs = {
+        "values": f"main.csv\n{candidate}.csv\n",
+        "measures": "acc",
+        "ledger": "gate.jsonl",
+    }
     returned, printed, page, output = run(folder, action, **inputs)
     assert (returned, output) == (code, f"outcome={outcome}\n"), printed
     assert page.startswith("### ")
@@ -83,7 +99,12 @@ def test_values_pass_or_stop(
 
 def test_rankings_are_gated_with_qrels(folder: Path, action: Any) -> None:
     qrels, first, second = list(FILES)[:3]
-    inputs = {"qrels": qrels, "baseline": first, "candidate": second, "measures": "AP P@5"}
+    inputs = {
+        "qrels": qrels,
+        "baseline": first,
+        "candidate": second,
+        "measures": "AP P@5",
+    }
     code, printed, page, _ = run(folder, action, **inputs, margin="AP=0.5 P@5=1")
     assert code in (0, 3), printed
     assert "| AP " in page
@@ -102,8 +123,14 @@ def test_further_options_are_passed_on(folder: Path, action: Any) -> None:
     ("inputs", "message"),
     [
         ({}, "give qrels, baseline and candidate, or values"),
-        ({"qrels": "q", "values": "v"}, "give qrels, baseline and candidate, or values"),
-        ({"qrels": "qrels.txt", "baseline": "a.run"}, "qrels need baseline and candidate"),
+        (
+            {"qrels": "q", "values": "v"},
+            "give qrels, baseline and candidate, or values",
+        ),
+        (
+            {"qrels": "qrels.txt", "baseline": "a.run"},
+            "qrels need baseline and candidate",
+        ),
         ({"values": "nosuch.csv\nmain.csv"}, "nosuch.csv"),
     ],
 )
@@ -124,6 +151,17 @@ def test_names_are_no_commands_of_a_shell(folder: Path, action: Any) -> None:
 
 def test_inputs_reach_the_script(action: Any) -> None:
     (step,) = action["runs"]["steps"]
-    read = {value.removeprefix("${{ inputs.").removesuffix(" }}") for value in step["env"].values()}
+    read = {
+        value.removeprefix("${{ inputs.").removesuffix(" }}")
+        for value in step["env"].values()
+    }
     assert read == set(action["inputs"])
-    assert {"qrels", "values", "baseline", "candidate", "measures", "margin", "ledger"} <= read
+    assert {
+        "qrels",
+        "values",
+        "baseline",
+        "candidate",
+        "measures",
+        "margin",
+        "ledger",
+    } <= read

@@ -36,10 +36,18 @@ def megabytes(name: str, installed: Distribution) -> float:
     """Return the size of the files of a distribution, without those that Python compiles."""
     if name == _OURS:  # which may be installed as a link to its sources
         folders = [ROOT / "ir_lexirecall", ROOT / "integrations"]
-        sources = [path for folder in folders for path in folder.rglob("*") if path.is_file()]
-        return sum(path.stat().st_size for path in sources if path.suffix != ".pyc") / 1e6
+        sources = [
+            path for folder in folders for path in folder.rglob("*") if path.is_file()
+        ]
+        return (
+            sum(path.stat().st_size for path in sources if path.suffix != ".pyc") / 1e6
+        )
     return (
-        sum(path.size or 0 for path in installed.files or [] if not str(path).endswith(".pyc"))
+        sum(
+            path.size or 0
+            for path in installed.files or []
+            if not str(path).endswith(".pyc")
+        )
         / 1e6
     )
 
@@ -51,7 +59,9 @@ def weight(distributions: dict[str, Distribution]) -> tuple[int, float]:
 
 def numbers_on_the_page(pattern: str) -> tuple[int, int]:
     """Return the packages and megabytes in a sentence of the page on installing."""
-    page = (ROOT / "ir_lexirecall" / "pt_docs" / "start.rst").read_text(encoding="utf-8")
+    page = (ROOT / "ir_lexirecall" / "pt_docs" / "start.rst").read_text(
+        encoding="utf-8"
+    )
     match = re.search(pattern, " ".join(page.split()))
     assert match is not None
     return int(match[1]), int(match[2])
@@ -59,7 +69,9 @@ def numbers_on_the_page(pattern: str) -> tuple[int, int]:
 
 def test_alone() -> None:
     packages, size = weight(required_by(_OURS))
-    assert numbers_on_the_page(r"With its dependencies it is (\d+) packages and (\d+) MB") == (
+    assert numbers_on_the_page(
+        r"With its dependencies it is (\d+) packages and (\d+) MB"
+    ) == (
         packages,
         pytest.approx(size, rel=_TOLERANCE),
     )
@@ -73,7 +85,9 @@ def test_where_pyterrier_is_installed() -> None:
     added = {name: one for name, one in required_by(_OURS).items() if name not in there}
     assert _OURS in added
     packages, size = weight(added)
-    assert numbers_on_the_page(r"PyTerrier is installed, it adds (\d+) packages and (\d+) MB") == (
+    assert numbers_on_the_page(
+        r"PyTerrier is installed, it adds (\d+) packages and (\d+) MB"
+    ) == (
         packages,
         pytest.approx(size, rel=_TOLERANCE),
     )

@@ -21,14 +21,20 @@ ROOT = Path(__file__).parents[2]
 
 
 def pyproject() -> dict[str, Any]:
-    content: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    content: dict[str, Any] = tomllib.loads(
+        (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    )
     return content
 
 
 def requirements(extra: str | None = None) -> set[str]:
     """Names of the distributions that the project, or an extra of it, asks for."""
     project = pyproject()["project"]
-    listed = project["dependencies"] if extra is None else project["optional-dependencies"][extra]
+    listed = (
+        project["dependencies"]
+        if extra is None
+        else project["optional-dependencies"][extra]
+    )
     return {re.split(r"[\[<>=~! ;]", line)[0] for line in listed}
 
 
@@ -37,7 +43,9 @@ def test_names() -> None:
     assert project["name"] == "ir-lexirecall"
     assert "version" in project["dynamic"]
     assert project["scripts"] == {"ir-lexirecall": "shell_lexirecall:run"}
-    assert project["entry-points"]["pyterrier.modules"] == {"lexirecall": "pyterrier_lexirecall"}
+    assert project["entry-points"]["pyterrier.modules"] == {
+        "lexirecall": "pyterrier_lexirecall"
+    }
     assert (ROOT / project["readme"]).is_file()
     assert all((ROOT / name).is_file() for name in project["license-files"])
 
@@ -45,14 +53,18 @@ def test_names() -> None:
 def test_the_installed_distribution_is_this_project() -> None:
     installed = distribution("ir-lexirecall")
     assert installed.version == irl.__version__
-    assert installed.metadata["Requires-Python"] == pyproject()["project"]["requires-python"]
+    assert (
+        installed.metadata["Requires-Python"]
+        == pyproject()["project"]["requires-python"]
+    )
 
 
 def test_entry_points_can_be_loaded() -> None:
     ours = distribution("ir-lexirecall").entry_points
-    assert {("console_scripts", "ir-lexirecall"), ("pyterrier.modules", "lexirecall")} <= {
-        (p.group, p.name) for p in ours
-    }
+    assert {
+        ("console_scripts", "ir-lexirecall"),
+        ("pyterrier.modules", "lexirecall"),
+    } <= {(p.group, p.name) for p in ours}
     for point in ours:
         if point.group.startswith("pyterrier"):
             pytest.importorskip("pyterrier.measures")
@@ -73,7 +85,9 @@ def test_the_library_needs_no_framework() -> None:
 
 def test_every_distribution_that_is_imported_is_required() -> None:
     project = pyproject()["project"]
-    required = requirements().union(*map(requirements, project["optional-dependencies"]))
+    required = requirements().union(
+        *map(requirements, project["optional-dependencies"])
+    )
     known = {name.replace("-", "_") for name in required} | {
         path.name for path in (ROOT / "integrations").iterdir()
     }
@@ -81,7 +95,9 @@ def test_every_distribution_that_is_imported_is_required() -> None:
         if "pt_docs" in path.parts:  # the documentation's own build
             continue
         imported = imports(ast.parse(path.read_text(encoding="utf-8")))
-        assert imported - set(sys.stdlib_module_names) - {"ir_lexirecall"} <= known, path
+        assert imported - set(sys.stdlib_module_names) - {"ir_lexirecall"} <= known, (
+            path
+        )
 
 
 def imports(code: ast.AST) -> set[str]:
@@ -107,7 +123,11 @@ def imports(code: ast.AST) -> set[str]:
 
 
 def test_the_demo_is_consistent() -> None:
-    docs, queries, qrels = set(demo.docs()["doc_id"]), set(demo.queries()["query_id"]), demo.qrels()
+    docs, queries, qrels = (
+        set(demo.docs()["doc_id"]),
+        set(demo.queries()["query_id"]),
+        demo.qrels(),
+    )
     assert set(qrels["query_id"]) == queries
     assert set(qrels["doc_id"]) <= docs
     assert set(zip(qrels["query_id"], qrels["subtopic_id"], strict=True)) == set(
@@ -121,7 +141,9 @@ def test_the_demo_is_consistent() -> None:
 @pytest.mark.parametrize("name", irl.__all__)
 def test_public_names_have_docstrings(name: str) -> None:
     thing = getattr(irl, name)
-    text = inspect.getdoc(type(thing) if isinstance(thing, ir_measures.Measure) else thing)
+    text = inspect.getdoc(
+        type(thing) if isinstance(thing, ir_measures.Measure) else thing
+    )
     assert text
     assert text != inspect.getdoc(ir_measures.Measure)
     assert text.splitlines()[0].rstrip().endswith((".", ":"))
@@ -135,16 +157,25 @@ def test_public_methods_have_docstrings(name: str) -> None:
     methods = [
         m
         for m, value in vars(kind).items()
-        if not m.startswith("_") and (callable(value) or isinstance(value, (property, classmethod)))
+        if not m.startswith("_")
+        and (callable(value) or isinstance(value, (property, classmethod)))
     ]
-    assert [method for method in methods if not inspect.getdoc(getattr(kind, method))] == []
+    assert [
+        method for method in methods if not inspect.getdoc(getattr(kind, method))
+    ] == []
 
 
 def test_every_public_name_has_a_note_on_its_stability() -> None:
-    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").partition("## Stability")[2]
+    text = (
+        (ROOT / "CONTRIBUTING.md")
+        .read_text(encoding="utf-8")
+        .partition("## Stability")[2]
+    )
     assert "| every other measure | provisional |" in text
     others = {
-        name for name in irl.__all__ if not isinstance(getattr(irl, name), ir_measures.Measure)
+        name
+        for name in irl.__all__
+        if not isinstance(getattr(irl, name), ir_measures.Measure)
     }
     assert others <= set(re.findall(r"`(\w+)`", text))
 
@@ -156,9 +187,7 @@ def test_what_to_install_is_an_extra_of_a_checkout() -> None:
         for path in (ROOT / folder).rglob("*.py"):
             source = path.read_text(encoding="utf-8")
             assert "pip install 'ir-lexirecall" not in source, path
-            asked = (
-                r"\b(?:needs|required)\([^\n]*?, (\"[\w.]+\"|str\(error\.name\)), \"([\w-]+)\"\)"
-            )
+            asked = r"\b(?:needs|required)\([^\n]*?, (\"[\w.]+\"|str\(error\.name\)), \"([\w-]+)\"\)"
             named |= set(re.findall(asked, source))
     assert {extra for _, extra in named} <= set(extras)
     for package, extra in named:

@@ -36,7 +36,10 @@ def test_eval_imports_neither_pandas_nor_what_compares(tmp_path: Path) -> None:
         for name in modules
         if name.startswith("ir_lexirecall.") and name.count(".") > 1
     }
-    assert not {"benchmarks", "comparison", "judging", "plots", "preferences", "reports"} & ours
+    assert (
+        not {"benchmarks", "comparison", "judging", "plots", "preferences", "reports"}
+        & ours
+    )
 
 
 def test_every_module_can_be_imported_by_its_dotted_name() -> None:
@@ -61,7 +64,13 @@ def test_all_public_names_are_listed_and_there() -> None:
 
 
 def test_public_functions_and_classes_can_be_pickled_and_say_what_they_take() -> None:
-    for thing in (irl.benchmark, irl.report, irl.evaluate, irl.compare, irl.SignificanceTest):
+    for thing in (
+        irl.benchmark,
+        irl.report,
+        irl.evaluate,
+        irl.compare,
+        irl.SignificanceTest,
+    ):
         assert pickle.loads(pickle.dumps(thing)) is thing
         assert len(inspect.signature(thing).parameters) > 1
 

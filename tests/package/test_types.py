@@ -60,5 +60,8 @@ def test_a_strict_program_has_no_type_error(tmp_path: Path) -> None:
     )
     notes = [line.partition("note: ")[2] for line in done.stdout.splitlines()]
     assert [line for line in done.stdout.splitlines() if "error:" in line] == []
-    assert notes[:2] == ['Revealed type is "ir_lexirecall.measures.declaration.Measure"'] * 2
+    assert (
+        notes[:2]
+        == ['Revealed type is "ir_lexirecall.measures.declaration.Measure"'] * 2
+    )
     assert notes[2].startswith('Revealed type is "ir_lexirecall.descriptions.')

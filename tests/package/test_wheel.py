@@ -15,10 +15,17 @@ import pytest
 ROOT = Path(__file__).parents[2]
 PACKAGES = {
     "ir_lexirecall",
-    *(path.parent.name for path in (ROOT / "integrations").glob("*_lexirecall/__init__.py")),
+    *(
+        path.parent.name
+        for path in (ROOT / "integrations").glob("*_lexirecall/__init__.py")
+    ),
 }
 PAGES = "ir_lexirecall/pt_docs/"
-OURS_ALONE = {"commands.py", "conf.py", "placeholders.py"}  # PyTerrier's documentation has its own
+OURS_ALONE = {
+    "commands.py",
+    "conf.py",
+    "placeholders.py",
+}  # PyTerrier's documentation has its own
 
 
 def build(checkout: Path, kind: str, out: Path) -> Path:
@@ -88,12 +95,17 @@ def test_a_wheel_has_our_packages_and_nothing_else(files: dict[str, bytes]) -> N
         for path in modules
         if "pt_docs" not in path.parts
     }
-    assert {name for name in files if name.endswith(".py") and "pt_docs" not in name} == expected
+    assert {
+        name for name in files if name.endswith(".py") and "pt_docs" not in name
+    } == expected
     assert {f"{package}/py.typed" for package in PACKAGES} <= set(files)
 
 
 def test_a_wheel_has_the_data_of_the_packages(files: dict[str, bytes]) -> None:
-    data = [*ROOT.glob("ir_lexirecall/data/demo/**/*.*"), *ROOT.glob("ir_lexirecall/*/templates/*")]
+    data = [
+        *ROOT.glob("ir_lexirecall/data/demo/**/*.*"),
+        *ROOT.glob("ir_lexirecall/*/templates/*"),
+    ]
     data = [path for path in data if "__pycache__" not in path.parts]
     assert {str(path.relative_to(ROOT)) for path in data} <= set(files)
     assert len(data) > 15
@@ -108,18 +120,35 @@ def test_a_wheel_has_the_pages_as_text_and_what_pyterrier_needs_to_show_them(
         for name, content in files.items()
         if name.startswith(PAGES)
     }
-    there = {str(path.relative_to(ROOT / PAGES)) for path in (ROOT / PAGES).rglob("*.*")}
-    made = {name for name in there if {"gallery", "__pycache__"} & set(Path(name).parts)}
+    there = {
+        str(path.relative_to(ROOT / PAGES)) for path in (ROOT / PAGES).rglob("*.*")
+    }
+    made = {
+        name for name in there if {"gallery", "__pycache__"} & set(Path(name).parts)
+    }
     assert set(pages) == there - made - OURS_ALONE
     assert {"index.rst", "judging.rst", "pages.py", "measures/recall.rst"} <= set(pages)
-    assert {Path(name).suffix for name in pages} <= {".rst", ".txt", ".py", ".css", ".js", ".svg"}
+    assert {Path(name).suffix for name in pages} <= {
+        ".rst",
+        ".txt",
+        ".py",
+        ".css",
+        ".js",
+        ".svg",
+    }
     assert all(content.decode("utf-8") for content in pages.values())
     assert sum(map(len, pages.values())) < 500_000
 
 
-def test_the_sources_have_the_tests_and_what_they_read(checkout: Path, tmp_path: Path) -> None:
+def test_the_sources_have_the_tests_and_what_they_read(
+    checkout: Path, tmp_path: Path
+) -> None:
     with tarfile.open(build(checkout, "sdist", tmp_path)) as archive:
-        names = {item.name.partition("/")[2] for item in archive.getmembers() if item.isfile()}
+        names = {
+            item.name.partition("/")[2]
+            for item in archive.getmembers()
+            if item.isfile()
+        }
     assert not [name for name in names if "gallery/" in name]
     assert {
         "README.md",
@@ -135,4 +164,6 @@ def test_the_sources_have_the_tests_and_what_they_read(checkout: Path, tmp_path:
             for path in (checkout / folder).rglob("*.*")
             if path.is_file()
         }
-        assert {name for name in there - names if "gallery" not in Path(name).parts} == set()
+        assert {
+            name for name in there - names if "gallery" not in Path(name).parts
+        } == set()

@@ -18,7 +18,15 @@ from ir_lexirecall.plots.axes import finish, labels, new_axes  # noqa: E402
 pytestmark = pytest.mark.sparse
 
 NAMES = ["a$b$c", "_x", "$\\frac{1}{2", "<b>&", "new\nline", "\x1b[31m", "文書"]
-SHOWN = ["a$b$c", "_x", "$\\frac{1}{2", "&lt;b&gt;&amp;", "new\\nline", "\\x1b[31m", "文書"]
+SHOWN = [
+    "a$b$c",
+    "_x",
+    "$\\frac{1}{2",
+    "&lt;b&gt;&amp;",
+    "new\\nline",
+    "\\x1b[31m",
+    "文書",
+]
 QRELS = {f"q{i}$x$": {"a": 1, "b": 1 + i % 2} for i in range(9)}
 
 
@@ -49,7 +57,10 @@ def test_names_are_shown_as_they_are() -> None:
     compared = irl.compare(QRELS, runs(NAMES), ["lexirecall", "AP"])
     for name in NAMES:
         other = NAMES[NAMES.index(name) - 1]
-        pictures = (compared.plot("pair", name, other), compared.plot("pair", name, other, "AP"))
+        pictures = (
+            compared.plot("pair", name, other),
+            compared.plot("pair", name, other, "AP"),
+        )
         for picture in map(svg, pictures):
             assert SHOWN[NAMES.index(name)] in picture
             assert SHOWN[NAMES.index(other)] in picture
@@ -77,17 +88,25 @@ def test_long_names_of_measures_are_short_and_explained_below() -> None:
     compared = irl.compare(demo.qrels(), runs, name)
     parts = {"one": demo.qrels(), "two": demo.qrels()}
     quick = irl.SignificanceTest(n_resamples=99, progress=False)
-    suite = irl.benchmark(parts, dict.fromkeys(parts, runs), [name], baseline="ql", test=quick)
+    suite = irl.benchmark(
+        parts, dict.fromkeys(parts, runs), [name], baseline="ql", test=quick
+    )
     pictures = [
         compared.plot(),
         compared.plot("heatmap"),
         compared.plot("differences"),
         compared.plot("pair", "bm25", "ql"),
     ]
-    pictures += [suite.plot(), suite.plot("rank_intervals"), suite.plot("critical_differences")]
+    pictures += [
+        suite.plot(),
+        suite.plot("rank_intervals"),
+        suite.plot("critical_differences"),
+    ]
     pictures += [meta.plot(meta.Study([name, "AP"], demo.qrels(), runs).ties())]
     for axes in pictures:
-        texts = [" ".join(shown.get_text().split()) for shown in axes.figure.findobj(Text)]
+        texts = [
+            " ".join(shown.get_text().split()) for shown in axes.figure.findobj(Text)
+        ]
         below = [shown for shown in texts if f"TOMA(aspects=...)@10 is {name}" in shown]
         assert len(below) == 1
         others = [shown for shown in texts if shown not in below]
@@ -100,16 +119,24 @@ def test_pictures_in_threads_are_alike_and_leave_the_settings_alone() -> None:
     compared = irl.compare(QRELS, runs(["good", "bad"]))
     before = dict(matplotlib.rcParams)
     with ThreadPoolExecutor(4) as threads:
-        pictures = list(threads.map(lambda _: png(compared.plot("pair", "good", "bad")), range(8)))
+        pictures = list(
+            threads.map(lambda _: png(compared.plot("pair", "good", "bad")), range(8))
+        )
     assert len(set(pictures)) == 1
     changed = {
-        name: value for name, value in matplotlib.rcParams.items() if before.get(name) != value
+        name: value
+        for name, value in matplotlib.rcParams.items()
+        if before.get(name) != value
     }
     assert changed == {}
 
 
 def test_a_long_caption_takes_no_room_from_the_axes() -> None:
-    runs = {"a": {"q": {"d": 1.0}}, "b": {"q": {"x": 2.0, "d": 1.0}}, "c": {"q": {"x": 2.0}}}
+    runs = {
+        "a": {"q": {"d": 1.0}},
+        "b": {"q": {"x": 2.0, "d": 1.0}},
+        "c": {"q": {"x": 2.0}},
+    }
     with pytest.warns(UserWarning, match="run 'c' retrieves nothing"):
         compared = irl.compare({"q": {"d": 1}}, runs, allow_empty=True)
     shares = []
@@ -118,7 +145,9 @@ def test_a_long_caption_takes_no_room_from_the_axes() -> None:
         finish(compared.plot("heatmap", ax=ax), caption)
         ax.figure.canvas.draw()
         shares.append(ax.get_position().width)
-        (small,) = [text for text in ax.figure.texts if text.get_text().startswith(caption[:5])]
+        (small,) = [
+            text for text in ax.figure.texts if text.get_text().startswith(caption[:5])
+        ]
         assert small.get_window_extent().x1 <= ax.figure.bbox.x1
     assert shares[1] > 0.8 * shares[0]
 
@@ -128,7 +157,9 @@ def test_logarithmic_axes_show_plain_numbers() -> None:
     ax = irl.compare({"q$1$": {"d": 1}}, runs).plot("pair", "a", "b")
     ax.figure.canvas.draw()
     assert ax.get_yscale() == "log"
-    assert all("$" not in shown.get_text() for shown in ax.get_yticklabels(which="both"))
+    assert all(
+        "$" not in shown.get_text() for shown in ax.get_yticklabels(which="both")
+    )
     assert not any(shown.get_parse_math() for shown in ax.get_xticklabels())
 
 

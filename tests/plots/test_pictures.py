@@ -40,9 +40,7 @@ pytestmark = pytest.mark.sparse
 
 BASELINES = Path(__file__).parent / "baselines"
 DPI = 40
-TOLERANCE = (
-    0.02  # mean difference of blurred pixels, from 0 to 1; letters of another font give about 0.003
-)
+TOLERANCE = 0.02  # mean difference of blurred pixels, from 0 to 1; letters of another font give about 0.003
 
 QRELS, RUNS = demo.qrels(), demo.runs()
 MEASURES = ["AP", "nDCG@10", "RR", "LR"]
@@ -54,7 +52,9 @@ COST = "RE(n=90)"  # the smaller value is the better one
 
 @pytest.fixture(scope="module")
 def result() -> Comparison:
-    return irl.compare("lexirecall/demo", RUNS, ["nDCG@10", "LR", "lexirecall", "AP", COST])
+    return irl.compare(
+        "lexirecall/demo", RUNS, ["nDCG@10", "LR", "lexirecall", "AP", COST]
+    )
 
 
 @pytest.fixture(scope="module")
@@ -88,12 +88,16 @@ RESULTS: dict[str, Callable[[Any, Any], Any]] = {
     "suite": lambda _, suite: suite.plot("forest", "LR"),
     "suite of a cost": lambda _, suite: suite.plot("forest", COST),
     "suite ranks": lambda _, suite: suite.plot("rank_intervals", "LR"),
-    "suite critical differences": lambda _, suite: suite.plot("critical_differences", "LR"),
+    "suite critical differences": lambda _, suite: suite.plot(
+        "critical_differences", "LR"
+    ),
 }
 STUDIES: dict[str, Callable[[], Any]] = {
     "achieved significance": lambda: meta.Study(
         MEASURES, QRELS, RUNS, progress=False
-    ).achieved_significance(test=SignificanceTest("bootstrap", correction=None, n_resamples=99)),
+    ).achieved_significance(
+        test=SignificanceTest("bootstrap", correction=None, n_resamples=99)
+    ),
     "agreement": lambda: meta.Study(MEASURES, QRELS, RUNS).agreement(),
     "axioms": lambda: meta.axioms(["AP", "RR"], size=2, cases=0),
     "balancing index": lambda: meta.balancing_index(["P@5", "RR"], n=5),
@@ -103,7 +107,9 @@ STUDIES: dict[str, Callable[[], Any]] = {
     ),
     "discriminative power": lambda: meta.Study(
         MEASURES, QRELS, RUNS, progress=False
-    ).discriminative_power(test=SignificanceTest("bootstrap", correction=None, n_resamples=99)),
+    ).discriminative_power(
+        test=SignificanceTest("bootstrap", correction=None, n_resamples=99)
+    ),
     "orientation": lambda: meta.orientation(["AP", "RR", "nDCG"], n=20, m=range(1, 6)),
     "interval scale": lambda: meta.interval_scale(["P@5", "RR", "AP"]),
     "stability": lambda: meta.Study(["AP", "RR"], QRELS, RUNS).stability(
@@ -136,7 +142,11 @@ def pixels(drawn: Any, dpi: int = DPI) -> Any:
 def blurred(picture: Any) -> Any:
     """The means of squares of 8 pixels: what a viewer sees from afar, whatever the letters' edges."""
     height, width = (side // 8 * 8 for side in picture.shape[:2])
-    return picture[:height, :width].reshape(height // 8, 8, width // 8, 8, 3).mean(axis=(1, 3))
+    return (
+        picture[:height, :width]
+        .reshape(height // 8, 8, width // 8, 8, 3)
+        .mean(axis=(1, 3))
+    )
 
 
 @pytest.fixture(scope="module", params=[*RESULTS, *STUDIES])
@@ -152,7 +162,9 @@ def test_letters_are_readable_and_nothing_is_cut_off(drawn: Any) -> None:
     figure.draw_without_rendering()
     whole = figure.bbox
     shown = [
-        text for text in figure.findobj(Text) if text.get_text().strip() and text.get_visible()
+        text
+        for text in figure.findobj(Text)
+        if text.get_text().strip() and text.get_visible()
     ]
     assert drawn.axes.get_title(loc="left") or drawn.axes.get_legend()
     for text in shown:
@@ -162,7 +174,13 @@ def test_letters_are_readable_and_nothing_is_cut_off(drawn: Any) -> None:
         if text in ticks and not _within_view(drawn.axes, text):
             continue
         assert (
-            min(box.x0 - whole.x0, whole.x1 - box.x1, box.y0 - whole.y0, whole.y1 - box.y1) >= -1
+            min(
+                box.x0 - whole.x0,
+                whole.x1 - box.x1,
+                box.y0 - whole.y0,
+                whole.y1 - box.y1,
+            )
+            >= -1
         ), text.get_text()
         assert "mathdefault" not in text.get_text()
 
@@ -185,14 +203,18 @@ def test_letters_on_axes_do_not_overlap(drawn: Any) -> None:
         boxes = [
             text.get_window_extent()
             for text in labels
-            if text.get_text() and _within_view(drawn.axes, text) and text.get_rotation() in (0, 90)
+            if text.get_text()
+            and _within_view(drawn.axes, text)
+            and text.get_rotation() in (0, 90)
         ]
         for one, other in itertools.pairwise(boxes):
             assert not one.overlaps(other), [text.get_text() for text in labels]
 
 
 @pytest.mark.parametrize("name", STORED)
-def test_pictures_look_as_they_did(name: str, result: Comparison, suite: Benchmark) -> None:
+def test_pictures_look_as_they_did(
+    name: str, result: Comparison, suite: Benchmark
+) -> None:
     ax = RESULTS[name](result, suite) if name in RESULTS else meta.plot(STUDIES[name]())
     ax.figure.supxlabel("")  # it names versions
     picture = pixels(ax)
@@ -210,11 +232,15 @@ def test_pictures_look_as_they_did(name: str, result: Comparison, suite: Benchma
 
 def faces(ax: Any) -> list[str]:
     """The colours of the points of a forest."""
-    return [matplotlib.colors.to_hex(face) for face in ax.collections[1].get_facecolors()]
+    return [
+        matplotlib.colors.to_hex(face) for face in ax.collections[1].get_facecolors()
+    ]
 
 
 @pytest.mark.parametrize("by", ["nDCG@10", "lexirecall", COST])
-def test_means_and_the_best_set_are_those_of_the_result(result: Comparison, by: str) -> None:
+def test_means_and_the_best_set_are_those_of_the_result(
+    result: Comparison, by: str
+) -> None:
     ranking, best = result.ranking(by), result.best_set(by)
     ax = result.plot("means", by)
     assert [tick.get_text() for tick in ax.get_yticklabels()] == list(ranking["run"])
@@ -236,9 +262,12 @@ def test_differences_are_those_of_the_table_and_their_colours_the_verdicts(
     ax = compared.plot("differences", by)
     runs = [run for run in compared.ranking(by)["run"] if run != reference]
     assert [tick.get_text() for tick in ax.get_yticklabels()] == runs
-    rows = {(row.run_a, row.run_b): row.estimate for row in compared.table(by).itertuples()}
+    rows = {
+        (row.run_a, row.run_b): row.estimate for row in compared.table(by).itertuples()
+    }
     expected = [
-        rows[run, reference] if (run, reference) in rows else -rows[reference, run] for run in runs
+        rows[run, reference] if (run, reference) in rows else -rows[reference, run]
+        for run in runs
     ]
     np.testing.assert_allclose(ax.collections[1].get_offsets()[:, 0], expected)
     verdicts = [compared.tests.verdicts_by(by).on(run, reference) for run in runs]
@@ -255,14 +284,20 @@ def test_colours_of_heatmaps_are_the_verdicts(result: Comparison, by: str) -> No
     colours = ax.images[0].get_array()
     for i, a in enumerate(runs):
         for j, b in enumerate(runs):
-            way = {"better": 1, "worse": -1}.get(verdicts.on(a, b) or "", 0) if a != b else 0
+            way = (
+                {"better": 1, "worse": -1}.get(verdicts.on(a, b) or "", 0)
+                if a != b
+                else 0
+            )
             assert np.sign(colours[i, j]) == way
     starred = [text.get_text().endswith("*") for text in ax.texts if text.get_text()]
     assert sum(starred) == 2 * verdicts.decided > 0
 
 
 @pytest.mark.parametrize("by", ["LR", COST])
-def test_the_better_side_of_a_forest_is_as_its_title_says(suite: Benchmark, by: str) -> None:
+def test_the_better_side_of_a_forest_is_as_its_title_says(
+    suite: Benchmark, by: str
+) -> None:
     """Better systems lie right of 0, or left of it by a measure of which the smaller value is better."""
     ax = suite.plot("forest", by)
     side = ax.get_title(loc="left").split()[0]
@@ -312,7 +347,9 @@ def test_wins_stand_before_losses_by_their_size_and_the_extremes_are_named() -> 
     dice = np.random.default_rng(1)
     qrels = {f"q{i:03}": {"a": 1, "b": 1} for i in range(90)}
     runs = {
-        name: {q: dict(zip("abxy", dice.random(4).tolist(), strict=True)) for q in qrels}
+        name: {
+            q: dict(zip("abxy", dice.random(4).tolist(), strict=True)) for q in qrels
+        }
         for name in ("one", "two")
     }
     compared = irl.compare(qrels, runs, "AP")
@@ -325,7 +362,9 @@ def test_wins_stand_before_losses_by_their_size_and_the_extremes_are_named() -> 
         ascending=False, kind="stable"
     )
     assert len(named) == 10
-    np.testing.assert_allclose(differences[named], [*differences.iloc[:5], *differences.iloc[-5:]])
+    np.testing.assert_allclose(
+        differences[named], [*differences.iloc[:5], *differences.iloc[-5:]]
+    )
 
 
 @pytest.mark.parametrize("count", [2, 4, 7])
@@ -341,11 +380,15 @@ def test_lines_that_coincide_are_told_apart(count: int) -> None:
     colours = {tuple(np.round(pixel, 1)) for pixel in pixels(ax, 100).reshape(-1, 3)}
     for style in styles[:7]:
         wanted = np.array(matplotlib.colors.to_rgb(style["color"]))
-        assert min(np.abs(wanted - np.array(colour)).sum() for colour in colours) < 0.45, style
+        assert (
+            min(np.abs(wanted - np.array(colour)).sum() for colour in colours) < 0.45
+        ), style
 
 
 def test_ranks_of_a_single_run_by_a_preference_are_none() -> None:
-    suite = irl.benchmark({"one": QRELS}, {"one": {"bm25": RUNS["bm25"]}}, ["AP", "rpp"])
+    suite = irl.benchmark(
+        {"one": QRELS}, {"one": {"bm25": RUNS["bm25"]}}, ["AP", "rpp"]
+    )
     with pytest.warns(UserWarning, match="identical low and high xlims"):
         assert not suite.plot("rank_intervals", "rpp").get_yticklabels()
 
@@ -353,7 +396,9 @@ def test_ranks_of_a_single_run_by_a_preference_are_none() -> None:
 # -- pyplot ------------------------------------------------------------------------------------------
 
 
-def test_axes_of_the_user_are_drawn_on_and_get_no_small_print(result: Comparison) -> None:
+def test_axes_of_the_user_are_drawn_on_and_get_no_small_print(
+    result: Comparison,
+) -> None:
     from matplotlib.figure import Figure
 
     left, right = Figure(figsize=(12, 4)).subplots(1, 2)
@@ -395,7 +440,9 @@ def test_a_notebook_sees_its_pictures_though_it_imported_nothing(
     shell = SimpleNamespace(get_ipython=lambda: SimpleNamespace(kernel=object()))
     shown = []
     pyplot = SimpleNamespace(
-        figure=lambda **options: shown.append(matplotlib.figure.Figure(**options)) or shown[-1]
+        figure=lambda **options: (
+            shown.append(matplotlib.figure.Figure(**options)) or shown[-1]
+        )
     )
     monkeypatch.setitem(sys.modules, "IPython", shell)
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", pyplot)

@@ -36,7 +36,9 @@ DOC_IDS = st.sampled_from([f"d{number}" for number in range(12)])
 GRADES = st.sampled_from([-1, 0, 1, 1, 1, 2, 3])
 SCORES = st.integers(0, 3)  # few scores: many ties, which the documents' ids decide
 RANKINGS = st.dictionaries(DOC_IDS, SCORES)
-JUDGMENTS = st.dictionaries(QUERY_IDS, st.dictionaries(DOC_IDS, GRADES, min_size=1), min_size=1)
+JUDGMENTS = st.dictionaries(
+    QUERY_IDS, st.dictionaries(DOC_IDS, GRADES, min_size=1), min_size=1
+)
 RELS = st.sampled_from([0.5, 1, 1, 1, 2, 3])
 CUTOFFS = st.none() | st.integers(1, 12)
 
@@ -45,7 +47,9 @@ Runs = dict[str, dict[str, dict[str, float]]]
 
 def similar(ranking: dict[str, float]) -> st.SearchStrategy[dict[str, float]]:
     """The same documents, some of them with another score: rankings that tie on many levels."""
-    return st.fixed_dictionaries({doc: st.just(score) | SCORES for doc, score in ranking.items()})
+    return st.fixed_dictionaries(
+        {doc: st.just(score) | SCORES for doc, score in ranking.items()}
+    )
 
 
 @st.composite
@@ -78,7 +82,10 @@ def sign(number: Any) -> int:
 
 
 def lexirecall(a: Ranks, b: Ranks) -> int:
-    return next((sign(q - p) for p, q in zip(reversed(a), reversed(b), strict=True) if p != q), 0)
+    return next(
+        (sign(q - p) for p, q in zip(reversed(a), reversed(b), strict=True) if p != q),
+        0,
+    )
 
 
 def lexiprecision(a: Ranks, b: Ranks) -> int:
@@ -91,14 +98,18 @@ def reciprocal(rank: float) -> Fraction:
 
 def rrlexiprecision(a: Ranks, b: Ranks) -> Fraction:
     return next(
-        (reciprocal(p) - reciprocal(q) for p, q in zip(a, b, strict=True) if p != q), Fraction(0)
+        (reciprocal(p) - reciprocal(q) for p, q in zip(a, b, strict=True) if p != q),
+        Fraction(0),
     )
 
 
 def recall_paired(weight: Callable[[int], Any]) -> Callable[[Ranks, Ranks], Any]:
     def preference(a: Ranks, b: Ranks) -> Any:
         levels = range(1, len(a) + 1)
-        ahead = sum(weight(i) * ((p < q) - (p > q)) for i, p, q in zip(levels, a, b, strict=True))
+        ahead = sum(
+            weight(i) * ((p < q) - (p > q))
+            for i, p, q in zip(levels, a, b, strict=True)
+        )
         return ahead / sum(weight(i) for i in levels)
 
     return preference
@@ -119,7 +130,11 @@ PREFERENCES = (*BY_RANKS, "dominance", *MEASURES)
 
 
 def compared_at(
-    rel: float, cutoff: int | None, qrels: Any, runs: Any, criteria: Sequence[str] = PREFERENCES
+    rel: float,
+    cutoff: int | None,
+    qrels: Any,
+    runs: Any,
+    criteria: Sequence[str] = PREFERENCES,
 ) -> Comparison:
     """The runs on the queries with documents of grade ``rel``, which is relevant for all preferences."""
     relevant = Judgments.from_qrels(qrels).restricted_to(
@@ -188,12 +203,17 @@ class BruteForce:
     def ranks(self, name: str, q: str) -> list[float]:
         """p_1, ..., p_m."""
         found = self.found(name, q)
-        return [*found, *[math.inf] * (reference.relevant(self.qrels[q], self.rel) - len(found))]
+        return [
+            *found,
+            *[math.inf] * (reference.relevant(self.qrels[q], self.rel) - len(found)),
+        ]
 
     def preference(self, preference: str, a: str, b: str, q: str) -> Any:
         """An exact number, or None for what is not comparable."""
         if preference == "dominance":
-            return dominance(self.rankings[a, q], self.rankings[b, q], self.qrels[q], self.rel)
+            return dominance(
+                self.rankings[a, q], self.rankings[b, q], self.qrels[q], self.rel
+            )
         if preference in MEASURES:
             return sign(self.values[a][preference][q] - self.values[b][preference][q])
         return BY_RANKS[preference](self.ranks(a, q), self.ranks(b, q))
@@ -201,7 +221,9 @@ class BruteForce:
     def preferences(self, preference: str, a: str, b: str) -> list[Any]:
         return [self.preference(preference, a, b, q) for q in self.queries]
 
-    def document_at(self, name: str, q: str, level: int | None) -> tuple[str | None, int | None]:
+    def document_at(
+        self, name: str, q: str, level: int | None
+    ) -> tuple[str | None, int | None]:
         """Document and rank with which a system reaches a recall level, if it does."""
         found = self.found(name, q)
         if level is None or level > len(found):
@@ -211,7 +233,11 @@ class BruteForce:
 
 def mean(values: Sequence[Any]) -> float:
     """What is not comparable counts as 0."""
-    return float(sum(Fraction(value or 0) for value in values) / len(values)) if values else 0.0
+    return (
+        float(sum(Fraction(value or 0) for value in values) / len(values))
+        if values
+        else 0.0
+    )
 
 
 def near(expected: Any) -> Any:
@@ -264,14 +290,16 @@ def test_every_single_preference_is_that_of_brute_force(comparison, rel, cutoff)
     assert compared.compared.criterion().query_ids == brute.queries
     for preference in PREFERENCES:
         values = {
-            pair: brute.preferences(preference, *pair) for pair in itertools.product(runs, repeat=2)
+            pair: brute.preferences(preference, *pair)
+            for pair in itertools.product(runs, repeat=2)
         }
         by_query = [
             [[as_float(values[a, b][q]) for b in runs] for a in runs]
             for q in range(len(brute.queries))
         ]
         assert_near(
-            tensor_of(compared, preference), np.reshape(by_query, (-1, len(runs), len(runs)))
+            tensor_of(compared, preference),
+            np.reshape(by_query, (-1, len(runs), len(runs))),
         )
 
         if preference in MEASURES:
@@ -282,7 +310,9 @@ def test_every_single_preference_is_that_of_brute_force(comparison, rel, cutoff)
         scores = compared.per_query(preference)
         assert (list(scores.index), list(scores.columns)) == (brute.queries, list(runs))
         for q, row in enumerate(scores.to_numpy()):
-            assert_near(row, [mean([values[a, b][q] for b in runs if b != a]) for a in runs])
+            assert_near(
+                row, [mean([values[a, b][q] for b in runs if b != a]) for a in runs]
+            )
 
 
 @given(comparisons(), RELS, CUTOFFS)
@@ -295,11 +325,17 @@ def test_explanations_are_those_of_brute_force(comparison, rel, cutoff):
         rows = compared.explain(a, b, preference).to_dict("records")
         assert [row["query_id"] for row in rows] == brute.queries
         for row in rows:
-            found = {name: None if pd.isna(cell) else cell for name, cell in row.items()}
-            assert found == explanation(brute, preference, a, b, row["query_id"]), preference
+            found = {
+                name: None if pd.isna(cell) else cell for name, cell in row.items()
+            }
+            assert found == explanation(brute, preference, a, b, row["query_id"]), (
+                preference
+            )
 
 
-def explanation(brute: BruteForce, preference: str, a: str, b: str, q: str) -> dict[str, Any]:
+def explanation(
+    brute: BruteForce, preference: str, a: str, b: str, q: str
+) -> dict[str, Any]:
     value = brute.preference(preference, a, b, q)
     winner = {1: a, -1: b}.get(sign(value or 0))
     row = {
@@ -327,7 +363,9 @@ def explanation(brute: BruteForce, preference: str, a: str, b: str, q: str) -> d
     else:
         level = differ[0] if differ else None
         tied = level - 1 if level else len(pairs)
-    (doc_a, rank_a), (doc_b, rank_b) = (brute.document_at(name, q, level) for name in (a, b))
+    (doc_a, rank_a), (doc_b, rank_b) = (
+        brute.document_at(name, q, level) for name in (a, b)
+    )
     return row | {
         "level": level,
         "tied_levels": tied,
@@ -346,7 +384,9 @@ def test_results_do_not_depend_on_how_many_preferences_are_held_at_once(comparis
         in_blocks = compare(*comparison, PREFERENCES)
         for preference in PREFERENCES:
             assert np.array_equal(
-                tensor_of(in_blocks, preference), tensor_of(at_once, preference), equal_nan=True
+                tensor_of(in_blocks, preference),
+                tensor_of(at_once, preference),
+                equal_nan=True,
             )
         assert in_blocks.table().equals(at_once.table())
 
@@ -411,7 +451,9 @@ EXPOSURES: dict[str, Callable[[float], Any]] = {
     "1/log2(i+1)": lambda rank: (
         0.0 if rank == math.inf else 1 / math.log2(rank + 1)
     ),  # falls by far more than rounding
-    "0.8^i": lambda rank: Fraction(0) if rank == math.inf else Fraction(4, 5) ** int(rank),
+    "0.8^i": lambda rank: (
+        Fraction(0) if rank == math.inf else Fraction(4, 5) ** int(rank)
+    ),
 }
 
 

@@ -8,7 +8,14 @@ import ir_lexirecall as irl
 from ir_lexirecall import demo
 
 RUNS = ("InexpC2", "NLPR03vb10", "Sel50", "humR03dc")
-PREFERENCES = ("lexirecall", "lexiprecision", "rrlexiprecision", "rpp", "invrpp", "dcgrpp")
+PREFERENCES = (
+    "lexirecall",
+    "lexiprecision",
+    "rrlexiprecision",
+    "rpp",
+    "invrpp",
+    "dcgrpp",
+)
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +29,11 @@ def test_lexirecall_prefers_the_published_number_of_times(data, compared):
     table = compared.table()
     table = table[table["criterion"] == "lexirecall"]
     found = {
-        f"{row.run_a}:{row.run_b}": {"wins": row.wins, "losses": row.losses, "ties": row.ties}
+        f"{row.run_a}:{row.run_b}": {
+            "wins": row.wins,
+            "losses": row.losses,
+            "ties": row.ties,
+        }
         for row in table.itertuples()
     }
     assert found == published
@@ -31,7 +42,9 @@ def test_lexirecall_prefers_the_published_number_of_times(data, compared):
 def test_mean_preferences_are_the_published_ones(data, compared):
     published = data.vectors("robust2003-preferences.json")["pairs"]
     expected = {
-        (pair, name): mean for pair, means in published.items() for name, mean in means.items()
+        (pair, name): mean
+        for pair, means in published.items()
+        for name, mean in means.items()
     }
     found = {
         (f"{row.run_a}:{row.run_b}", row.criterion): row.difference
@@ -46,7 +59,9 @@ def test_mean_preferences_are_those_of_pref_eval(data, name):
     runs = {run: demo.run(run) for run in dict.fromkeys(" ".join(theirs).split())}
     table = irl.compare(demo.qrels(), runs, name).table()
     mean = "mean" if "mean" in table else "difference"
-    ours = {f"{row.run_a} {row.run_b}": getattr(row, mean) for row in table.itertuples()}
+    ours = {
+        f"{row.run_a} {row.run_b}": getattr(row, mean) for row in table.itertuples()
+    }
     ours |= {" ".join(reversed(pair.split())): -value for pair, value in ours.items()}
     assert {pair: ours[pair] for pair in theirs} == pytest.approx(
         {p: value[name] for p, value in theirs.items()}, abs=1e-12

@@ -45,7 +45,9 @@ def robust(data):
 @pytest.fixture(scope="module")
 def synthetic():
     """Forty queries with a thousand documents each, every tenth of them relevant, and a few that are not retrieved."""
-    rankings = {f"q{number}": [f"d{rank}" for rank in range(1_000)] for number in range(40)}
+    rankings = {
+        f"q{number}": [f"d{rank}" for rank in range(1_000)] for number in range(40)
+    }
     qrels = {
         q: dict.fromkeys([*ranking[::10], "missing1", "missing2"], 1)
         for q, ranking in rankings.items()
@@ -54,17 +56,24 @@ def synthetic():
 
 
 @pytest.mark.parametrize("collection", ["synthetic", "robust"])
-def test_every_comparison_is_decided_as_brute_force_says_where_floats_tie(collection, request):
+def test_every_comparison_is_decided_as_brute_force_says_where_floats_tie(
+    collection, request
+):
     qrels, rankings = request.getfixturevalue(collection)
     runs = {f"system {seed}": reranked(rankings, seed) for seed in range(SYSTEMS)}
-    compared = irl.compare(irl.load(qrels, queries="relevant"), runs, ["lexirecall", "LR"])
+    compared = irl.compare(
+        irl.load(qrels, queries="relevant"), runs, ["lexirecall", "LR"]
+    )
 
     exact, by_float = [], []
     tensor = compared.compared.criterion("lexirecall").preferences.tensor("lexirecall")
     values = compared.compared.criterion("LR").standings.T
     float_tensor = np.sign(values[:, :, None] - values[:, None, :])
     for place, q in enumerate(compared.query_ids):
-        found = [reference.positions(reference.order(run[q]), qrels[q]) for run in runs.values()]
+        found = [
+            reference.positions(reference.order(run[q]), qrels[q])
+            for run in runs.values()
+        ]
         for a, b in itertools.combinations(range(SYSTEMS), 2):
             expected = reference.lexirecall_preference(found[a], found[b])
             assert tensor[place, a, b] == expected, q

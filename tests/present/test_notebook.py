@@ -55,7 +55,9 @@ def plotted() -> dict[str, list[dict[str, Any]]]:
 
 def run(*cells: str) -> dict[str, list[dict[str, Any]]]:
     """The outputs of each cell of a notebook that is run in a kernel of its own."""
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
+    notebook = nbformat.v4.new_notebook(
+        cells=[nbformat.v4.new_code_cell(cell) for cell in cells]
+    )
     path = os.pathsep.join(
         [str(ROOT), str(ROOT / "integrations"), os.environ.get("PYTHONPATH", "")]
     )
@@ -67,7 +69,11 @@ def run(*cells: str) -> dict[str, list[dict[str, Any]]]:
 
 def shown(outputs: list[dict[str, Any]]) -> dict[str, str]:
     """What a cell displays, by its type."""
-    return {kind: text for output in outputs for kind, text in output.get("data", {}).items()}
+    return {
+        kind: text
+        for output in outputs
+        for kind, text in output.get("data", {}).items()
+    }
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="kernels start otherwise there")
@@ -87,18 +93,26 @@ def test_results_show_a_table_and_a_picture(
 def test_plots_show_a_picture(
     cell: str, end: str, plotted: dict[str, list[dict[str, Any]]]
 ) -> None:
-    pictures = [output for output in plotted[cell + end] if "image/png" in output.get("data", {})]
+    pictures = [
+        output
+        for output in plotted[cell + end]
+        if "image/png" in output.get("data", {})
+    ]
     assert len(pictures) == 1
 
 
-def test_results_leave_no_figure_of_pyplot(outputs: dict[str, list[dict[str, Any]]]) -> None:
+def test_results_leave_no_figure_of_pyplot(
+    outputs: dict[str, list[dict[str, Any]]],
+) -> None:
     assert shown(outputs[LEFT])["text/plain"] in ("False", "[]")
 
 
 def test_bars_are_widgets(outputs: dict[str, list[dict[str, Any]]]) -> None:
     pytest.importorskip("ipywidgets")
     assert "'tqdm.notebook'" in shown(outputs[WIDGET])["text/plain"]
-    assert not [output for output in outputs[SETUP] if output["output_type"] == "stream"]
+    assert not [
+        output for output in outputs[SETUP] if output["output_type"] == "stream"
+    ]
 
 
 EXPERIMENT = """\
@@ -117,10 +131,15 @@ def test_pyterriers_table_and_its_comparison_are_shown() -> None:
     pytest.importorskip("pyterrier.measures")
     cells = run(EXPERIMENT, "table", "table.attrs['comparison']")
     table, comparison = (
-        shown(cells[cell])["text/html"] for cell in ("table", "table.attrs['comparison']")
+        shown(cells[cell])["text/html"]
+        for cell in ("table", "table.attrs['comparison']")
     )
     assert table.count("<table") == 1
     for column in ("LexiRecall", "nDCG@10", "pref:lexirecall +", "pref:lexirecall -"):
         assert f"<th>{column}</th>" in table
     assert "bm25 and ql, 16 queries" in comparison
-    assert comparison.count("<table") == comparison.count('src="data:image/png;base64,') == 1
+    assert (
+        comparison.count("<table")
+        == comparison.count('src="data:image/png;base64,')
+        == 1
+    )

@@ -35,7 +35,9 @@ def test_preferences_are_against_the_baseline() -> None:
 
 
 def test_a_single_pair_is_named_in_the_caption() -> None:
-    caption, _, table = comparison(2).to_latex(columns="differences").partition("\\label")
+    caption, _, table = (
+        comparison(2).to_latex(columns="differences").partition("\\label")
+    )
     first, second = RUNS[:2]
     assert f"Differences are {first} minus {second}." in " ".join(caption.split())
     assert first not in table
@@ -44,16 +46,21 @@ def test_a_single_pair_is_named_in_the_caption() -> None:
 
 def test_criteria_stand_above_their_rows_in_latex() -> None:
     """A column of criteria would make ten pairs by three criteria wider than a page's text."""
-    result = irl.compare(irl.demo.qrels(), irl.demo.runs(), ["nDCG@10", "AP", "lexirecall"])
+    result = irl.compare(
+        irl.demo.qrels(), irl.demo.runs(), ["nDCG@10", "AP", "lexirecall"]
+    )
     lines = result.to_latex(columns="differences").splitlines()
     heads = [line for line in lines if line.startswith("\\multicolumn")]
     assert heads == [
-        f"\\multicolumn{{6}}{{@{{}}l}}{{\\emph{{{name}}}}} \\\\" for name in result.criteria
+        f"\\multicolumn{{6}}{{@{{}}l}}{{\\emph{{{name}}}}} \\\\"
+        for name in result.criteria
     ]
     assert lines.count("\\addlinespace") == 2
     assert sum(" & " in line for line in lines) == 1 + 3 * 10
     assert "| criterion" in result.to_markdown(columns="differences")
-    one = irl.compare(irl.demo.qrels(), irl.demo.runs(), "AP").to_latex(columns="differences")
+    one = irl.compare(irl.demo.qrels(), irl.demo.runs(), "AP").to_latex(
+        columns="differences"
+    )
     assert "multicolumn" not in one
 
 
@@ -61,16 +68,22 @@ def test_criteria_stand_above_their_rows_in_latex() -> None:
 def test_a_number_stands_beside_its_own_interval(test: str | None) -> None:
     """The interval of a sign test is of the decided queries: so is the number before it."""
     criteria = ["AP", "lexirecall"]
-    result = irl.compare(irl.demo.qrels(), irl.demo.runs(), criteria, baseline="bm25", test=test)
+    result = irl.compare(
+        irl.demo.qrels(), irl.demo.runs(), criteria, baseline="bm25", test=test
+    )
     shown = result.to_markdown(places=4, columns="differences")
-    rows = [line for line in shown.splitlines() if " to " in line and line.startswith("| ")]
+    rows = [
+        line for line in shown.splitlines() if " to " in line and line.startswith("| ")
+    ]
     for line, row in zip(rows, result.table().itertuples(), strict=True):
         assert f"{abs(row.estimate):.4f}" in line
         assert f"{row.ci_low:.4f} to {row.ci_high:.4f}" in line
 
 
 def test_what_a_number_is_of_stands_in_the_caption_once() -> None:
-    result = irl.compare(irl.demo.qrels(), irl.demo.runs(), ["AP", "lexirecall"], baseline="bm25")
+    result = irl.compare(
+        irl.demo.qrels(), irl.demo.runs(), ["AP", "lexirecall"], baseline="bm25"
+    )
     caption = " ".join(result.to_latex(columns="differences").split())
     said = "Differences and intervals are those of the test's estimate (net share of decided"
     assert said in caption
@@ -87,9 +100,7 @@ def test_a_correction_over_all_criteria_is_said_once() -> None:
 
 def test_the_exact_one_of_two_counts_of_open_queries_is_named() -> None:
     runs = {name: irl.demo.run(name) for name in ("bm25", "ql")}
-    said = (
-        "LR orders rankings as lexirecall (exact) does; the count for lexirecall (exact) is exact."
-    )
+    said = "LR orders rankings as lexirecall (exact) does; the count for lexirecall (exact) is exact."
     both = irl.compare(irl.demo.qrels(), runs, ["LR", "lexirecall"])
     assert not both.bounds("LR")["exact"].any()
     assert both.bounds("lexirecall")["exact"].all()
@@ -114,7 +125,9 @@ def test_tables_fit_the_text_of_an_article(tmp_path: Path) -> None:
     )
     (tmp_path / "tables.tex").write_text(document, encoding="utf-8")
     command = ["pdflatex", "-interaction=nonstopmode", "tables.tex"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False, timeout=300)
+    done = subprocess.run(
+        command, cwd=tmp_path, capture_output=True, check=False, timeout=300
+    )
     assert done.returncode == 0, done.stdout[-2000:]
     log = (tmp_path / "tables.log").read_text(encoding="latin-1")
     assert re.findall(r"Overfull \\hbox .*", log) == []

@@ -49,7 +49,9 @@ def group() -> Runs:
     """``a``, ``b`` and ``c`` win in turn, and ``worst`` never does."""
     places = {"a": 0, "b": 1, "c": 2}
     runs: dict[str, dict[str, dict[str, float]]] = {
-        name: {q: at_ranks(1, 2, 3, 10 + (i + place) % 3) for i, q in enumerate(QUERIES)}
+        name: {
+            q: at_ranks(1, 2, 3, 10 + (i + place) % 3) for i, q in enumerate(QUERIES)
+        }
         for name, place in places.items()
     }
     return {"worst": {q: at_ranks(1, 2, 3, 50) for q in QUERIES}, **runs}
@@ -172,7 +174,13 @@ def few() -> dict[str, dict[str, int]]:
         (SEVERAL, lambda: irl.compare(QRELS, group(), ["nDCG@10", "AP", "lexirecall"])),
         (AGAINST, lambda: irl.compare(QRELS, winner(), "AP", baseline="fair")),
     ],
-    ids=["clear winner", "tied top group", "too few queries", "several measures", "baseline"],
+    ids=[
+        "clear winner",
+        "tied top group",
+        "too few queries",
+        "several measures",
+        "baseline",
+    ],
 )
 def test_golden_texts(text: str, make: Any) -> None:
     result = make()
@@ -181,19 +189,25 @@ def test_golden_texts(text: str, make: Any) -> None:
 
 
 def test_who_may_be_the_best_by_all_criteria_is_said() -> None:
-    result = irl.compare("lexirecall/demo", demo.runs(), ["nDCG@10", "AP", "TSE", "lexirecall"])
+    result = irl.compare(
+        "lexirecall/demo", demo.runs(), ["nDCG@10", "AP", "TSE", "lexirecall"]
+    )
     best = [result.best_set(name) for name in result.criteria]
-    everywhere = set.intersection(*({*table["run"][table["may_be_best"]]} for table in best))
-    (sentence,) = re.findall(r".* may be the best by every criterion\.", result.summary(full=True))
-    assert {run for run in demo.RUNS if re.search(rf"\b{run}\b", sentence)} == everywhere
+    everywhere = set.intersection(
+        *({*table["run"][table["may_be_best"]]} for table in best)
+    )
+    (sentence,) = re.findall(
+        r".* may be the best by every criterion\.", result.summary(full=True)
+    )
+    assert {
+        run for run in demo.RUNS if re.search(rf"\b{run}\b", sentence)
+    } == everywhere
 
 
 def test_of_two_runs_it_is_said_which_is_better_as_tested() -> None:
     runs = {name: demo.run(name) for name in ("bm25", "ql")}
     result = irl.compare("lexirecall/demo", runs, "AP", test="sign")
-    said = (
-        "AP   no significant difference: bm25 wins 7, loses 1 (p = 0.070)\n\n(sign test, p <= 0.05)"
-    )
+    said = "AP   no significant difference: bm25 wins 7, loses 1 (p = 0.070)\n\n(sign test, p <= 0.05)"
     assert said in result.summary()
     clear = irl.compare(QRELS, {name: winner()[name] for name in ("fair", "best")})
     assert "best is better: wins 30, loses 0 (p < 0.0001)" in clear.summary()
@@ -206,9 +220,24 @@ def test_of_two_runs_it_is_said_which_is_better_as_tested() -> None:
     [
         (0.0145, "worse", "worse_p", "base is better: "),
         (-0.0145, "better", "better_p", "new is better: "),
-        (0.0, "within margin", "within_p", "new and base are equivalent (margin 0.02, P)"),
-        (-0.01, "not worse", "not_worse_p", "new is non-inferior to base (margin 0.02, P)"),
-        (0.01, "undecided", "not_worse_p", "nor shown to be non-inferior (margin 0.02, P)"),
+        (
+            0.0,
+            "within margin",
+            "within_p",
+            "new and base are equivalent (margin 0.02, P)",
+        ),
+        (
+            -0.01,
+            "not worse",
+            "not_worse_p",
+            "new is non-inferior to base (margin 0.02, P)",
+        ),
+        (
+            0.01,
+            "undecided",
+            "not_worse_p",
+            "nor shown to be non-inferior (margin 0.02, P)",
+        ),
     ],
 )
 def test_of_two_runs_with_a_margin_the_verdict_has_its_one_sided_p(
@@ -229,11 +258,15 @@ def test_of_two_runs_with_a_margin_the_verdict_has_its_one_sided_p(
     assert p_words(row[p]) in text
 
 
-def test_the_winner_of_the_test_is_named_where_the_other_run_has_the_higher_mean() -> None:
+def test_the_winner_of_the_test_is_named_where_the_other_run_has_the_higher_mean() -> (
+    None
+):
     qrels = {q: {"r1": 1, "x1": 0} for q in QUERIES}
     far = {q: at_ranks(1 if i < 4 else 5) for i, q in enumerate(QUERIES)}
     near = {q: at_ranks(90 if i < 4 else 4) for i, q in enumerate(QUERIES)}
-    text = irl.compare(qrels, {"far": far, "near": near}, "RR", test="sign").summary(full=True)
+    text = irl.compare(qrels, {"far": far, "near": near}, "RR", test="sign").summary(
+        full=True
+    )
     assert "near is better: " in text
     assert "(p < 0.0001), although far has the higher mean" in text
     runs = {"far": far, "near": near, "last": outnumbered()["last"]}
@@ -247,22 +280,31 @@ def test_what_was_compared_on_what_is_said(tmp_path: Path) -> None:
     assert "5 runs, 16 queries of lexirecall/demo" in str(
         irl.compare("lexirecall/demo", demo.runs())
     )
-    assert " of lexirecall/demo" in irl.benchmark("lexirecall/demo", demo.runs(), ["AP"]).summary()
+    assert (
+        " of lexirecall/demo"
+        in irl.benchmark("lexirecall/demo", demo.runs(), ["AP"]).summary()
+    )
     path = tmp_path / "robust.qrels"
     path.write_text(
         "".join(
-            f"{q} 0 {doc} {grade}\n" for q, docs in QRELS.items() for doc, grade in docs.items()
+            f"{q} 0 {doc} {grade}\n"
+            for q, docs in QRELS.items()
+            for doc, grade in docs.items()
         )
     )
     first = irl.compare(str(path), winner()).summary().splitlines()[0]
     assert first == "3 runs, 30 queries of robust.qrels, all pairs"
-    assert " of robust.qrels, all" in irl.compare(path, winner()).with_test("t").summary()
+    assert (
+        " of robust.qrels, all" in irl.compare(path, winner()).with_test("t").summary()
+    )
 
 
 def test_no_query_has_a_relevant_document() -> None:
     runs = {"one": {"q": {"a": 1.0}}, "two": {"q": {"a": 1.0}}}
     result = irl.compare({"q": {"a": 0}}, runs)
-    assert "No query has a relevant document: nothing can be compared." in result.summary()
+    assert (
+        "No query has a relevant document: nothing can be compared." in result.summary()
+    )
     assert result._repr_html_()
 
 
@@ -297,7 +339,9 @@ def test_what_is_not_a_number_is_left_out_and_said() -> None:
 @pytest.mark.parametrize("measure", ["AP", "SL3(n=1000)"])
 def test_the_sentences_say_what_the_tables_say(test: str, measure: str) -> None:
     runs = {**group(), "best": winner()["best"]}
-    result = irl.compare(QRELS, runs, measure, test=irl.SignificanceTest(test, n_resamples=500))
+    result = irl.compare(
+        QRELS, runs, measure, test=irl.SignificanceTest(test, n_resamples=500)
+    )
     means = result.means().set_index("run")["mean"]
     leader = means.idxmin() if measure.startswith("SL3") else means.idxmax()
     assert result.ranking()["run"].iloc[0] == leader
@@ -314,15 +358,24 @@ def test_suite_says_who_may_be_first(tmp_path: Path) -> None:
     collections = {"one": QRELS, "two": QRELS}
     runs = {name: winner() for name in collections}
     result = irl.benchmark(
-        collections, runs, ["AP"], baseline="fair", test=irl.SignificanceTest(n_resamples=500)
+        collections,
+        runs,
+        ["AP"],
+        baseline="fair",
+        test=irl.SignificanceTest(n_resamples=500),
     )
     text = result.summary(full=True)
     overall = result.overall().query("criterion == 'AP'").set_index("run")
     assert re.search(r"^best .* \*\+$", text, re.MULTILINE)
     assert overall.loc["best", "rank_high"] == 1
-    title = "3 runs, 2 collections (one and two), 60 queries, each collection counts once"
+    title = (
+        "3 runs, 2 collections (one and two), 60 queries, each collection counts once"
+    )
     assert f"{title}; against fair" in text
-    assert "+ better, - worse than fair (p <= 0.05, Holm's correction for 2 comparisons)" in text
+    assert (
+        "+ better, - worse than fair (p <= 0.05, Holm's correction for 2 comparisons)"
+        in text
+    )
     over = result.summary("collections", full=True)
     assert "t over collections (random effects), ranks by a two-level bootstrap" in over
     with pytest.raises(ValueError, match="over"):
@@ -338,7 +391,9 @@ def test_collections_say_what_they_hold() -> None:
         f"lexirecall/demo: {len(demo.queries())} queries, {qrels['query_id'].nunique()} of them judged."
     )
     relevant = qrels[qrels["relevance"] >= 1].groupby("query_id")["doc_id"].nunique()
-    assert f"{relevant.min()} to {relevant.max()} (median {relevant.median():g})" in text
+    assert (
+        f"{relevant.min()} to {relevant.max()} (median {relevant.median():g})" in text
+    )
     assert "Only 16 queries" in text
     assert (
         repr(collection)
@@ -382,34 +437,49 @@ def test_a_leader_that_loses_more_queries_than_it_wins_is_told() -> None:
     qrels = {q: {"r1": 1, "x1": 0} for q in QUERIES}
 
     def told(result: Any) -> list[str]:
-        return [note for note in result.diagnostics if "loses more queries than it wins" in note]
+        return [
+            note
+            for note in result.diagnostics
+            if "loses more queries than it wins" in note
+        ]
 
     facts = "far has the higher mean RR, but loses more queries than it wins against near (wins 14, loses 16)"
     said = f"{facts}: no significant difference."
     result = irl.compare(qrels, outnumbered(), "RR", test="sign")
     assert told(result) == [said]
     assert said in result.summary(full=True)
-    assert told(irl.compare(qrels, outnumbered(), "RR", test="sign", baseline="near")) == [said]
+    assert told(
+        irl.compare(qrels, outnumbered(), "RR", test="sign", baseline="near")
+    ) == [said]
     assert (
-        told(irl.compare(qrels, outnumbered(), "RR", test="sign", baseline="last")) == []
+        told(irl.compare(qrels, outnumbered(), "RR", test="sign", baseline="last"))
+        == []
     )  # the two were not compared
     assert told(irl.compare(qrels, outnumbered())) == []  # near leads, and wins more
     for clear in (irl.compare(QRELS, winner(), "AP"), irl.compare(QRELS, group())):
         assert told(clear) == []
     assert (
-        told(irl.compare(qrels, {name: outnumbered()[name] for name in ("far", "last")}, "RR"))
+        told(
+            irl.compare(
+                qrels, {name: outnumbered()[name] for name in ("far", "last")}, "RR"
+            )
+        )
         == []
     )
 
 
 @pytest.mark.parametrize("measure", ["SL3(n=1000)", "AP", "RR"])
 @pytest.mark.parametrize("seed", range(5))
-def test_who_loses_more_queries_than_it_wins_is_counted(measure: str, seed: int) -> None:
+def test_who_loses_more_queries_than_it_wins_is_counted(
+    measure: str, seed: int
+) -> None:
     """The note's numbers, counted query by query; smaller values win where smaller is better."""
     rng = np.random.default_rng(seed)
     runs = {
         name: {
-            q: at_ranks(*sorted(rng.choice(np.arange(1, 60), size=4, replace=False).tolist()))
+            q: at_ranks(
+                *sorted(rng.choice(np.arange(1, 60), size=4, replace=False).tolist())
+            )
             for q in QUERIES
         }
         for name in "abcd"
@@ -423,11 +493,15 @@ def test_who_loses_more_queries_than_it_wins_is_counted(measure: str, seed: int)
         if result.tests.verdicts_by().on(leader, run) != "undecided":
             continue
         pairs = list(zip(values[leader], values[run], strict=True))
-        wins, losses = (sum(way * (x - y) > 1e-12 for x, y in pairs) for way in (sign, -sign))
+        wins, losses = (
+            sum(way * (x - y) > 1e-12 for x, y in pairs) for way in (sign, -sign)
+        )
         if losses > wins:
             expected.append(f"{run} (wins {wins}, loses {losses})")
     notes = [
-        note for note in result.diagnostics if f"has the higher mean {measure}, but loses" in note
+        note
+        for note in result.diagnostics
+        if f"has the higher mean {measure}, but loses" in note
     ]
     assert len(notes) == bool(expected)
     assert all(fact in notes[0] for fact in expected)
@@ -474,7 +548,12 @@ def test_notes_are_grouped_and_the_gravest_come_first() -> None:
     ]
     assert grouped(gravest_first(notes)) == ["Broken: a and b.", "few"]
     copied = pickle.loads(pickle.dumps(notes[1]))
-    assert (copied, copied.gravity, copied.kind, copied.subject) == ("a: broken", 0, "Broken", "a")
+    assert (copied, copied.gravity, copied.kind, copied.subject) == (
+        "a: broken",
+        0,
+        "Broken",
+        "a",
+    )
 
 
 class Tags(HTMLParser):
@@ -535,7 +614,9 @@ def test_long_tables_are_cut_and_the_rest_is_counted() -> None:
     assert "16 more rows" in page
 
 
-def test_without_matplotlib_there_is_no_picture(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_matplotlib_there_is_no_picture(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     import sys
 
     monkeypatch.setitem(sys.modules, "matplotlib", None)
@@ -547,16 +628,14 @@ def test_without_matplotlib_there_is_no_picture(monkeypatch: pytest.MonkeyPatch)
 def test_captions_say_what_a_column_of_preferences_is() -> None:
     result = irl.compare(demo.qrels(), demo.runs(), ["AP", "lexirecall", "rpp"])
     shown = " ".join(result.to_latex().split())
-    wins = (
-        "lexirecall: (wins - losses) / queries with relevant documents, mean over all other runs."
-    )
-    share = (
-        "rpp: preference from -1 to 1 on queries with relevant documents, mean over all other runs."
-    )
+    wins = "lexirecall: (wins - losses) / queries with relevant documents, mean over all other runs."
+    share = "rpp: preference from -1 to 1 on queries with relevant documents, mean over all other runs."
     assert wins in shown
     assert share in shown
     means = result.means().set_index(["criterion", "run"])["mean"]
-    against = result.table("lexirecall").query("run_a == 'overlap' or run_b == 'overlap'")
+    against = result.table("lexirecall").query(
+        "run_a == 'overlap' or run_b == 'overlap'"
+    )
     sign = np.where(against["run_a"] == "overlap", 1, -1)
     queries = against[["wins", "losses", "ties"]].sum(axis=1)
     assert means["lexirecall", "overlap"] == pytest.approx(
@@ -564,28 +643,39 @@ def test_captions_say_what_a_column_of_preferences_is() -> None:
     )
 
 
-@pytest.mark.parametrize(("n_ranked", "verb"), [(3, "has no ranking"), (7, "returns nothing")])
+@pytest.mark.parametrize(
+    ("n_ranked", "verb"), [(3, "has no ranking"), (7, "returns nothing")]
+)
 def test_missing_rankings_are_not_called_shallow(n_ranked: int, verb: str) -> None:
     """Depths, and shares of shallow rankings, are those of the rankings that exist."""
     qrels = {f"q{i}": {"r1": 1, "r2": 1} for i in range(10)}
     whole = {query: {"r1": 2.0, "r2": 1.0} for query in qrels}
     part = {f"q{i}": {"r1": 2.0} for i in range(n_ranked)}
-    summary = irl.compare(qrels, {"whole": whole, "part": part}, "AP").summary(full=True)
+    summary = irl.compare(qrels, {"whole": whole, "part": part}, "AP").summary(
+        full=True
+    )
     assert f"part {verb} for {10 - n_ranked} of 10 queries." in summary
-    assert f"part: {n_ranked} of {n_ranked} rankings are shallow (median depth 1) and" in summary
+    assert (
+        f"part: {n_ranked} of {n_ranked} rankings are shallow (median depth 1) and"
+        in summary
+    )
     assert "median depth 0" not in summary
 
 
 def test_the_legend_names_every_pairwise_preference() -> None:
     result = irl.compare(demo.qrels(), demo.runs(), ["rpp", "invrpp"])
     legend = " ".join(result.summary().split())
-    assert "rpp and invrpp: mean preference from -1 to 1, against all other runs" in legend
+    assert (
+        "rpp and invrpp: mean preference from -1 to 1, against all other runs" in legend
+    )
 
 
 def test_a_bound_that_excludes_the_margin_only_before_correction_says_so() -> None:
     rng = np.random.default_rng(3)
     queries = [f"q{number}" for number in range(60)]
-    runs = {"base": np.full(60, 0.5)} | {run: 0.5 + rng.normal(0, 0.065, 60) for run in "abcd"}
+    runs = {"base": np.full(60, 0.5)} | {
+        run: 0.5 + rng.normal(0, 0.065, 60) for run in "abcd"
+    }
     values = {
         run: {query: {"AP": float(x)} for query, x in zip(queries, of_run, strict=True)}
         for run, of_run in runs.items()

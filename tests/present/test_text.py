@@ -33,11 +33,19 @@ NAMES = st.text(st.characters() | st.sampled_from("\x1b\t\n|<>&\\_*[]{}$%#~^'\"=
 @pytest.mark.parametrize("name", NASTY)
 @pytest.mark.parametrize(
     "escape",
-    [text.printable, text.escape_html, text.escape_latex, text.escape_markdown, text.escape_csv],
+    [
+        text.printable,
+        text.escape_html,
+        text.escape_latex,
+        text.escape_markdown,
+        text.escape_csv,
+    ],
 )
 def test_no_reader_is_given_a_character_to_obey(escape, name):
     shown = escape(name)
-    assert not [c for c in shown if unicodedata.category(c) in ("Cc", "Cf", "Cs", "Zl", "Zp")]
+    assert not [
+        c for c in shown if unicodedata.category(c) in ("Cc", "Cf", "Cs", "Zl", "Zp")
+    ]
     assert len(shown.splitlines()) == 1
 
 
@@ -99,9 +107,9 @@ def test_csv_reads_back(name):
     stream = io.StringIO()
     csv.writer(stream).writerow([text.escape_csv(name), "x"])
     ((cell, _),) = csv.reader(io.StringIO(stream.getvalue()))
-    assert cell.removeprefix("'").removeprefix("'") == text.printable(name).removeprefix(
-        "'"
-    ).removeprefix("'")
+    assert cell.removeprefix("'").removeprefix("'") == text.printable(
+        name
+    ).removeprefix("'").removeprefix("'")
     assert not cell.startswith(("=", "+", "-", "@", "\t", "\r"))
 
 
@@ -160,6 +168,10 @@ def test_a_shortened_name_fits_and_keeps_its_ends(name, columns):
     if text.width(name) <= columns:
         assert shortened == name
     else:
-        start, end = shortened.split("…", 1) if "…" not in name else (shortened[:0], shortened[:0])
+        start, end = (
+            shortened.split("…", 1)
+            if "…" not in name
+            else (shortened[:0], shortened[:0])
+        )
         assert name.startswith(start)
         assert name.endswith(end)

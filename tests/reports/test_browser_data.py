@@ -43,7 +43,9 @@ def data(result: Comparison) -> dict[str, Any]:
 
 def in_order(run: dict[str, float]) -> list[str]:
     """Documents as trec_eval orders them: by score, then by id, both falling."""
-    return sorted(run, key=lambda doc_id: (np.float32(run[doc_id]), doc_id), reverse=True)
+    return sorted(
+        run, key=lambda doc_id: (np.float32(run[doc_id]), doc_id), reverse=True
+    )
 
 
 ids = st.text("abc", min_size=1, max_size=2)
@@ -59,17 +61,23 @@ rankings = st.dictionaries(ids, st.integers(0, 3).map(float), max_size=9)
     st.booleans(),
 )
 def test_rankings_are_those_of_the_runs(
-    judged: dict[str, int], first: dict[str, float], second: dict[str, float], named: bool
+    judged: dict[str, int],
+    first: dict[str, float],
+    second: dict[str, float],
+    named: bool,
 ) -> None:
     judged = {"a": 1, **judged, "zz": 1}
     first, second = {"a": 1.0, **first}, {"zz": 1.0, **second}
     runs = {"one": {"q": first}, "two": {"q": second}}
     data = browsed(
-        page_of(irl.compare({"q": judged}, runs), runs=runs if named else {}, progress=False)
+        page_of(
+            irl.compare({"q": judged}, runs), runs=runs if named else {}, progress=False
+        )
     )
     for name, run in (("one", first), ("two", second)):
         expected = [
-            (rank, doc_id, judged.get(doc_id)) for rank, doc_id in enumerate(in_order(run), start=1)
+            (rank, doc_id, judged.get(doc_id))
+            for rank, doc_id in enumerate(in_order(run), start=1)
         ]
         if not named:
             expected = [row for row in expected if row[2] is not None]
@@ -95,9 +103,14 @@ def test_judged_documents_that_no_ranking_shows_are_left_out_unless_relevant() -
     assert ranking_in(data, "one", "q") == [(1, "d1", 1), (2, "d2", 0)]
 
 
-def test_decisions_are_those_of_the_api(result: Comparison, data: dict[str, Any]) -> None:
+def test_decisions_are_those_of_the_api(
+    result: Comparison, data: dict[str, Any]
+) -> None:
     names = data["runs"]
-    assert [criterion["name"] for criterion in data["criteria"]] == [*PREFERENCES, *MEASURES]
+    assert [criterion["name"] for criterion in data["criteria"]] == [
+        *PREFERENCES,
+        *MEASURES,
+    ]
     assert len(data["pairs"]) == 3
     columns = {
         "level": "level",
@@ -137,15 +150,23 @@ def test_decisions_are_those_of_the_api(result: Comparison, data: dict[str, Any]
 def test_ties_are_those_of_the_comparison() -> None:
     """Values that differ by rounding only are level; those that differ in the seventh place are not."""
     qrels = {f"q{i}": {f"d{j}": 1 for j in range(6)} for i in range(40)}
-    runs = {name: shuffled(qrels, seed) for seed, name in enumerate(("one", "two", "three"))}
+    runs = {
+        name: shuffled(qrels, seed) for seed, name in enumerate(("one", "two", "three"))
+    }
     result = irl.compare(qrels, runs, ["AP", "RBP(p=0.99999)", "RE(n=1000000)"])
     data = browsed(page_of(result, progress=False))
     for criterion in data["criteria"]:
         sign = -1 if criterion["smaller"] else 1
         for row in result.table(criterion["name"]).itertuples():
-            a, b = (criterion["values"][data["runs"].index(run)] for run in (row.run_a, row.run_b))
+            a, b = (
+                criterion["values"][data["runs"].index(run)]
+                for run in (row.run_a, row.run_b)
+            )
             gains = [sign * (x - y) for x, y in zip(a, b, strict=True)]
-            assert (sum(gain > 0 for gain in gains), sum(gain < 0 for gain in gains)) == (
+            assert (
+                sum(gain > 0 for gain in gains),
+                sum(gain < 0 for gain in gains),
+            ) == (
                 row.wins,
                 row.losses,
             )
@@ -165,12 +186,16 @@ def test_texts_come_from_the_collection_of_the_qrels(data: dict[str, Any]) -> No
     for doc_id, text in data["texts"]:
         assert text.startswith(docs.loc[doc_id, "title"])
         assert len(text) <= 241
-    assert {query["id"]: query["text"] for query in data["queries"]} == queries.to_dict()
+    assert {
+        query["id"]: query["text"] for query in data["queries"]
+    } == queries.to_dict()
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("bash") is None, reason="without bash")
-def test_the_command_line_names_documents_of_files_and_reads_pipes_once(tmp_path: Path) -> None:
+def test_the_command_line_names_documents_of_files_and_reads_pipes_once(
+    tmp_path: Path,
+) -> None:
     for name, text in FILES.items():
         (tmp_path / name).write_text(text, encoding="utf-8")
     script = f"{sys.executable} -m ir_lexirecall report qrels.txt bm25.run <(cat dph.txt) -m AP -o report.html >/dev/null"
@@ -191,10 +216,14 @@ def test_the_command_line_names_documents_of_files_and_reads_pipes_once(tmp_path
     assert ranking_in(data, piped, "q2") == [(2, "a", 2)]
 
 
-def test_the_command_of_many_collections_names_documents_of_files(tmp_path: Path) -> None:
+def test_the_command_of_many_collections_names_documents_of_files(
+    tmp_path: Path,
+) -> None:
     (tmp_path / "suite" / "letters").mkdir(parents=True)
     for name in ("qrels.txt", "bm25.run", "dph.txt"):
-        (tmp_path / "suite" / "letters" / name).write_text(FILES[name], encoding="utf-8")
+        (tmp_path / "suite" / "letters" / name).write_text(
+            FILES[name], encoding="utf-8"
+        )
     page = tmp_path / "report.html"
     words = [
         "benchmark",
@@ -225,9 +254,14 @@ def test_pairs_of_the_best_runs_come_first_and_the_text_says_how_many() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("n_runs", "most"), [(2, 400_000), (17, 1_050_000)])
-def test_reports_of_a_hundred_queries_to_depth_100_are_small(n_runs: int, most: int) -> None:
+def test_reports_of_a_hundred_queries_to_depth_100_are_small(
+    n_runs: int, most: int
+) -> None:
     dice, ids = np.random.default_rng(0), [f"DOC-{n:06}" for n in range(35_000)]
-    qrels = {f"q{i}": {ids[350 * i + j]: int(j % 3 == 0) for j in range(50)} for i in range(100)}
+    qrels = {
+        f"q{i}": {ids[350 * i + j]: int(j % 3 == 0) for j in range(50)}
+        for i in range(100)
+    }
     runs = {
         f"run{seed}": {
             f"q{i}": {

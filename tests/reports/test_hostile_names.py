@@ -44,7 +44,9 @@ FORMULA = re.compile(r"[=+\-@\t\r]")
 @pytest.fixture(scope="module")
 def result() -> Any:
     """Return a comparison whose runs, queries, documents, measures and groups have such names."""
-    qrels = {query: {f"{name}{i}": 1 for i, name in enumerate(NAMES)} for query in NAMES}
+    qrels = {
+        query: {f"{name}{i}": 1 for i, name in enumerate(NAMES)} for query in NAMES
+    }
     runs = {name: shuffled(qrels, seed) for seed, name in enumerate(NAMES)}
     measures = dict.fromkeys(NAMES[:6], "AP") | {"lexirecall": "lexirecall"}
     groups = {query: NAMES[i % 2 + 5] for i, query in enumerate(NAMES)}
@@ -55,7 +57,9 @@ def result() -> Any:
 def pages(result: Any, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """Return the pages that show these names: report, page to judge, cells of a notebook."""
     folder = tmp_path_factory.mktemp("pages")
-    texts = dict.fromkeys((f"{name}{i}" for i, name in enumerate(NAMES)), " ".join(NAMES))
+    texts = dict.fromkeys(
+        (f"{name}{i}" for i, name in enumerate(NAMES)), " ".join(NAMES)
+    )
     queries = dict(zip(NAMES, NAMES[::-1], strict=True))
     irl.report(
         result,
@@ -77,7 +81,9 @@ def pages(result: Any, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Pa
     )
     notebook = "<hr>".join(part._repr_html_() for part in (result,))
     (folder / "notebook.html").write_text(
-        f"<!DOCTYPE html><meta charset=utf-8><body>{notebook}", encoding="utf-8", errors="replace"
+        f"<!DOCTYPE html><meta charset=utf-8><body>{notebook}",
+        encoding="utf-8",
+        errors="replace",
     )
     return {path.stem: path for path in folder.iterdir()}
 
@@ -103,8 +109,15 @@ def test_nothing_runs_and_nothing_breaks_the_layout(
     browser.open(pages[page], width=width)
     wait_for(lambda: browser.js("document.querySelector('.stored') === null"))
     assert browser.js("window.hit === undefined")
-    assert browser.js("document.querySelectorAll('[onload], [onerror], [onmouseover]').length") == 0
-    assert browser.js("[...document.links].every((link) => link.protocol !== 'javascript:')")
+    assert (
+        browser.js(
+            "document.querySelectorAll('[onload], [onerror], [onmouseover]').length"
+        )
+        == 0
+    )
+    assert browser.js(
+        "[...document.links].every((link) => link.protocol !== 'javascript:')"
+    )
     browser.nothing_went_wrong()
     if page != "notebook":  # whose own page scrolls its cells
         assert browser.js("document.documentElement.scrollWidth <= innerWidth")
@@ -137,7 +150,9 @@ def is_number(text: str) -> bool:
 
 
 def test_no_cell_of_csv_is_a_formula(tmp_path: Path) -> None:
-    path = write_pool_csv(to_judge(), tmp_path / "pool.csv", texts=dict.fromkeys(NAMES, "=1+1"))
+    path = write_pool_csv(
+        to_judge(), tmp_path / "pool.csv", texts=dict.fromkeys(NAMES, "=1+1")
+    )
     cells = cells_of(path.read_text(encoding="utf-8"))
     assert len(cells) > 5 * len(NAMES)
     assert [cell for cell in cells if FORMULA.match(cell) and not is_number(cell)] == []
@@ -145,7 +160,9 @@ def test_no_cell_of_csv_is_a_formula(tmp_path: Path) -> None:
 
 def test_tables_of_text_keep_their_rows(result: Any) -> None:
     """A name with line ends, bars or TeX neither adds a row nor a cell."""
-    markdown = [line for line in result.to_markdown().splitlines() if line.startswith("|")]
+    markdown = [
+        line for line in result.to_markdown().splitlines() if line.startswith("|")
+    ]
     n_bars = {len(re.findall(r"(?<!\\)\|", line)) for line in markdown}
     assert len(n_bars) == 1
     latex = result.to_latex()
@@ -172,5 +189,7 @@ def test_every_format_of_the_command_line(
     assert form != "latex" or "_{a}" not in out
     if form in ("csv", "tsv"):
         assert [
-            c for c in cells_of(out.replace("\t", ",")) if FORMULA.match(c) and not is_number(c)
+            c
+            for c in cells_of(out.replace("\t", ","))
+            if FORMULA.match(c) and not is_number(c)
         ] == []

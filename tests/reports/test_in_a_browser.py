@@ -30,7 +30,9 @@ RUNS = {name: demo.run(name) for name in ("bm25", "ql", "overlap")}
 
 @pytest.fixture(scope="module")
 def result() -> Comparison:
-    return irl.compare("lexirecall/demo", RUNS, ["lexirecall", "nDCG@10", "LR", "rpp", "AP"])
+    return irl.compare(
+        "lexirecall/demo", RUNS, ["lexirecall", "nDCG@10", "LR", "rpp", "AP"]
+    )
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +51,9 @@ def opposed() -> Comparison:
 
 @pytest.fixture(scope="module")
 def opposed_file(opposed: Comparison, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return irl.report(opposed, tmp_path_factory.mktemp("opposed") / "report.html", progress=False)
+    return irl.report(
+        opposed, tmp_path_factory.mktemp("opposed") / "report.html", progress=False
+    )
 
 
 @pytest.fixture(scope="module")
@@ -57,9 +61,14 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """17 runs, 136 pairs, 100 queries."""
     qrels = {f"q{i}": {f"d{i}-{j}": 1 for j in range(10)} for i in range(100)}
     runs = {f"run{seed}": shuffled(qrels, seed) for seed in range(17)}
-    result = irl.compare(qrels, runs, ["LR", "AP", "nDCG@10", "RR", "lexirecall", "rpp"])
+    result = irl.compare(
+        qrels, runs, ["LR", "AP", "nDCG@10", "RR", "lexirecall", "rpp"]
+    )
     return irl.report(
-        result, tmp_path_factory.mktemp("many") / "report.html", runs=runs, progress=False
+        result,
+        tmp_path_factory.mktemp("many") / "report.html",
+        runs=runs,
+        progress=False,
     )
 
 
@@ -68,25 +77,37 @@ def default(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """All runs of the demonstration by the default measures: as many columns of leading groups as there are."""
     result = irl.benchmark("lexirecall/demo", demo.runs())
     return irl.report(
-        result, tmp_path_factory.mktemp("default") / "report.html", runs=demo.runs(), progress=False
+        result,
+        tmp_path_factory.mktemp("default") / "report.html",
+        runs=demo.runs(),
+        progress=False,
     )
 
 
 @pytest.fixture(scope="module")
 def suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ids = sorted(demo.qrels()["query_id"].unique())
-    parts = {f"part {i}": demo.qrels()[demo.qrels()["query_id"].isin(ids[i::2])] for i in range(2)}
-    result = irl.benchmark(parts, dict.fromkeys(parts, RUNS), ["LR"], baseline="bm25", test=QUICK)
+    parts = {
+        f"part {i}": demo.qrels()[demo.qrels()["query_id"].isin(ids[i::2])]
+        for i in range(2)
+    }
+    result = irl.benchmark(
+        parts, dict.fromkeys(parts, RUNS), ["LR"], baseline="bm25", test=QUICK
+    )
     return irl.report(result, tmp_path_factory.mktemp("suite") / "report.html")
 
 
-def open_page(browser: Browser, file: Path, width: int = 1280, scheme: str = "light") -> None:
+def open_page(
+    browser: Browser, file: Path, width: int = 1280, scheme: str = "light"
+) -> None:
     """Show a report, and wait until its query browser (if it has one) is there."""
     browser.open(file, width, scheme)
     wait_for(lambda: browser.js("!document.getElementById('browser')?.hidden"))
 
 
-OPEN_ALL = "document.querySelectorAll('details').forEach(details => details.open = true)"
+OPEN_ALL = (
+    "document.querySelectorAll('details').forEach(details => details.open = true)"
+)
 FITS = "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
 
 
@@ -107,14 +128,23 @@ def test_it_opens_without_errors_or_network_and_fits(
 
 
 @pytest.mark.parametrize("width", [390, 1000, 1280])
-def test_the_result_at_a_glance_has_room(browser: Browser, default: Path, width: int) -> None:
+def test_the_result_at_a_glance_has_room(
+    browser: Browser, default: Path, width: int
+) -> None:
     open_page(browser, default, width)
     assert browser.js("document.querySelector('.irl-glance thead tr').cells.length") > 2
-    assert browser.js("document.querySelector('.irl-glance').getBoundingClientRect().width") >= 300
+    assert (
+        browser.js(
+            "document.querySelector('.irl-glance').getBoundingClientRect().width"
+        )
+        >= 300
+    )
     assert browser.js(FITS)
 
 
-def test_collections_of_a_suite_are_browsed_in_turn(browser: Browser, suite: Path) -> None:
+def test_collections_of_a_suite_are_browsed_in_turn(
+    browser: Browser, suite: Path
+) -> None:
     open_page(browser, suite)
     first = shown_query(browser)
     for collection in (1, 0, 1):
@@ -122,7 +152,9 @@ def test_collections_of_a_suite_are_browsed_in_turn(browser: Browser, suite: Pat
             f"document.getElementById('collection').value = {collection};"
             "document.getElementById('collection').dispatchEvent(new Event('change'))"
         )
-        wait_for(lambda changed=bool(collection): (shown_query(browser) != first) == changed)
+        wait_for(
+            lambda changed=bool(collection): (shown_query(browser) != first) == changed
+        )
         ids = set(browser.js(OPTIONS))
         assert ids == set(sorted(demo.qrels()["query_id"].unique())[collection::2])
     before = shown_query(browser)
@@ -131,7 +163,9 @@ def test_collections_of_a_suite_are_browsed_in_turn(browser: Browser, suite: Pat
     browser.nothing_went_wrong()
 
 
-def test_hostile_names_open_fit_and_do_nothing(browser: Browser, tmp_path: Path) -> None:
+def test_hostile_names_open_fit_and_do_nothing(
+    browser: Browser, tmp_path: Path
+) -> None:
     hostile = hostile_comparison()
     assert hostile.compared.scored is not None
     texts = dict.fromkeys(hostile.compared.scored.judgments.doc_ids, HOSTILE[0])
@@ -148,9 +182,14 @@ def test_hostile_names_open_fit_and_do_nothing(browser: Browser, tmp_path: Path)
     open_page(browser, path, 360)
     browser.js(OPEN_ALL)
     assert browser.js(FITS)
-    assert browser.js("document.querySelector('#list-a .text').textContent") == HOSTILE[0]
+    assert (
+        browser.js("document.querySelector('#list-a .text').textContent") == HOSTILE[0]
+    )
     assert HOSTILE[1] in browser.js("document.querySelector('#query-text').textContent")
-    assert browser.js("document.querySelectorAll('#browser img, #browser script').length") == 0
+    assert (
+        browser.js("document.querySelectorAll('#browser img, #browser script').length")
+        == 0
+    )
     browser.nothing_went_wrong()
 
 
@@ -177,14 +216,21 @@ def axe(tmp_path_factory: pytest.TempPathFactory) -> str:
     got = subprocess.run(command, capture_output=True, text=True, timeout=120)
     if got.returncode:
         pytest.skip(f"axe-core cannot be got from npm: {got.stderr.strip()[-200:]}")
-    return (folder / "node_modules" / "axe-core" / "axe.min.js").read_text(encoding="utf-8")
+    return (folder / "node_modules" / "axe-core" / "axe.min.js").read_text(
+        encoding="utf-8"
+    )
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [390, 1280])
 @pytest.mark.parametrize("page", ["file", "suite"])
 def test_axe_finds_nothing(
-    browser: Browser, page: str, width: int, scheme: str, axe: str, request: pytest.FixtureRequest
+    browser: Browser,
+    page: str,
+    width: int,
+    scheme: str,
+    axe: str,
+    request: pytest.FixtureRequest,
 ) -> None:
     open_page(browser, request.getfixturevalue(page), width, scheme)
     browser.js(OPEN_ALL)
@@ -218,9 +264,9 @@ def test_text_has_contrast_in_heatmaps_and_pictures_too(
     assert len(colours) >= 10
     for text, ground in colours:
         assert contrast(text, ground) >= 4.5, (text, ground)
-    assert (luminance(browser.js("getComputedStyle(document.body).backgroundColor")) > 0.5) == (
-        scheme == "light"
-    )
+    assert (
+        luminance(browser.js("getComputedStyle(document.body).backgroundColor")) > 0.5
+    ) == (scheme == "light")
 
 
 def luminance(colour: str) -> float:
@@ -240,16 +286,20 @@ def contrast(one: str, other: str) -> float:
 
 # -- tables ------------------------------------------------------------------------------------------
 
-MEANS = "document.querySelector('table[data-file=\"nDCG@10 by query, a column per run\"]')"
+MEANS = (
+    "document.querySelector('table[data-file=\"nDCG@10 by query, a column per run\"]')"
+)
 HEAD = MEANS + ".querySelectorAll('th[scope=col]')[{}]"
 COLUMN = f"[...{MEANS}.tBodies[0].rows].map(row => row.cells[{{}}].textContent)"
-SORTED = (
-    f"[...{MEANS}.querySelectorAll('th[scope=col]')].map(head => head.getAttribute('aria-sort'))"
-)
+SORTED = f"[...{MEANS}.querySelectorAll('th[scope=col]')].map(head => head.getAttribute('aria-sort'))"
 
 
-def test_a_click_on_a_head_sorts(browser: Browser, file: Path, result: Comparison) -> None:
-    values = result.per_query("nDCG@10")["bm25"].sort_values(ascending=False, kind="stable")
+def test_a_click_on_a_head_sorts(
+    browser: Browser, file: Path, result: Comparison
+) -> None:
+    values = result.per_query("nDCG@10")["bm25"].sort_values(
+        ascending=False, kind="stable"
+    )
     open_page(browser, file)
     browser.js(OPEN_ALL)
     assert browser.js(SORTED) == [None] * 4
@@ -267,7 +317,9 @@ def test_a_click_on_a_head_sorts(browser: Browser, file: Path, result: Compariso
 
 def saved(browser: Browser, name: str, folder: Path) -> list[dict[str, str]]:
     """The rows of a table, saved as CSV."""
-    browser.click(f"document.querySelector('table[data-file=\"{name}\"]').nextElementSibling")
+    browser.click(
+        f"document.querySelector('table[data-file=\"{name}\"]').nextElementSibling"
+    )
     path = folder / (re.sub(r"[^\w@.-]+", "-", name)[:80] + ".csv")
     wait_for(path.exists)
     text = wait_for(lambda: path.read_text(encoding="utf-8-sig"))
@@ -290,16 +342,21 @@ def test_tables_are_saved_as_csv_with_all_digits(
     rows = saved(browser, "ranking by lexirecall", tmp_path)
     assert [row["run"] for row in rows] == list(ranking["run"])
     assert [float(row["mean"]) for row in rows] == list(ranking["mean"])
-    against = result.with_baseline(rows[0]["run"]).table("lexirecall").set_index("run_a")
+    against = (
+        result.with_baseline(rows[0]["run"]).table("lexirecall").set_index("run_a")
+    )
     assert (against["estimate"] < 0).any()
     for row in rows[1:]:
         assert float(row["difference"]) == against.loc[row["run"], "estimate"]
-        assert float(row["p_corrected"]) in result.table("lexirecall")["p_corrected"].tolist()
+        assert (
+            float(row["p_corrected"])
+            in result.table("lexirecall")["p_corrected"].tolist()
+        )
     matrix = result.matrix("LR")
     for row in saved(browser, "differences by LR", tmp_path):
-        assert {b: float(row[b]) for b in matrix if b != row["run"]} == matrix.loc[row["run"]].drop(
+        assert {b: float(row[b]) for b in matrix if b != row["run"]} == matrix.loc[
             row["run"]
-        ).to_dict()
+        ].drop(row["run"]).to_dict()
     browser.nothing_went_wrong()
 
 
@@ -311,7 +368,9 @@ OPTIONS = "[...document.getElementById('query').options].map(option => option.te
 
 
 def choose(browser: Browser, element: str, text: str) -> None:
-    browser.js(CHOOSE.format(text, "input" if element == "winner" else "change", element))
+    browser.js(
+        CHOOSE.format(text, "input" if element == "winner" else "change", element)
+    )
 
 
 def set_number(browser: Browser, element: str, number: float) -> None:
@@ -321,7 +380,9 @@ def set_number(browser: Browser, element: str, number: float) -> None:
 
 
 def shown_query(browser: Browser) -> str:
-    return str(browser.js("document.getElementById('query-text').textContent.split(':')[0]"))
+    return str(
+        browser.js("document.getElementById('query-text').textContent.split(':')[0]")
+    )
 
 
 def test_bars_are_the_queries_sorted_by_the_difference(
@@ -337,7 +398,11 @@ def test_bars_are_the_queries_sorted_by_the_difference(
     shown = [title.split(":")[0] for title in browser.js(BARS)]
     np.testing.assert_array_equal(difference[shown], expected)
     assert browser.js(OPTIONS) == shown
-    wins, losses, ties = ((difference > 0).sum(), (difference < 0).sum(), (difference == 0).sum())
+    wins, losses, ties = (
+        (difference > 0).sum(),
+        (difference < 0).sum(),
+        (difference == 0).sum(),
+    )
     assert browser.js("document.getElementById('tally').textContent").startswith(
         f"bm25 wins {wins}, ql wins {losses}, {ties} {'tie' if ties == 1 else 'ties'}."
     )
@@ -378,7 +443,13 @@ def test_filters_by_size_and_by_relevant_documents(
     ],
 )
 def test_a_second_criterion_lists_the_queries_on_which_it_prefers_the_other_run(
-    browser: Browser, opposed_file: Path, opposed: Comparison, by: str, against: str, a: str, b: str
+    browser: Browser,
+    opposed_file: Path,
+    opposed: Comparison,
+    by: str,
+    against: str,
+    a: str,
+    b: str,
 ) -> None:
     table = opposed.disagreements(by, against, a, b)
     counts = table.attrs["counts"]
@@ -391,7 +462,9 @@ def test_a_second_criterion_lists_the_queries_on_which_it_prefers_the_other_run(
     shown = browser.js(OPTIONS)
     strength = table.set_index("query_id")["strength"]
     assert sorted(shown) == sorted(table["query_id"])
-    np.testing.assert_allclose(strength[shown], strength)  # ties may stand in another order
+    np.testing.assert_allclose(
+        strength[shown], strength
+    )  # ties may stand in another order
     assert browser.js("document.getElementById('tally').textContent").startswith(
         f"{by} and {against} prefer different runs on {counts['disagree']} of {counts['queries']} "
         f"queries: on {counts[f'{by} prefers {a}, {against} {b}']} {by} prefers {a} and {against} "
@@ -429,7 +502,9 @@ def test_disagreements_can_be_filtered_by_winner_and_end_with_another_first_crit
 
 def ranked(run: Any) -> Any:
     """A run with ranks."""
-    run = run.sort_values(["query_id", "score", "doc_id"], ascending=[True, False, False])
+    run = run.sort_values(
+        ["query_id", "score", "doc_id"], ascending=[True, False, False]
+    )
     return run.assign(rank=run.groupby("query_id").cumcount() + 1)
 
 
@@ -441,16 +516,25 @@ def test_a_query_shows_both_rankings_with_grades_and_the_deciding_document(
     choose(browser, "run-b", "ql")
     qrels = demo.qrels().groupby(["query_id", "doc_id"])["relevance"].max()
     table = result.explain("bm25", "ql").dropna(subset=["winner"])
-    table = table.astype({"rank_a": float, "rank_b": float})  # NaN: the run does not get there
+    table = table.astype(
+        {"rank_a": float, "rank_b": float}
+    )  # NaN: the run does not get there
     assert len(table) > 5
     left = result.missing.undecided("lexirecall")
     assert left is not None
     is_open = dict(
-        zip(left.query_ids, left.is_open[result.pairs.index(("bm25", "ql"))], strict=True)
+        zip(
+            left.query_ids,
+            left.is_open[result.pairs.index(("bm25", "ql"))],
+            strict=True,
+        )
     )
     assert {is_open[query_id] for query_id in table["query_id"]} == {True, False}
     ranks = {
-        name: {(row.query_id, row.doc_id): row.rank for row in ranked(RUNS[name]).itertuples()}
+        name: {
+            (row.query_id, row.doc_id): row.rank
+            for row in ranked(RUNS[name]).itertuples()
+        }
         for name in ("bm25", "ql")
     }
     for row in table.itertuples():
@@ -460,27 +544,35 @@ def test_a_query_shows_both_rankings_with_grades_and_the_deciding_document(
         assert shown_query(browser) == row.query_id
         for name, side, rank in (("bm25", "a", row.rank_a), ("ql", "b", row.rank_b)):
             run = RUNS[name][RUNS[name]["query_id"] == row.query_id]
-            expected = run.sort_values(["score", "doc_id"], ascending=False)["doc_id"].tolist()
+            expected = run.sort_values(["score", "doc_id"], ascending=False)[
+                "doc_id"
+            ].tolist()
             items = browser.js(
                 f"[...document.querySelectorAll('#list-{side} li:not(.gap, .missed)')].map(item => [+item.querySelector('.rank')"
                 ".textContent, item.querySelector('.doc').firstChild.textContent, item.querySelector('.grade').textContent, "
                 "item.classList.contains('decides')])"
             )
             assert [i for i, *_ in items] == list(range(1, len(expected) + 1))
-            for (place, text, grade, decides), doc_id in zip(items, expected, strict=True):
+            for (place, text, grade, decides), doc_id in zip(
+                items, expected, strict=True
+            ):
                 judged = qrels.get((row.query_id, doc_id))
                 places = {ranks[run].get((row.query_id, doc_id)) for run in ranks}
                 could = judged is None and is_open[row.query_id] and len(places) == 2
                 assert decides == (place == rank)
                 assert text == (
-                    "◆ decides: " if decides else "◇ could decide: " if could else doc_id
+                    "◆ decides: "
+                    if decides
+                    else "◇ could decide: "
+                    if could
+                    else doc_id
                 )
                 assert grade == ("–" if judged is None else str(judged))
         verdict = browser.js("document.getElementById('verdict').textContent")
         assert verdict.startswith(f"{row.winner} wins: {row.winner} has its ")
-        assert ("Unjudged documents of the top 100 could change the winner." in verdict) == is_open[
-            row.query_id
-        ]
+        assert (
+            "Unjudged documents of the top 100 could change the winner." in verdict
+        ) == is_open[row.query_id]
 
 
 def test_the_keyboard_moves_through_the_queries(browser: Browser, file: Path) -> None:
@@ -497,22 +589,35 @@ def test_the_keyboard_moves_through_the_queries(browser: Browser, file: Path) ->
     ):
         for kind in ("rawKeyDown", "keyUp"):
             browser(
-                "Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=code
+                "Input.dispatchKeyEvent",
+                type=kind,
+                key=key,
+                code=key,
+                windowsVirtualKeyCode=code,
             )
         assert shown_query(browser) == order[place]
         bars = "document.getElementById('bars')"
-        assert int(browser.js(f"{bars}.getAttribute('aria-valuenow')")) == (place % len(order)) + 1
-        assert f"query {order[place]}" in browser.js(f"{bars}.getAttribute('aria-valuetext')")
+        assert (
+            int(browser.js(f"{bars}.getAttribute('aria-valuenow')"))
+            == (place % len(order)) + 1
+        )
+        assert f"query {order[place]}" in browser.js(
+            f"{bars}.getAttribute('aria-valuetext')"
+        )
     browser.js("document.getElementById('next').focus()")
     browser.press("Enter")
     assert shown_query(browser) == order[1]
     browser.nothing_went_wrong()
 
 
-def test_a_click_on_a_bar_or_a_cell_of_the_heatmap_opens_it(browser: Browser, file: Path) -> None:
+def test_a_click_on_a_bar_or_a_cell_of_the_heatmap_opens_it(
+    browser: Browser, file: Path
+) -> None:
     open_page(browser, file)
     order = browser.js(OPTIONS)
-    browser.click("document.querySelectorAll('#bars [data-q]')[4].querySelectorAll('rect')[1]")
+    browser.click(
+        "document.querySelectorAll('#bars [data-q]')[4].querySelectorAll('rect')[1]"
+    )
     assert shown_query(browser) == order[4]
     browser.click("document.querySelector('.heatmap td[data-a=overlap][data-b=bm25]')")
     names = "[document.getElementById('name-a').textContent, document.getElementById('name-b').textContent]"
@@ -567,8 +672,18 @@ def test_on_paper_tables_keep_their_heads_and_matrices_and_further_notes_are_who
             "contents"
         }  # Chromium repeats texts of a head on the next page, not buttons
         matrix = "document.querySelector('details[open] .heatmap')"
-        assert browser.js(f"getComputedStyle({matrix}.closest('details')).breakInside") == "avoid"
-        assert browser.js("document.getElementById('further').getBoundingClientRect().height") > 0
-        assert browser.js("document.getElementById('further').checkVisibility()") is True
+        assert (
+            browser.js(f"getComputedStyle({matrix}.closest('details')).breakInside")
+            == "avoid"
+        )
+        assert (
+            browser.js(
+                "document.getElementById('further').getBoundingClientRect().height"
+            )
+            > 0
+        )
+        assert (
+            browser.js("document.getElementById('further').checkVisibility()") is True
+        )
     finally:
         browser("Emulation.setEmulatedMedia", media="")

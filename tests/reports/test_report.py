@@ -59,7 +59,9 @@ def result() -> Comparison:
 def small() -> Comparison:
     """Two runs."""
     return irl.compare(
-        "lexirecall/demo", {name: demo.run(name) for name in ("bm25", "ql")}, ["nDCG@10", "LR"]
+        "lexirecall/demo",
+        {name: demo.run(name) for name in ("bm25", "ql")},
+        ["nDCG@10", "LR"],
     )
 
 
@@ -84,7 +86,9 @@ def test_it_begins_with_the_summary(page: str, result: Comparison) -> None:
         assert " ".join(sentence.split()).replace("p <= ", "p ≤ ") in said
     assert "Holm's correction for" in said
     table = root(page).xpath("//div[@class='irl-glance']//table")[0]
-    assert [row.findtext("th") for row in table.iterfind("tbody/tr")] == list(glance.rows)
+    assert [row.findtext("th") for row in table.iterfind("tbody/tr")] == list(
+        glance.rows
+    )
 
 
 def test_caveats_stand_at_the_top_and_beside_the_run_that_they_concern(
@@ -92,7 +96,8 @@ def test_caveats_stand_at_the_top_and_beside_the_run_that_they_concern(
 ) -> None:
     top = text_of(page, ".//section[@id='summary']")
     rows = {
-        row.find("th").get("data-value"): row.text_content() for row in root(page).iterfind(RANKING)
+        row.find("th").get("data-value"): row.text_content()
+        for row in root(page).iterfind(RANKING)
     }
     notes = comparison_caveats(result)
     for note in notes:
@@ -116,7 +121,10 @@ def test_the_title_names_the_collection() -> None:
     ):
         for result in (irl.benchmark(qrels, runs, ["AP"]), irl.compare(qrels, runs)):
             shown = root(page_of(result, details=0))
-            assert [shown.findtext(".//h1"), shown.findtext(".//title")] == [title, title]
+            assert [shown.findtext(".//h1"), shown.findtext(".//title")] == [
+                title,
+                title,
+            ]
     parts = {f"part {i}": demo.qrels() for i in range(5)}
     suite = irl.benchmark(parts, dict.fromkeys(parts, runs), ["AP"], test=QUICK)
     assert (
@@ -134,7 +142,9 @@ def test_all_minus_signs_are_one_character() -> None:
     parts = {f"part {i}": demo.qrels() for i in range(2)}
     results = [
         irl.compare("lexirecall/demo", runs, names, baseline="bm25"),
-        irl.benchmark(parts, dict.fromkeys(parts, runs), names, baseline="bm25", test=QUICK),
+        irl.benchmark(
+            parts, dict.fromkeys(parts, runs), names, baseline="bm25", test=QUICK
+        ),
     ]
     for result in results:
         page = root(page_of(result))
@@ -144,13 +154,16 @@ def test_all_minus_signs_are_one_character() -> None:
             if "number" in cell.get("class", "")
         ]
         texts = [
-            cell.text_content() for cell in page.xpath("//tbody//td[contains(@class, 'number')]")
+            cell.text_content()
+            for cell in page.xpath("//tbody//td[contains(@class, 'number')]")
         ]
         assert any(text.startswith("−") for text in texts)
         assert not [text for text in texts if "-" in text]
         axes = [
             text.text
-            for text in page.xpath("//table//*[local-name()='svg']//*[local-name()='text']")
+            for text in page.xpath(
+                "//table//*[local-name()='svg']//*[local-name()='text']"
+            )
         ]
         assert any(text.startswith("−") for text in axes)
         assert not [text for text in axes if "-" in text]
@@ -160,7 +173,9 @@ def test_all_minus_signs_are_one_character() -> None:
         for cell in page.xpath("//tbody//td[contains(@class, 'number')]"):
             shown = cell.text_content().replace("−", "-").removeprefix("< ")
             if shown not in ("", "–"):
-                assert float(cell.get("data-value")) == pytest.approx(float(shown), abs=1e-2)
+                assert float(cell.get("data-value")) == pytest.approx(
+                    float(shown), abs=1e-2
+                )
 
 
 # -- numbers -----------------------------------------------------------------------------------------
@@ -191,15 +206,20 @@ def shown_runs(page: str, result: Comparison) -> list[str]:
 
 def test_tables_are_those_of_the_api(page: str, result: Comparison) -> None:
     same_numbers(table(page, "Means, a row per criterion and run"), result.means())
-    best = pd.concat([result.best_set(name).assign(criterion=name) for name in CRITERIA])
+    best = pd.concat(
+        [result.best_set(name).assign(criterion=name) for name in CRITERIA]
+    )
     same_numbers(
-        table(page, "Best sets"), best[["criterion", "run", "p_not_beaten", "may_be_best"]]
+        table(page, "Best sets"),
+        best[["criterion", "run", "p_not_beaten", "may_be_best"]],
     )
     for name in CRITERIA:
         empty = [] if name in result.compared.measures else ["mean_a", "mean_b"]
         expected = differences(result, name).drop(columns=["criterion", *empty])
         assert ("holds" in expected) == (name != "dominance")
-        same_numbers(table(page, f"Differences by {name}, a row per pair of runs"), expected)
+        same_numbers(
+            table(page, f"Differences by {name}, a row per pair of runs"), expected
+        )
     assert all(card.find_class("title") for card in root(page).find_class("card"))
 
 
@@ -235,11 +255,15 @@ def test_heatmaps_show_the_differences_and_their_colours_are_the_verdicts(
             assert float(cell.text.rstrip("*†").replace("−", "-")) == pytest.approx(
                 matrix.loc[a, b], abs=0.0051
             )
-            decided = verdicts.on(a, b) if verdicts.on(a, b) in ("better", "worse") else ""
+            decided = (
+                verdicts.on(a, b) if verdicts.on(a, b) in ("better", "worse") else ""
+            )
             holds = dict(zip(result.pairs, result.missing.holds(name)[1], strict=True))
             holding = holds.get((a, b), holds.get((b, a))) == "under any judging"
             assert ("†" in cell.text) == (
-                bool(decided) and not holding and result.missing.undecided(name) is not None
+                bool(decided)
+                and not holding
+                and result.missing.undecided(name) is not None
             )
             assert (cell.get("class") or "").partition(" ")[0] == decided
             assert cell.text.rstrip("†").endswith("*") == bool(decided)
@@ -270,7 +294,9 @@ def test_colours_follow_the_verdict_where_the_mean_points_the_other_way() -> Non
     assert row["verdict"].tolist() == ["leads", "better"]
 
 
-def test_numbers_are_shown_with_four_places_and_never_as_a_false_zero(page: str) -> None:
+def test_numbers_are_shown_with_four_places_and_never_as_a_false_zero(
+    page: str,
+) -> None:
     cells = root(page).xpath(
         "//section[@id='tables']//td[contains(@data-value, '.') or contains(@data-value, 'e')]"
     )
@@ -287,14 +313,18 @@ def test_numbers_are_shown_with_four_places_and_never_as_a_false_zero(page: str)
         else:
             has_places = len(shown.partition(".")[2]) >= 4  # else p, with two digits
             wrong = 0.005 if has_places else 0.05
-            assert float(shown) == pytest.approx(value, abs=0.00005 + wrong * abs(value))
+            assert float(shown) == pytest.approx(
+                value, abs=0.00005 + wrong * abs(value)
+            )
             assert value == 0 or float(shown) != 0
 
 
 # -- what goes in ------------------------------------------------------------------------------------
 
 
-def test_queries_without_relevant_documents_count_for_measures_and_not_for_preferences() -> None:
+def test_queries_without_relevant_documents_count_for_measures_and_not_for_preferences() -> (
+    None
+):
     qrels = {"q1": {"a": 1}, "q2": {"a": 1}, "q3": {"a": 0}}
     runs = {
         "one": {q: {"a": 2.0, "b": 1.0} for q in qrels},
@@ -304,7 +334,9 @@ def test_queries_without_relevant_documents_count_for_measures_and_not_for_prefe
     page = page_of(result)
     assert table(page, "RR by query")["query_id"].tolist() == ["q1", "q2", "q3"]
     assert table(page, "lexirecall by query")["query_id"].tolist() == ["q1", "q2"]
-    assert "queries 3 (RR), 2 (lexirecall)" in text_of(page, ".//section[@id='provenance']")
+    assert "queries 3 (RR), 2 (lexirecall)" in text_of(
+        page, ".//section[@id='provenance']"
+    )
     assert [query["id"] for query in browsed(page)["queries"]] == ["q1", "q2", "q3"]
 
 
@@ -320,7 +352,9 @@ def test_what_does_not_fit_on_a_page_is_left_out_and_said() -> None:
     )
 
 
-def test_provenance_names_inputs_settings_and_versions(small: Comparison, tmp_path: Path) -> None:
+def test_provenance_names_inputs_settings_and_versions(
+    small: Comparison, tmp_path: Path
+) -> None:
     qrels = tmp_path / "qrels.txt"
     qrels.write_bytes(b"q1 0 d1 1\n")
     command = "ir-lexirecall report qrels.txt -m 'AP LR'"
@@ -351,9 +385,14 @@ def test_provenance_names_inputs_settings_and_versions(small: Comparison, tmp_pa
 
 def test_hostile_names_are_text() -> None:
     hostile = hostile_comparison()
-    page = page_of(hostile, title=HOSTILE[1], command=HOSTILE[0], inputs={HOSTILE[0]: HOSTILE[1]})
+    page = page_of(
+        hostile, title=HOSTILE[1], command=HOSTILE[0], inputs={HOSTILE[0]: HOSTILE[1]}
+    )
     tree = root(page)
-    assert [script.get("type") for script in tree.iter("script")] == ["text/plain", None]
+    assert [script.get("type") for script in tree.iter("script")] == [
+        "text/plain",
+        None,
+    ]
     assert not tree.findall(".//img")
     assert not tree.xpath("//@onerror | //@onmouseover | //@onload | //@style")
     assert tree.findtext(".//title") == tree.findtext(".//h1") == HOSTILE[1]
@@ -361,7 +400,9 @@ def test_hostile_names_are_text() -> None:
     assert runs[:5] == list(map(printable, HOSTILE))
     numbers = differences(hostile, "LR").drop(columns=["criterion", "run_a", "run_b"])
     same_numbers(
-        table(page, "Differences by LR, a row per pair of runs").drop(columns=["run_a", "run_b"]),
+        table(page, "Differences by LR, a row per pair of runs").drop(
+            columns=["run_a", "run_b"]
+        ),
         numbers,
     )
 
@@ -373,7 +414,11 @@ def test_characters_that_a_screen_obeys_are_shown_as_escapes() -> None:
     texts = {f"{name}d": f"\u202etext of {name}" for name in names}
     result = irl.compare(qrels, runs, ["AP", "lexirecall"])
     page = page_of(
-        result, runs=runs, texts=texts, queries={name: name for name in names}, title=names[0]
+        result,
+        runs=runs,
+        texts=texts,
+        queries={name: name for name in names},
+        title=names[0],
     )
     assert root(page).findtext(".//h1") == "\\u202eevil"
     data = browsed(page)
@@ -387,7 +432,9 @@ def test_characters_that_a_screen_obeys_are_shown_as_escapes() -> None:
 def test_the_page_stands_alone_under_a_strict_policy(page: str) -> None:
     tree = root(page)
     targets = {
-        value for value in tree.xpath("//@href | //@src") if not value.startswith(("#", "data:"))
+        value
+        for value in tree.xpath("//@href | //@src")
+        if not value.startswith(("#", "data:"))
     }
     assert targets == set()
     assert not re.search(r"url\(|@import", page)
@@ -411,7 +458,8 @@ def test_the_page_is_accessible(page: str) -> None:
         "width=device-width, initial-scale=1"
     ]
     levels = [
-        int(heading.tag[1]) for heading in tree.xpath("//h1 | //h2 | //h3 | //h4 | //h5 | //h6")
+        int(heading.tag[1])
+        for heading in tree.xpath("//h1 | //h2 | //h3 | //h4 | //h5 | //h6")
     ]
     assert levels[0] == 1
     assert levels.count(1) == 1
@@ -419,7 +467,9 @@ def test_the_page_is_accessible(page: str) -> None:
     assert all(element.find("caption").text_content() for element in tree.iter("table"))
     ids = tree.xpath("//@id")
     assert len(set(ids)) == len(ids)
-    referred = {target[1:] for target in tree.xpath("//@href") if target.startswith("#")}
+    referred = {
+        target[1:] for target in tree.xpath("//@href") if target.startswith("#")
+    }
     assert referred | set(tree.xpath("//@aria-labelledby")) <= set(ids)
     for picture in tree.iter("svg"):
         assert (
@@ -434,9 +484,16 @@ def test_the_page_is_accessible(page: str) -> None:
 
 @pytest.mark.slow
 def test_with_a_margin_the_p_is_that_of_the_verdict(tmp_path: Path) -> None:
-    runs = {name: demo.run(name) for name in ("bm25", "ql", "tfidf", "bm25_rerank", "overlap")}
-    result = irl.compare("lexirecall/demo", runs, "nDCG@10", baseline="bm25", margin=0.05)
-    page = irl.report(result, tmp_path / "report.html", details=0).read_text(encoding="utf-8")
+    runs = {
+        name: demo.run(name)
+        for name in ("bm25", "ql", "tfidf", "bm25_rerank", "overlap")
+    }
+    result = irl.compare(
+        "lexirecall/demo", runs, "nDCG@10", baseline="bm25", margin=0.05
+    )
+    page = irl.report(result, tmp_path / "report.html", details=0).read_text(
+        encoding="utf-8"
+    )
     columns = {
         "worse": "worse_p",
         "better": "better_p",
@@ -445,7 +502,11 @@ def test_with_a_margin_the_p_is_that_of_the_verdict(tmp_path: Path) -> None:
     }
     rows = {row["run_a"]: row for row in result.table().to_dict(orient="records")}
     shown = table(page, "Mean nDCG@10").set_index("run")
-    assert {rows[run]["verdict"] for run in rows} == {"worse", "within margin", "undecided"}
+    assert {rows[run]["verdict"] for run in rows} == {
+        "worse",
+        "within margin",
+        "undecided",
+    }
     for run, row in rows.items():
         expected = row[columns[row["verdict"]]] if row["verdict"] in columns else np.nan
         np.testing.assert_equal(shown.loc[run, "p_of_verdict"], expected)
@@ -457,16 +518,25 @@ def test_with_a_margin_the_p_is_that_of_the_verdict(tmp_path: Path) -> None:
 
 
 def test_long_names_of_measures_are_short_with_the_full_name_at_hand() -> None:
-    name, short = "TOMA(aspects={'credibility':2,'relevance':3})@10", "TOMA(aspects=...)@10"
+    name, short = (
+        "TOMA(aspects={'credibility':2,'relevance':3})@10",
+        "TOMA(aspects=...)@10",
+    )
     runs = {run: demo.run(run) for run in ("overlap", "bm25", "ql")}
-    page = root(page_of(irl.compare("lexirecall/demo", runs, ["AP", name, "lexirecall"])))
+    page = root(
+        page_of(irl.compare("lexirecall/demo", runs, ["AP", name, "lexirecall"]))
+    )
     heads = page.xpath("//*[self::th or self::h2 or self::h3]")
     named = [head for head in heads if short in head.text_content()]
     assert len(named) >= 6
     cards = page.xpath("//article[h3]")
-    assert [card.findtext("p/code") for card in cards if card.findtext("h3") == short] == [name]
+    assert [
+        card.findtext("p/code") for card in cards if card.findtext("h3") == short
+    ] == [name]
     assert all(
-        head.get("title") == name for head in named if head.get("scope") in ("col", "colgroup")
+        head.get("title") == name
+        for head in named
+        if head.get("scope") in ("col", "colgroup")
     )
     assert {head.get("scope") for head in named} >= {"col", "colgroup"}
     assert not [head for head in heads if name in head.text_content()]
@@ -491,9 +561,12 @@ def test_only_results_can_be_reported_and_only_into_folders(
         irl.report(small, tmp_path / "none" / "report.html")
 
 
-def test_a_missing_package_is_named(small: Comparison, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_package_is_named(
+    small: Comparison, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setitem(sys.modules, "jinja2", None)
     with pytest.raises(
-        ModuleNotFoundError, match=r"(?i)a report needs jinja2: .*\(pip install '\.\[report\]'\)"
+        ModuleNotFoundError,
+        match=r"(?i)a report needs jinja2: .*\(pip install '\.\[report\]'\)",
     ):
         page_of(small)

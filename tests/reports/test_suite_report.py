@@ -33,14 +33,19 @@ from pages import (
 
 RUNS = {name: demo.run(name) for name in ("bm25", "ql", "tfidf")}
 IDS = sorted(demo.qrels()["query_id"].unique())
-PARTS = {f"part <{i}>": demo.qrels()[demo.qrels()["query_id"].isin(IDS[i::2])] for i in range(2)}
+PARTS = {
+    f"part <{i}>": demo.qrels()[demo.qrels()["query_id"].isin(IDS[i::2])]
+    for i in range(2)
+}
 
 
 BY = ["LR", "lexirecall"]
 
 
 def suite_of(baseline: str | None = None, runs: Any = RUNS) -> Benchmark:
-    return irl.benchmark(PARTS, dict.fromkeys(PARTS, runs), BY, baseline=baseline, test=QUICK)
+    return irl.benchmark(
+        PARTS, dict.fromkeys(PARTS, runs), BY, baseline=baseline, test=QUICK
+    )
 
 
 @pytest.mark.parametrize("baseline", [None, "bm25"])
@@ -49,11 +54,16 @@ def test_it_shows_what_holds_over_collections(baseline: str | None) -> None:
     page = page_of(suite)
     assert "part &lt;0&gt;" in page
     assert "part <0>" not in page
-    for over, what in (("queries", "queries resampled"), ("collections", "collections resampled")):
+    for over, what in (
+        ("queries", "queries resampled"),
+        ("collections", "collections resampled"),
+    ):
         same_numbers(table(page, f"Over collections, {what}"), suite.overall(over))
     said = text_of(page, ".//section[@id='over']")
     forests = root(page).xpath("//tr[@class='total']")
-    assert len(forests) == (4 if baseline else 0)  # two other runs, by LR and by the preference
+    assert len(forests) == (
+        4 if baseline else 0
+    )  # two other runs, by LR and by the preference
     assert ("Against bm25, by LR" in said) == (baseline is not None)
     glance = benchmark_glance(suite)
     for sentence in [glance.title, *map(without_marks, glance.legend), *glance.remarks]:
@@ -73,7 +83,11 @@ def test_the_ranking_is_that_of_the_macro_means_with_verdicts_and_ranks() -> Non
         f"{row.rank_low} to {row.rank_high}" for row in expected.itertuples()
     ]
     for run, verdict, difference, row in zip(
-        expected["run"], shown["verdict"], shown["difference"], expected.itertuples(), strict=True
+        expected["run"],
+        shown["verdict"],
+        shown["difference"],
+        expected.itertuples(),
+        strict=True,
     ):
         assert verdict == ("baseline" if run == "bm25" else verdict_words(row.verdict))
         np.testing.assert_equal(difference, row.difference)
@@ -95,7 +109,9 @@ def test_the_ranking_is_that_of_the_macro_means_with_verdicts_and_ranks() -> Non
     }
 
 
-def test_forests_show_what_is_tested_on_every_collection_and_fill_by_the_verdicts() -> None:
+def test_forests_show_what_is_tested_on_every_collection_and_fill_by_the_verdicts() -> (
+    None
+):
     runs = {name: demo.run(name) for name in ("bm25", "ql", "overlap")}
     suite = suite_of("bm25", runs)
     page = page_of(suite)
@@ -113,10 +129,14 @@ def test_forests_show_what_is_tested_on_every_collection_and_fill_by_the_verdict
             expected = table[table["run_a"] == run]
             assert [row.findtext("th") for row in rows] == [*PARTS, "all"]
             shown = [float(row.find("td").get("data-value")) for row in rows]
-            assert shown == [*expected["estimate"], overall.loc[(by, run), "difference"]]
+            assert shown == [
+                *expected["estimate"],
+                overall.loc[(by, run), "difference"],
+            ]
             verdicts = [*expected["verdict"], overall.loc[(by, run), "verdict"]]
             drawn = [
-                row.xpath(".//*[local-name()='svg']")[0].get("class").split()[-1] for row in rows
+                row.xpath(".//*[local-name()='svg']")[0].get("class").split()[-1]
+                for row in rows
             ]
             assert drawn == verdicts
             kinds |= set(drawn)
@@ -129,7 +149,9 @@ def test_it_shows_every_note_and_every_number() -> None:
     said = text_of(page, ".//body")
     assert suite.diagnostics
     assert not [
-        note for note in grouped(benchmark_caveats(suite)) if " ".join(note.split()) not in said
+        note
+        for note in grouped(benchmark_caveats(suite))
+        if " ".join(note.split()) not in said
     ]
     unpacked = whole(page)
     for numbers in (
@@ -155,7 +177,9 @@ def test_where_nothing_can_be_said_over_collections_the_page_says_why() -> None:
     }
     suite = irl.benchmark(PARTS, runs, BY, missing="skip", test=QUICK)
     page = page_of(suite)
-    assert "No run is common to all collections" in text_of(page, ".//section[@id='summary']")
+    assert "No run is common to all collections" in text_of(
+        page, ".//section[@id='summary']"
+    )
     same_numbers(table(page, "Differences on part <1>"), suite["part <1>"].table())
 
 
@@ -179,7 +203,9 @@ def test_every_collection_has_its_queries_to_browse() -> None:
     data = browsed(named, 1)
     query = data["queries"][0]["id"]
     shown = ranking_in(data, "bm25", query)
-    ranked = RUNS["bm25"][RUNS["bm25"]["query_id"] == query].sort_values("score", ascending=False)
+    ranked = RUNS["bm25"][RUNS["bm25"]["query_id"] == query].sort_values(
+        "score", ascending=False
+    )
     assert len(shown) == len(ranked)
     assert {doc_id for _, doc_id, _ in shown} == set(ranked["doc_id"])
     assert data["unjudged"]

@@ -10,16 +10,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ir_lexirecall.significance import SignificanceTest, TestResult, group_units, margin_test
+from ir_lexirecall.significance import (
+    SignificanceTest,
+    TestResult,
+    group_units,
+    margin_test,
+)
 
 
-def clustered(name: str, x: np.ndarray, groups: Iterable[object], **options: int) -> TestResult:
+def clustered(
+    name: str, x: np.ndarray, groups: Iterable[object], **options: int
+) -> TestResult:
     return SignificanceTest(
         name, groups=tuple(map(str, groups)), progress=False, **options
     ).of_pairs(x)
 
 
-@given(st.lists(st.tuples(st.integers(0, 3), st.integers(-6, 6)), min_size=2, max_size=15))
+@given(
+    st.lists(st.tuples(st.integers(0, 3), st.integers(-6, 6)), min_size=2, max_size=15)
+)
 def test_units_of_resampling_are_pseudo_values_of_leaving_out_a_group(
     queries: list[tuple[int, int]],
 ) -> None:
@@ -30,9 +39,12 @@ def test_units_of_resampling_are_pseudo_values_of_leaving_out_a_group(
     assert units.mean() == pytest.approx(mean, abs=1e-12)
     if len(labels) > 1:
         left_out = [
-            np.mean([v for g, v in zip(groups, x, strict=True) if g != label]) for label in labels
+            np.mean([v for g, v in zip(groups, x, strict=True) if g != label])
+            for label in labels
         ]
-        pseudo = [len(labels) * mean - (len(labels) - 1) * without for without in left_out]
+        pseudo = [
+            len(labels) * mean - (len(labels) - 1) * without for without in left_out
+        ]
         n = len(x) ** 2 / sum(groups.count(label) ** 2 for label in labels)
         wider = np.sqrt(n / (n - 1) * (1 - 1 / len(labels)))
         assert units - units.mean() == pytest.approx(
@@ -44,7 +56,9 @@ def test_units_of_resampling_are_pseudo_values_of_leaving_out_a_group(
     st.lists(st.tuples(st.integers(0, 4), st.integers(-6, 6)), min_size=2, max_size=12),
     st.integers(0, 6),
 )
-def test_signs_of_whole_groups_are_exchanged(queries: list[tuple[int, int]], margin: int) -> None:
+def test_signs_of_whole_groups_are_exchanged(
+    queries: list[tuple[int, int]], margin: int
+) -> None:
     """All assignments of a sign to each group, one by one, in integers."""
     groups, x = [g for g, _ in queries], [v for _, v in queries]
     labels = sorted(set(groups))
@@ -53,14 +67,20 @@ def test_signs_of_whole_groups_are_exchanged(queries: list[tuple[int, int]], mar
         for signs in itertools.product((1, -1), repeat=len(labels))
     ]
     means = [sum(signs[g] * v for g, v in queries) for signs in assignments]
-    shifted = [sum(signs[g] * (v + margin) for g, v in queries) for signs in assignments]
-    test = SignificanceTest("randomisation", groups=tuple(map(str, groups)), progress=False)
+    shifted = [
+        sum(signs[g] * (v + margin) for g, v in queries) for signs in assignments
+    ]
+    test = SignificanceTest(
+        "randomisation", groups=tuple(map(str, groups)), progress=False
+    )
     found = test.of_pairs(np.array([x]) / 6)
     assert found.p[0] == pytest.approx(np.mean([abs(m) >= abs(sum(x)) for m in means]))
     assert found.estimate[0] == pytest.approx(np.mean(x) / 6)
     if len(labels) > 1:
         not_worse = margin_test(test, np.array([x]) / 6, margin / 6, 1e-12).not_worse[0]
-        assert not_worse == pytest.approx(np.mean([m >= sum(x) + margin * len(x) for m in shifted]))
+        assert not_worse == pytest.approx(
+            np.mean([m >= sum(x) + margin * len(x) for m in shifted])
+        )
 
 
 def test_the_interval_ends_where_the_test_of_groups_does() -> None:
@@ -70,9 +90,13 @@ def test_the_interval_ends_where_the_test_of_groups_does() -> None:
     x = rng.normal(0.3, 1, (5, len(groups)))
     found = clustered("randomisation", x, groups)
     for end, inside in ((found.low, 1), (found.high, -1)):
-        for theta, rejects in ((end + inside * 1e-6, False), (end - inside * 1e-6, True)):
+        for theta, rejects in (
+            (end + inside * 1e-6, False),
+            (end - inside * 1e-6, True),
+        ):
             assert (
-                (clustered("randomisation", x - theta[:, None], groups).p <= 0.05) == rejects
+                (clustered("randomisation", x - theta[:, None], groups).p <= 0.05)
+                == rejects
             ).all()
 
 
@@ -87,13 +111,17 @@ def test_queries_on_their_own_are_tested_as_queries(name: str) -> None:
 
 
 def test_a_single_group_says_nothing() -> None:
-    result = clustered("randomisation", np.random.default_rng(0).normal(1, 0.1, (2, 9)), ["a"] * 9)
+    result = clustered(
+        "randomisation", np.random.default_rng(0).normal(1, 0.1, (2, 9)), ["a"] * 9
+    )
     assert result.p.tolist() == [1, 1]
     assert np.isinf(result.low).all()
 
 
 def test_every_query_has_a_group() -> None:
-    with pytest.raises(ValueError, match="expected a group for each of 9 queries, got 8 labels"):
+    with pytest.raises(
+        ValueError, match="expected a group for each of 9 queries, got 8 labels"
+    ):
         clustered("randomisation", np.zeros((1, 9)), range(8))
 
 
@@ -103,7 +131,9 @@ def test_an_interval_is_given_where_size_cannot_go_with_the_effect(name: str) ->
     rng = np.random.default_rng(0)
     for count, slope, given_ in ((6, 0.0, False), (40, 0.0, True), (40, 0.1, False)):
         sizes = (
-            np.linspace(1, 40, count).astype(int) if count > 6 else np.array([1, 2, 5, 10, 20, 40])
+            np.linspace(1, 40, count).astype(int)
+            if count > 6
+            else np.array([1, 2, 5, 10, 20, 40])
         )
         groups = np.repeat(np.arange(count), sizes)
         x = (slope * sizes + rng.normal(size=(1, count)))[:, groups] + rng.normal(

@@ -26,7 +26,10 @@ CLAIM = re.compile(
     r"(.+_)?(low|high|p|verdict|may_be_best|differ|better_on_at_least|e|e_corrected)|p_.+"
 )
 """Columns of intervals, of p and e, and of verdicts."""
-TESTS = [f"{test}: interval" for test in ("t", "sign", "wilcoxon", "bootstrap", "randomisation")]
+TESTS = [
+    f"{test}: interval"
+    for test in ("t", "sign", "wilcoxon", "bootstrap", "randomisation")
+]
 TESTED = [
     *TESTS,
     "tukey: intervals of all pairs",
@@ -42,7 +45,10 @@ MARGIN = {"worse_p": ["gate: worse by any measure"], "within_p": ["within margin
 MARGIN["better_p"] = ["with a margin: any better|t: better, worse, not worse"]
 MARGIN["not_worse_p"] = ["not worse|t: better, worse, not worse"]
 GROUPS = ["in groups of queries: any better or worse"]
-LABELS = {"agreement": "missing labels: agreement", "p": "missing labels: p of a contrast"}
+LABELS = {
+    "agreement": "missing labels: agreement",
+    "p": "missing labels: p of a contrast",
+}
 PRINTED: dict[str, dict[str, list[str]]] = {
     "table": {
         "ci": TESTED,
@@ -56,7 +62,8 @@ PRINTED: dict[str, dict[str, list[str]]] = {
     "means": {"ci": MEANS},
     "verdicts": {"p_corrected": FAMILIES, "verdict": FAMILIES},
     "best_set": {
-        key: ["best set: the best run is kept"] for key in ["p_not_beaten", "may_be_best"]
+        key: ["best set: the best run is kept"]
+        for key in ["p_not_beaten", "may_be_best"]
     },
     "group_means": {"ci": MEANS},
     "group_table": {
@@ -73,10 +80,15 @@ PRINTED: dict[str, dict[str, list[str]]] = {
         "ci": ["bounds of judgments: interval"],
         "": [],
     },  # low, high: no sample, but every judging
-    "sequential": {key: ["sequential sign test"] for key in ["verdict", "e", "e_corrected"]},
+    "sequential": {
+        key: ["sequential sign test"] for key in ["verdict", "e", "e_corrected"]
+    },
     "overall": {
         "ci": ["macro mean"],
-        **{key: ["macro difference"] for key in ["difference", "p", "p_corrected", "verdict"]},
+        **{
+            key: ["macro difference"]
+            for key in ["difference", "p", "p_corrected", "verdict"]
+        },
         "rank": ["rank intervals: true ranks of all runs"],
         "effect": ["random effects: mean"],
         "next": ["random effects: next collection"],
@@ -114,7 +126,9 @@ def printed() -> dict[str, list[str]]:
     qrels, runs = demo.qrels(), demo.runs()
     groups = {f"q{i:02}": "first" if i <= 8 else "second" for i in range(1, 17)}
     beside = irl.compare(qrels, runs, "AP", baseline="bm25", margin=0.02, groups=groups)
-    both = irl.benchmark({"a": qrels, "b": qrels}, {"a": runs, "b": runs}, "AP", baseline="bm25")
+    both = irl.benchmark(
+        {"a": qrels, "b": qrels}, {"a": runs, "b": runs}, "AP", baseline="bm25"
+    )
     study = meta.Study(["AP", "RR"], qrels, runs)
     tables: dict[str, pd.DataFrame] = {
         name: getattr(beside, name)()
@@ -149,7 +163,9 @@ def printed() -> dict[str, list[str]]:
 
 
 @pytest.mark.parametrize("table", PRINTED)
-def test_whatever_tables_print_has_a_row_of_symmetric_and_of_real_differences(table: str) -> None:
+def test_whatever_tables_print_has_a_row_of_symmetric_and_of_real_differences(
+    table: str,
+) -> None:
     ends = {re.sub(r"_?(low|high|from|to)$", "", column) for column in printed()[table]}
     assert ends == set(PRINTED[table])
     for statement in {
@@ -164,12 +180,16 @@ def test_whatever_tables_print_has_a_row_of_symmetric_and_of_real_differences(ta
 def stored_rows() -> list[list[str]]:
     """The rows below the head of the table in the documentation."""
     return list(
-        csv.reader(line.strip() for line in STORED.read_text(encoding="utf-8").splitlines()[4:])
+        csv.reader(
+            line.strip() for line in STORED.read_text(encoding="utf-8").splitlines()[4:]
+        )
     )
 
 
 @pytest.mark.slow_except("tests")
-@pytest.mark.parametrize("simulate", coverage.TABLE, ids=lambda function: function.__name__)
+@pytest.mark.parametrize(
+    "simulate", coverage.TABLE, ids=lambda function: function.__name__
+)
 def test_every_row_is_a_share_of_a_statement_that_the_table_has(simulate) -> None:
     if simulate in real_runs.REAL and not real_runs.DATA.exists():
         pytest.skip(f"no real runs at {real_runs.DATA}")
@@ -178,7 +198,9 @@ def test_every_row_is_a_share_of_a_statement_that_the_table_has(simulate) -> Non
     assert rows
     for row in rows:
         assert 0 <= row.share <= 1
-        assert row.level in ((0.8,) if row.reached else (coverage.ALPHA, 1 - coverage.ALPHA))
+        assert row.level in (
+            (0.8,) if row.reached else (coverage.ALPHA, 1 - coverage.ALPHA)
+        )
         assert (row.statement, row.setting, f"{row.level:.2f}") in stored
 
 
@@ -194,20 +216,31 @@ OTHER_SAMPLES |= {
     coverage.best: 50,
     coverage.many_collections: 150,
 }
-OTHER_SAMPLES |= {coverage.replicability: 200, coverage.missing_judgments: 500, coverage.parts: 500}
+OTHER_SAMPLES |= {
+    coverage.replicability: 200,
+    coverage.missing_judgments: 500,
+    coverage.parts: 500,
+}
 OTHER_SAMPLES |= {coverage.few_units: 100, coverage.predicted_values: 1000}
 OTHER_SAMPLES |= {seeds: 100, criteria: 200}
 
 
 @pytest.mark.slow_except("families")
-@pytest.mark.parametrize("simulate", OTHER_SAMPLES, ids=lambda function: function.__name__)
+@pytest.mark.parametrize(
+    "simulate", OTHER_SAMPLES, ids=lambda function: function.__name__
+)
 def test_other_samples_say_what_is_stored(simulate) -> None:
     """A test that rejects, or an interval that holds, more or less often than when the table was made is another one."""
     stored = {(row[0], row[1]): float(row[3]) for row in stored_rows()}
     for row in simulate(OTHER_SAMPLES[simulate], np.random.default_rng(2)):
         share = stored[row.statement, row.setting]
-        deviation = np.sqrt(np.clip(share * (1 - share), 0.01, None) * (1 / row.samples + 1 / 1000))
-        assert row.share == pytest.approx(share, abs=4 * deviation), (row.statement, row.setting)
+        deviation = np.sqrt(
+            np.clip(share * (1 - share), 0.01, None) * (1 / row.samples + 1 / 1000)
+        )
+        assert row.share == pytest.approx(share, abs=4 * deviation), (
+            row.statement,
+            row.setting,
+        )
 
 
 def test_a_stored_row_that_is_off_says_what_to_do_instead() -> None:
@@ -220,18 +253,24 @@ def test_rows_that_are_off_say_so() -> None:
     """1,000 intervals, of which 93 in 100 hold the truth; and verdicts, of which 7 in 100 are false."""
     holds = np.arange(1000) % 100 < 93
     assert coverage.covers("mean", "x", holds).remark == "off"
-    assert coverage.covers("mean", "x", holds | True).remark == "conservative: unexplained"
+    assert (
+        coverage.covers("mean", "x", holds | True).remark == "conservative: unexplained"
+    )
     assert (
         coverage.covers("mean", "x", holds | True, "few queries").remark
         == "conservative: few queries"
     )
     assert coverage.false("worse", "x", ~holds).remark == "off"
     assert (
-        replace(coverage.covers("mean", "x", holds), instead="take more").remark == "off: take more"
+        replace(coverage.covers("mean", "x", holds), instead="take more").remark
+        == "off: take more"
     )
     fine = coverage.covers("mean", "x", np.arange(1000) % 100 < 95)
     assert (fine.remark, replace(fine, worst=0.91).remark) == ("", "")
-    assert replace(fine, worst=0.9, instead="take more").remark == "off for some pairs: take more"
+    assert (
+        replace(fine, worst=0.9, instead="take more").remark
+        == "off for some pairs: take more"
+    )
     assert coverage.Row("power", "x", 0.8, 0.97, 1000, reached=True).remark == ""
     assert coverage.false("worse", "x", np.arange(1000) % 100 < 6).remark == ""
 
@@ -248,7 +287,9 @@ def test_the_program_fails_where_a_row_is_off(monkeypatch, tmp_path, capsys) -> 
     assert page.read_text().endswith("\n   mean,always wrong,0.95,0.000,,off\n")
 
 
-def test_a_run_that_was_stopped_goes_on_where_it_was(monkeypatch, tmp_path, capsys) -> None:
+def test_a_run_that_was_stopped_goes_on_where_it_was(
+    monkeypatch, tmp_path, capsys
+) -> None:
     measured = []
 
     def first(samples, rng):
@@ -259,10 +300,20 @@ def test_a_run_that_was_stopped_goes_on_where_it_was(monkeypatch, tmp_path, caps
         measured.append("second")
         if len(measured) == 2:
             raise KeyboardInterrupt
-        yield replace(coverage.covers("mean", "second", np.ones(samples), "few"), worst=0.9)
+        yield replace(
+            coverage.covers("mean", "second", np.ones(samples), "few"), worst=0.9
+        )
 
     page, records = tmp_path / "table.txt", tmp_path / "records"
-    command = ["coverage", "--samples", "7", "--page", str(page), "--records", str(records)]
+    command = [
+        "coverage",
+        "--samples",
+        "7",
+        "--page",
+        str(page),
+        "--records",
+        str(records),
+    ]
     monkeypatch.setattr(coverage, "TABLE", [first, second])
     monkeypatch.setattr("sys.argv", command)
     with pytest.raises(KeyboardInterrupt):

@@ -11,13 +11,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ir_lexirecall.significance import Resampled, best_set, rank_intervals, studentised_deviations
+from ir_lexirecall.significance import (
+    Resampled,
+    best_set,
+    rank_intervals,
+    studentised_deviations,
+)
 from ir_lexirecall.significance import draws as blocks
 
 B = 39
 
 
-def draws(sizes: Sequence[int], over: str, seed: int) -> list[list[tuple[int, list[int]]]]:
+def draws(
+    sizes: Sequence[int], over: str, seed: int
+) -> list[list[tuple[int, list[int]]]]:
     """Of each resample the collections and their queries."""
     generators = [np.random.default_rng([seed, d]) for d in range(len(sizes) + 1)]
     collections = [[*range(len(sizes))]] * B
@@ -29,7 +36,9 @@ def draws(sizes: Sequence[int], over: str, seed: int) -> list[list[tuple[int, li
     ]
 
 
-def obvious_error(differences: list[list[float]], over: str, means: list[float]) -> float:
+def obvious_error(
+    differences: list[list[float]], over: str, means: list[float]
+) -> float:
     """Standard error of the mean of ``means``, with the noise of some collections' differences."""
     noise = sum(statistics.variance(x) / len(x) for x in differences) / len(means) ** 2
     between = statistics.variance(means) / len(means) if over == "collections" else 0.0
@@ -37,7 +46,10 @@ def obvious_error(differences: list[list[float]], over: str, means: list[float])
 
 
 def obvious_t(
-    differences: list[list[float]], over: str, means: list[float], least_error: float = 0.0
+    differences: list[list[float]],
+    over: str,
+    means: list[float],
+    least_error: float = 0.0,
 ) -> float:
     """t of the mean of ``means`` whose standard error is at least ``least_error``."""
     difference = statistics.mean(means)
@@ -47,7 +59,9 @@ def obvious_t(
     return math.copysign(math.inf, difference) if error < 1e-9 else difference / error
 
 
-VALUES = st.tuples(st.integers(2, 4), st.lists(st.integers(2, 5), min_size=2, max_size=3)).flatmap(
+VALUES = st.tuples(
+    st.integers(2, 4), st.lists(st.integers(2, 5), min_size=2, max_size=3)
+).flatmap(
     lambda size: st.tuples(
         *[
             st.lists(
@@ -77,7 +91,9 @@ def test_deviations_are_those_of_every_pair_in_every_resample(
         for k in range(runs):
             x = [((a[k] - a[j]) * 1).tolist() for a in arrays]
             of_sample = [statistics.mean(one) for one in x]
-            assert found.t[j, k] == pytest.approx(obvious_t(x, over, of_sample), rel=1e-6, abs=1e-9)
+            assert found.t[j, k] == pytest.approx(
+                obvious_t(x, over, of_sample), rel=1e-6, abs=1e-9
+            )
             least_error = 0.35 * obvious_error(x, over, of_sample)
             overall = statistics.mean(of_sample)
             scale = math.sqrt(len(x) / (len(x) - 1)) if over == "collections" else 1.0
@@ -97,12 +113,16 @@ def test_deviations_are_those_of_every_pair_in_every_resample(
     assert found.furthest == pytest.approx(furthest, rel=1e-6, abs=1e-9)
     p = best_set(found)
     low, high = rank_intervals(found, 0.1)
-    bound = sorted(furthest)[-4]  # of 40 with the sample itself, a tenth lie as far away
+    bound = sorted(furthest)[
+        -4
+    ]  # of 40 with the sample itself, a tenth lie as far away
     if found.least_p > 0.05:  # too few queries
         bound = math.inf
     for j in range(runs):
         largest_t = max(found.t[j])
-        count = sum(one >= largest_t or math.isclose(one, largest_t) for one in found.above[j])
+        count = sum(
+            one >= largest_t or math.isclose(one, largest_t) for one in found.above[j]
+        )
         expected = (
             max((1 + count) / (1 + B), 2.0 ** -sum(x.shape[1] for x in arrays))
             if largest_t > 0
@@ -115,7 +135,9 @@ def test_deviations_are_those_of_every_pair_in_every_resample(
             assert high[j] == runs - sum(t < -bound for t in others)
 
 
-def test_results_do_not_depend_on_the_size_of_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_results_do_not_depend_on_the_size_of_blocks(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     rng = np.random.default_rng(0)
     values = [rng.random((4, 30)), rng.random((4, 12))]
     for over in ("queries", "collections"):
@@ -127,7 +149,9 @@ def test_results_do_not_depend_on_the_size_of_blocks(monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.parametrize(("runs", "share"), [(20, 0.35), (21, 0.25)])
-def test_near_duplicates_alone_do_not_decide_where_ranks_end(runs: int, share: float) -> None:
+def test_near_duplicates_alone_do_not_decide_where_ranks_end(
+    runs: int, share: float
+) -> None:
     """Two runs that differ on 2 of 30 queries, most of which a third of the resamples lack."""
     rng = np.random.default_rng(0)
     x = np.linspace(0.3, 0.6, runs)[:, None] + rng.normal(0, 0.05, (runs, 30))
@@ -140,7 +164,9 @@ def test_near_duplicates_alone_do_not_decide_where_ranks_end(runs: int, share: f
     low, high = rank_intervals(found)
     assert (high - low).mean() < runs / 2
     # No error of a resample is below that share of the observed one: no t of the pair, either.
-    pair = studentised_deviations([np.concatenate([x[:2], x[2:] * 0 + x[0]])], draws=Resampled(499))
+    pair = studentised_deviations(
+        [np.concatenate([x[:2], x[2:] * 0 + x[0]])], draws=Resampled(499)
+    )
     difference = np.abs(x[1] - x[0])
     error = difference.std(ddof=1) / np.sqrt(30)
     most = (0.01 - difference.mean()) / (share * error)
@@ -152,7 +178,10 @@ def test_the_run_of_the_largest_mean_may_always_be_the_best() -> None:
     for queries in (2, 5, 30):
         x = rng.random((5, queries))
         assert (
-            best_set(studentised_deviations([x], draws=Resampled(99)))[x.mean(axis=1).argmax()] == 1
+            best_set(studentised_deviations([x], draws=Resampled(99)))[
+                x.mean(axis=1).argmax()
+            ]
+            == 1
         )
 
 
@@ -173,13 +202,17 @@ def test_one_collection_is_no_sample_of_collections() -> None:
 
 
 def test_a_single_run_is_the_best() -> None:
-    found = studentised_deviations([np.random.default_rng(0).random((1, 30))], draws=Resampled(99))
+    found = studentised_deviations(
+        [np.random.default_rng(0).random((1, 30))], draws=Resampled(99)
+    )
     assert best_set(found).tolist() == [1]
     assert [end.tolist() for end in rank_intervals(found)] == [[1], [1]]
 
 
 def test_an_unknown_population_is_refused() -> None:
-    with pytest.raises(ValueError, match="unknown over 'runs'; choose from queries, collections"):
+    with pytest.raises(
+        ValueError, match="unknown over 'runs'; choose from queries, collections"
+    ):
         studentised_deviations([np.zeros((2, 3))], "runs")
 
 

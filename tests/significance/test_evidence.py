@@ -35,7 +35,9 @@ def slow_floor(x: list[float], margin: float, width: float) -> float:
 
 
 @given(
-    DIFFERENCES, st.sampled_from([0.001, 0.01, 0.1, 0.9]), st.sampled_from([0.5, 1.0, 2.0, 50.0])
+    DIFFERENCES,
+    st.sampled_from([0.001, 0.01, 0.1, 0.9]),
+    st.sampled_from([0.5, 1.0, 2.0, 50.0]),
 )
 def test_p_of_margins_is_at_least_the_chance_to_see_ties(x, margin, width):
     floor = slow_floor(x, margin, width)
@@ -103,7 +105,11 @@ def test_smallest_p_is_reached_by_no_test_of_means():
         test = SignificanceTest(name, n_resamples=99_999, progress=False)
         for queries in (2, 4, 5, 6, 8):
             x = np.linspace(0.9, 1.0, queries)[None]
-            assert test.of_pairs(x).p[0] >= smallest_p(test, queries) >= 2.0 ** (1 - queries)
+            assert (
+                test.of_pairs(x).p[0]
+                >= smallest_p(test, queries)
+                >= 2.0 ** (1 - queries)
+            )
 
 
 @given(DIFFERENCES, st.sampled_from([0.01, 0.1]), st.sampled_from([1.0, 2.0]))
@@ -115,7 +121,9 @@ def test_the_loss_that_ties_let_one_rule_out(x, margin, width):
     if forbids[-1]:
         assert found >= margin
         assert slow_floor(x, found * (1 + 1e-9), width) <= 0.05 + 1e-9
-        assert slow_floor(x, found * (1 - 1e-6), width) > 0.05 or math.isclose(found, margin)
+        assert slow_floor(x, found * (1 - 1e-6), width) > 0.05 or math.isclose(
+            found, margin
+        )
     else:
         largest = losses[np.flatnonzero(forbids)[-1]] if any(forbids) else 0.0
         assert found == pytest.approx(largest, abs=margin / 60)
@@ -124,7 +132,9 @@ def test_the_loss_that_ties_let_one_rule_out(x, margin, width):
 def test_the_bounds_of_t_are_where_its_one_sided_p_is_alpha():
     rng = np.random.default_rng(3)
     for queries in (8, 24, 25, 60):
-        x = np.stack([-rng.exponential(size=queries) + 0.8, rng.normal(0.1, 1, queries)])
+        x = np.stack(
+            [-rng.exponential(size=queries) + 0.8, rng.normal(0.1, 1, queries)]
+        )
         low, high = one_sided_bounds(SignificanceTest("t"), x)
         for sign, end in ((1, low), (-1, -high)):
             for row, bound in zip(x, end, strict=True):
@@ -151,7 +161,8 @@ def test_a_margin_of_enough_differing_queries_is_as_easy_as_before():
     for width in (1.0, 2.0):
         found = margin_test(SignificanceTest("t"), x, 0.01, width)
         assert (
-            found.not_worse == margin_test(SignificanceTest("t"), x, 0.01, 1e-12).not_worse
+            found.not_worse
+            == margin_test(SignificanceTest("t"), x, 0.01, 1e-12).not_worse
         ).all()
 
 

@@ -38,7 +38,9 @@ def board(share_missing: float, seed: int = 0) -> np.ndarray:
 
 
 def drawn_tasks() -> np.ndarray:
-    return np.random.default_rng(DRAWS.seed).integers(N_TASKS, size=(DRAWS.number, N_TASKS))
+    return np.random.default_rng(DRAWS.seed).integers(
+        N_TASKS, size=(DRAWS.number, N_TASKS)
+    )
 
 
 def slow_t(values: np.ndarray, share: float) -> tuple[np.ndarray, np.ndarray]:
@@ -75,7 +77,10 @@ def test_pairs_are_compared_on_the_tasks_both_have(share_missing: float) -> None
 def test_without_gaps_ranks_are_those_of_values_per_query() -> None:
     values = board(0.0)
     draws = Resampled(999)
-    ours, theirs = shared_deviations(values, draws), studentised_deviations([values], draws=draws)
+    ours, theirs = (
+        shared_deviations(values, draws),
+        studentised_deviations([values], draws=draws),
+    )
     np.testing.assert_allclose(ours.t, theirs.t, rtol=1e-9)
     assert np.array_equal(rank_intervals(ours), rank_intervals(theirs))
 
@@ -97,7 +102,9 @@ def test_equal_runs_are_not_told_apart() -> None:
 
 
 @pytest.mark.parametrize("share_missing", [0.0, 0.3, 0.8])
-def test_ranks_are_those_among_the_runs_that_have_the_task(share_missing: float) -> None:
+def test_ranks_are_those_among_the_runs_that_have_the_task(
+    share_missing: float,
+) -> None:
     values = np.round(board(share_missing), 1)
     ranks = ranks_in_tasks(values)
     for d in range(N_TASKS):
@@ -117,7 +124,9 @@ def test_means_in_resamples_are_over_the_drawn_tasks_a_run_has() -> None:
     values[0, 1:] = np.nan
     observed = means_of_present(values)
     resampled = task_means(values, DRAWS)
-    drawn = np.random.default_rng([DRAWS.seed, N_TASKS]).integers(N_TASKS, size=(60, N_TASKS))
+    drawn = np.random.default_rng([DRAWS.seed, N_TASKS]).integers(
+        N_TASKS, size=(60, N_TASKS)
+    )
     for b in range(DRAWS.number):
         for i in range(N_RUNS):
             sample = [x for x in values[i, drawn[b]] if not math.isnan(x)]
@@ -132,7 +141,9 @@ def test_the_largest_mean_is_corrected_by_what_the_winners_of_resamples_gain() -
     for column in resampled.T:
         winner = max(range(N_RUNS), key=lambda i: column[i])
         excess.append(column[winner] - means[winner])
-    assert corrected_mean(means, resampled) == pytest.approx(means.max() - np.mean(excess))
+    assert corrected_mean(means, resampled) == pytest.approx(
+        means.max() - np.mean(excess)
+    )
     assert corrected_mean(means, resampled) < means.max()
 
 
@@ -157,7 +168,9 @@ def uneven_cells(n_models: int = 6, seed: int = 0) -> TaskCells:
 
 def slow_difference(cells: TaskCells, a: int, b: int, task: slice) -> float:
     """The mean difference over the cells of a task that both have; NaN without any."""
-    both = zip(cells.values[a, task].tolist(), cells.values[b, task].tolist(), strict=True)
+    both = zip(
+        cells.values[a, task].tolist(), cells.values[b, task].tolist(), strict=True
+    )
     differences = [x - y for x, y in both if not np.isnan(x) and not np.isnan(y)]
     return float(np.mean(differences)) if differences else np.nan
 
@@ -184,7 +197,9 @@ def test_ranks_count_the_better_models_pair_by_pair(seed: int) -> None:
     ranks = ranks_by_pairs(cells)
     for d, task in enumerate(tasks_of(cells)):
         for model in range(6):
-            others = [slow_difference(cells, i, model, task) for i in range(6) if i != model]
+            others = [
+                slow_difference(cells, i, model, task) for i in range(6) if i != model
+            ]
             others = [x for x in others if not np.isnan(x)]
             if not others:
                 assert np.isnan(ranks[model, d])
@@ -197,7 +212,9 @@ def test_tasks_whose_cells_all_models_have_are_as_tasks_of_one_value() -> None:
     values = np.random.default_rng(1).normal(0.5, 0.1, (5, 24))
     values[2, :6] = np.nan
     cells = TaskCells(values, np.arange(0, 24, 3))
-    np.testing.assert_allclose(ranks_by_pairs(cells), ranks_in_tasks(cells.task_means()))
+    np.testing.assert_allclose(
+        ranks_by_pairs(cells), ranks_in_tasks(cells.task_means())
+    )
     ours = shared_deviations(cells, Resampled(199))
     theirs = shared_deviations(cells.task_means(), Resampled(199))
     np.testing.assert_allclose(ours.t, theirs.t)
@@ -210,5 +227,9 @@ def test_deviations_are_those_of_every_pair_on_its_tasks() -> None:
     for a, b in combinations(range(6), 2):
         x = np.array([slow_difference(cells, b, a, task) for task in tasks_of(cells)])
         x = x[~np.isnan(x)]
-        expected = 0.0 if len(x) < LEAST_SHARED else x.mean() / (x.std(ddof=1) / np.sqrt(len(x)))
+        expected = (
+            0.0
+            if len(x) < LEAST_SHARED
+            else x.mean() / (x.std(ddof=1) / np.sqrt(len(x)))
+        )
         assert deviations.t[a, b] == pytest.approx(expected)

@@ -32,7 +32,9 @@ def several_magnitudes(x: list[Fraction]) -> bool:
     return len({abs(value) for value in x} - {0}) > 1
 
 
-NO_FLOOR = 1e-12  # width of a range that is less than any margin: no query can lose more
+NO_FLOOR = (
+    1e-12  # width of a range that is less than any margin: no query can lose more
+)
 
 
 def one_sided(
@@ -52,7 +54,9 @@ def least_one_sided(x: list[float]) -> float:
 
 
 @given(SIXTHS, MARGINS)
-def test_the_t_test_is_two_one_sided_tests_of_statsmodels(x: list[int], margin: int) -> None:
+def test_the_t_test_is_two_one_sided_tests_of_statsmodels(
+    x: list[int], margin: int
+) -> None:
     x = x[:4]  # of more queries, skewness counts, too
     if not several_magnitudes(x) or not all(
         several_magnitudes([v + s * margin for v in x]) for s in (1, -1)
@@ -85,7 +89,9 @@ def test_from_5_queries_on_skewness_counts_against_a_one_sided_rejection() -> No
                 t = (sign * x.mean() + shift) / stats.sem(x)
                 a = sign * g / (3 * math.sqrt(n))
                 top = -1 / (2 * a) if a < 0 else math.inf
-                by_skewness = min(t, top) + a * min(t, top) ** 2 + sign * g / (6 * math.sqrt(n))
+                by_skewness = (
+                    min(t, top) + a * min(t, top) ** 2 + sign * g / (6 * math.sqrt(n))
+                )
                 if t > top:  # the integral of (1 + a t)^2
                     by_skewness += ((1 + a * t) ** 3 - (1 + a * top) ** 3) / (3 * a)
                 plain, corrected = stats.t.sf(t, n - 1), stats.t.sf(by_skewness, n - 1)
@@ -136,14 +142,18 @@ def test_wilcoxon_counts_all_assignments_of_signs_of_the_moved_differences(
             ranks[np.array(s, dtype=bool)].sum()
             for s in itertools.product([0, 1], repeat=len(moved))
         ]
-        assert p[0] == pytest.approx(np.mean(np.array(sums) >= ranks[moved > 0].sum()), rel=1e-12)
+        assert p[0] == pytest.approx(
+            np.mean(np.array(sums) >= ranks[moved > 0].sum()), rel=1e-12
+        )
 
 
 def test_wilcoxon_of_many_queries_is_that_of_scipy() -> None:
     x = np.random.default_rng(0).normal(0.1, 1, 120)
     found = one_sided("wilcoxon", x, 0.2)
     for p, moved in ((found.better, x), (found.worse, -x), (found.not_worse, x + 0.2)):
-        peer = stats.wilcoxon(moved, alternative="greater", correction=False, method="approx")
+        peer = stats.wilcoxon(
+            moved, alternative="greater", correction=False, method="approx"
+        )
         assert p[0] == pytest.approx(peer.pvalue, rel=1e-9)
 
 
@@ -154,7 +164,9 @@ def test_the_sign_test_tests_a_smaller_share_of_wins(x: list[int], tenths: int) 
 
     def at_least(wins: int, share: float) -> float:
         return (
-            stats.binomtest(wins, losses + x.count(1), share, alternative="greater").pvalue
+            stats.binomtest(
+                wins, losses + x.count(1), share, alternative="greater"
+            ).pvalue
             if wins
             else 1.0
         )
@@ -171,7 +183,9 @@ def test_the_sign_test_tests_a_smaller_share_of_wins(x: list[int], tenths: int) 
         assert found.within[0] == 0
 
 
-@given(st.lists(st.integers(-2, 2), min_size=7, max_size=7), MARGINS, st.integers(0, 99))
+@given(
+    st.lists(st.integers(-2, 2), min_size=7, max_size=7), MARGINS, st.integers(0, 99)
+)
 def test_the_bootstrap_halves_the_share_of_centred_resamples(
     x: list[int], margin: int, seed: int
 ) -> None:
@@ -189,7 +203,9 @@ def test_the_bootstrap_halves_the_share_of_centred_resamples(
         return (center**2 / variance if variance else math.inf) if center else 0
 
     squares = [square([x[i] - mean for i in draw]) for draw in draws]
-    for p, side in zip((found.better, found.worse, found.not_worse), sides, strict=True):
+    for p, side in zip(
+        (found.better, found.worse, found.not_worse), sides, strict=True
+    ):
         observed = square([Fraction(value) for value in side])
         half = (1 + sum(one >= observed for one in squares)) / 120
         expected = half if sum(side) > 0 else 1 - half
@@ -205,7 +221,9 @@ def test_tukey_compares_with_the_largest_difference_of_permutations() -> None:
         found = margin_test_of_all(test, values, margin)
         assert np.minimum(found.better, found.worse) == pytest.approx(whole.p)
         off = ~np.eye(3, dtype=bool)
-        assert (found.not_worse <= 0.05)[off].tolist() == (whole.low > -margin)[off].tolist()
+        assert (found.not_worse <= 0.05)[off].tolist() == (whole.low > -margin)[
+            off
+        ].tolist()
         assert (found.within == np.maximum(found.not_worse, found.not_worse.T)).all()
 
 
@@ -234,7 +252,9 @@ def test_a_larger_margin_is_easier_and_sides_mirror_each_other(
         assert further.not_worse[0] <= found.not_worse[0] + 1e-12
 
 
-@pytest.mark.parametrize("name", ["sign", "t", "wilcoxon", "bootstrap", "randomisation"])
+@pytest.mark.parametrize(
+    "name", ["sign", "t", "wilcoxon", "bootstrap", "randomisation"]
+)
 @given(PAIRS)
 def test_two_sided_p_is_twice_the_smaller_one_sided(name: str, x: list[float]) -> None:
     if name == "randomisation" and len(x) > 12:
@@ -242,9 +262,13 @@ def test_two_sided_p_is_twice_the_smaller_one_sided(name: str, x: list[float]) -
     found = one_sided(name, x)
     both = SignificanceTest(name).of_pairs(np.array([x])).p[0]
     if name == "t" and len(x) >= 5:  # one-sided, it is corrected for skewness
-        assert 2 * found.better[0] >= both * (1 - 1e-9) or 2 * found.worse[0] >= both * (1 - 1e-9)
+        assert 2 * found.better[0] >= both * (1 - 1e-9) or 2 * found.worse[
+            0
+        ] >= both * (1 - 1e-9)
         return
-    assert min(1.0, 2 * min(found.better[0], found.worse[0])) == pytest.approx(both, rel=1e-9)
+    assert min(1.0, 2 * min(found.better[0], found.worse[0])) == pytest.approx(
+        both, rel=1e-9
+    )
 
 
 @pytest.mark.parametrize("name", ["sign", "t"])
@@ -270,7 +294,9 @@ def test_one_magnitude_goes_by_the_interval_with_one_more_win_and_loss(
     for name in ("t", "bootstrap", "randomisation"):
         found = one_sided(name, 0.1 * np.array(x), 0.1 * margin)
         if abs(low[0] + margin) > 1e-9 and low[0] <= 0:
-            assert (found.not_worse[0] <= 0.05) == (low[0] > -margin or found.better[0] <= 0.05)
+            assert (found.not_worse[0] <= 0.05) == (
+                low[0] > -margin or found.better[0] <= 0.05
+            )
         assert found.not_worse[0] >= 2.0 ** -len(x)
 
 
@@ -289,7 +315,9 @@ def test_a_loss_of_exactly_the_margin_is_no_evidence_of_less(name: str) -> None:
 
 def test_the_first_verdict_that_holds_is_said() -> None:
     p = np.array([*itertools.product([0.01, 0.5], repeat=4)]).T
-    found = margin_verdicts(MarginTest(better=p[0], worse=p[1], not_worse=p[2], within=p[3]), 0.05)
+    found = margin_verdicts(
+        MarginTest(better=p[0], worse=p[1], not_worse=p[2], within=p[3]), 0.05
+    )
     for word, (better, worse, not_worse, within) in zip(found, p.T < 0.05, strict=True):
         first = [
             ("worse", worse),
@@ -320,7 +348,11 @@ def test_preferences_at_the_margin_are_called_not_worse_in_about_alpha(
     [
         (np.zeros(3), 0.1, "matrix of finite numbers"),
         (np.full((1, 3), np.nan), 0.1, "matrix of finite numbers"),
-        (np.zeros((1, 3)), -0.1, "a margin must be a finite number of at least 0, not -0.1"),
+        (
+            np.zeros((1, 3)),
+            -0.1,
+            "a margin must be a finite number of at least 0, not -0.1",
+        ),
         (np.zeros((1, 3)), math.inf, "a margin must be a finite number"),
     ],
 )

@@ -17,7 +17,9 @@ from ir_lexirecall.significance.over_collections import mean_interval
 COUNTS = st.lists(st.integers(0, 4), min_size=2, max_size=30)
 
 
-def by_scipy(x: list[float], limits: tuple[float, float], alpha: float) -> tuple[float, float]:
+def by_scipy(
+    x: list[float], limits: tuple[float, float], alpha: float
+) -> tuple[float, float]:
     """The t interval of the values and the two ends, which holds the mean and is cut at the ends."""
     sample = [*x, *limits]
     low, high = stats.t.interval(
@@ -26,12 +28,18 @@ def by_scipy(x: list[float], limits: tuple[float, float], alpha: float) -> tuple
     return max(limits[0], min(low, np.mean(x))), min(limits[1], max(high, np.mean(x)))
 
 
-@given(COUNTS, st.sampled_from([(0.0, 4.0), (-1.0, 5.0)]), st.sampled_from([0.05, 0.32, 0.9]))
+@given(
+    COUNTS,
+    st.sampled_from([(0.0, 4.0), (-1.0, 5.0)]),
+    st.sampled_from([0.05, 0.32, 0.9]),
+)
 def test_both_ends_of_the_range_are_added_to_the_values(
     x: list[int], limits: tuple[float, float], alpha: float
 ) -> None:
     low, high = interval_with_ends(np.array([x], dtype=float), limits, alpha)
-    assert (low[0], high[0]) == pytest.approx(by_scipy(list(map(float, x)), limits, alpha))
+    assert (low[0], high[0]) == pytest.approx(
+        by_scipy(list(map(float, x)), limits, alpha)
+    )
 
 
 @pytest.mark.parametrize("queries", [2, 5, 12])
@@ -47,7 +55,10 @@ def test_values_of_0_and_1_have_an_interval_from_2_queries_on(queries: int) -> N
 
 
 def test_one_query_has_no_interval_and_no_range_has_no_ends() -> None:
-    for x, limits in ((np.ones((1, 1)), (0.0, 1.0)), (np.full((1, 9), 0.3), (-np.inf, np.inf))):
+    for x, limits in (
+        (np.ones((1, 1)), (0.0, 1.0)),
+        (np.full((1, 9), 0.3), (-np.inf, np.inf)),
+    ):
         assert np.isnan(mean_interval(x, limits=limits)).all()
 
 
@@ -59,16 +70,22 @@ def test_all_runs_of_a_measure_share_one_method() -> None:
     # The bootstrap has no end for a run that is 0 on every query: then none of them takes it.
     with_zeros = np.concatenate([x, np.zeros((1, 12))])
     low, high = mean_interval(with_zeros, limits=(0.0, 1.0))
-    assert low.tolist() == pytest.approx(interval_with_ends(with_zeros, (0.0, 1.0))[0].tolist())
+    assert low.tolist() == pytest.approx(
+        interval_with_ends(with_zeros, (0.0, 1.0))[0].tolist()
+    )
     assert np.isfinite([low, high]).all()
     assert low[0] != bootstrap[0][0]
 
 
-@pytest.mark.parametrize("name", ["RR", "RR(rel=2)@10", "recip_rank", "mrr@10", "Success@5"])
+@pytest.mark.parametrize(
+    "name", ["RR", "RR(rel=2)@10", "recip_rank", "mrr@10", "Success@5"]
+)
 def test_reciprocal_ranks_take_the_same_interval_whatever_their_name(name: str) -> None:
     rng = np.random.default_rng(0)
     x = 1 / rng.integers(1, 5, (2, 8))
-    table = pd.DataFrame({"query_id": [f"q{q}" for q in range(8)], "a": x[0], "b": x[1]})
+    table = pd.DataFrame(
+        {"query_id": [f"q{q}" for q in range(8)], "a": x[0], "b": x[1]}
+    )
     rows = table.melt("query_id", var_name="run", value_name=name)
     means = irl.compare(values=rows).means()
     low, high = interval_with_ends(x, (0.0, 1.0))
@@ -79,7 +96,9 @@ def test_reciprocal_ranks_take_the_same_interval_whatever_their_name(name: str) 
 
 def test_12_of_12_has_an_interval() -> None:
     rows = [(run, f"q{q}", 1.0) for run in "ab" for q in range(12)]
-    result = irl.compare(values=pd.DataFrame(rows, columns=["run", "query_id", "accuracy"]))
+    result = irl.compare(
+        values=pd.DataFrame(rows, columns=["run", "query_id", "accuracy"])
+    )
     assert result.means()["ci_low"].round(3).tolist() == [0.774, 0.774]
     assert result.means()["ci_high"].tolist() == [1.0, 1.0]
 

@@ -6,7 +6,12 @@ import numpy as np
 import pytest
 
 import ir_lexirecall as irl
-from ir_lexirecall.significance import SignificanceTest, corrected, preference_interval, skewness
+from ir_lexirecall.significance import (
+    SignificanceTest,
+    corrected,
+    preference_interval,
+    skewness,
+)
 from ir_lexirecall.significance.outcomes import (
     STATSMODELS_CORRECTIONS,
     check_correction,
@@ -26,13 +31,17 @@ from ir_lexirecall.significance.outcomes import (
         ("hommmel", "hommel"),
     ],
 )
-def test_misspelt_corrections_are_refused_at_once(monkeypatch, misspelt, meant, is_installed):
+def test_misspelt_corrections_are_refused_at_once(
+    monkeypatch, misspelt, meant, is_installed
+):
     find_spec = importlib.util.find_spec
     if not is_installed:
         monkeypatch.setattr(
             importlib.util,
             "find_spec",
-            lambda name, *rest: None if name == "statsmodels" else find_spec(name, *rest),
+            lambda name, *rest: (
+                None if name == "statsmodels" else find_spec(name, *rest)
+            ),
         )
     with pytest.raises(ValueError, match="unknown correction") as refused:
         SignificanceTest("t", correction=misspelt)
@@ -71,7 +80,9 @@ def test_a_group_without_relevant_documents_has_no_verdicts_and_no_crash(by, tes
     qrels = {query: {"a": int(i < 8), "b": 0} for i, query in enumerate(queries)}
     good = {query: {"a": 2.0, "b": 1.0} for query in queries}
     weak = {query: {"b": 2.0, "a": 1.0} for query in queries}
-    groups = {query: "no answer" if i >= 8 else "answer" for i, query in enumerate(queries)}
+    groups = {
+        query: "no answer" if i >= 8 else "answer" for i, query in enumerate(queries)
+    }
     result = irl.compare(
         qrels,
         {"good": good, "weak": weak},
@@ -81,7 +92,12 @@ def test_a_group_without_relevant_documents_has_no_verdicts_and_no_crash(by, tes
         margin=0.1,
         test=test,
     )
-    result.summary(full=True), result.diagnostics, result.group_differences(), result.group_means()
+    (
+        result.summary(full=True),
+        result.diagnostics,
+        result.group_differences(),
+        result.group_means(),
+    )
     table = result.group_table()
     empty = (table["group"] == "no answer") & (table["queries"] == 0)
     assert empty.any()
@@ -108,6 +124,8 @@ def test_every_printed_interval_holds_its_own_estimate(alpha):
         test = SignificanceTest(name, alpha=alpha, n_resamples=999)
         result = irl.compare("lexirecall/demo", runs, by, test=test)
         for table, of in ((result.means(), "mean"), (result.table(), "estimate")):
-            low, mean, high = (table[column].to_numpy() for column in ("ci_low", of, "ci_high"))
+            low, mean, high = (
+                table[column].to_numpy() for column in ("ci_low", of, "ci_high")
+            )
             wrong = (low > mean + 1e-12) | (mean > high + 1e-12)
             assert not wrong.any(), table[wrong]

@@ -37,7 +37,9 @@ def two_sided_power(effect: float, queries: float, alpha: float) -> float:
 
 
 def test_the_power_is_that_of_statsmodels() -> None:
-    assert two_sided_power(0.4, 30, 0.05) == pytest.approx(TTestPower().power(0.4, 30, 0.05))
+    assert two_sided_power(0.4, 30, 0.05) == pytest.approx(
+        TTestPower().power(0.4, 30, 0.05)
+    )
 
 
 @pytest.mark.parametrize("difference", [0.02, 0.05, 0.3])
@@ -50,17 +52,25 @@ def test_queries_for_a_difference_are_the_fewest_with_that_power(
     for found, variance in zip(
         (planned.estimate, planned.low, planned.high), variances, strict=True
     ):
-        for number, effect in zip(found, difference / np.sqrt(np.array(variance)), strict=True):
+        for number, effect in zip(
+            found, difference / np.sqrt(np.array(variance)), strict=True
+        ):
             assert two_sided_power(effect, number, alpha) >= power - 1e-9
             assert number == 2 or two_sided_power(effect, number - 1, alpha) < power
 
 
 def bonett(x: list[float], alpha: float) -> tuple[float, float]:
     """Ends of the interval of a variance, as the paper has it, but for G2 and Student's quantile; SciPy's trimmed mean."""
-    n, z, t = len(x), stats.norm.ppf(1 - alpha / 2), stats.t.ppf(1 - alpha / 2, len(x) - 1)
+    n, z, t = (
+        len(x),
+        stats.norm.ppf(1 - alpha / 2),
+        stats.t.ppf(1 - alpha / 2, len(x) - 1),
+    )
     mean, variance = sum(x) / n, np.var(x, ddof=1)
     centre = stats.trim_mean(x, 1 / (2 * math.sqrt(n - 4)))
-    kurtosis = n * sum((v - centre) ** 4 for v in x) / sum((v - mean) ** 2 for v in x) ** 2
+    kurtosis = (
+        n * sum((v - centre) ** 4 for v in x) / sum((v - mean) ** 2 for v in x) ** 2
+    )
     without_bias = 3 + (n - 1) / ((n - 2) * (n - 3)) * ((n + 1) * (kurtosis - 3) + 6)
     c = n / (n - z)
     error = c * math.sqrt((max(kurtosis, without_bias) - (n - 3) / n) / (n - 1))
@@ -71,7 +81,10 @@ def bonett(x: list[float], alpha: float) -> tuple[float, float]:
 
 def test_queries_for_a_margin_find_equal_runs_not_worse() -> None:
     for number, s in zip(queries_for_margin(X, 0.1, 0.9).estimate, S, strict=True):
-        assert TTestPower().power(0.1 / s, number, 0.05, alternative="larger") >= 0.9 - 1e-9
+        assert (
+            TTestPower().power(0.1 / s, number, 0.05, alternative="larger")
+            >= 0.9 - 1e-9
+        )
         assert TTestPower().power(0.1 / s, number - 1, 0.05, alternative="larger") < 0.9
 
 
@@ -87,8 +100,12 @@ def test_a_margin_is_planned_for_as_it_is_tested() -> None:
 def test_the_detectable_difference_needs_as_many_queries_as_there_are() -> None:
     planned = detectable_difference(X, 0.8, 0.05)
     for difference, s, i in zip(planned.estimate, S, (0, 1), strict=True):
-        assert TTestPower().power(difference / s, 60, 0.05) == pytest.approx(0.8, abs=1e-9)
-        assert queries_for_difference(X[i : i + 1], difference * 1.0001).estimate[0] == 60
+        assert TTestPower().power(difference / s, 60, 0.05) == pytest.approx(
+            0.8, abs=1e-9
+        )
+        assert (
+            queries_for_difference(X[i : i + 1], difference * 1.0001).estimate[0] == 60
+        )
     ends = np.sqrt([bonett(x.tolist(), 0.05) for x in X])
     assert planned.low / planned.estimate == pytest.approx(ends[:, 0] / S)
     assert planned.high / planned.estimate == pytest.approx(ends[:, 1] / S)
@@ -106,7 +123,9 @@ def test_without_a_variance_nothing_is_planned() -> None:
             queries_for_margin(x, 0.1),
             detectable_difference(x),
         ):
-            assert np.isnan([planned.estimate[0], planned.low[0], planned.high[0]]).all()
+            assert np.isnan(
+                [planned.estimate[0], planned.low[0], planned.high[0]]
+            ).all()
 
 
 def test_what_needs_more_than_ten_million_queries_needs_infinitely_many() -> None:
@@ -115,7 +134,9 @@ def test_what_needs_more_than_ten_million_queries_needs_infinitely_many() -> Non
 
 @pytest.mark.parametrize("bad", [0.0, -0.1, math.nan, math.inf])
 def test_differences_are_above_0(bad: float) -> None:
-    with pytest.raises(ValueError, match="a difference must be a finite number above 0, not"):
+    with pytest.raises(
+        ValueError, match="a difference must be a finite number above 0, not"
+    ):
         queries_for_difference(X, bad)
 
 
@@ -162,7 +183,9 @@ def test_beside_the_t_test_it_says_what_that_says(n: int, data: st.DataObject) -
         [
             data.draw(
                 st.lists(
-                    st.sampled_from([-0.2, 0.0, 0.2, 0.2, 0.4, 0.40467]), min_size=n, max_size=n
+                    st.sampled_from([-0.2, 0.0, 0.2, 0.2, 0.4, 0.40467]),
+                    min_size=n,
+                    max_size=n,
                 )
             )
         ]

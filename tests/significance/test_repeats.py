@@ -26,7 +26,9 @@ def made_up(rng, repeats, queries, *, seed=0.01, noise=0.05, sd=0.1, effect=0.0)
     systems = []
     for number, sign in zip(repeats, (0.5, -0.5), strict=True):
         seeds = rng.normal(0, seed, (number, 1)) if number > 1 else np.zeros((1, 1))
-        systems.append(level + sign * difference + seeds + rng.normal(0, noise, (number, queries)))
+        systems.append(
+            level + sign * difference + seeds + rng.normal(0, noise, (number, queries))
+        )
     return systems
 
 
@@ -59,12 +61,18 @@ def slow(a, b):
     added = max(0.0, sum(seed_terms) - sum(noise_terms))
     if not added:
         return mean, of_queries, queries - 1
-    own = sum(seed_terms) ** 2 / sum(x**2 / (n - 1) for x, n in zip(seed_terms, sizes, strict=True))
+    own = sum(seed_terms) ** 2 / sum(
+        x**2 / (n - 1) for x, n in zip(seed_terms, sizes, strict=True)
+    )
     equal = sum(1 / n for n in sizes) ** 2 / sum(1 / n**2 / (n - 1) for n in sizes)
     squares = of_queries**2 / (queries - 1) + sum(seed_terms) ** 2 / min(own, equal)
     for x, n in zip(noise_terms, sizes, strict=True):
         squares += x**2 / ((n - 1) * (queries - 1))
-    return mean, of_queries + added, min(queries - 1, (of_queries + added) ** 2 / squares)
+    return (
+        mean,
+        of_queries + added,
+        min(queries - 1, (of_queries + added) ** 2 / squares),
+    )
 
 
 @pytest.mark.parametrize("repeats", [(2, 2), (3, 3), (2, 10), (1, 4), (5, 3)])
@@ -79,7 +87,9 @@ def test_variance_and_degrees_are_those_of_the_formula(repeats):
         assert found.variance[0] == pytest.approx(variance, rel=1e-9)
         assert found.degrees[0] == pytest.approx(degrees, rel=1e-9)
         t = mean / variance**0.5
-        assert found.two_sided_p()[0] == pytest.approx(2 * stats.t.sf(abs(t), degrees), rel=1e-9)
+        assert found.two_sided_p()[0] == pytest.approx(
+            2 * stats.t.sf(abs(t), degrees), rel=1e-9
+        )
         low, high = found.interval(0.05)
         ends = stats.t.interval(0.95, degrees, mean, variance**0.5)
         assert (low[0], high[0]) == pytest.approx(ends, rel=1e-9)
@@ -90,7 +100,9 @@ def test_seeds_that_do_nothing_leave_the_t_test_over_queries():
     a, b = np.stack([run, run]), np.stack([run**2, run**2])
     x = (a.mean(axis=0) - b.mean(axis=0))[None]
     found = difference_variance(x, SeedVariance.of([a, b]), PAIR)
-    assert found.two_sided_p()[0] == pytest.approx(stats.ttest_1samp(x[0], 0).pvalue, rel=1e-9)
+    assert found.two_sided_p()[0] == pytest.approx(
+        stats.ttest_1samp(x[0], 0).pvalue, rel=1e-9
+    )
 
 
 def test_several_pairs_at_once_are_those_of_each_pair():
@@ -98,7 +110,9 @@ def test_several_pairs_at_once_are_those_of_each_pair():
     systems = [rng.normal(m, 0.1, (r, 15)) for m, r in ((0.1, 3), (0.2, 5), (0.2, 2))]
     a, b = np.array([0, 0, 1]), np.array([1, 2, 2])
     means = np.stack([system.mean(axis=0) for system in systems])
-    all_pairs = difference_variance(means[a] - means[b], SeedVariance.of(systems), [a, b])
+    all_pairs = difference_variance(
+        means[a] - means[b], SeedVariance.of(systems), [a, b]
+    )
     for row, (i, j) in enumerate(zip(a, b, strict=True)):
         _, variance, degrees = slow(systems[i].tolist(), systems[j].tolist())
         assert all_pairs.variance[row] == pytest.approx(variance, rel=1e-9)
@@ -116,7 +130,9 @@ def mixed_model_error(a, b):
         for r, run in enumerate(runs)
         for q, value in enumerate(run)
     ]
-    table = pd.DataFrame(rows, columns=["y", "system", "query", "seed", "cell"]).assign(all=1)
+    table = pd.DataFrame(rows, columns=["y", "system", "query", "seed", "cell"]).assign(
+        all=1
+    )
     parts = {name: f"0 + C({name})" for name in ("query", "seed", "cell")}
     model = smf.mixedlm("y ~ system", table, groups="all", vc_formula=parts)
     fitted = model.fit(reml=True, method=["lbfgs", "powell"])
@@ -142,7 +158,9 @@ def balanced_case(number):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("number", range(50))
-def test_a_crossed_mixed_model_gives_the_same_error_where_all_components_are_positive(number):
+def test_a_crossed_mixed_model_gives_the_same_error_where_all_components_are_positive(
+    number,
+):
     pytest.importorskip("statsmodels")
     a, b, x = balanced_case(number)
     found = difference_variance(x, SeedVariance.of([a, b]), PAIR)
@@ -188,7 +206,9 @@ def test_samples_have_no_component_of_seeds():
 
 
 def test_planning_by_the_noncentral_t():
-    parts = Components(np.array([0.12**2]), np.array([2 * 0.005**2]), np.array([2 * 0.05**2]))
+    parts = Components(
+        np.array([0.12**2]), np.array([2 * 0.005**2]), np.array([2 * 0.05**2])
+    )
     needed = [queries_with_repeats(parts, 0.02, r, 0.8, 0.05)[0] for r in (3, 5, 10)]
     assert needed == [539, 385, 327]
     needed = [queries_with_repeats(parts, 0.01, r, 0.8, 0.05)[0] for r in (3, 5, 10)]
@@ -197,7 +217,11 @@ def test_planning_by_the_noncentral_t():
     for queries, repeats in ((385, 5), (327, 10)):
         for fewer, is_enough in ((0, True), (1, False)):
             power = planned_power(
-                parts, 0.02, np.array([queries - float(fewer)]), np.array([repeats]), 0.05
+                parts,
+                0.02,
+                np.array([queries - float(fewer)]),
+                np.array([repeats]),
+                0.05,
             )
             assert (power[0] >= 0.8) == is_enough
 
@@ -208,5 +232,8 @@ def test_planned_queries_have_the_power():
     for _ in range(1000):
         a, b = made_up(rng, (5, 5), 385, seed=0.005, noise=0.05, sd=0.12, effect=0.02)
         x = (a.mean(axis=0) - b.mean(axis=0))[None]
-        found += difference_variance(x, SeedVariance.of([a, b]), PAIR).two_sided_p()[0] <= 0.05
+        found += (
+            difference_variance(x, SeedVariance.of([a, b]), PAIR).two_sided_p()[0]
+            <= 0.05
+        )
     assert 760 <= found <= 850

@@ -29,10 +29,14 @@ pytestmark = pytest.mark.sparse
 
 PAIRED = [name for name in TESTS if name != "tukey"]
 SIGNS = st.lists(st.integers(-1, 1), min_size=2, max_size=60)
-SIXTHS = st.lists(st.integers(-6, 6).map(lambda number: number / 6), min_size=2, max_size=25)
+SIXTHS = st.lists(
+    st.integers(-6, 6).map(lambda number: number / 6), min_size=2, max_size=25
+)
 ALPHAS = st.sampled_from([0.001, 0.01, 0.05, 0.1, 0.3])
 NUMBERS = st.one_of(
-    st.integers(-3, 3).map(float), st.integers(-6, 6).map(lambda n: n / 6), st.floats(-1, 1)
+    st.integers(-3, 3).map(float),
+    st.integers(-6, 6).map(lambda n: n / 6),
+    st.floats(-1, 1),
 )
 # Pairs of a small number of queries, of numbers that are often tied.
 PAIRS = st.integers(1, 14).flatmap(
@@ -56,7 +60,9 @@ def one_row(x):
 def of_one(name, x, **options) -> TestResult:
     """The result for one pair."""
     bounds = options.pop("bounds", None)
-    return SignificanceTest(name, progress=False, **options).of_pairs(one_row(x), bounds=bounds)[0]
+    return SignificanceTest(name, progress=False, **options).of_pairs(
+        one_row(x), bounds=bounds
+    )[0]
 
 
 # -- sign test ---------------------------------------------------------------------------------------
@@ -92,7 +98,8 @@ def test_the_interval_of_the_sign_test_leaves_out_0_where_the_tail_is_at_most_ha
     for wins in range(decided + 1):
         result = of_one("sign", [1] * wins + [-1] * (decided - wins), alpha=alpha)
         tail = Fraction(
-            sum(math.comb(decided, i) for i in range(min(wins, decided - wins) + 1)), 2**decided
+            sum(math.comb(decided, i) for i in range(min(wins, decided - wins) + 1)),
+            2**decided,
         )
         assert (not result.low <= 0 <= result.high) == (2 * tail <= Fraction(alpha))
 
@@ -112,7 +119,9 @@ def test_t_test_is_that_of_scipy(x, alpha):
         low, high = peer.confidence_interval(1 - alpha)
         if least > alpha:  # nothing is rejected, so that the interval holds 0
             low, high = min(low, 0), max(high, 0)
-        assert (result.low, result.high) == pytest.approx((low, high), rel=1e-9, abs=1e-12)
+        assert (result.low, result.high) == pytest.approx(
+            (low, high), rel=1e-9, abs=1e-12
+        )
         assert result.effect_size == pytest.approx(
             statistics.mean(x) / statistics.stdev(x), rel=1e-9, abs=1e-12
         )
@@ -121,26 +130,37 @@ def test_t_test_is_that_of_scipy(x, alpha):
 # -- Wilcoxon ----------------------------------------------------------------------------------------
 
 
-@given(st.one_of(SIXTHS, st.lists(st.floats(-1, 1), min_size=2, max_size=25, unique_by=abs)))
+@given(
+    st.one_of(
+        SIXTHS, st.lists(st.floats(-1, 1), min_size=2, max_size=25, unique_by=abs)
+    )
+)
 @settings(max_examples=60)
 def test_wilcoxon_is_that_of_scipy_without_zeros(x):
     differs = [value for value in x if value]
     magnitudes = sorted(set(map(abs, differs)))
     # Magnitudes that are equal but for rounding tie here, and are told apart by SciPy.
     assume(
-        all(larger - smaller > 1e-8 * larger for smaller, larger in itertools.pairwise(magnitudes))
+        all(
+            larger - smaller > 1e-8 * larger
+            for smaller, larger in itertools.pairwise(magnitudes)
+        )
     )
     result = of_one("wilcoxon", x)
     if not differs:
         assert (result.p, result.effect_size) == (1, 0)
         return
     ranks = [
-        statistics.mean(i for i, v in enumerate(sorted(map(abs, differs)), 1) if v == abs(d))
+        statistics.mean(
+            i for i, v in enumerate(sorted(map(abs, differs)), 1) if v == abs(d)
+        )
         for d in differs
     ]
     above = sum(rank for rank, value in zip(ranks, differs, strict=True) if value > 0)
     below = sum(rank for rank, value in zip(ranks, differs, strict=True) if value < 0)
-    assert result.effect_size == pytest.approx((above - below) / (above + below), abs=1e-12)
+    assert result.effect_size == pytest.approx(
+        (above - below) / (above + below), abs=1e-12
+    )
     if len(set(map(abs, differs))) == len(
         differs
     ):  # what SciPy does with ties depends on its version
@@ -149,7 +169,10 @@ def test_wilcoxon_is_that_of_scipy_without_zeros(x):
 
 def signed_rank_sums(magnitudes: list[Fraction]) -> list[Fraction]:
     """W for every assignment of signs, by enumeration."""
-    ranks = [Fraction(sum(2 * (b < a) + (b == a) for b in magnitudes) + 1, 2) for a in magnitudes]
+    ranks = [
+        Fraction(sum(2 * (b < a) + (b == a) for b in magnitudes) + 1, 2)
+        for a in magnitudes
+    ]
     return [
         sum(itertools.compress(ranks, signs))
         for signs in itertools.product([0, 1], repeat=len(ranks))
@@ -162,7 +185,9 @@ def test_wilcoxon_with_ties_counts_all_assignments_of_signs(x):
     differs = [Fraction(value) for value in x if value]
     sums = signed_rank_sums([abs(value) for value in differs])
     observed = sums[
-        [*itertools.product([0, 1], repeat=len(differs))].index(tuple(int(d > 0) for d in differs))
+        [*itertools.product([0, 1], repeat=len(differs))].index(
+            tuple(int(d > 0) for d in differs)
+        )
     ]
     tail = min(sum(s <= observed for s in sums), sum(s >= observed for s in sums))
     assert of_one("wilcoxon", x).p == min(1, 2 * tail / len(sums))
@@ -171,7 +196,9 @@ def test_wilcoxon_with_ties_counts_all_assignments_of_signs(x):
 @pytest.mark.slow
 @given(st.lists(st.integers(-4, 4), min_size=1, max_size=9), ALPHAS)
 @settings(max_examples=200)
-def test_the_interval_of_wilcoxon_is_where_interpolated_w_passes_what_the_test_rejects(x, alpha):
+def test_the_interval_of_wilcoxon_is_where_interpolated_w_passes_what_the_test_rejects(
+    x, alpha
+):
     """The definition, in fractions: every count and every distribution by enumeration."""
     result = of_one("wilcoxon", x, alpha=alpha)
     x = [Fraction(value) for value in x if value]
@@ -185,20 +212,28 @@ def test_the_interval_of_wilcoxon_is_where_interpolated_w_passes_what_the_test_r
         """Half-way between the largest W that is rejected and the next one."""
         values = sorted(set(sums))
         rejected = [
-            v for v in values if 2 * sum(s <= v for s in sums) <= Fraction(alpha) * len(sums)
+            v
+            for v in values
+            if 2 * sum(s <= v for s in sums) <= Fraction(alpha) * len(sums)
         ]
         return (rejected[-1] + values[len(rejected)]) / 2 if rejected else None
 
     def on_one_scale(w, threshold, n):
         middle = Fraction(n * (n + 1), 4)
-        return (w - middle) / (middle - threshold) if threshold is not None else Fraction(0)
+        return (
+            (w - middle) / (middle - threshold)
+            if threshold is not None
+            else Fraction(0)
+        )
 
     of_all = threshold(signed_rank_sums([abs(value) for value in x]))
     if of_all is None:
         assert (result.low, result.high) == (-math.inf, math.inf)
         assert result.estimate == pytest.approx(float(median))
         return
-    at_zero = sum(2 * (a + b > 0) + (a + b == 0) for i, a in enumerate(x) for b in x[i:])
+    at_zero = sum(
+        2 * (a + b > 0) + (a + b == 0) for i, a in enumerate(x) for b in x[i:]
+    )
     zero = on_one_scale(Fraction(at_zero, 2), of_all, len(x))
     curve = {Fraction(0): zero}
     for theta in {*walsh} - {0}:
@@ -216,8 +251,12 @@ def test_the_interval_of_wilcoxon_is_where_interpolated_w_passes_what_the_test_r
         return knots[-1]
 
     low, high = crossing(1), crossing(-1)
-    assert (result.low, result.high) == pytest.approx((float(low), float(high)), abs=1e-12)
-    assert result.estimate == pytest.approx(float(min(max(median, low), high)), abs=1e-12)
+    assert (result.low, result.high) == pytest.approx(
+        (float(low), float(high)), abs=1e-12
+    )
+    assert result.estimate == pytest.approx(
+        float(min(max(median, low), high)), abs=1e-12
+    )
 
 
 @pytest.mark.parametrize("queries", [6, 11, 30, 60, 150, 400])
@@ -239,7 +278,9 @@ def test_the_interval_of_wilcoxon_without_ties_ends_at_order_statistics_of_the_w
             deviation = math.sqrt(queries * (queries + 1) * (2 * queries + 1) / 24)
             k = math.floor(len(walsh) / 2 + stats.norm.ppf(alpha / 2) * deviation) + 1
         result = of_one("wilcoxon", x, alpha=alpha)
-        assert (result.low, result.high) == pytest.approx((walsh[k - 1], walsh[-k]), rel=1e-12)
+        assert (result.low, result.high) == pytest.approx(
+            (walsh[k - 1], walsh[-k]), rel=1e-12
+        )
         assert result.estimate == pytest.approx(np.median(walsh), rel=1e-12)
 
 
@@ -247,9 +288,16 @@ def test_the_interval_of_wilcoxon_without_ties_ends_at_order_statistics_of_the_w
 def test_zeros_change_nothing_of_what_wilcoxon_gives(zeros):
     """So the interval is about the differences that are not 0, as the test is."""
     for queries in (6, 20, 60):
-        x = np.random.default_rng(queries).normal(0.3, 1, queries).round(1 + queries % 2)
+        x = (
+            np.random.default_rng(queries)
+            .normal(0.3, 1, queries)
+            .round(1 + queries % 2)
+        )
         x = x[x != 0]
-        without, result = of_one("wilcoxon", x), of_one("wilcoxon", [*x, *[0.0] * zeros])
+        without, result = (
+            of_one("wilcoxon", x),
+            of_one("wilcoxon", [*x, *[0.0] * zeros]),
+        )
         assert vars(result) == vars(without)
 
 
@@ -317,12 +365,16 @@ def squared_t(sample):
 
 
 @given(
-    st.lists(st.lists(st.integers(-2, 2), min_size=7, max_size=7), min_size=1, max_size=4),
+    st.lists(
+        st.lists(st.integers(-2, 2), min_size=7, max_size=7), min_size=1, max_size=4
+    ),
     st.integers(0, 99),
 )
 @settings(max_examples=30)
 def test_bootstrap_is_the_share_of_shifted_resamples_with_a_larger_t(rows, seed):
-    test = SignificanceTest("bootstrap", n_resamples=59, seed=seed, alpha=0.1, progress=False)
+    test = SignificanceTest(
+        "bootstrap", n_resamples=59, seed=seed, alpha=0.1, progress=False
+    )
     result = test.of_pairs(np.array(rows, dtype=float))
     draws = np.random.default_rng(seed).integers(7, size=(59, 7)).tolist()
     for i, row in enumerate(rows):
@@ -369,7 +421,9 @@ def test_randomisation_of_few_queries_enumerates_all_signs(x, alpha):
     ends = sorted({*ends, min(ends) - 1, max(ends) + 1})
     between = [(a + b) / 2 for a, b in itertools.pairwise(ends)]
     kept = [
-        theta for theta in between if randomised_p([v - theta for v in x], signs) > Fraction(alpha)
+        theta
+        for theta in between
+        if randomised_p([v - theta for v in x], signs) > Fraction(alpha)
     ]
     for theta in between:
         assert (result.low <= theta <= result.high) == (theta in kept)
@@ -381,13 +435,17 @@ def test_randomisation_of_few_queries_enumerates_all_signs(x, alpha):
 def test_randomisation_of_more_queries_samples_signs(x, seed):
     """The observed signs are one of the assignments."""
     assume(len({abs(value) for value in x} - {0}) > 1)  # else no signs are sampled
-    result = of_one("randomisation", np.array(x) / 3, n_resamples=99, seed=seed, alpha=0.1)
+    result = of_one(
+        "randomisation", np.array(x) / 3, n_resamples=99, seed=seed, alpha=0.1
+    )
     exchanged = np.random.default_rng(seed).random((99, len(x))) < 0.5
     signs = [[1] * len(x), *np.where(exchanged, -1, 1).tolist()]
     x = [Fraction(value, 3) for value in x]
     assert result.p == pytest.approx(float(randomised_p(x, signs)), rel=1e-14)
     for theta in [*np.linspace(-1, 1, 15), *x[:5]]:
-        theta = Fraction(theta) + Fraction(1, 10**6)  # beside the values where sums are tied
+        theta = Fraction(theta) + Fraction(
+            1, 10**6
+        )  # beside the values where sums are tied
         kept = randomised_p([value - theta for value in x], signs) > Fraction(1, 10)
         assert (result.low <= theta <= result.high) == kept
 
@@ -402,12 +460,17 @@ def test_randomisation_of_more_queries_samples_signs(x, seed):
 @settings(max_examples=40)
 def test_tukey_hsd_is_the_share_of_permutations_with_a_larger_range(values, seed):
     systems, queries = len(values[0]), len(values)
-    test = SignificanceTest("tukey", n_resamples=59, seed=seed, alpha=0.1, progress=False)
+    test = SignificanceTest(
+        "tukey", n_resamples=59, seed=seed, alpha=0.1, progress=False
+    )
     result = test.of_all(np.array(values) / 3)
     rng = np.random.default_rng(seed)
     ranges = []
     for _ in range(59):
-        total = [sum(column) for column in zip(*rng.permuted(values, axis=1).tolist(), strict=True)]
+        total = [
+            sum(column)
+            for column in zip(*rng.permuted(values, axis=1).tolist(), strict=True)
+        ]
         ranges.append(max(total) - min(total))
     total = [sum(column) for column in zip(*values, strict=True)]
     critical = sorted(ranges, reverse=True)[5] / 3 / queries
@@ -422,7 +485,9 @@ def test_tukey_hsd_is_the_share_of_permutations_with_a_larger_range(values, seed
 
 # -- resampling --------------------------------------------------------------------------------------
 
-PREFERENCES = np.random.default_rng(3).choice([-1.0, 0.0, 1.0], p=[0.3, 0.3, 0.4], size=(20, 60))
+PREFERENCES = np.random.default_rng(3).choice(
+    [-1.0, 0.0, 1.0], p=[0.3, 0.3, 0.4], size=(20, 60)
+)
 
 
 @pytest.mark.parametrize("block", [1, 100, 700, 12_345])
@@ -431,7 +496,9 @@ def test_results_do_not_depend_on_the_size_of_blocks(monkeypatch, name, block):
     test = SignificanceTest(name, n_resamples=300, seed=1)
 
     def result():
-        return test.of_all(PREFERENCES) if name == "tukey" else test.of_pairs(PREFERENCES)
+        return (
+            test.of_all(PREFERENCES) if name == "tukey" else test.of_pairs(PREFERENCES)
+        )
 
     at_once = result()
     for module in (resampling, outcomes):
@@ -449,13 +516,16 @@ P_VALUES = st.lists(st.floats(0, 1), min_size=1, max_size=12)
 
 @pytest.mark.filterwarnings("ignore:divide by zero:RuntimeWarning:statsmodels")
 @pytest.mark.parametrize(
-    "method", ["bonferroni", "sidak", "holm", "holm-sidak", "simes-hochberg", "fdr_bh", "fdr_by"]
+    "method",
+    ["bonferroni", "sidak", "holm", "holm-sidak", "simes-hochberg", "fdr_bh", "fdr_by"],
 )
 @given(P_VALUES, st.sampled_from([0.01, 0.05, 0.2]))
 @settings(max_examples=5)
 def test_corrections_are_those_of_statsmodels(method, p, alpha):
     adjusted, reject = significance.corrected(np.array(p), method, alpha)
-    expected_reject, expected, *_ = multitest.multipletests(p, alpha=alpha, method=method)
+    expected_reject, expected, *_ = multitest.multipletests(
+        p, alpha=alpha, method=method
+    )
     assert adjusted.tolist() == expected.tolist()
     assert reject.tolist() == expected_reject.tolist()
 
@@ -478,7 +548,9 @@ def results(name, x, **options):
 @pytest.mark.parametrize("name", TESTS)
 @given(PAIRS, ALPHAS, st.sampled_from([None, (-1, 1), (-4, 4)]))
 @settings(max_examples=80, deadline=None)
-def test_an_interval_leaves_out_0_exactly_where_the_test_rejects(name, x, alpha, bounds):
+def test_an_interval_leaves_out_0_exactly_where_the_test_rejects(
+    name, x, alpha, bounds
+):
     result = results(name, np.array(x), alpha=alpha, bounds=bounds)
     leaves_out = (result.low > 0) | (result.high < 0)
     assert leaves_out.tolist() == (result.p <= alpha).tolist()
@@ -491,7 +563,10 @@ def test_an_interval_leaves_out_0_exactly_where_the_test_rejects(name, x, alpha,
 @settings(max_examples=60, deadline=None)
 def test_an_interval_holds_its_estimate_and_never_leaves_the_range(name, x, alpha):
     result = results(
-        name, np.clip(x, -1, 1), alpha=alpha, bounds=(-2, 2) if name == "tukey" else (-1, 1)
+        name,
+        np.clip(x, -1, 1),
+        alpha=alpha,
+        bounds=(-2, 2) if name == "tukey" else (-1, 1),
     )
     range_ = 2 if name == "tukey" else 1
     assert (-range_ <= result.low).all()
@@ -539,12 +614,18 @@ def test_exchanging_the_two_systems_turns_everything_around(name, x, alpha):
 
 @pytest.mark.parametrize("name", ["t", "wilcoxon", "bootstrap", "randomisation"])
 @pytest.mark.parametrize("queries", [7, 12, 20, 60])
-def test_an_interval_holds_every_difference_that_the_test_does_not_reject(name, queries):
+def test_an_interval_holds_every_difference_that_the_test_does_not_reject(
+    name, queries
+):
     rng = np.random.default_rng(queries)
     x = rng.normal(0.5, 1.4, queries)
     result = of_one(name, x, n_resamples=199, alpha=0.1)
     assert math.isfinite(result.low)
-    for theta in [*rng.uniform(-1.5, 2.5, 30), result.low * 1.0001, result.high * 1.0001]:
+    for theta in [
+        *rng.uniform(-1.5, 2.5, 30),
+        result.low * 1.0001,
+        result.high * 1.0001,
+    ]:
         p = of_one(name, x - theta, n_resamples=199, alpha=0.1).p
         assert (result.low <= theta <= result.high) == (p > 0.1)
 
@@ -564,10 +645,16 @@ def test_where_nothing_differs_p_is_1_and_the_effect_0(name, queries):
 @pytest.mark.parametrize("name", TESTS)
 def test_without_queries_nothing_is_estimated_and_nothing_rejected(name):
     test = SignificanceTest(name)
-    empty = test.of_all(np.zeros((0, 2))) if name == "tukey" else test.of_pairs(np.zeros((3, 0)))
+    empty = (
+        test.of_all(np.zeros((0, 2)))
+        if name == "tukey"
+        else test.of_pairs(np.zeros((3, 0)))
+    )
     assert (empty.p == 1).all()
     assert np.isnan(empty.estimate).all()
-    assert (empty.low == (-1 if name == "sign" and empty.low.ndim == 1 else -np.inf)).all()
+    assert (
+        empty.low == (-1 if name == "sign" and empty.low.ndim == 1 else -np.inf)
+    ).all()
 
 
 # -- bad input ---------------------------------------------------------------------------------------
@@ -616,7 +703,9 @@ def test_without_queries_nothing_is_estimated_and_nothing_rejected(name):
         ({"seed": None}, "seed must be an integer of at least 0, not None"),
     ],
 )
-def test_bad_options_are_named_under_the_function_that_the_user_called(options, message):
+def test_bad_options_are_named_under_the_function_that_the_user_called(
+    options, message
+):
     with pytest.raises(ValueError, match=f"^SignificanceTest: {message}"):
         SignificanceTest(**options)
     with pytest.raises(ValueError, match=f"^compare: {message}"), called("compare"):
@@ -635,11 +724,17 @@ def test_a_correction_that_needs_statsmodels_says_so(monkeypatch):
         SignificanceTest(correction=3)
 
 
-@pytest.mark.parametrize("bad", [[1.0, 2.0], [[1.0, math.nan]], [[math.inf]], [[[1.0]]]])
+@pytest.mark.parametrize(
+    "bad", [[1.0, 2.0], [[1.0, math.nan]], [[math.inf]], [[[1.0]]]]
+)
 def test_tests_take_matrices_of_finite_numbers(bad):
-    with pytest.raises(ValueError, match=r"^of_pairs: x must be a matrix of finite numbers"):
+    with pytest.raises(
+        ValueError, match=r"^of_pairs: x must be a matrix of finite numbers"
+    ):
         SignificanceTest().of_pairs(np.array(bad))
-    with pytest.raises(ValueError, match=r"^of_all: values must be a matrix of finite numbers"):
+    with pytest.raises(
+        ValueError, match=r"^of_all: values must be a matrix of finite numbers"
+    ):
         SignificanceTest("tukey").of_all(np.array(bad))
 
 
@@ -663,7 +758,9 @@ def test_holm_rejects_where_p_is_exactly_at_its_threshold(p):
 # -- what mutation testing found untested ----------------------------------------------------------
 
 
-@pytest.mark.parametrize("alpha", [0.001, 0.01, 0.05, 0.07, 0.1, 0.29, 0.57, 0.58, 0.999])
+@pytest.mark.parametrize(
+    "alpha", [0.001, 0.01, 0.05, 0.07, 0.1, 0.29, 0.57, 0.58, 0.999]
+)
 def test_as_many_resamples_may_be_as_extreme_as_p_allows(alpha):
     """By trying all counts: 0.29 * 100 is below 29 in floats, yet p = 29 / 100 rejects."""
     for n_resamples in range(1, 300):
@@ -692,9 +789,13 @@ def test_no_p_is_below_the_smallest(name, queries):
             x[1:] if name in ("bootstrap", "randomisation") and queries > 8 else x
         ).p  # equal differences are not resampled
     assert (p >= least).all()
-    if queries > 2:  # of the bootstrap, few queries have many resamples without any spread
+    if (
+        queries > 2
+    ):  # of the bootstrap, few queries have many resamples without any spread
         close = pytest.approx(least, rel=1e-12, abs=1e-3 if name == "t" else 0)
-        assert p.min() == close or (name in ("randomisation", "tukey") and p.min() <= 0.03)
+        assert p.min() == close or (
+            name in ("randomisation", "tukey") and p.min() <= 0.03
+        )
 
 
 @pytest.mark.parametrize("name", TESTS)
@@ -703,16 +804,21 @@ def test_without_pairs_there_is_no_result(name):
     if name == "tukey":
         assert test.of_all(np.zeros((5, 1))).p.tolist() == [[1]]
     else:
-        assert [array.shape for array in test.of_pairs(np.zeros((0, 5))).arrays] == [(0,)] * 5
+        assert [array.shape for array in test.of_pairs(np.zeros((0, 5))).arrays] == [
+            (0,)
+        ] * 5
 
 
 def test_bounds_hold_0():
     with pytest.raises(
-        ValueError, match=r"bounds must be two numbers with 0 between them, not \(1, 2\)"
+        ValueError,
+        match=r"bounds must be two numbers with 0 between them, not \(1, 2\)",
     ):
         SignificanceTest().of_pairs(np.ones((1, 3)), bounds=(1, 2))
 
 
 def test_a_test_without_a_name_says_which_there_are() -> None:
-    with pytest.raises(ValueError, match=r"of_pairs: name the test: choose from sign, t, "):
+    with pytest.raises(
+        ValueError, match=r"of_pairs: name the test: choose from sign, t, "
+    ):
         SignificanceTest().of_pairs(np.ones((1, 3)))

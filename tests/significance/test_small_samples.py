@@ -27,7 +27,9 @@ def outcomes(queries: int) -> tuple[np.ndarray, np.ndarray]:
     return np.array(rows), np.array(counts)
 
 
-def probability(counts: np.ndarray, queries: int, win: float, loss: float) -> np.ndarray:
+def probability(
+    counts: np.ndarray, queries: int, win: float, loss: float
+) -> np.ndarray:
     ties = queries - counts.sum(axis=1)
     return stats.multinomial.pmf(
         np.column_stack([counts, ties]), queries, [win, loss, max(0.0, 1 - win - loss)]
@@ -42,10 +44,15 @@ def test_wins_as_likely_as_losses_are_called_different_in_at_most_alpha(
     """By enumeration, not simulation, with any share of ties."""
     x, counts = outcomes(queries)
     for alpha in (0.05, 0.01, 0.1):
-        p = SignificanceTest(name, alpha=alpha, n_resamples=999, progress=False).of_pairs(0.3 * x).p
+        p = (
+            SignificanceTest(name, alpha=alpha, n_resamples=999, progress=False)
+            .of_pairs(0.3 * x)
+            .p
+        )
         for tie in (0.0, 0.1, 0.3, 0.6, 0.9):
             assert (
-                probability(counts, queries, (1 - tie) / 2, (1 - tie) / 2) @ (p <= alpha)
+                probability(counts, queries, (1 - tie) / 2, (1 - tie) / 2)
+                @ (p <= alpha)
                 <= alpha + 1e-12
             )
 
@@ -67,7 +74,9 @@ def test_p_of_one_magnitude_counts_all_assignments_of_signs(
     x: list[int], c: float, alpha: float
 ) -> None:
     signs = itertools.product([-1, 1], repeat=len(x))
-    share = Fraction(int(sum(abs(np.dot(s, x)) >= abs(sum(x)) for s in signs)), 2 ** len(x))
+    share = Fraction(
+        int(sum(abs(np.dot(s, x)) >= abs(sum(x)) for s in signs)), 2 ** len(x)
+    )
     for name in OF_MEANS:
         result = SignificanceTest(name, alpha=alpha, n_resamples=99).of_pairs(
             c * np.array([x], dtype=float)
@@ -90,9 +99,13 @@ def test_the_interval_of_a_mean_preference_is_by_t_with_one_more_win_and_loss_an
 ) -> None:
     low, high = preference_interval(np.array([x]), alpha)
     more = [*x, 1.0, -1.0]
-    expected = stats.t.interval(1 - alpha, len(more) - 1, np.mean(more), stats.sem(more))
+    expected = stats.t.interval(
+        1 - alpha, len(more) - 1, np.mean(more), stats.sem(more)
+    )
     expected = min(expected[0], np.mean(x)), max(expected[1], np.mean(x))
-    assert (low[0], high[0]) == pytest.approx(np.clip(expected, -1, 1), rel=1e-9, abs=1e-12)
+    assert (low[0], high[0]) == pytest.approx(
+        np.clip(expected, -1, 1), rel=1e-9, abs=1e-12
+    )
     assert -1 <= low[0] < high[0] <= 1
 
 
@@ -108,5 +121,7 @@ def test_the_interval_of_a_mean_preference_holds_its_level_near_the_ends(
         win = float(np.clip((1 - ties + mean) / 2, 0, 1 - ties))
         loss = 1 - ties - win
         truth = win - loss
-        covered = probability(counts, queries, win, loss) @ ((low <= truth) & (truth <= high))
+        covered = probability(counts, queries, win, loss) @ (
+            (low <= truth) & (truth <= high)
+        )
         assert covered >= 0.93

@@ -22,14 +22,22 @@ class World:
     quality: Sequence[float]
     between: float  # standard deviation of what a run gains or loses on a collection
 
-    def collections(self, rng: np.random.Generator, fixed: Floats | None = None) -> list[Floats]:
+    def collections(
+        self, rng: np.random.Generator, fixed: Floats | None = None
+    ) -> list[Floats]:
         """Values of each collection, shape ``(S, Q_d)``; ``fixed``: gains of runs on collections, shape ``(S, D)``."""
         quality = np.array(self.quality)[:, None]
         runs, values = len(quality), []
         for d, count in enumerate(self.queries):
-            gain = rng.normal(0, self.between, (runs, 1)) if fixed is None else fixed[:, d : d + 1]
+            gain = (
+                rng.normal(0, self.between, (runs, 1))
+                if fixed is None
+                else fixed[:, d : d + 1]
+            )
             ease = 0.1 * rng.normal() if fixed is None else 0.0
             query = 0.15 * (rng.exponential(size=count) - 1)
-            noise = rng.normal(0, 0.25, (runs, count)) * (rng.random((runs, count)) < 0.5)
+            noise = rng.normal(0, 0.25, (runs, count)) * (
+                rng.random((runs, count)) < 0.5
+            )
             values.append(quality + gain + ease + query + noise)
         return values

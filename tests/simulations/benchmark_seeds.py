@@ -43,7 +43,9 @@ def benchmark_seeds(samples: int, rng: Generator) -> Iterator[Row]:
             for sizes in SIZES:
                 yield _row_over_queries(10 * samples, rng, n_seeds, deviations, sizes)
             for n_collections in N_COLLECTIONS:
-                yield _row_over_collections(10 * samples, rng, n_seeds, deviations, n_collections)
+                yield _row_over_collections(
+                    10 * samples, rng, n_seeds, deviations, n_collections
+                )
 
 
 def benchmark_seed_ranks(samples: int, rng: Generator) -> Iterator[Row]:
@@ -79,7 +81,9 @@ def _rows_of_ranks(
     moved = f"moving all by {deviations[0]:g}"
     setting = f"{N_SYSTEMS} runs of {n_seeds} seeds, {moved}, {kind}"
     for name, holds in (("ranks", ranks_hold), ("the best run is kept", best_is_kept)):
-        row = covers(f"benchmark of seeds, over {over}: {name}", setting, np.array(holds), FAMILY)
+        row = covers(
+            f"benchmark of seeds, over {over}: {name}", setting, np.array(holds), FAMILY
+        )
         yield replace(row, instead=MORE_SEEDS)
 
 
@@ -151,7 +155,9 @@ def _row_over_collections(
     has_seeds = repeats > 1
     noise = (deviations[1] ** 2 + NOISE**2 / 25) * has_seeds
     seeds = deviations[0] ** 2 * has_seeds
-    variance = (BETWEEN**2 + OF_QUERIES**2 / 25 + (noise / repeats).sum()) / n_collections
+    variance = (
+        BETWEEN**2 + OF_QUERIES**2 / 25 + (noise / repeats).sum()
+    ) / n_collections
     degrees = n_collections - 1
     of_collections = variance * _chi2(rng, samples, np.array([degrees]))[:, 0]
     freedom = np.maximum(repeats - 1, 1)
@@ -164,7 +170,12 @@ def _row_over_collections(
     mean = rng.normal(0, np.sqrt(variance + (seeds / repeats).sum()), samples)
     setting = f"{_label(n_seeds, deviations)}, {n_collections} collections"
     return _row(
-        "collections", setting, mean, of_collections, np.full(samples, n_collections), found
+        "collections",
+        setting,
+        mean,
+        of_collections,
+        np.full(samples, n_collections),
+        found,
     )
 
 
@@ -205,4 +216,6 @@ def _chi2(rng: Generator, samples: int, degrees: Floats) -> Floats:
 def _label(n_seeds: Sequence[int], deviations: tuple[float, float]) -> str:
     """Return the words for systems."""
     numbers = " and ".join("no" if n == 1 else str(n) for n in n_seeds)
-    return f"{numbers} seeds, moving all by {deviations[0]:g}, each by {deviations[1]:g}"
+    return (
+        f"{numbers} seeds, moving all by {deviations[0]:g}, each by {deviations[1]:g}"
+    )

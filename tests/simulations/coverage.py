@@ -87,7 +87,9 @@ def means(samples: int, rng: Generator) -> Iterator[Row]:
         ]
         low, high = np.concatenate(ends, axis=1)
         yield covers(
-            "mean of a measure", f"skewed values, {queries} queries", (low <= 0.3) & (high >= 0.3)
+            "mean of a measure",
+            f"skewed values, {queries} queries",
+            (low <= 0.3) & (high >= 0.3),
         )
     for share in (0.01, 0.1, 0.5, 0.9, 0.99):
         for queries in (3, 5, 10, 25, 100):
@@ -139,15 +141,22 @@ def tests(samples: int, rng: Generator) -> Iterator[Row]:
                 if name != "sign" and not of_counts:
                     holds = tested(test, x + 0.1)
                     holds = (holds.low <= 0.1) & (holds.high >= 0.1)
-                    yield covers(f"{name}: interval", f"{kind}, {queries} queries", holds, exact)
+                    yield covers(
+                        f"{name}: interval", f"{kind}, {queries} queries", holds, exact
+                    )
     for win, loss in ((0.4, 0.4), (0.6, 0.2), (0.3, 0.02)):
         for queries in (8, 25, 100):
-            x = rng.choice([-1.0, 0.0, 1.0], (samples, queries), p=[loss, 1 - win - loss, win])
+            x = rng.choice(
+                [-1.0, 0.0, 1.0], (samples, queries), p=[loss, 1 - win - loss, win]
+            )
             result = tested(SignificanceTest("sign"), x)
             truth = (win - loss) / (win + loss)
             setting = f"wins {win:g}, losses {loss:g}, {queries} queries"
             yield covers(
-                "sign: interval", setting, (result.low <= truth) & (truth <= result.high), DISCRETE
+                "sign: interval",
+                setting,
+                (result.low <= truth) & (truth <= result.high),
+                DISCRETE,
             )
     yield from families(samples, rng)
 
@@ -155,7 +164,9 @@ def tests(samples: int, rng: Generator) -> Iterator[Row]:
 def families(samples: int, rng: Generator) -> Iterator[Row]:
     """All pairs of five equal systems: any rejection, after correction."""
     i, j = np.triu_indices(5, 1)
-    of_values = rng.normal(size=(samples, 40, 1)) + 0.3 * differences(rng, (samples, 40, 5))
+    of_values = rng.normal(size=(samples, 40, 1)) + 0.3 * differences(
+        rng, (samples, 40, 5)
+    )
     test = SignificanceTest("t")
     x = (of_values[:, :, i] - of_values[:, :, j]).transpose(0, 2, 1)
     p = test.of_pairs(x.reshape(-1, 40)).p.reshape(samples, -1)
@@ -187,15 +198,24 @@ def margins(samples: int, rng: Generator) -> Iterator[Row]:
                 exact,
             )
             if name == "sign":
-                x, at = preferences(rng, x.shape, -0.2 * 0.7, 0.3), 0.2  # an effect of -.2
+                x, at = (
+                    preferences(rng, x.shape, -0.2 * 0.7, 0.3),
+                    0.2,
+                )  # an effect of -.2
             else:
                 x, at = x - margin, margin
             found = sig.margin_test(test, x, at)
             yield false(
-                "not worse", f"{setting}, true loss the margin", found.not_worse <= ALPHA, exact
+                "not worse",
+                f"{setting}, true loss the margin",
+                found.not_worse <= ALPHA,
+                exact,
             )
             yield false(
-                "within margin", f"{setting}, true loss the margin", found.within <= ALPHA, BOTH
+                "within margin",
+                f"{setting}, true loss the margin",
+                found.within <= ALPHA,
+                BOTH,
             )
     yield from gates(samples, rng)
 
@@ -204,9 +224,13 @@ def gates(samples: int, rng: Generator) -> Iterator[Row]:
     """Three correlated measures gated at once."""
     for queries in (50, 100):
         shared = differences(rng, (samples, queries))
-        three = np.stack([shared + differences(rng, shared.shape) for _ in range(3)], axis=1)
+        three = np.stack(
+            [shared + differences(rng, shared.shape) for _ in range(3)], axis=1
+        )
         test = SignificanceTest("t")
-        worse = sig.margin_test(test, three.reshape(-1, queries), 0.01).worse.reshape(-1, 3)
+        worse = sig.margin_test(test, three.reshape(-1, queries), 0.01).worse.reshape(
+            -1, 3
+        )
         said = np.array([sig.corrected(row, "holm", ALPHA)[1].any() for row in worse])
         yield false(
             "gate: worse by any measure",
@@ -217,14 +241,21 @@ def gates(samples: int, rng: Generator) -> Iterator[Row]:
         mean = preferences(rng, (samples, queries), -0.1, 0.3)
         passes = sig.margin_test(test, mean, 0.1).not_worse <= ALPHA
         yield false(
-            "gate: not worse by mean preference", f"{queries} queries, true loss the margin", passes
+            "gate: not worse by mean preference",
+            f"{queries} queries, true loss the margin",
+            passes,
         )
 
 
 def looks(samples: int, rng: Generator) -> Iterator[Row]:
     """A gate at every commit, none of which does harm."""
-    for horizon, setting in ((None, "50 harmless commits, 50 queries"), (20, "horizon of 20")):
-        said = stopped(horizon or 50, 0.0, samples, 50, rng, counted=True, horizon=horizon)["any"]
+    for horizon, setting in (
+        (None, "50 harmless commits, 50 queries"),
+        (20, "horizon of 20"),
+    ):
+        said = stopped(
+            horizon or 50, 0.0, samples, 50, rng, counted=True, horizon=horizon
+        )["any"]
         statement = "gate with a ledger and a release: any commit stopped"
         yield Row(statement, setting, ALPHA, said, samples, FAMILY)
     loss = 0.5  # standard deviations of a commit's differences
@@ -234,7 +265,9 @@ def looks(samples: int, rng: Generator) -> Iterator[Row]:
         share = float((worse <= spent_at(20, ALPHA, horizon)).mean())
         setting = f"half a standard deviation on 50 queries, {_horizon(horizon)}"
         statement = "gate with a ledger: the loss is found at look 20"
-        yield Row(statement, setting, 0.8, share, len(worse), instead=instead, reached=True)
+        yield Row(
+            statement, setting, 0.8, share, len(worse), instead=instead, reached=True
+        )
 
 
 def _horizon(horizon: int | None) -> str:
@@ -254,12 +287,15 @@ def rivals(samples: int, rng: Generator) -> Iterator[Row]:
         ):
             rows = (x + gain).reshape(-1, 50)
             one_sided, both = sig.margin_test(test, rows, 0.05), test.of_pairs(rows)
-            better = np.where(both.estimate > 0, both.p, 1.0)  # two-sided, as in comparisons
+            better = np.where(
+                both.estimate > 0, both.p, 1.0
+            )  # two-sided, as in comparisons
             p = vars(replace(one_sided, better=better)).values()
             of_samples = np.stack(list(p)).reshape(4, samples, measures, count)
             found = [
                 margin_columns(
-                    {str(m): [sig.MarginTest(*one[:, m])] for m in range(measures)}, test
+                    {str(m): [sig.MarginTest(*one[:, m])] for m in range(measures)},
+                    test,
                 )
                 for one in of_samples.transpose(1, 0, 2, 3)
             ]
@@ -268,14 +304,19 @@ def rivals(samples: int, rng: Generator) -> Iterator[Row]:
                     slice(None) if gain == 0 else slice(1)
                 )  # all measures must pass, so that each has its own family
                 said = [
-                    any(verdict in parts[0]["verdict"] for parts in list(one.values())[by])
+                    any(
+                        verdict in parts[0]["verdict"]
+                        for parts in list(one.values())[by]
+                    )
                     for one in found
                 ]
                 setting, reason = (
                     f"{count} rivals {what}, 50 queries",
                     BOTH if verdict == "within margin" else FAMILY,
                 )
-                yield false(f"with a margin: any {verdict}", setting, np.array(said), reason)
+                yield false(
+                    f"with a margin: any {verdict}", setting, np.array(said), reason
+                )
 
 
 def effects(samples: int, rng: Generator) -> Iterator[Row]:
@@ -332,11 +373,15 @@ def best(samples: int, rng: Generator) -> Iterator[Row]:
     ):
         between = 0.03 if over == "collections" else 0.0
         for step in (0.0, 0.0005, 0.01):
-            world = World([queries] * collections, [0.3 + step * s for s in range(runs)], between)
+            world = World(
+                [queries] * collections, [0.3 + step * s for s in range(runs)], between
+            )
             kept, ranked = [], []
             for sample in range(samples):
                 x = world.collections(rng, rng.normal(0, between, (runs, collections)))
-                found = sig.studentised_deviations(x, over, draws=sig.Resampled(499, sample))
+                found = sig.studentised_deviations(
+                    x, over, draws=sig.Resampled(499, sample)
+                )
                 kept.append(sig.best_set(found)[-1] > ALPHA)
                 low, high = sig.rank_intervals(found)
                 best, worst = (np.arange(runs, 0, -1),) * 2 if step else (1, runs)
@@ -344,9 +389,14 @@ def best(samples: int, rng: Generator) -> Iterator[Row]:
             apart = f"runs {step:g} apart" if step else "equal runs"
             reason = RANKS if step else FEW if over == "queries" else FEW_COLLECTIONS
             setting = f"over {over}: {collections} x {queries} queries, {runs} {apart}"
-            yield covers("best set: the best run is kept", setting, np.array(kept), JOINT)
             yield covers(
-                "rank intervals: true ranks of all runs", setting, np.array(ranked), reason
+                "best set: the best run is kept", setting, np.array(kept), JOINT
+            )
+            yield covers(
+                "rank intervals: true ranks of all runs",
+                setting,
+                np.array(ranked),
+                reason,
             )
 
 
@@ -359,7 +409,9 @@ def many_collections(samples: int, rng: Generator) -> Iterator[Row]:
             for sample in range(samples):
                 gains = rng.normal(0, world.between, (3, len(queries)))
                 x = world.collections(rng, gains if over == "queries" else None)
-                truth = np.array(world.quality) + (gains.mean(axis=1) if over == "queries" else 0)
+                truth = np.array(world.quality) + (
+                    gains.mean(axis=1) if over == "queries" else 0
+                )
                 both = [np.concatenate([y, y[1:] - y[:1]]) for y in x]
                 truth = np.concatenate([truth, truth[1:] - truth[0]])
                 means = sample_of_means(both, over, sample)
@@ -373,7 +425,9 @@ def many_collections(samples: int, rng: Generator) -> Iterator[Row]:
             yield covers("macro difference", setting, np.array(of_differences), reason)
 
 
-def sample_of_means(values: Sequence[Floats], over: str, seed: int) -> inference.Resamples:
+def sample_of_means(
+    values: Sequence[Floats], over: str, seed: int
+) -> inference.Resamples:
     """Return resamples of macro means; none over collections, whose intervals are by t."""
     number = 499 if over == "queries" else 1
     return inference.macro_bootstrap(values, over, draws=sig.Resampled(number, seed))
@@ -390,7 +444,9 @@ def replicability(samples: int, rng: Generator) -> Iterator[Row]:
         for combination in ("fisher", "simes"):
             p_u = inference.partial_conjunction(p.reshape(-1, 8), combination)
             too_many = p_u.reshape(samples, 4, 8)[:, :, better]
-            adjusted = np.array([sig.corrected(row, "holm", ALPHA)[0] for row in too_many])
+            adjusted = np.array(
+                [sig.corrected(row, "holm", ALPHA)[0] for row in too_many]
+            )
             yield false(
                 "better on at least: one too many, any rival",
                 f"{setting}, {combination.title()}",
@@ -401,11 +457,16 @@ def replicability(samples: int, rng: Generator) -> Iterator[Row]:
             p = SignificanceTest("t").of_pairs(x.reshape(-1, 50)).p.reshape(samples, 32)
             said = np.array([sig.corrected(row, "holm", ALPHA)[1].any() for row in p])
             yield false(
-                "colours per collection: any", "4 equal rivals, 8 collections", said, FAMILY
+                "colours per collection: any",
+                "4 equal rivals, 8 collections",
+                said,
+                FAMILY,
             )
     for collections in (8, 15):
         said = [
-            (inference.wilcoxon_of_pairs(rng.normal(size=(collections, 5))) <= ALPHA).any()
+            (
+                inference.wilcoxon_of_pairs(rng.normal(size=(collections, 5))) <= ALPHA
+            ).any()
             for _ in range(samples)
         ]
         yield false(
@@ -419,7 +480,10 @@ def replicability(samples: int, rng: Generator) -> Iterator[Row]:
             for _ in range(samples // 4)
         ]
         yield false(
-            "Nemenyi: any pair", f"{collections} collections, 5 equal runs", np.array(said), FAMILY
+            "Nemenyi: any pair",
+            f"{collections} collections, 5 equal runs",
+            np.array(said),
+            FAMILY,
         )
 
 
@@ -428,22 +492,42 @@ def missing_judgments(samples: int, rng: Generator) -> Iterator[Row]:
     samples *= 2  # they are quick
     for n in (20, 50):
         for rho in (0.0, 0.5, 0.8, 0.95):
-            share = judging.coverage(rho, n, 500, 0.05, samples, int(rng.integers(2**32)))
+            share = judging.coverage(
+                rho, n, 500, 0.05, samples, int(rng.integers(2**32))
+            )
             setting = f"{n} of 500 queries, biased judge, rho {rho:g}"
-            yield Row("prediction-powered difference", setting, 1 - ALPHA, share, samples)
+            yield Row(
+                "prediction-powered difference", setting, 1 - ALPHA, share, samples
+            )
     for n, queries in ((10, 40), (25, 100), (50, 500)):
         for mean in (0.0, 0.6, 0.9):
             share = judging.coverage_of_preferences(
                 n, queries, mean, samples, int(rng.integers(2**32))
             )
             setting = f"mean {mean:g}, {n} of {queries} queries"
-            yield Row("prediction-powered preference", setting, 1 - ALPHA, share, samples, HULL)
+            yield Row(
+                "prediction-powered preference",
+                setting,
+                1 - ALPHA,
+                share,
+                samples,
+                HULL,
+            )
     for tie in (0.0, 0.3):
-        share = judging.false_decisions(0.5, tie, 500, samples, int(rng.integers(2**32)))
-        yield Row(
-            "sequential sign test", f"500 queries, {tie:.0%} ties", ALPHA, share, samples, STOPPING
+        share = judging.false_decisions(
+            0.5, tie, 500, samples, int(rng.integers(2**32))
         )
-    share = judging.false_decisions_of_any(17, 250, samples // 4, int(rng.integers(2**32)))
+        yield Row(
+            "sequential sign test",
+            f"500 queries, {tie:.0%} ties",
+            ALPHA,
+            share,
+            samples,
+            STOPPING,
+        )
+    share = judging.false_decisions_of_any(
+        17, 250, samples // 4, int(rng.integers(2**32))
+    )
     yield Row(
         "sequential sign test: any pair",
         "17 equal runs, 250 queries",
@@ -453,7 +537,10 @@ def missing_judgments(samples: int, rng: Generator) -> Iterator[Row]:
         STOPPING,
     )
     for queries in (10, 50):
-        for width in (0.0, 0.1):  # the truth lies at the end of the bounds, where it is held least
+        for width in (
+            0.0,
+            0.1,
+        ):  # the truth lies at the end of the bounds, where it is held least
             x = differences(rng, (samples, queries))
             yield _bounds(
                 x,
@@ -463,14 +550,18 @@ def missing_judgments(samples: int, rng: Generator) -> Iterator[Row]:
                 FEW,
             )
         x = preferences(rng, (samples, queries), 0.9, 0.1)  # as a binary measure
-        yield _bounds(x, np.zeros(x.shape), 0.9, f"{queries} queries, of 0 and 1, mean 0.9", ENDS)
+        yield _bounds(
+            x, np.zeros(x.shape), 0.9, f"{queries} queries, of 0 and 1, mean 0.9", ENDS
+        )
 
 
 def _bounds(x: Floats, width: Floats, truth: float, setting: str, reason: str) -> Row:
     """Of means between ``x`` and ``x + width``, judged as ``x``: the hull with the interval of t."""
     low, high = imbens_manski(x, x + width, ALPHA)
     table = SignificanceTest("t").of_pairs(x)
-    holds = (np.minimum(low, table.low) <= truth) & (truth <= np.maximum(high, table.high))
+    holds = (np.minimum(low, table.low) <= truth) & (
+        truth <= np.maximum(high, table.high)
+    )
     return covers("bounds of judgments: interval", setting, holds, reason)
 
 
@@ -484,7 +575,9 @@ def parts(samples: int, rng: Generator) -> Iterator[Row]:
             ("heavy tails and ties", differences),
             (
                 "skewed, mostly 0",
-                lambda rng, shape: rng.exponential(size=shape) * (rng.random(shape) < 0.3),
+                lambda rng, shape: (
+                    rng.exponential(size=shape) * (rng.random(shape) < 0.3)
+                ),
             ),
         ):
             p = sig.heterogeneity([draw(rng, (samples, size)) for size in sizes])[1]
@@ -503,7 +596,9 @@ def parts(samples: int, rng: Generator) -> Iterator[Row]:
         truth = rng.normal(0.05, between, (samples, collections + 1))
         for kind in ("normal", "mostly 0, skewed"):
             if kind == "normal":
-                x = truth[:, :-1, None] + rng.normal(0, 0.15, (samples, collections, queries))
+                x = truth[:, :-1, None] + rng.normal(
+                    0, 0.15, (samples, collections, queries)
+                )
                 real = truth[:, -1], np.full(samples, 0.05)
             else:
                 share = np.clip(truth, 0.002, None) / 0.3
@@ -513,11 +608,17 @@ def parts(samples: int, rng: Generator) -> Iterator[Row]:
                     0.3 * share[:, -1],
                     np.full(
                         samples,
-                        0.3 * np.clip(rng.normal(0.05, between, 10**6), 0.002, None).mean() / 0.3,
+                        0.3
+                        * np.clip(rng.normal(0.05, between, 10**6), 0.002, None).mean()
+                        / 0.3,
                     ),
                 )
-            found = inference.random_effects(x.mean(axis=2), x.var(axis=2, ddof=1) / queries)
-            setting = f"{collections} x {queries} queries, {kind}, differing by {between:g}"
+            found = inference.random_effects(
+                x.mean(axis=2), x.var(axis=2, ddof=1) / queries
+            )
+            setting = (
+                f"{collections} x {queries} queries, {kind}, differing by {between:g}"
+            )
             holds = (found.effect_low <= real[1]) & (real[1] <= found.effect_high)
             yield replace(
                 covers("random effects: mean", setting, holds, FEW_COLLECTIONS),
@@ -548,7 +649,9 @@ def few_units(samples: int, rng: Generator) -> Iterator[Row]:
             covers("best set: the best run is kept", setting, np.array(kept), JOINT),
             instead=MORE_QUERIES,
         )
-        row = covers("rank intervals: true ranks of all runs", setting, np.array(ranked), JOINT)
+        row = covers(
+            "rank intervals: true ranks of all runs", setting, np.array(ranked), JOINT
+        )
         yield replace(row, instead=MORE_QUERIES)
     for queries in (10, 50):
         x = rng.normal(0, 0.1, (samples, queries))
@@ -587,7 +690,8 @@ def few_units(samples: int, rng: Generator) -> Iterator[Row]:
             FEW_COLLECTIONS,
         )
     skewed = [
-        (rng.exponential(size=(samples, size)) - 1) * scale for size, scale in ((8, 3), (30, 1))
+        (rng.exponential(size=(samples, size)) - 1) * scale
+        for size, scale in ((8, 3), (30, 1))
     ]
     row = false(
         "differences are the same in all parts (groups, collections)",
@@ -613,12 +717,19 @@ def few_units(samples: int, rng: Generator) -> Iterator[Row]:
 def predicted_values(samples: int, rng: Generator) -> Iterator[Row]:
     """Prediction-powered differences and margins of values, by a judge that favours one run."""
     for human, queries in ((30, 200), (50, 500)):
-        setting, seed = f"values, {human} of {queries} queries", int(rng.integers(2**32))
+        setting, seed = (
+            f"values, {human} of {queries} queries",
+            int(rng.integers(2**32)),
+        )
         share = judging.coverage_of_values(human, queries, samples, seed)["coverage"]
         yield Row("prediction-powered difference", setting, 1 - ALPHA, share, samples)
         for rare, kind in ((False, ""), (True, ", gains on a tenth of the queries")):
-            share = judging.false_margin_verdicts(human, queries, samples, seed, rare=rare)
-            setting = f"values, {human} of {queries} queries, true loss the margin{kind}"
+            share = judging.false_margin_verdicts(
+                human, queries, samples, seed, rare=rare
+            )
+            setting = (
+                f"values, {human} of {queries} queries, true loss the margin{kind}"
+            )
             yield Row(
                 "prediction-powered: not worse",
                 setting,
@@ -649,7 +760,9 @@ def studies(samples: int, rng: Generator) -> Iterator[Row]:
                 r[a, None] + r[b, None] + q + e < 1
                 for r, q, e in zip(of_run, of_query, noise, strict=True)
             ]
-            ratios = [two_way.ratio(one.astype(float), np.ones(one.shape)) for one in agrees]
+            ratios = [
+                two_way.ratio(one.astype(float), np.ones(one.shape)) for one in agrees
+            ]
             _, low, high = interval(ratios[0], ALPHA)
             truth = stats.norm.cdf(1 / np.sqrt(1 + 3 * 0.25))
             right.append(low <= truth <= high)
@@ -658,7 +771,10 @@ def studies(samples: int, rng: Generator) -> Iterator[Row]:
         row = covers("missing labels: agreement", setting, np.array(right), FEW)
         yield replace(row, instead=ROUGH)
         row = false(
-            "missing labels: p of a contrast", f"{setting}, equal measures", np.array(said), FEW
+            "missing labels: p of a contrast",
+            f"{setting}, equal measures",
+            np.array(said),
+            FEW,
         )
         yield replace(row, instead=ROUGH)
 
@@ -706,7 +822,14 @@ def page(rows: Sequence[Row], earlier: Path | None = None) -> str:
             lines[line[0], line[1]] = line
     for r in rows:
         worst = "" if r.worst is None else f"{r.worst:.3f}"
-        line = [r.statement, r.setting, f"{r.level:.2f}", f"{r.share:.3f}", worst, r.remark]
+        line = [
+            r.statement,
+            r.setting,
+            f"{r.level:.2f}",
+            f"{r.share:.3f}",
+            worst,
+            r.remark,
+        ]
         lines[r.statement, r.setting] = line
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows(lines.values())
@@ -716,11 +839,16 @@ def page(rows: Sequence[Row], earlier: Path | None = None) -> str:
         "   :widths: 26 36 8 8 8 24",
         "",
     ]
-    return "\n".join([*head, *(f"   {line}" for line in text.getvalue().splitlines())]) + "\n"
+    return (
+        "\n".join([*head, *(f"   {line}" for line in text.getvalue().splitlines())])
+        + "\n"
+    )
 
 
 def record_of(
-    simulate: Callable[[int, Generator], Iterator[Row]], samples: int, folder: Path | None
+    simulate: Callable[[int, Generator], Iterator[Row]],
+    samples: int,
+    folder: Path | None,
 ) -> Record:
     """Return the record of a function, read from the folder if it has as many samples there."""
     path = None if folder is None else folder / f"{simulate.__name__}.json"
@@ -752,7 +880,9 @@ class Record:
     seconds: float
 
     @classmethod
-    def measured(cls, simulate: Callable[[int, Generator], Iterator[Row]], samples: int) -> Record:
+    def measured(
+        cls, simulate: Callable[[int, Generator], Iterator[Row]], samples: int
+    ) -> Record:
         """Return the rows of a function, which it prints meanwhile."""
         start = time.process_time()
         rows = [printed(row) for row in simulate(samples, np.random.default_rng(1))]
@@ -796,7 +926,9 @@ def main() -> int:
         help="functions of TABLE whose name holds this; other rows of --page stay",
     )
     parser.add_argument(
-        "--records", type=Path, help="folder of what is measured already, and of what will be"
+        "--records",
+        type=Path,
+        help="folder of what is measured already, and of what will be",
     )
     parser.add_argument("--page", type=Path, help="file to write the table to")
     options = parser.parse_args()

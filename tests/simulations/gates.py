@@ -25,13 +25,19 @@ ALPHA, MARGIN, BEST = 0.05, 0.01, 8
 TITLES = "worse, no loss|worse, by lot|not worse, loss of the margin|fell by more than the margin, no loss|fell by more, by lot"
 
 
-def shares(difference: Floats, samples: int, queries: int, rng: np.random.Generator) -> list[float]:
+def shares(
+    difference: Floats, samples: int, queries: int, rng: np.random.Generator
+) -> list[float]:
     """In which share of samples the gate is wrong, by evidence and by the rule 'drop'."""
-    drawn = (difference - difference.mean())[rng.integers(0, len(difference), (samples, queries))]
+    drawn = (difference - difference.mean())[
+        rng.integers(0, len(difference), (samples, queries))
+    ]
     swapped = rng.permuted(np.tile(difference, (samples, 1)), axis=1)[:, :queries]
     swapped = swapped * rng.choice([-1.0, 1.0], swapped.shape)
     test = SignificanceTest("t")
-    none, lot, loss = (sig.margin_test(test, x, MARGIN) for x in (drawn, swapped, drawn - MARGIN))
+    none, lot, loss = (
+        sig.margin_test(test, x, MARGIN) for x in (drawn, swapped, drawn - MARGIN)
+    )
     wrong = [none.worse <= ALPHA, lot.worse <= ALPHA, loss.not_worse <= ALPHA]
     wrong += [-x.mean(axis=1) > MARGIN for x in (drawn, swapped)]
     return [float(np.mean(share)) for share in wrong]
@@ -59,7 +65,11 @@ def stopped(
     )
     sums = np.zeros((projects, queries))
     for n in range(1, looks + 1):
-        x = rng.standard_t(4, (projects, queries)) * (rng.random((projects, queries)) < 0.5) - loss
+        x = (
+            rng.standard_t(4, (projects, queries))
+            * (rng.random((projects, queries)) < 0.5)
+            - loss
+        )
         sums += x
         alpha = spent_at(n, ALPHA, horizon) / 2 if counted else ALPHA
         last |= sig.margin_test(test, x, 0.0).worse <= alpha
@@ -77,14 +87,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("data", type=Path, help="folder with qrels.txt.gz and runs/*.gz")
+    parser.add_argument(
+        "data", type=Path, help="folder with qrels.txt.gz and runs/*.gz"
+    )
     parser.add_argument(
         "--samples",
         type=int,
         default=1000,
         help="per measure, pair and number of queries (default: 1000)",
     )
-    parser.add_argument("--measures", nargs="+", default=["AP", "nDCG@10", "P@10", "LR"])
+    parser.add_argument(
+        "--measures", nargs="+", default=["AP", "nDCG@10", "P@10", "LR"]
+    )
     options = parser.parse_args()
     runs = {path.stem: path for path in sorted((options.data / "runs").glob("*.gz"))}
     result = irl.compare(options.data / "qrels.txt.gz", runs, by=options.measures)

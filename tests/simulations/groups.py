@@ -48,7 +48,10 @@ def clusters(samples: int, rng: Generator) -> Iterator[Row]:
                     )
                     found, reason = tested(test, x), DISCRETE if count == 6 else FEW
                     yield false(
-                        f"{statement}: p at most {ALPHA:g}", what + kind, found.p <= ALPHA, reason
+                        f"{statement}: p at most {ALPHA:g}",
+                        what + kind,
+                        found.p <= ALPHA,
+                        reason,
                     )
                     right = ~((found.low > 0) | (found.high < 0))
                     reason = reason if len(set(sizes.tolist())) == 1 else WITHHELD
@@ -60,14 +63,22 @@ def clusters(samples: int, rng: Generator) -> Iterator[Row]:
                 size=(samples, len(groups))
             )
             for verdict, gain in (("worse", 0.0), ("not worse", -0.5)):
-                setting = f"{what}, {'true loss the margin' if gain else 'no difference'}"
-                p = getattr(sig.margin_test(test, x + gain, 0.5), verdict.replace(" ", "_"))
-                yield false(f"signs of groups: {verdict}", setting, p <= ALPHA, DISCRETE)
+                setting = (
+                    f"{what}, {'true loss the margin' if gain else 'no difference'}"
+                )
+                p = getattr(
+                    sig.margin_test(test, x + gain, 0.5), verdict.replace(" ", "_")
+                )
+                yield false(
+                    f"signs of groups: {verdict}", setting, p <= ALPHA, DISCRETE
+                )
             if len(set(sizes.tolist())) > 1:
                 yield from _sizes_that_matter(max(1, samples // 2), sizes, what, rng)
 
 
-def _sizes_that_matter(samples: int, sizes: Floats, what: str, rng: Generator) -> Iterator[Row]:
+def _sizes_that_matter(
+    samples: int, sizes: Floats, what: str, rng: Generator
+) -> Iterator[Row]:
     """Large groups gain more: groups are drawn with their sizes."""
     gain = 0.5 * (sizes - sizes.mean()) / sizes.std()
     truth = (sizes * gain).sum() / sizes.sum()
@@ -78,7 +89,9 @@ def _sizes_that_matter(samples: int, sizes: Floats, what: str, rng: Generator) -
     for sample in range(samples):
         drawn = rng.integers(len(sizes), size=len(sizes))
         groups = np.repeat(np.arange(len(sizes)), sizes[drawn])
-        x = (gain[drawn] + 0.3 * rng.normal(size=len(sizes)))[groups] + rng.normal(size=len(groups))
+        x = (gain[drawn] + 0.3 * rng.normal(size=len(sizes)))[groups] + rng.normal(
+            size=len(groups)
+        )
         labels = tuple(f"{group:02}" for group in groups)
         for statement, name in zip(right, ("randomisation", "bootstrap"), strict=True):
             test = SignificanceTest(
@@ -87,4 +100,6 @@ def _sizes_that_matter(samples: int, sizes: Floats, what: str, rng: Generator) -
             found = test.of_pairs(x[None])
             right[statement].append(not (found.low[0] > truth or found.high[0] < truth))
     for statement, found in right.items():
-        yield covers(statement, f"{what}, large ones gain more", np.array(found), WITHHELD)
+        yield covers(
+            statement, f"{what}, large ones gain more", np.array(found), WITHHELD
+        )

@@ -39,7 +39,9 @@ def skewed(rng: np.random.Generator, samples: int, queries: int) -> np.ndarray:
     return np.where(rng.random((samples, queries)) < 0.3, 0.1 * x, x) + MEAN
 
 
-def coverage(rho: float, n: int, queries: int, bias: float, samples: int, seed: int = 0) -> float:
+def coverage(
+    rho: float, n: int, queries: int, bias: float, samples: int, seed: int = 0
+) -> float:
     """Share of prediction-powered intervals that hold the population's mean."""
     rng = np.random.default_rng(seed)
     d, f = differences(rng, samples, queries, rho, bias)
@@ -60,7 +62,10 @@ def values_of_two_judges(
     shape = samples, queries
     difficulty = rng.beta(1.2, 2.0, shape)
     gain = np.where(rng.random(shape) < 0.1, 0.4, 0.0) if rare else 0.04
-    a, b = (np.clip(difficulty + extra + rng.normal(0, 0.12, shape), 0, 1) for extra in (gain, 0.0))
+    a, b = (
+        np.clip(difficulty + extra + rng.normal(0, 0.12, shape), 0, 1)
+        for extra in (gain, 0.0)
+    )
     judged = [
         np.clip(0.8 * x + bias + rng.normal(0, 0.08, shape), 0, 1)
         for x, bias in ((a, 0.1), (b, 0.02))
@@ -68,7 +73,9 @@ def values_of_two_judges(
     return (a - b)[:, :human], judged[0] - judged[1], np.arange(human)
 
 
-def coverage_of_values(human: int, queries: int, samples: int, seed: int = 0) -> dict[str, float]:
+def coverage_of_values(
+    human: int, queries: int, samples: int, seed: int = 0
+) -> dict[str, float]:
     """Share of intervals that hold the mean difference of all such queries, and their mean width: with predictions, people and judge alone."""
     d, f, sample = values_of_two_judges(samples, human, queries, seed)
     everything, _, _ = values_of_two_judges(200, 10_000, 10_000, seed + 1)
@@ -94,7 +101,11 @@ def false_margin_verdicts(
     both = prediction_powered(d, f, sample, ALPHA)
     margin = everything.mean()  # the second run loses as much
     alone = margin_test(SignificanceTest("t"), -d, margin)
-    return float(np.mean(powered_margin_test(both, d, alone, None, -1, margin).not_worse <= ALPHA))
+    return float(
+        np.mean(
+            powered_margin_test(both, d, alone, None, -1, margin).not_worse <= ALPHA
+        )
+    )
 
 
 def coverage_of_preferences(
@@ -104,7 +115,9 @@ def coverage_of_preferences(
     rng = np.random.default_rng(seed)
     ties = min(0.2, 1 - abs(mean))
     share = [(1 - ties - mean) / 2, ties, (1 - ties + mean) / 2]
-    d, other = (rng.choice([-1.0, 0.0, 1.0], size=(samples, queries), p=share) for _ in range(2))
+    d, other = (
+        rng.choice([-1.0, 0.0, 1.0], size=(samples, queries), p=share) for _ in range(2)
+    )
     f = np.where(rng.random(d.shape) < 0.85, d, other)
     alone = SignificanceTest("t", alpha=ALPHA).of_pairs(d[:, :n], bounds=(-1, 1))
     got = with_people_alone(
@@ -113,13 +126,19 @@ def coverage_of_preferences(
     return float(np.mean((got.low <= mean) & (mean <= got.high)))
 
 
-def false_decisions(win: float, tie: float, queries: int, samples: int, seed: int = 0) -> float:
+def false_decisions(
+    win: float, tie: float, queries: int, samples: int, seed: int = 0
+) -> float:
     """Share of simulated comparisons in which the sequential sign test ever decides."""
     rng = np.random.default_rng(seed)
     x = rng.choice(
-        [1.0, 0.0, -1.0], size=(samples, queries), p=[(1 - tie) * win, tie, (1 - tie) * (1 - win)]
+        [1.0, 0.0, -1.0],
+        size=(samples, queries),
+        p=[(1 - tie) * win, tie, (1 - tie) * (1 - win)],
     )
-    return float(np.mean(sequential_signs(x, ALPHA, seed, correct=False).decided_after > 0))
+    return float(
+        np.mean(sequential_signs(x, ALPHA, seed, correct=False).decided_after > 0)
+    )
 
 
 def false_decisions_of_any(

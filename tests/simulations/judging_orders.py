@@ -76,7 +76,9 @@ class World:
             retrieved=np.minimum(pool.retrieved, DEPTH),
         )
         aligned = {name: cut(align(judgments, run)) for name, run in runs.items()}
-        return cls(judgments, pool.only(pool.is_judged & (pool.rank > 0).any(axis=0)), aligned)
+        return cls(
+            judgments, pool.only(pool.is_judged & (pool.rank > 0).any(axis=0)), aligned
+        )
 
     @property
     def pairs(self) -> tuple[np.ndarray, np.ndarray]:
@@ -94,7 +96,10 @@ class World:
         """Values of a measure for every run and query."""
         measure = ir_measures.parse_measure(criterion)
         return np.stack(
-            [values(measure, replace(run, judgments=judgments)) for run in self.runs.values()]
+            [
+                values(measure, replace(run, judgments=judgments))
+                for run in self.runs.values()
+            ]
         )
 
     def differences(self, criterion: str, known: Bools) -> np.ndarray:
@@ -104,10 +109,14 @@ class World:
         if criterion != "lexirecall":
             scores = self.scored(criterion, judgments)
             return scores[a] - scores[b]
-        runs = {name: replace(run, judgments=judgments) for name, run in self.runs.items()}
+        runs = {
+            name: replace(run, judgments=judgments) for name, run in self.runs.items()
+        }
         counts = PreferenceCounts(runs, 1, None)
         out = np.zeros((len(a), len(judgments)))
-        out[:, counts.queries] = np.concatenate(list(counts.of_pairs("lexirecall", a, b)))
+        out[:, counts.queries] = np.concatenate(
+            list(counts.of_pairs("lexirecall", a, b))
+        )
         return out
 
     def next_ones(
@@ -118,20 +127,26 @@ class World:
         hidden = np.flatnonzero(~known)
         chance = rng.random(len(hidden))
         hidden = hidden[
-            np.lexsort((chance, -second[hidden], -score[hidden], self.pool.query[hidden]))
+            np.lexsort(
+                (chance, -second[hidden], -score[hidden], self.pool.query[hidden])
+            )
         ]
         place = position_in_segment(self.pool.query[hidden])
         more = known.copy()
         more[hidden[place < k]] = True
         return more
 
-    def _scores(self, criterion: str, order: str, known: Bools) -> tuple[np.ndarray, np.ndarray]:
+    def _scores(
+        self, criterion: str, order: str, known: Bools
+    ) -> tuple[np.ndarray, np.ndarray]:
         nothing = np.zeros(len(known))
         rank = self.pool.rank
         if order == "random":
             return nothing, nothing
         if order == "depth":
-            return -rank.min(axis=0, where=rank > 0, initial=DEPTH + 1).astype(float), nothing
+            return -rank.min(axis=0, where=rank > 0, initial=DEPTH + 1).astype(
+                float
+            ), nothing
         if order == "static":
             share = (rank > 0).mean(axis=0)
             return share * (1 - share), nothing
@@ -140,7 +155,9 @@ class World:
         if order == "mtc":
             return self._moves_of_ap(known), nothing
         judgments = self.with_known(known)
-        pool = replace(self.pool, judgments=judgments, doc=np.where(known, self.pool.doc, -1))
+        pool = replace(
+            self.pool, judgments=judgments, doc=np.where(known, self.pool.doc, -1)
+        )
         if criterion == "lexirecall":
             return decides(pool, Preference(criterion), self.pairs, Judgings(DEPTH))
         measure = ir_measures.parse_measure(criterion)
@@ -156,9 +173,9 @@ class World:
         for query in np.unique(self.pool.query[relevant]):
             here = np.flatnonzero(self.pool.query == query)
             others = here[relevant[here]]
-            worth[:, here] += (1 / np.maximum(rank[:, here, None], rank[:, None, others])).sum(
-                axis=2
-            )
+            worth[:, here] += (
+                1 / np.maximum(rank[:, here, None], rank[:, None, others])
+            ).sum(axis=2)
         weight = (
             2 * np.arange(len(rank)) - len(rank) + 1
         )  # of sorted values: the sum of all differences
@@ -176,9 +193,14 @@ class World:
         for query in np.unique(self.pool.query):
             here = np.flatnonzero(self.pool.query == query)
             rank = self.pool.rank[:, here]
-            lists = [[*here[np.argsort(row, kind="stable")][np.sort(row) > 0]] for row in rank]
+            lists = [
+                [*here[np.argsort(row, kind="stable")][np.sort(row) > 0]]
+                for row in rank
+            ]
             queue = [*rng.permutation(len(lists))]
-            found = np.ones((len(lists), 2))  # relevant and other documents of each run, and one
+            found = np.ones(
+                (len(lists), 2)
+            )  # relevant and other documents of each run, and one
             for step in range(most):
                 for documents in lists:
                     while documents and when[documents[0]] <= step:
@@ -187,7 +209,9 @@ class World:
                 if not queue:
                     break
                 run = (
-                    queue[0] if order == "front" else max(queue, key=lambda r: rng.beta(*found[r]))
+                    queue[0]
+                    if order == "front"
+                    else max(queue, key=lambda r: rng.beta(*found[r]))
                 )
                 document = lists[run].pop(0)
                 when[document] = step
@@ -205,13 +229,18 @@ def cut(run: AlignedRun) -> AlignedRun:
     return replace(run, **part, depth=np.minimum(run.depth, DEPTH), ties=None)
 
 
-def agreement(world: World, criterion: str, orders: tuple[str, ...], seeds: int) -> pd.DataFrame:
+def agreement(
+    world: World, criterion: str, orders: tuple[str, ...], seeds: int
+) -> pd.DataFrame:
     """Final signs of significant pairs, and wrong conclusions, after k judgments per query; intervals over resampled queries."""
     truth = world.differences(criterion, np.ones(len(world.pool.query), dtype=bool))
     queries = truth.shape[1]
     rng = np.random.default_rng(0)
     weights = np.vstack(
-        [np.ones(queries), rng.multinomial(queries, np.full(queries, 1 / queries), size=500)]
+        [
+            np.ones(queries),
+            rng.multinomial(queries, np.full(queries, 1 / queries), size=500),
+        ]
     ).T
     sure = significant(truth)
     final = signs(truth @ weights)[sure]
@@ -223,7 +252,11 @@ def agreement(world: World, criterion: str, orders: tuple[str, ...], seeds: int)
         ):
             rng = np.random.default_rng(seed)
             known, done = np.zeros(len(world.pool.query), dtype=bool), 0
-            when = world.in_turn(order, max(STEPS), rng) if order in ("front", "bandit") else None
+            when = (
+                world.in_turn(order, max(STEPS), rng)
+                if order in ("front", "bandit")
+                else None
+            )
             for k in STEPS:
                 known = (
                     world.next_ones(criterion, order, known, k - done, rng)
@@ -252,12 +285,22 @@ def agreement(world: World, criterion: str, orders: tuple[str, ...], seeds: int)
             "share": mean[0],
         }
         row |= dict(
-            zip(("ci_low", "ci_high"), np.quantile(mean[1:], [0.025, 0.975]), strict=True)
+            zip(
+                ("ci_low", "ci_high"),
+                np.quantile(mean[1:], [0.025, 0.975]),
+                strict=True,
+            )
         ) | {"gain": gain[0]}
         row |= dict(
-            zip(("gain_low", "gain_high"), np.quantile(gain[1:], [0.025, 0.975]), strict=True)
+            zip(
+                ("gain_low", "gain_high"),
+                np.quantile(gain[1:], [0.025, 0.975]),
+                strict=True,
+            )
         )
-        row |= dict(zip(("wrong", "significant"), np.mean(wrong[order, k], axis=0), strict=True))
+        row |= dict(
+            zip(("wrong", "significant"), np.mean(wrong[order, k], axis=0), strict=True)
+        )
         rows.append(row)
     return pd.DataFrame(rows)
 
@@ -284,9 +327,13 @@ def worlds(data: Path, names: list[str]) -> dict[str, World]:
     }.items():
         if name in names and (data / name).is_dir():
             judgments = Judgments.from_qrels(data / name / qrels)
-            runs = {path.stem: path for path in sorted((data / name / "runs").iterdir())}
+            runs = {
+                path.stem: path for path in sorted((data / name / "runs").iterdir())
+            }
             deep = {
-                n: path for n, path in runs.items() if align(judgments, path).depth.max() > DEPTH
+                n: path
+                for n, path in runs.items()
+                if align(judgments, path).depth.max() > DEPTH
             }
             found[name] = World.of_runs(judgments, deep)
     if "movielens-small" in names and (data / "movielens-small").is_dir():
@@ -304,7 +351,9 @@ def picture(table: pd.DataFrame, path: str) -> None:
     import matplotlib
 
     matplotlib.use("Agg")
-    matplotlib.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "judging orders"})
+    matplotlib.rcParams.update(
+        {"svg.fonttype": "none", "svg.hashsalt": "judging orders"}
+    )
     from matplotlib import pyplot
 
     panels = list(table.groupby(["collection", "criterion"], sort=False))
@@ -341,7 +390,10 @@ def main() -> None:
     parser.add_argument("--criteria", nargs="+", default=CRITERIA, choices=CRITERIA)
     parser.add_argument("--orders", nargs="+", default=ORDERS, choices=ORDERS)
     parser.add_argument(
-        "--seeds", type=int, default=3, help="orders of documents that are equal (default: 3)"
+        "--seeds",
+        type=int,
+        default=3,
+        help="orders of documents that are equal (default: 3)",
     )
     parser.add_argument("--picture", help="write curves to this file")
     parser.add_argument("--table", help="write all numbers to this CSV file")

@@ -15,7 +15,15 @@ from ir_lexirecall.significance.leaderboards import (
     ranks_by_pairs,
     shared_deviations,
 )
-from tests.simulations.rows import ALPHA, FEW_COLLECTIONS, JOINT, RANKS, Floats, Row, covers
+from tests.simulations.rows import (
+    ALPHA,
+    FEW_COLLECTIONS,
+    JOINT,
+    RANKS,
+    Floats,
+    Row,
+    covers,
+)
 
 N_RUNS = 12
 RESAMPLES = 199
@@ -49,7 +57,10 @@ def _rows(
         by_mean = shared_deviations(cells, draws)
         # Runs differ by a shift, so that their mean ranks have the order of their means.
         by_rank = shared_deviations(-ranks_by_pairs(cells), draws)
-        for name, deviations in (("ranks by mean", by_mean), ("ranks by mean rank", by_rank)):
+        for name, deviations in (
+            ("ranks by mean", by_mean),
+            ("ranks by mean rank", by_rank),
+        ):
             low, high = rank_intervals(deviations, ALPHA)
             holds[name].append(np.all((low <= rank) & (rank <= high)))
         holds["best set"].append(best_set(by_mean)[quality.argmax()] > ALPHA)
@@ -64,14 +75,21 @@ def _rows(
 
 
 def _board(
-    rng: Generator, quality: Floats, kind: str, n_tasks: int, n_cells: int, missing: float
+    rng: Generator,
+    quality: Floats,
+    kind: str,
+    n_tasks: int,
+    n_cells: int,
+    missing: float,
 ) -> TaskCells:
     """Return values in cells, some of which are missing."""
     values = quality[:, None] + _noise(rng, kind, n_tasks)
     starts = n_cells * np.arange(n_tasks)
     if n_cells > 1:
         values = np.repeat(values, n_cells, axis=1)
-        values += rng.normal(0, 0.1, values.shape[1]) + rng.normal(0, CELL_NOISE, values.shape)
+        values += rng.normal(0, 0.1, values.shape[1]) + rng.normal(
+            0, CELL_NOISE, values.shape
+        )
     values[rng.random(values.shape) < missing] = np.nan
     return TaskCells(values, starts)
 

@@ -51,7 +51,9 @@ SOME = 40  # pairs, where all take long
 SIZES = (10, 25, 50)
 FAMILY_SIZES = (10, 25, 50, 100)
 FEW_SIZES = (5, 8)
-NEAR_DUPLICATES = 0.5  # share of queries on which two runs tie, from which they are near-duplicates
+NEAR_DUPLICATES = (
+    0.5  # share of queries on which two runs tie, from which they are near-duplicates
+)
 
 
 def of_pairs(
@@ -65,7 +67,16 @@ def of_pairs(
     """A row of pairs; ``right``: whether the statement holds (is false, of verdicts), NaN where there is none, shape ``(samples, P)``."""
     of_each = np.nanmean(right[:, ~np.isnan(right.astype(float)).all(axis=0)], axis=0)
     worst = float(of_each.min() if level > 0.5 else of_each.max())
-    return Row(statement, where, level, float(of_each.mean()), len(right), reason, worst, instead)
+    return Row(
+        statement,
+        where,
+        level,
+        float(of_each.mean()),
+        len(right),
+        reason,
+        worst,
+        instead,
+    )
 
 
 def holds(low: Floats, truth: Floats | float, high: Floats) -> Floats:
@@ -75,7 +86,10 @@ def holds(low: Floats, truth: Floats | float, high: Floats) -> Floats:
 
 def drawn(x: Floats, samples: int, queries: int, rng: Generator) -> Floats:
     """Resampled queries of each pair: shape ``(samples, P, queries)``."""
-    return x[np.arange(len(x))[:, None], rng.integers(x.shape[1], size=(samples, len(x), queries))]
+    return x[
+        np.arange(len(x))[:, None],
+        rng.integers(x.shape[1], size=(samples, len(x), queries)),
+    ]
 
 
 def drawn_together(x: Floats, samples: int, queries: int, rng: Generator) -> Floats:
@@ -200,14 +214,19 @@ def real_pairs(samples: int, rng: Generator) -> Iterator[Row]:
             sd = x.std(axis=2, ddof=1).mean()
             wrong = of_each(
                 lambda y, half=sd / 2: (
-                    sig.margin_test(SignificanceTest("t"), y - half, half).within <= ALPHA
+                    sig.margin_test(SignificanceTest("t"), y - half, half).within
+                    <= ALPHA
                 ),
                 x,
             )
-            yield of_pairs("within margin", f"{setting}, adverse skewness", wrong, ALPHA)
+            yield of_pairs(
+                "within margin", f"{setting}, adverse skewness", wrong, ALPHA
+            )
             x = drawn(equal, samples // 10, queries, rng)
             for name in ("t", "bootstrap", "randomisation"):
-                found = tested(SignificanceTest(name, n_resamples=499), x.reshape(-1, queries))
+                found = tested(
+                    SignificanceTest(name, n_resamples=499), x.reshape(-1, queries)
+                )
                 right = holds(found.low, 0.0, found.high).reshape(x.shape[:2])
                 yield of_pairs(
                     f"{name}: interval",
@@ -216,7 +235,9 @@ def real_pairs(samples: int, rng: Generator) -> Iterator[Row]:
                     instead=MORE_QUERIES if name == "bootstrap" else INTERVALS,
                 )
             some = rng.permutation(len(unordered))[: SOME // 2]
-            yield from _ranks_of_signs(unordered[some], samples // 10, queries, setting, rng)
+            yield from _ranks_of_signs(
+                unordered[some], samples // 10, queries, setting, rng
+            )
 
 
 def real_few_queries(samples: int, rng: Generator) -> Iterator[Row]:
@@ -236,7 +257,10 @@ def _rows_of_t(setting: str, wrong: Floats, adverse: Floats) -> Iterator[Row]:
 
     More queries mend the mean of the pairs, but not the worst one.
     """
-    for where, some in ((setting, wrong), (f"{setting}, adverse skewness", wrong[:, adverse])):
+    for where, some in (
+        (setting, wrong),
+        (f"{setting}, adverse skewness", wrong[:, adverse]),
+    ):
         row = of_pairs("t: better, worse, not worse", where, some, ALPHA)
         yield replace(row, for_some=RARE_LOSS)
 
@@ -251,7 +275,9 @@ def _ranks_of_signs(
         ("wilcoxon", [median_of_walsh(pair[pair != 0]) for pair in pairs]),
     ):
         found = SignificanceTest(name, progress=False).of_pairs(x.reshape(-1, queries))
-        right = holds(found.low.reshape(x.shape[:2]), truth, found.high.reshape(x.shape[:2]))
+        right = holds(
+            found.low.reshape(x.shape[:2]), truth, found.high.reshape(x.shape[:2])
+        )
         yield of_pairs(f"{name}: interval", setting, right, reason=DISCRETE)
 
 
@@ -272,15 +298,17 @@ def real_planning(samples: int, rng: Generator) -> Iterator[Row]:
             flat = x.reshape(-1, queries)
             low, high = sig.effect_interval(sig.effect_of_mean(flat), queries)
             right = holds(
-                low.reshape(x.shape[:2]), pairs.mean(axis=1) / sd, high.reshape(x.shape[:2])
+                low.reshape(x.shape[:2]),
+                pairs.mean(axis=1) / sd,
+                high.reshape(x.shape[:2]),
             )
             yield of_pairs("effect size d_z", setting, right, instead=ROUGH)
             planned = sig.detectable_difference(flat)
             with np.errstate(divide="ignore", invalid="ignore"):
                 per_deviation = planned.estimate / flat.std(axis=1, ddof=1)
-            right = holds(planned.low, np.tile(sd, len(x)) * per_deviation, planned.high).reshape(
-                x.shape[:2]
-            )
+            right = holds(
+                planned.low, np.tile(sd, len(x)) * per_deviation, planned.high
+            ).reshape(x.shape[:2])
             yield of_pairs("detectable difference", setting, right, instead=ROUGH)
             some = rng.permutation(len(pairs))[:10]
             for name, plan in (
@@ -292,9 +320,13 @@ def real_planning(samples: int, rng: Generator) -> Iterator[Row]:
                 )  # whose deviation with ddof 1 is that of all queries
                 truth = plan(exact, sd[some] / 2).estimate
                 few = x[: max(1, len(x) // 2), some]
-                planned = plan(few.reshape(-1, queries), np.tile(sd[some] / 2, len(few)))
+                planned = plan(
+                    few.reshape(-1, queries), np.tile(sd[some] / 2, len(few))
+                )
                 right = holds(
-                    planned.low.reshape(few.shape[:2]), truth, planned.high.reshape(few.shape[:2])
+                    planned.low.reshape(few.shape[:2]),
+                    truth,
+                    planned.high.reshape(few.shape[:2]),
                 )
                 yield of_pairs(name, setting, right, instead=ROUGH)
 
@@ -305,9 +337,14 @@ def real_families(samples: int, rng: Generator) -> Iterator[Row]:
         for queries in SIZES:
             setting, count = f"real runs, {where}, {queries} queries", samples
             x = drawn_together(values, count, queries, rng)
-            ends = [sig.mean_interval(one, draws=sig.Resampled(499, k)) for k, one in enumerate(x)]
+            ends = [
+                sig.mean_interval(one, draws=sig.Resampled(499, k))
+                for k, one in enumerate(x)
+            ]
             low, high = np.array(ends).transpose(1, 0, 2)
-            right = np.where(np.isnan(low), np.nan, holds(low, values.mean(axis=1), high))
+            right = np.where(
+                np.isnan(low), np.nan, holds(low, values.mean(axis=1), high)
+            )
             yield of_pairs("mean of a measure", setting, right)
         equal = EqualRuns.of(values)
         for queries in FAMILY_SIZES:
@@ -338,10 +375,14 @@ def _families_of_equal_runs(
         false("t with Holm: any pair", setting, np.array(holm), FAMILY),
         false("tukey: any pair", setting, np.array(tukey), FAMILY),
         covers("tukey: intervals of all pairs", setting, np.array(intervals), JOINT),
-        covers("rank intervals: true ranks of all runs", setting, np.array(ranks), JOINT),
+        covers(
+            "rank intervals: true ranks of all runs", setting, np.array(ranks), JOINT
+        ),
     ):
         yield replace(row, instead=_instead_of(row.statement))
-    yield of_pairs("best set: the best run is kept", setting, np.array(kept), reason=JOINT)
+    yield of_pairs(
+        "best set: the best run is kept", setting, np.array(kept), reason=JOINT
+    )
 
 
 def _instead_of(statement: str) -> str:
@@ -362,23 +403,29 @@ def real_gates(samples: int, rng: Generator) -> Iterator[Row]:
     for collection, (ap, ndcg) in of_collections.items():
         a, b = np.triu_indices(len(ap), 1)
         some = rng.permutation(len(a))[:SOME]
-        both = [without_difference((values[a] - values[b])[some]) for values in (ap, ndcg)]
+        both = [
+            without_difference((values[a] - values[b])[some]) for values in (ap, ndcg)
+        ]
         for queries in (25, 50):
             draws = rng.integers(both[0].shape[1], size=(samples // 5, SOME, queries))
-            x = np.stack([one[np.arange(SOME)[:, None], draws] for one in both], axis=2).reshape(
-                -1, queries
-            )
+            x = np.stack(
+                [one[np.arange(SOME)[:, None], draws] for one in both], axis=2
+            ).reshape(-1, queries)
             worse = sig.margin_test(SignificanceTest("t"), x, 0.01).worse.reshape(-1, 2)
-            said = np.array([sig.corrected(p, "holm", ALPHA)[1].any() for p in worse]).reshape(
-                -1, SOME
-            )
+            said = np.array(
+                [sig.corrected(p, "holm", ALPHA)[1].any() for p in worse]
+            ).reshape(-1, SOME)
             setting = f"real pairs, {collection}, {queries} queries, AP and nDCG@10"
             yield of_pairs("gate: worse by any measure", setting, said, ALPHA, FAMILY)
         groups = drawn(both[0], samples // 5, 4 * 12, rng).reshape(-1, 12)
         p = SignificanceTest("t").of_pairs(groups).p.reshape(-1, 4)
-        said = np.array([sig.corrected(row, "holm", ALPHA)[1].any() for row in p]).reshape(-1, SOME)
+        said = np.array(
+            [sig.corrected(row, "holm", ALPHA)[1].any() for row in p]
+        ).reshape(-1, SOME)
         setting = f"real pairs, {collection}, AP, 4 groups of 12 queries"
-        yield of_pairs("in groups of queries: any better or worse", setting, said, ALPHA, FAMILY)
+        yield of_pairs(
+            "in groups of queries: any better or worse", setting, said, ALPHA, FAMILY
+        )
 
 
 def real_units(samples: int, rng: Generator) -> Iterator[Row]:
@@ -389,7 +436,9 @@ def real_units(samples: int, rng: Generator) -> Iterator[Row]:
             continue
         judge = of_measures[where.replace("AP", "nDCG@10")]
         a, b = np.triu_indices(len(values), 1)
-        some = rng.permutation(np.flatnonzero((values[a] != values[b]).sum(axis=1) >= 3))[:SOME]
+        some = rng.permutation(
+            np.flatnonzero((values[a] != values[b]).sum(axis=1) >= 3)
+        )[:SOME]
         pairs, count = (values[a] - values[b])[some], samples // 5
         x = without_difference(pairs)
         for groups in (10, 30):
@@ -401,7 +450,10 @@ def real_units(samples: int, rng: Generator) -> Iterator[Row]:
                 ("bootstrap", "bootstrap of groups"),
             ):
                 test = SignificanceTest(
-                    name, groups=tuple(f"{g:02}" for g in labels), n_resamples=499, progress=False
+                    name,
+                    groups=tuple(f"{g:02}" for g in labels),
+                    n_resamples=499,
+                    progress=False,
                 )
                 found = tested(test, flat)
                 setting = f"real pairs, {where}, {groups} groups of 5 queries"
@@ -440,29 +492,39 @@ def real_units(samples: int, rng: Generator) -> Iterator[Row]:
             found = prediction_powered(human[:, :n], predicted, np.arange(n), ALPHA)
             got = with_people_alone(found, human[:, :n], alone, (-1, 1))
             right = holds(
-                got.low.reshape(count, -1), np.sign(d).mean(axis=1), got.high.reshape(count, -1)
+                got.low.reshape(count, -1),
+                np.sign(d).mean(axis=1),
+                got.high.reshape(count, -1),
             )
             yield of_pairs("prediction-powered preference", setting, right, reason=HULL)
             low, high = sig.preference_interval(human[:, :n])
-            right = holds(low.reshape(count, -1), np.sign(d).mean(axis=1), high.reshape(count, -1))
-            yield of_pairs("mean preference", f"real pairs, {where}, {n} queries", right)
+            right = holds(
+                low.reshape(count, -1), np.sign(d).mean(axis=1), high.reshape(count, -1)
+            )
+            yield of_pairs(
+                "mean preference", f"real pairs, {where}, {n} queries", right
+            )
         for queries in SIZES:
             flat = drawn(x, count, queries, rng).reshape(-1, queries)
             low, high = imbens_manski(
                 flat, flat + 0.1 * np.abs(rng.permutation(flat, axis=1)), ALPHA
             )
             table = SignificanceTest("t").of_pairs(flat)
-            right = holds(np.minimum(low, table.low), 0.0, np.maximum(high, table.high)).reshape(
-                count, -1
-            )
+            right = holds(
+                np.minimum(low, table.low), 0.0, np.maximum(high, table.high)
+            ).reshape(count, -1)
             yield of_pairs(
-                "bounds of judgments: interval", f"real pairs, {where}, {queries} queries", right
+                "bounds of judgments: interval",
+                f"real pairs, {where}, {queries} queries",
+                right,
             )
         signs = np.sign(pairs)
-        flat = drawn(np.concatenate([signs, -signs], axis=1), count, 200, rng).reshape(-1, 200)
-        said = (sequential_signs(flat, ALPHA, 0, correct=False).decided_after > 0).reshape(
-            count, -1
+        flat = drawn(np.concatenate([signs, -signs], axis=1), count, 200, rng).reshape(
+            -1, 200
         )
+        said = (
+            sequential_signs(flat, ALPHA, 0, correct=False).decided_after > 0
+        ).reshape(count, -1)
         yield of_pairs(
             "sequential sign test",
             f"real pairs, {where}, 200 queries, runs exchanged",
@@ -477,7 +539,9 @@ def real_collections(samples: int, rng: Generator) -> Iterator[Row]:
     pools = [values for where, values in real_values() if where.endswith("AP")]
     if not pools:
         return
-    best = [values[np.argsort(-values.mean(axis=1), kind="stable")[:6]] for values in pools]
+    best = [
+        values[np.argsort(-values.mean(axis=1), kind="stable")[:6]] for values in pools
+    ]
     truth = np.mean([values.mean(axis=1) for values in best], axis=0)
     both = np.concatenate([truth, truth[1:] - truth[0]])
     right = []
@@ -487,12 +551,20 @@ def real_collections(samples: int, rng: Generator) -> Iterator[Row]:
         resamples = inference.macro_bootstrap(x, "queries", draws=sig.Resampled(499, k))
         low, high, _ = inference.macro_interval(x, resamples, "queries", ALPHA)
         right.append(holds(low, both, high))
-    for statement, some in (("macro mean", slice(6)), ("macro difference", slice(6, None))):
+    for statement, some in (
+        ("macro mean", slice(6)),
+        ("macro difference", slice(6, None)),
+    ):
         yield of_pairs(
-            statement, "real runs, 2 collections of 25 queries, AP", np.array(right)[:, some]
+            statement,
+            "real runs, 2 collections of 25 queries, AP",
+            np.array(right)[:, some],
         )
     # A collection is a pair of runs, the better one first: its true difference is that on all queries.
-    pairs = [x * np.where(x.mean(axis=1, keepdims=True) < 0, -1, 1) for x in map(pairs_of, pools)]
+    pairs = [
+        x * np.where(x.mean(axis=1, keepdims=True) < 0, -1, 1)
+        for x in map(pairs_of, pools)
+    ]
     every = [row for x in pairs for row in x]
     means, rows = np.array([row.mean() for row in every]), np.arange(len(every))
     for collections, queries in ((5, 25), (8, 10), (8, 50)):
@@ -503,7 +575,9 @@ def real_collections(samples: int, rng: Generator) -> Iterator[Row]:
                 for some in drawn_pairs
             ]
         )
-        found = inference.random_effects(x.mean(axis=2), x.var(axis=2, ddof=1) / queries)
+        found = inference.random_effects(
+            x.mean(axis=2), x.var(axis=2, ddof=1) / queries
+        )
         setting = f"real pairs as collections, {collections} x {queries} queries, AP"
         row = covers(
             "random effects: mean",
@@ -526,19 +600,26 @@ def real_collections(samples: int, rng: Generator) -> Iterator[Row]:
     for _ in range(samples):
         x = [equal[d % 2].drawn(25, rng) for d in range(8)]
         of_runs = np.stack([y.mean(axis=1) for y in x])
-        gains = np.stack([y[1:] - y[:1] for y in x], axis=1)  # rivals, collections, queries
+        gains = np.stack(
+            [y[1:] - y[:1] for y in x], axis=1
+        )  # rivals, collections, queries
         p = sig.margin_test(test, gains.reshape(-1, 25), 0.0).better.reshape(4, 8)
         better = {}
         for combination in ("fisher", "simes"):
             of_one = inference.partial_conjunction(p, combination)[:, 0]
             better[combination] = sig.corrected(of_one, "holm", ALPHA)[1].any()
-        colours = sig.corrected(test.of_pairs(gains.reshape(-1, 25)).p, "holm", ALPHA)[1].any()
+        colours = sig.corrected(test.of_pairs(gains.reshape(-1, 25)).p, "holm", ALPHA)[
+            1
+        ].any()
         for statement, found in (
             ("better on at least: one too many, any rival by Fisher", better["fisher"]),
             ("better on at least: one too many, any rival by Simes", better["simes"]),
             ("colours per collection: any", colours),
             ("Friedman: p at most 0.05", inference.friedman(of_runs)[1] <= ALPHA),
-            ("Wilcoxon with Holm: any pair", (inference.wilcoxon_of_pairs(of_runs) <= ALPHA).any()),
+            (
+                "Wilcoxon with Holm: any pair",
+                (inference.wilcoxon_of_pairs(of_runs) <= ALPHA).any(),
+            ),
         ):
             said.setdefault(statement, []).append(bool(found))
         if (
@@ -564,7 +645,9 @@ def real_values() -> list[tuple[str, Floats]]:
         ("CLEF eHealth 2016", "clef-ehealth-2016", "relevance.qrels.gz"),
     ):
         if (DATA / folder).exists():
-            runs = {path.stem: path for path in sorted((DATA / folder / "runs").iterdir())}
+            runs = {
+                path.stem: path for path in sorted((DATA / folder / "runs").iterdir())
+            }
             result = irl.compare(DATA / folder / qrels, runs, by=["AP", "nDCG@10"])
             found += [
                 (f"{name}, {measure}", result.compared.by[measure].standings)

@@ -80,13 +80,21 @@ class Row:
             return f"off: {self.instead}" if self.instead else "off"
         if self.worst is not None:
             chance = 4 * np.sqrt(ALPHA * (1 - ALPHA) / self.samples)
-            worst = self.worst - self.level if self.level > 0.5 else self.level - self.worst
+            worst = (
+                self.worst - self.level if self.level > 0.5 else self.level - self.worst
+            )
             if worst < -TOLERANCE - chance:
                 advice = self.for_some or self.instead
-                return f"off for some pairs: {advice}" if advice else "off for some pairs"
+                return (
+                    f"off for some pairs: {advice}" if advice else "off for some pairs"
+                )
         if self.reached:
             return ""
-        return f"conservative: {self.reason or 'unexplained'}" if self.excess > TOLERANCE else ""
+        return (
+            f"conservative: {self.reason or 'unexplained'}"
+            if self.excess > TOLERANCE
+            else ""
+        )
 
 
 def covers(statement: str, setting: str, holds: Floats, reason: str = "") -> Row:
@@ -112,10 +120,14 @@ def values(rng: Generator, shape: tuple[int, ...]) -> Floats:
     return rng.beta(0.9, 2.1, size=shape)
 
 
-def preferences(rng: Generator, shape: tuple[int, ...], mean: float, ties: float) -> Floats:
+def preferences(
+    rng: Generator, shape: tuple[int, ...], mean: float, ties: float
+) -> Floats:
     """-1, 0 and 1 with a mean."""
     return rng.choice(
-        [-1.0, 0.0, 1.0], size=shape, p=[(1 - ties - mean) / 2, ties, (1 - ties + mean) / 2]
+        [-1.0, 0.0, 1.0],
+        size=shape,
+        p=[(1 - ties - mean) / 2, ties, (1 - ties + mean) / 2],
     )
 
 

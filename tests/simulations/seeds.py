@@ -58,7 +58,11 @@ def seeds(samples: int, rng: Generator) -> Iterator[Row]:
 
 
 def _rows_of_pairs(
-    samples: int, rng: Generator, n_seeds: tuple[int, int], n_queries: int, deviation: float
+    samples: int,
+    rng: Generator,
+    n_seeds: tuple[int, int],
+    n_queries: int,
+    deviation: float,
 ) -> Iterator[Row]:
     """Two-sided tests and intervals without a difference, and verdicts under a margin."""
     of_blocks = []
@@ -71,9 +75,13 @@ def _rows_of_pairs(
     two_sided, worse, not_worse, within = np.concatenate(of_blocks, axis=1)
     setting = f"{_label(n_seeds)}, {_setting(n_queries, deviation)}"
     for row in (
-        false("seeds: p at most 0.05, interval without 0", setting, two_sided, FEW_SEEDS),
+        false(
+            "seeds: p at most 0.05, interval without 0", setting, two_sided, FEW_SEEDS
+        ),
         false("seeds: worse", f"{setting}, no difference", worse, FEW_SEEDS),
-        false("seeds: not worse", f"{setting}, true loss the margin", not_worse, FEW_SEEDS),
+        false(
+            "seeds: not worse", f"{setting}, true loss the margin", not_worse, FEW_SEEDS
+        ),
         false("seeds: within margin", f"{setting}, true loss the margin", within, BOTH),
     ):
         yield replace(row, instead=MORE_SEEDS)
@@ -123,7 +131,11 @@ class _Preferences:
 
 
 def _row_of_preferences(
-    samples: int, rng: Generator, n_seeds: tuple[int, int], n_queries: int, deviation: float
+    samples: int,
+    rng: Generator,
+    n_seeds: tuple[int, int],
+    n_queries: int,
+    deviation: float,
 ) -> Row:
     """Two-sided tests of mean preferences without a difference."""
     systems = tuple(np.split(np.arange(sum(n_seeds)), [n_seeds[0]]))
@@ -131,11 +143,17 @@ def _row_of_preferences(
     said = []
     for _ in range(samples):
         runs = [
-            _systems(rng, rng.normal(0, 0.5, (1, n_queries)), number, deviation, noise=0.5)[0]
+            _systems(
+                rng, rng.normal(0, 0.5, (1, n_queries)), number, deviation, noise=0.5
+            )[0]
             for number in n_seeds
         ]
-        preferences = RepeatedPreferences("seeds", "", _Preferences(np.concatenate(runs)), systems)
-        tested = SignificanceTest("t").of_pairs(preferences.average(0, 1)[None], bounds=(-1, 1))
+        preferences = RepeatedPreferences(
+            "seeds", "", _Preferences(np.concatenate(runs)), systems
+        )
+        tested = SignificanceTest("t").of_pairs(
+            preferences.average(0, 1)[None], bounds=(-1, 1)
+        )
         said.append(preferences.variance(pair).widened(tested, ALPHA).p[0] <= ALPHA)
     setting = f"{_label(n_seeds)}, {_setting(n_queries, deviation)}"
     row = false("seeds: mean preference", setting, np.array(said), FEW_SEEDS)
@@ -173,7 +191,11 @@ def _row_of_best_sets(
 
 
 def _systems(
-    rng: Generator, of_queries: Floats, n_seeds: int, deviation: float, noise: float = NOISE
+    rng: Generator,
+    of_queries: Floats,
+    n_seeds: int,
+    deviation: float,
+    noise: float = NOISE,
 ) -> Sequence[Floats]:
     """Return the values of the seeds of each system, shape ``(R, Q)``; one seed moves nothing."""
     n, n_queries = of_queries.shape
@@ -186,12 +208,16 @@ def _criterion(runs: Sequence[Floats]) -> MeasureCriterion:
     averages = np.stack([of_run.mean(axis=0) for of_run in runs])
     queries = [str(q) for q in range(averages.shape[1])]
     repeated = RepeatedValues("seeds", tuple(runs))
-    return MeasureCriterion("x", averages, queries, averages.mean(axis=1), repeated=repeated)
+    return MeasureCriterion(
+        "x", averages, queries, averages.mean(axis=1), repeated=repeated
+    )
 
 
 def _compared(runs: Sequence[Floats], test: SignificanceTest) -> ComparedRuns:
     """Return runs as `compare` compares them."""
-    return ComparedRuns([str(s) for s in range(len(runs))], {"x": _criterion(runs)}, test=test)
+    return ComparedRuns(
+        [str(s) for s in range(len(runs))], {"x": _criterion(runs)}, test=test
+    )
 
 
 def _label(n_seeds: tuple[int, int]) -> str:

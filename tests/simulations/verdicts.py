@@ -27,15 +27,25 @@ def criteria(samples: int, rng: Generator) -> Iterator[Row]:
         p = test.of_pairs(x.reshape(-1, n_queries)).p.reshape(-1, N_MEASURES)
         over_all = [sig.corrected(row, "holm", ALPHA)[1].any() for row in p]
         setting = f"2 equal runs, {N_MEASURES} measures, {n_queries} queries"
-        row = false("family criterion: better or worse by any", setting, (p <= ALPHA).any(axis=1))
+        row = false(
+            "family criterion: better or worse by any",
+            setting,
+            (p <= ALPHA).any(axis=1),
+        )
         yield replace(row, instead='take family="all"')
-        yield false("family all: better or worse by any", setting, np.array(over_all), FAMILY)
+        yield false(
+            "family all: better or worse by any", setting, np.array(over_all), FAMILY
+        )
     for n_queries in (10, 25, 50):
         x = differences(rng, (2 * samples, n_queries))
         tested = sig.margin_test(test, x, MARGIN)
         two_sided = test.of_pairs(x)
-        better = np.where(two_sided.estimate > 0, two_sided.p, 1.0)  # as comparisons ask
+        better = np.where(
+            two_sided.estimate > 0, two_sided.p, 1.0
+        )  # as comparisons ask
         verdicts = margin_verdicts(replace(tested, better=better), ALPHA)
         setting = f"1 rival as good, 1 measure, {n_queries} queries"
         for verdict, reason in (("better", ONE_SIDE), ("worse", FEW)):
-            yield false(f"with a margin: any {verdict}", setting, verdicts == verdict, reason)
+            yield false(
+                f"with a margin: any {verdict}", setting, verdicts == verdict, reason
+            )

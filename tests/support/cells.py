@@ -25,7 +25,11 @@ def main(script: Path) -> None:
     for cell in re.split(r"(?m)^(?=# %%)", script.read_text(encoding="utf-8")):
         tree = ast.parse("\n" * line + cell)
         line += cell.count("\n")
-        last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
+        last = (
+            tree.body.pop()
+            if tree.body and isinstance(tree.body[-1], ast.Expr)
+            else None
+        )
         exec(compile(tree, script, "exec"), names)
         if isinstance(last, ast.Expr):
             shown = eval(compile(ast.Expression(last.value), script, "eval"), names)

@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Any
 
 CHROMIUM = next(
-    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
+    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))),
+    None,
 )
 _FLAGS = (
     *(
@@ -27,7 +28,11 @@ _FLAGS = (
         "--no-first-run",
         "--disable-sync",
     ),
-    *("--disable-background-networking", "--disable-component-update", "--remote-debugging-pipe"),
+    *(
+        "--disable-background-networking",
+        "--disable-component-update",
+        "--remote-debugging-pipe",
+    ),
 )
 # Chromium listens on file descriptor 3 and answers on 4.
 _START = "import os, sys; r, w, *c = sys.argv[1:]; os.dup2(int(r), 3); os.dup2(int(w), 4); os.execvp(c[0], c)"
@@ -47,7 +52,9 @@ class Browser:
 
     def __init__(self, program: str, profile: Path) -> None:
         (its_in, out), (in_, its_out) = os.pipe(), os.pipe()
-        handed = [fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, 10) for end in (its_in, its_out)]
+        handed = [
+            fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, 10) for end in (its_in, its_out)
+        ]
         self._process = subprocess.Popen(
             [
                 sys.executable,
@@ -73,14 +80,21 @@ class Browser:
         self.events: list[dict[str, Any]] = []
         target = self("Target.createTarget", url="about:blank")["targetId"]
         self._session = {
-            "sessionId": self("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+            "sessionId": self("Target.attachToTarget", targetId=target, flatten=True)[
+                "sessionId"
+            ]
         }
         for domain in ("Page", "Runtime", "Log", "Network"):
             self(f"{domain}.enable")
 
     def __call__(self, method: str, **params: Any) -> dict[str, Any]:
         self._calls += 1
-        message = {"id": self._calls, "method": method, "params": params, **self._session}
+        message = {
+            "id": self._calls,
+            "method": method,
+            "params": params,
+            **self._session,
+        }
         os.write(self._out, json.dumps(message).encode() + b"\0")
         while (answer := self._receive()).get("id") != self._calls:
             self.events.append(answer)
@@ -90,7 +104,9 @@ class Browser:
 
     def _receive(self) -> dict[str, Any]:
         while b"\0" not in self._rest:
-            assert select.select([self._in], [], [], 60)[0], "the browser does not answer"
+            assert select.select([self._in], [], [], 60)[0], (
+                "the browser does not answer"
+            )
             block = os.read(self._in, 2**16)
             assert block, "the browser has gone"
             self._rest += block
@@ -127,14 +143,24 @@ class Browser:
         return answer["result"].get("value")
 
     def press(self, *keys: str) -> None:
-        codes = {"ArrowLeft": 37, "ArrowRight": 39, "Backspace": 8, "Tab": 9, "Enter": 13}
+        codes = {
+            "ArrowLeft": 37,
+            "ArrowRight": 39,
+            "Backspace": 8,
+            "Tab": 9,
+            "Enter": 13,
+        }
         for key in keys:
             text = key if len(key) == 1 else "\r" if key == "Enter" else ""
             code = codes.get(key) or ord(key.upper())
             for kind in ("keyDown", "keyUp"):
                 more = {"text": text} if kind == "keyDown" and text else {}
                 self(
-                    "Input.dispatchKeyEvent", type=kind, key=key, windowsVirtualKeyCode=code, **more
+                    "Input.dispatchKeyEvent",
+                    type=kind,
+                    key=key,
+                    windowsVirtualKeyCode=code,
+                    **more,
                 )
 
     def click(self, element: str) -> None:
@@ -144,12 +170,22 @@ class Browser:
             f"(r => [r.x + r.width / 2, r.y + r.height / 2])({element}.getBoundingClientRect())"
         )
         for kind in ("mousePressed", "mouseReleased"):
-            self("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
+            self(
+                "Input.dispatchMouseEvent",
+                type=kind,
+                x=x,
+                y=y,
+                button="left",
+                clickCount=1,
+            )
 
     def nothing_went_wrong(self) -> None:
         """No error, no dialog, and nothing loaded but the file and what is inside it."""
         assert (
-            self.seen("Runtime.exceptionThrown", "Runtime.consoleAPICalled", "Log.entryAdded") == []
+            self.seen(
+                "Runtime.exceptionThrown", "Runtime.consoleAPICalled", "Log.entryAdded"
+            )
+            == []
         )
         assert self.seen("Page.javascriptDialogOpening") == []
         first, *others = (

@@ -13,7 +13,11 @@ from ir_measures import Qrel, ScoredDoc
 VALUES = ("relevance", "score")
 Rows = list[tuple[Any, Any, Any]]
 QRELS = {"q1": {"a": 1, "b": 0, "c": 2}, "q2": {"a": 1}, "q0": {"x": 0}}
-RUN = {"q2": {"a": 1.0, "b": 1.0}, "q1": {"b": 3.0, "a": 1.0, "z": 1.0}, "unjudged": {"a": 1.0}}
+RUN = {
+    "q2": {"a": 1.0, "b": 1.0},
+    "q1": {"b": 3.0, "a": 1.0, "z": 1.0},
+    "unjudged": {"a": 1.0},
+}
 NAN = float("nan")
 
 
@@ -41,7 +45,9 @@ def rows(table: dict[Any, dict[Any, Any]]) -> Rows:
 
 
 def frame(table: dict[Any, dict[Any, Any]], value: str, **dtypes: Any) -> pd.DataFrame:
-    return pd.DataFrame(rows(table), columns=["query_id", "doc_id", value]).astype(dtypes)
+    return pd.DataFrame(rows(table), columns=["query_id", "doc_id", value]).astype(
+        dtypes
+    )
 
 
 def tuples(table: dict[Any, dict[Any, Any]], value: str) -> list[Any]:
@@ -64,11 +70,15 @@ ODD_QRELS: dict[str, Callable[[], Any]] = {
     "an integer document id": lambda: {"q1": {2: 1}},
     "ids of several types": lambda: {"q1": {"a": 1, 2: 1}},
     "no id": lambda: {None: {"a": 1}},
-    "integer columns": lambda: pd.DataFrame({"query_id": [1], "doc_id": [2], "relevance": [1]}),
+    "integer columns": lambda: pd.DataFrame(
+        {"query_id": [1], "doc_id": [2], "relevance": [1]}
+    ),
     "a column of several types": lambda: pd.DataFrame(
         {"query_id": "q1", "doc_id": ["a", 2], "relevance": [1, 1]}
     ),
-    "a missing id": lambda: pd.DataFrame({"query_id": ["q1"], "doc_id": [NAN], "relevance": [1]}),
+    "a missing id": lambda: pd.DataFrame(
+        {"query_id": ["q1"], "doc_id": [NAN], "relevance": [1]}
+    ),
     "a missing string": lambda: pd.DataFrame(
         {"query_id": ["q1"], "doc_id": [None], "relevance": [1]}, dtype="str"
     ),
@@ -107,8 +117,12 @@ ODD_QRELS: dict[str, Callable[[], Any]] = {
     "iterations beside subtopics": lambda: frame(QRELS, "relevance").assign(
         iteration="1", subtopic_id="2"
     ),
-    "a missing iteration": lambda: frame({"q1": {"a": 1}}, "relevance").assign(iteration=None),
-    "a weight that is a string": lambda: frame({"q1": {"a": 1}}, "relevance").assign(weight="1"),
+    "a missing iteration": lambda: frame({"q1": {"a": 1}}, "relevance").assign(
+        iteration=None
+    ),
+    "a weight that is a string": lambda: frame({"q1": {"a": 1}}, "relevance").assign(
+        weight="1"
+    ),
     "a data set's id": lambda: "lexirecall/demo",
 }
 
@@ -119,13 +133,20 @@ ODD_RUNS: dict[str, Callable[[], Any]] = {
     "no row": lambda: [],
     "an empty table": lambda: frame({}, "score"),
     "an empty ranking": lambda: {"q2": {"a": 1.0}, "q1": {}, "q0": {}},
-    "an empty ranking of a query that is not judged": lambda: {"unjudged": {}, "q2": {"a": 1.0}},
+    "an empty ranking of a query that is not judged": lambda: {
+        "unjudged": {},
+        "q2": {"a": 1.0},
+    },
     "a document twice": lambda: pd.concat(
         [frame(RUN, "score"), frame({"q1": {"a": 9.0}}, "score")]
     ),
     "a tuple twice": lambda: [*tuples(RUN, "score"), ScoredDoc("q1", "a", 9.0)],
     "rows of a query in several places": lambda: [
-        *(ScoredDoc("q1", "a", 1.0), ScoredDoc("q2", "a", 1.0), ScoredDoc("q1", "b", 2.0))
+        *(
+            ScoredDoc("q1", "a", 1.0),
+            ScoredDoc("q2", "a", 1.0),
+            ScoredDoc("q1", "b", 2.0),
+        )
     ],
     "a score of NaN": lambda: {"q1": {"a": NAN, "b": 1.0}},
     "a score of NaN in a table": lambda: frame({"q1": {"a": NAN, "b": 1.0}}, "score"),
@@ -149,14 +170,23 @@ ODD_RUNS: dict[str, Callable[[], Any]] = {
     "integer ids": lambda: {1: {2: 1.0}},
     "an integer document id": lambda: {"q1": {2: 1.0}},
     "ids of several types": lambda: {"q1": {"a": 1.0, 2: 1.0}},
-    "an integer id of a query that is not judged": lambda: {"q1": {"a": 1.0}, 7: {"a": 1.0}},
-    "integer columns": lambda: pd.DataFrame({"query_id": [1], "doc_id": [2], "score": [1.0]}),
+    "an integer id of a query that is not judged": lambda: {
+        "q1": {"a": 1.0},
+        7: {"a": 1.0},
+    },
+    "integer columns": lambda: pd.DataFrame(
+        {"query_id": [1], "doc_id": [2], "score": [1.0]}
+    ),
     "a column of several types": lambda: pd.DataFrame(
         {"query_id": "q1", "doc_id": ["a", 2], "score": [2.0, 1.0]}
     ),
-    "a missing id": lambda: pd.DataFrame({"query_id": ["q1"], "doc_id": [NAN], "score": [1.0]}),
+    "a missing id": lambda: pd.DataFrame(
+        {"query_id": ["q1"], "doc_id": [NAN], "score": [1.0]}
+    ),
     "both names of a column": lambda: frame(RUN, "score").assign(qid="q2"),
-    "no column of scores": lambda: frame(RUN, "score").rename(columns={"score": "rank"}),
+    "no column of scores": lambda: frame(RUN, "score").rename(
+        columns={"score": "rank"}
+    ),
     "a negative zero": lambda: {"q1": {"a": 0.0, "b": -0.0}},
     "equal as 32-bit floats": lambda: {"q1": {"a": 1.0, "b": 1 + 1e-12, "c": 0.5}},
     "tuples of two kinds": lambda: [ScoredDoc("q1", "a", 1.0), Qrel("q1", "b", 1)],

@@ -30,7 +30,9 @@ HOSTILE = [
 """Names that would do harm in HTML, SVG, JavaScript, TeX or a format string."""
 
 
-def shuffled(qrels: dict[str, dict[str, int]], seed: int) -> dict[str, dict[str, float]]:
+def shuffled(
+    qrels: dict[str, dict[str, int]], seed: int
+) -> dict[str, dict[str, float]]:
     """A run that finds most of what is relevant, in random order."""
     dice = random.Random(seed)
     return {
@@ -43,7 +45,9 @@ def hostile_comparison() -> Comparison:
     """Runs, queries and documents with names that would do harm."""
     qrels = {query: {f"{query}{i}": 1 for i in range(3)} for query in HOSTILE}
     runs = {name: shuffled(qrels, seed) for seed, name in enumerate(HOSTILE)}
-    return irl.compare(qrels, runs, {HOSTILE[0]: "AP", "LR": "LR", "lexirecall": "lexirecall"})
+    return irl.compare(
+        qrels, runs, {HOSTILE[0]: "AP", "LR": "LR", "lexirecall": "lexirecall"}
+    )
 
 
 def page_of(result: Any, **options: Any) -> str:
@@ -75,10 +79,17 @@ def root(page: str) -> Any:
 def table(page: str, caption: str) -> pd.DataFrame:
     """A table of the page by the beginning of its caption, with all digits of its numbers; columns as the API calls them."""
     tables = [
-        (element, element.find("caption")) for element in root(page).xpath("//table[caption]")
+        (element, element.find("caption"))
+        for element in root(page).xpath("//table[caption]")
     ]
-    (found,) = (element for element, said in tables if said.text_content().startswith(caption))
-    heads = [head for head in found.iterfind("thead/tr/th") if head.get("data-column") is not None]
+    (found,) = (
+        element for element, said in tables if said.text_content().startswith(caption)
+    )
+    heads = [
+        head
+        for head in found.iterfind("thead/tr/th")
+        if head.get("data-column") is not None
+    ]
     places = [list(heads[0].getparent()).index(head) for head in heads]
     numeric = ["number" in (head.get("class") or "").split() for head in heads]
     rows = [
@@ -96,7 +107,9 @@ def table(page: str, caption: str) -> pd.DataFrame:
 def text_of(page: str, path: str) -> str:
     """The text of some elements, blanks joined."""
     return re.sub(
-        r"\s+", " ", " ".join(element.text_content() for element in root(page).iterfind(path))
+        r"\s+",
+        " ",
+        " ".join(element.text_content() for element in root(page).iterfind(path)),
     )
 
 
@@ -110,9 +123,13 @@ def same_numbers(shown: pd.DataFrame, expected: pd.DataFrame) -> None:
                 shown[name].to_numpy(), values.to_numpy(dtype=float, na_value=np.nan)
             )
         elif values.dtype.kind == "b":
-            assert shown[name].tolist() == ["yes" if value else "no" for value in values]
+            assert shown[name].tolist() == [
+                "yes" if value else "no" for value in values
+            ]
         else:
-            assert shown[name].tolist() == ["–" if pd.isna(value) else value for value in values]
+            assert shown[name].tolist() == [
+                "–" if pd.isna(value) else value for value in values
+            ]
 
 
 def browsed(page: str, place: int = 0) -> dict[str, Any]:

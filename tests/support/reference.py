@@ -27,7 +27,9 @@ CwlValues = tuple[float, float, float, float, float]
 def order(run: Mapping[str, float]) -> list[str]:
     """trec_eval's order: score as 32-bit float, descending; ties by id, descending (bytes of UTF-8)."""
     return sorted(
-        run, key=lambda doc: (ctypes.c_float(run[doc]).value, doc.encode("utf-8")), reverse=True
+        run,
+        key=lambda doc: (ctypes.c_float(run[doc]).value, doc.encode("utf-8")),
+        reverse=True,
     )
 
 
@@ -124,7 +126,9 @@ def tse(
 # -- lexicographic recall --------------------------------------------------------------------------
 
 
-def lexirecall_preference(positions_a: Sequence[int], positions_b: Sequence[int]) -> int:
+def lexirecall_preference(
+    positions_a: Sequence[int], positions_b: Sequence[int]
+) -> int:
     """1 if a beats b, -1 if b beats a, 0 for a tie, from the sorted ranks of the relevant retrieved.
 
     More retrieved wins; at equal r compare p_r, then p_(r-1), ...: at the first difference the smaller rank
@@ -132,7 +136,9 @@ def lexirecall_preference(positions_a: Sequence[int], positions_b: Sequence[int]
     """
     if len(positions_a) != len(positions_b):
         return 1 if len(positions_a) > len(positions_b) else -1
-    for rank_a, rank_b in zip(reversed(positions_a), reversed(positions_b), strict=True):
+    for rank_a, rank_b in zip(
+        reversed(positions_a), reversed(positions_b), strict=True
+    ):
         if rank_a != rank_b:
             return 1 if rank_a < rank_b else -1
     return 0
@@ -182,7 +188,9 @@ def lexirecall(
 # -- C/W/L variants of ERR -------------------------------------------------------------------------
 
 
-def continuation(kind: str, i: int, r: float, cutoff: int | None, phi: float, T: float) -> float:
+def continuation(
+    kind: str, i: int, r: float, cutoff: int | None, phi: float, T: float
+) -> float:
     """C(i), the probability of going on from rank i, where the gain is r."""
     if kind in ("ERR8", "ERR9"):
         assert cutoff is not None
@@ -324,7 +332,9 @@ def err(ranking: Sequence[str], grades: Grades, cutoff: int | None = None) -> fl
     gains = {doc: gain_of(grade, "exp", 4) for doc, grade in grades.items()}
     total = 0.0
     for i, doc in enumerate(cut(ranking, cutoff), start=1):
-        unsatisfied = math.prod(1 - gains.get(before, 0.0) for before in ranking[: i - 1])
+        unsatisfied = math.prod(
+            1 - gains.get(before, 0.0) for before in ranking[: i - 1]
+        )
         total += 1 / i * gains.get(doc, 0.0) * unsatisfied
     return total
 
@@ -352,7 +362,11 @@ def rbu(
     0 for a query without relevant documents.
     """
     retrieved = cut(ranking, cutoff)
-    aspects = [t for t, grades in judgments.items() if any(grade > 0 for grade in grades.values())]
+    aspects = [
+        t
+        for t, grades in judgments.items()
+        if any(grade > 0 for grade in grades.values())
+    ]
     if not aspects:
         return 0.0
     raw = {t: 1.0 if weights is None else weights[t] for t in aspects}
@@ -365,7 +379,9 @@ def rbu(
     for i, doc in enumerate(retrieved, start=1):
         novel = 0.0
         for t in aspects:
-            unsatisfied = math.prod(1 - r[t].get(before, 0.0) for before in retrieved[: i - 1])
+            unsatisfied = math.prod(
+                1 - r[t].get(before, 0.0) for before in retrieved[: i - 1]
+            )
             novel += w[t] * r[t].get(doc, 0.0) * unsatisfied
         terms.append(p**i * (novel - e))
     return math.fsum(terms) * ((1 - p) / p if normalize else 1)
@@ -388,7 +404,9 @@ def ndcg(ranking: Sequence[str], grades: Grades, cutoff: int | None = None) -> f
     return dcg / ideal if ideal > 0 else 0.0
 
 
-def ap(ranking: Sequence[str], grades: Grades, rel: float = 1, cutoff: int | None = None) -> float:
+def ap(
+    ranking: Sequence[str], grades: Grades, rel: float = 1, cutoff: int | None = None
+) -> float:
     """trec_eval's average precision: (1/m) sum_j j / p_j; with a cutoff, too, over all m relevant."""
     m = relevant(grades, rel)
     if m == 0:
@@ -397,7 +415,9 @@ def ap(ranking: Sequence[str], grades: Grades, rel: float = 1, cutoff: int | Non
     return float(sum(Fraction(j, rank) for j, rank in enumerate(found, start=1)) / m)
 
 
-def precision(ranking: Sequence[str], grades: Grades, cutoff: int, rel: float = 1) -> float:
+def precision(
+    ranking: Sequence[str], grades: Grades, cutoff: int, rel: float = 1
+) -> float:
     """P@k: relevant documents among the first k, over k (also if fewer were retrieved)."""
     return len(positions(ranking, grades, rel, cutoff)) / cutoff
 
@@ -426,7 +446,9 @@ def rbp(
     cutoff: int | None = None,
 ) -> float:
     """Rank-biased precision, binary: (1 - p) sum_j p^(p_j - 1), no gain beyond the end."""
-    return (1 - p) * math.fsum(p ** (rank - 1) for rank in positions(ranking, grades, rel, cutoff))
+    return (1 - p) * math.fsum(
+        p ** (rank - 1) for rank in positions(ranking, grades, rel, cutoff)
+    )
 
 
 STANDARD: dict[str, Callable[..., float]] = {
@@ -440,7 +462,11 @@ STANDARD: dict[str, Callable[..., float]] = {
 
 
 def score_base(
-    base: Base, ranking: Sequence[str], grades: Grades, threshold: int | float, cutoff: int | None
+    base: Base,
+    ranking: Sequence[str],
+    grades: Grades,
+    threshold: int | float,
+    cutoff: int | None,
 ) -> float:
     """`base` on one set of grades: a name such as 'nDCG', 'AP', 'RBP(p=0.9)', 'P(rel=3)', or a callable.
 
@@ -517,19 +543,25 @@ def tuple_weights(
             distances[values] = max(differences)
         else:
             raise ValueError(f"unknown distance {distance!r}")
-    numbers = {d: w for w, d in enumerate(sorted(set(distances.values()), reverse=True))}
+    numbers = {
+        d: w for w, d in enumerate(sorted(set(distances.values()), reverse=True))
+    }
     return {values: numbers[d] for values, d in distances.items()}
 
 
 def toma_weights(
-    labels: Labels, aspects: Aspects, distance: str = "euclidean", gate: str | None = None
+    labels: Labels,
+    aspects: Aspects,
+    distance: str = "euclidean",
+    gate: str | None = None,
 ) -> dict[str, int]:
     """The TOMA weight of every labelled document; a document whose tuple the gate leaves out has weight 0."""
     embedded = embeddings(aspects)
     weights = tuple_weights(aspects, distance, gate)
     return {
         doc: weights.get(
-            tuple(values[label_of(label, a, values)] for a, values in embedded.items()), 0
+            tuple(values[label_of(label, a, values)] for a, values in embedded.items()),
+            0,
         )
         for doc, label in labels.items()
     }

@@ -16,7 +16,9 @@ def studied(
 ) -> pd.DataFrame:
     """A study by its name, with options of ``Study`` and its own."""
     of_runs = {
-        key: options.pop(key) for key in ("rel", "allow_empty", "progress") if key in options
+        key: options.pop(key)
+        for key in ("rel", "allow_empty", "progress")
+        if key in options
     }
     table: pd.DataFrame = getattr(Study(measures, qrels, runs, **of_runs), name)(
         *arguments, **options
@@ -27,5 +29,6 @@ def studied(
 def values_of(label: str, qrels: Any, runs: Any) -> Any:
     """Values of a measure by query (rows) and run (columns)."""
     return np.stack(
-        [irl.evaluate(label, qrels, run)[label].to_numpy() for run in runs.values()], axis=1
+        [irl.evaluate(label, qrels, run)[label].to_numpy() for run in runs.values()],
+        axis=1,
     )

@@ -36,7 +36,9 @@ def words_of(inputs: Mapping[str, str]) -> list[str]:
         words += [f"--{name}={inputs[name]}" for name in names if inputs[name]]
     if inputs["measures"]:
         words += ["-m", *inputs["measures"].split()]
-    words += [f"--{name}={inputs[name]}" for name in ("margin", "ledger") if inputs[name]]
+    words += [
+        f"--{name}={inputs[name]}" for name in ("margin", "ledger") if inputs[name]
+    ]
     return words + shlex.split(inputs["options"])
 
 
@@ -49,15 +51,28 @@ def append(path: str | None, text: str) -> None:
 
 def main() -> int:
     """Run the command; return its exit code."""
-    names = ("qrels", "values", "baseline", "candidate", "measures", "margin", "ledger", "options")
-    inputs = {name: os.environ.get(f"GATE_{name.upper()}", "").strip() for name in names}
+    names = (
+        "qrels",
+        "values",
+        "baseline",
+        "candidate",
+        "measures",
+        "margin",
+        "ledger",
+        "options",
+    )
+    inputs = {
+        name: os.environ.get(f"GATE_{name.upper()}", "").strip() for name in names
+    }
     try:
         words = words_of(inputs)
     except ValueError as error:
         print(f"::error::gate: {error}")
         return 1
     command = [sys.executable, "-m", "ir_lexirecall", *words]
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, encoding="utf-8", check=False)
+    done = subprocess.run(
+        command, stdout=subprocess.PIPE, text=True, encoding="utf-8", check=False
+    )
     print(done.stdout)
     append(os.environ.get("GITHUB_STEP_SUMMARY"), f"{done.stdout}\n")
     outcome = OUTCOMES.get(done.returncode, "error")

@@ -118,9 +118,9 @@ def numbers(record: dict[str, Any]) -> dict[str, str]:
     macros |= {f"Depth{WORDS[depth]}": str(depth) for depth in DEPTHS}
     for (policy, depth, measure), some in cells.groupby(["policy", "depth", "measure"]):
         for outcome in ("decided", "lost"):
-            macros[f"Span{WORDS[policy]}{WORDS[depth]}{WORDS[outcome]}{WORDS[measure]}"] = span(
-                some[outcome]
-            )
+            macros[
+                f"Span{WORDS[policy]}{WORDS[depth]}{WORDS[outcome]}{WORDS[measure]}"
+            ] = span(some[outcome])
     for (policy, outcome), some in contrasts.groupby(["policy", "outcome"]):
         name = f"{WORDS[policy]}{WORDS[outcome]}"
         above, below = int((some["low"] > 0).sum()), int((some["high"] < 0).sum())
@@ -139,7 +139,9 @@ def numbers(record: dict[str, Any]) -> dict[str, str]:
                     of_set, measure, outcome, 0.9
                 )
     pooled = cells[cells["policy"] != "left out"]
-    turned = (pooled["turned"] * pooled["significant"]).sum() / pooled["significant"].sum()
+    turned = (pooled["turned"] * pooled["significant"]).sum() / pooled[
+        "significant"
+    ].sum()
     macros["TurnedShare"] = f"{100 * turned:.2f}\\%"
     return macros
 
@@ -174,7 +176,12 @@ def confirmation_numbers(record: dict[str, Any]) -> dict[str, str]:
     if not record["confirmed"]:
         untested = "The declared contrasts have not been tested yet."
         return macros | dict.fromkeys(
-            ["ConfirmedAbstract", "ConfirmedResults", "ConfirmedThreats", "ConfirmedConclusion"],
+            [
+                "ConfirmedAbstract",
+                "ConfirmedResults",
+                "ConfirmedThreats",
+                "ConfirmedConclusion",
+            ],
             untested,
         )
     return macros | {
@@ -215,9 +222,13 @@ def result_sentences(record: dict[str, Any], counts: dict[str, int]) -> list[str
         f"Table~\\ref{{tab:confirmed}} has the verdicts on {len(confirmed)} collections: "
         f"{count_sentence(counts)}."
     ]
-    teams = counted(found["teams"]["rows"] for found in confirmed.values() if "teams" in found)
+    teams = counted(
+        found["teams"]["rows"] for found in confirmed.values() if "teams" in found
+    )
     if any(teams.values()):
-        sentences.append(f"With teams in place of runs as groups, {count_sentence(teams)}.")
+        sentences.append(
+            f"With teams in place of runs as groups, {count_sentence(teams)}."
+        )
     kept = [
         found["cells"][f"pool {DEPTHS[0]} lexirecall"]["decided"]
         for found in confirmed.values()
@@ -228,14 +239,21 @@ def result_sentences(record: dict[str, Any], counts: dict[str, int]) -> list[str
             f"From a pool of depth {DEPTHS[0]}, LR keeps ${min(kept):.2f}$ to ${max(kept):.2f}$ of "
             "its decisions."
         )
-    for contrast, words in ((CONFIRMED[0], "a pool of depth"), (CONFIRMED[4], "random, depth")):
-        values = [estimate.value for _, estimate in row_estimates(record, contrast).values()]
+    for contrast, words in (
+        (CONFIRMED[0], "a pool of depth"),
+        (CONFIRMED[4], "random, depth"),
+    ):
+        values = [
+            estimate.value for _, estimate in row_estimates(record, contrast).values()
+        ]
         if len(values) > 2:
             sentences.append(
                 f"Over collections, LR minus AP ({words} {contrast.depth}) is "
                 f"{signed(over_collections(values))}, by Student's $t$ on the collections' estimates."
             )
-    by_runs = pd.DataFrame(record.get("by_runs", []), columns=["collection", "runs", "difference"])
+    by_runs = pd.DataFrame(
+        record.get("by_runs", []), columns=["collection", "runs", "difference"]
+    )
     for name, some in by_runs.groupby("collection"):
         few, many = some.loc[some["runs"].idxmin()], some.loc[some["runs"].idxmax()]
         sentences.append(
@@ -250,7 +268,9 @@ def threat_sentences(record: dict[str, Any]) -> list[str]:
     """Return what weakens the confirmation: withdrawn contrasts, and few missing labels."""
     confirmed = record["confirmed"]
     withdrawn = sum(
-        is_withdrawn(row, found) for found in confirmed.values() for row in found["rows"]
+        is_withdrawn(row, found)
+        for found in confirmed.values()
+        for row in found["rows"]
     )
     mild = [
         name_of(name)
@@ -299,7 +319,9 @@ def replicated_sentence(record: dict[str, Any]) -> str:
         return "No declared contrast holds on more than one collection."
     if len(replicated) == 1:
         return f"Only contrast {replicated[0]} holds on more than one collection."
-    return f"Only the contrasts {', '.join(replicated)} hold on more than one collection."
+    return (
+        f"Only the contrasts {', '.join(replicated)} hold on more than one collection."
+    )
 
 
 def len_of(found: dict[str, Any], noun: str) -> int:
@@ -321,7 +343,9 @@ def estimates_of(record: dict[str, Any], contrast: Declared, sign: int = 1) -> s
     )
 
 
-def row_estimates(record: dict[str, Any], contrast: Declared) -> dict[str, tuple[str, Estimate]]:
+def row_estimates(
+    record: dict[str, Any], contrast: Declared
+) -> dict[str, tuple[str, Estimate]]:
     """Return the verdict and the estimate of a contrast on each collection that tested it."""
     number = CONFIRMED.index(contrast)
     rows = {name: found["rows"][number] for name, found in record["confirmed"].items()}
@@ -353,14 +377,19 @@ def tables(record: dict[str, Any]) -> str:
         for measure in MEASURES:
             values = [f"{value:.2f}" for value in pool[outcome, measure]]
             columns.append(
-                Column(f"{'LR' if measure == 'lexirecall' else measure} {text}", values, True)
+                Column(
+                    f"{'LR' if measure == 'lexirecall' else measure} {text}",
+                    values,
+                    True,
+                )
             )
     title = "Labels missing as a pool of this depth of all runs lacks them: shares of conclusions lost, and of decisions kept."
     parts = [
         Shown(columns, title)
         .latex("tab:pool")
         .replace(
-            "\\begin{tabular}", "\\scriptsize\\setlength{\\tabcolsep}{2.5pt}\n\\begin{tabular}"
+            "\\begin{tabular}",
+            "\\scriptsize\\setlength{\\tabcolsep}{2.5pt}\n\\begin{tabular}",
         )
     ]
     decided = contrasts[contrasts["outcome"] == "decided"]
@@ -370,7 +399,9 @@ def tables(record: dict[str, Any]) -> str:
             for row in decided.itertuples(index=False)
         ]
     )
-    wide = decided.pivot(index=["set", "policy"], columns="depth", values="text").fillna("")
+    wide = decided.pivot(
+        index=["set", "policy"], columns="depth", values="text"
+    ).fillna("")
     wide = wide.loc[[(name, policy) for name in SETS for policy in POLICIES]]
     columns = [
         Column("labels", [name for name, _ in wide.index]),
@@ -381,7 +412,10 @@ def tables(record: dict[str, Any]) -> str:
     parts.append(
         Shown(columns, title)
         .latex("tab:contrasts")
-        .replace("\\begin{tabular}", "\\scriptsize\\setlength{\\tabcolsep}{4pt}\n\\begin{tabular}")
+        .replace(
+            "\\begin{tabular}",
+            "\\scriptsize\\setlength{\\tabcolsep}{4pt}\n\\begin{tabular}",
+        )
     )
     parts += confirmation_tables(record)
     return "\n\n".join(parts) + "\n"
@@ -394,11 +428,14 @@ def confirmation_tables(record: dict[str, Any]) -> list[str]:
     columns = [
         Column("", order, True),
         Column(
-            "contrast, direction, and smallest effect that would matter", list(map(str, CONFIRMED))
+            "contrast, direction, and smallest effect that would matter",
+            list(map(str, CONFIRMED)),
         ),
     ]
     notes = ["Relevance is grade 1 or more."]
-    parts = [small_table(Shown(columns, "The declared contrasts.", notes), "tab:declared")]
+    parts = [
+        small_table(Shown(columns, "The declared contrasts.", notes), "tab:declared")
+    ]
     if confirmed:
         parts.append(wide_table(verdict_table(confirmed, order), "tab:confirmed"))
     if record.get("by_runs"):
@@ -420,7 +457,9 @@ def second_table(second: dict[str, Any]) -> Shown:
             Column("verdict", [row["verdict"] for row in rows]),
             Column("", estimates, True),
         ]
-    return Shown(columns, "The second declaration, for collections that are still held back.")
+    return Shown(
+        columns, "The second declaration, for collections that are still held back."
+    )
 
 
 def verdict_table(confirmed: dict[str, Any], order: list[str]) -> Shown:
@@ -433,7 +472,9 @@ def verdict_table(confirmed: dict[str, Any], order: list[str]) -> Shown:
             Column("missing", [missing_of(row, found) for row in found["rows"]], True),
         ]
         if "teams" in found:
-            columns.append(Column("teams", [verdict_of(row) for row in found["teams"]["rows"]]))
+            columns.append(
+                Column("teams", [verdict_of(row) for row in found["teams"]["rows"]])
+            )
     title = (
         "Verdicts on the declared contrasts, with simultaneous intervals for a collection, the share "
         "of labels missing, and the verdicts with teams as groups."
@@ -506,14 +547,20 @@ def main(arguments: list[str] | None = None) -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument(
-        "--out", type=Path, default=HERE, help="folder to write to (default: beside the script)"
+        "--out",
+        type=Path,
+        default=HERE,
+        help="folder to write to (default: beside the script)",
     )
-    parser.add_argument("--no-figure", action="store_true", help="write numbers and tables alone")
+    parser.add_argument(
+        "--no-figure", action="store_true", help="write numbers and tables alone"
+    )
     options = parser.parse_args(arguments)
     record = json.loads(RECORDED.read_text(encoding="utf-8"))
     options.out.mkdir(parents=True, exist_ok=True)
     lines = [
-        f"\\newcommand{{\\{name}}}{{{value}}}" for name, value in sorted(numbers(record).items())
+        f"\\newcommand{{\\{name}}}{{{value}}}"
+        for name, value in sorted(numbers(record).items())
     ]
     (options.out / "numbers.tex").write_text("\n".join(lines) + "\n", encoding="utf-8")
     (options.out / "tables.tex").write_text(tables(record), encoding="utf-8")

@@ -19,7 +19,12 @@ from ir_lexirecall.io.files import written_whole
 from ir_lexirecall.io.readers import read_run
 
 FOLDER = Path(__file__).parent
-GRADES = {0: "not relevant", 1: "touches the subtopic", 2: "answers it in part", 3: "answers it"}
+GRADES = {
+    0: "not relevant",
+    1: "touches the subtopic",
+    2: "answers it in part",
+    3: "answers it",
+}
 RUNS = ("bm25", "bm25_rerank", "ql", "tfidf", "overlap")
 
 
@@ -116,9 +121,13 @@ def write(folder: str | os.PathLike[str]) -> list[str]:
         ValueError: a file of that name is there already.
     """
     target = Path(folder)
-    rows = qrels()[["query_id", "subtopic_id", "doc_id", "relevance"]].itertuples(index=False)
+    rows = qrels()[["query_id", "subtopic_id", "doc_id", "relevance"]].itertuples(
+        index=False
+    )
     content = {
-        "qrels.txt": "".join(f"{q} {subtopic} {doc} {grade}\n" for q, subtopic, doc, grade in rows)
+        "qrels.txt": "".join(
+            f"{q} {subtopic} {doc} {grade}\n" for q, subtopic, doc, grade in rows
+        )
     }
     files = [
         *(FOLDER / name for name in ("qrels.tsv", "queries.tsv", "docs.tsv")),
@@ -128,7 +137,9 @@ def write(folder: str | os.PathLike[str]) -> list[str]:
     if there := [name for name in content if (target / name).exists()]:
         raise ValueError(f"{target / there[0]} is there already; name another folder")
     target.mkdir(parents=True, exist_ok=True)
-    with ExitStack() as stack:  # all that was written replaces nothing before everything is there
+    with (
+        ExitStack() as stack
+    ):  # all that was written replaces nothing before everything is there
         for name, text in content.items():
             stack.enter_context(written_whole(target / name)).write_text(
                 text, encoding="utf-8", newline="\n"

@@ -47,7 +47,9 @@ def eleven_points(measure: Any, run: AlignedRun) -> Floats:
     """Return the expected ElevenPt, the mean of eleven interpolated precisions."""
     groups, m = relevant_groups(run, measure["rel"]), run.judgments.m(measure["rel"])
     total = np.zeros(len(m))
-    precision_from: dict[tuple[int, ...], Floats] = {}  # a level on, computed once for each
+    precision_from: dict[
+        tuple[int, ...], Floats
+    ] = {}  # a level on, computed once for each
     for tenth in range(11):
         c = recall_point(tenth / 10, m, measure["version"])
         levels = tuple(np.maximum(c, 1).tolist())
@@ -70,7 +72,9 @@ def best_precision(groups: Groups, c: Any) -> Floats:
             groups.level_before[members].tolist(),
             strict=True,
         )
-        value[q] = _mean_of_best([_Group(*of_group) for of_group in ranked], float(c[q]))
+        value[q] = _mean_of_best(
+            [_Group(*of_group) for of_group in ranked], float(c[q])
+        )
     return value
 
 
@@ -116,7 +120,9 @@ def _mean_of_best(groups: Sequence[_Group], c: float) -> float:
     the next smaller value t'. P(best <= t) is a product over groups.
     """
     counted = [group for group in groups if group.last_level >= c]
-    floor = max([0.0, *(group.last_precision for group in counted)])  # the best one is at least it
+    floor = max(
+        [0.0, *(group.last_precision for group in counted)]
+    )  # the best one is at least it
     open_groups = [group for group in counted if group.depends_on_order]
     candidates = [np.array([floor])]
     for group in open_groups:
@@ -136,7 +142,9 @@ def _mean_of_best(groups: Sequence[_Group], c: float) -> float:
 def _probability_below(thresholds: Floats, group: _Group, c: float) -> Floats:
     """Return the probability that the best precision of a group is at most each threshold."""
     blocks = row_blocks(len(thresholds), group.n_relevant + 1, _ROOM)
-    return np.concatenate([_chains_below(thresholds[block], group, c) for block in blocks])
+    return np.concatenate(
+        [_chains_below(thresholds[block], group, c) for block in blocks]
+    )
 
 
 def _chains_below(thresholds: Floats, group: _Group, c: float) -> Floats:

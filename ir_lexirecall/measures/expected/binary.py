@@ -8,7 +8,13 @@ import numpy as np
 from ir_measures.measures.base import Measure
 
 from ir_lexirecall._util.arrays import Floats, Ints, per_query_sum, ranges, ratio
-from ir_lexirecall.measures.expected.groups import NO_CUTOFF, Groups, Step, groups_of, steps
+from ir_lexirecall.measures.expected.groups import (
+    NO_CUTOFF,
+    Groups,
+    Step,
+    groups_of,
+    steps,
+)
 from ir_lexirecall.measures.trec_eval import INFAP_EPSILON, cutoff_of, ranking_of
 
 if TYPE_CHECKING:
@@ -115,13 +121,17 @@ def unjudged(measure: Measure, run: AlignedRun) -> Floats:
 def success(measure: Measure, run: AlignedRun) -> Floats:
     """Return the probability that a relevant document stands above the cutoff."""
     groups = relevant_groups(ranking_of(measure, run), measure["rel"])
-    return groups.level_sum(lambda segment, rank, level: 1.0 * (level == 1), cutoff_of(measure))
+    return groups.level_sum(
+        lambda segment, rank, level: 1.0 * (level == 1), cutoff_of(measure)
+    )
 
 
 def reciprocal_rank(measure: Measure, run: AlignedRun) -> Floats:
     """Return the expected reciprocal rank of the first relevant document, E[1 / p_1]."""
     groups = relevant_groups(ranking_of(measure, run), measure["rel"])
-    return groups.level_sum(lambda segment, rank, level: (level == 1) / rank, cutoff_of(measure))
+    return groups.level_sum(
+        lambda segment, rank, level: (level == 1) / rank, cutoff_of(measure)
+    )
 
 
 def average_precision(measure: Measure, run: AlignedRun) -> Floats:
@@ -155,7 +165,9 @@ def bpref(measure: Measure, run: AlignedRun) -> Floats:
     query = groups.segment_of_group[case]
     above_group = groups.before(n_other)
     above = ranges(above_group, above_group + n_cases)
-    loss = ratio(np.minimum(above, m[query]), np.minimum(n_not_relevant[query], m[query]))
+    loss = ratio(
+        np.minimum(above, m[query]), np.minimum(n_not_relevant[query], m[query])
+    )
     total = per_query_sum(query, probability[case] * (1 - loss), len(m))
     return ratio(total, m)
 
@@ -188,7 +200,9 @@ def inferred_ap(measure: Measure, run: AlignedRun) -> Floats:
         group = with_relevant[step.group]
         value = counts.expected_precision(step, group)
         probability_relevant = counts.n_relevant[group] / groups.size_of_group[group]
-        total += per_query_sum(groups.segment_of_group[group], probability_relevant * value, len(m))
+        total += per_query_sum(
+            groups.segment_of_group[group], probability_relevant * value, len(m)
+        )
     return ratio(total, m)
 
 
@@ -222,7 +236,11 @@ class _InferredCounts:
         n_unjudged_pooled = self.groups.count[group] - n_judged
         share_pooled = n_unjudged_pooled / np.maximum(size - n_judged, 1)
         unjudged_above = step.position - above
-        pooled = self.pooled_before[group, None] + above + unjudged_above * share_pooled[:, None]
+        pooled = (
+            self.pooled_before[group, None]
+            + above
+            + unjudged_above * share_pooled[:, None]
+        )
 
         inferred = (relevant + INFAP_EPSILON) / (judged + 2 * INFAP_EPSILON)
         mean = (step.probability * pooled * inferred).sum(axis=1)

@@ -40,12 +40,16 @@ class _Chain:
 
     everything: int
     by_subtopic: bool
-    state: dict[int, tuple[float, float]] = field(default_factory=lambda: {0: (1.0, 0.0)})
+    state: dict[int, tuple[float, float]] = field(
+        default_factory=lambda: {0: (1.0, 0.0)}
+    )
     covered_at: float = 0.0
     worth: float = 0.0
     n_steps: int = 0
 
-    def go_down(self, number_of: Counter[int], first: int, size: int, last: int) -> None:
+    def go_down(
+        self, number_of: Counter[int], first: int, size: int, last: int
+    ) -> None:
         """Go down the ranks of a group to a last rank.
 
         Args:
@@ -70,7 +74,10 @@ class _Chain:
                     nothing_new -= share
                     gained = self._worth_of(subtopics, covered) * probability
                     self._add(
-                        covered | subtopics, share * probability, share * (worth + gained), rank
+                        covered | subtopics,
+                        share * probability,
+                        share * (worth + gained),
+                        rank,
                     )
             if nothing_new > _ROUNDING:
                 self._add(covered, nothing_new * probability, nothing_new * worth, rank)
@@ -109,7 +116,9 @@ def coverage_of(measure: Any, run: AlignedRun) -> Floats:
         for g in np.flatnonzero(groups.segment_of_group == q).tolist():
             start, count = int(groups.start[g]), int(groups.count[g])
             docs = run.doc[start : start + count].tolist()
-            number_of = Counter(subtopics_of[doc] for doc in docs if doc in subtopics_of)
+            number_of = Counter(
+                subtopics_of[doc] for doc in docs if doc in subtopics_of
+            )
             first, size = int(groups.first_of_group[g]), int(groups.size_of_group[g])
             chain.go_down(number_of, first, size, int(last[q]))
         value[q] = _result(measure.NAME, chain, int(last[q]))

@@ -59,7 +59,9 @@ _STANDARD: dict[str, Expected] = {
     "INSQ": graded.insq,
     "BPM": stopping.bpm,
     **dict.fromkeys(("NERR8", "NERR9", "NERR10", "NERR11"), ratios.nerr),
-    **dict.fromkeys(("SetP", "SetR", "SetAP", "SetF", "NumRet", "NumRel", "NumQ"), values),
+    **dict.fromkeys(
+        ("SetP", "SetR", "SetAP", "SetF", "NumRet", "NumRel", "NumQ"), values
+    ),
 }
 """Measures of ir_measures by name; those of sets do not depend on the order."""
 
@@ -104,7 +106,9 @@ _OF_LIBRARY: dict[type[Measure], Expected] = {
 }
 
 
-def expected_values(measure: IRMeasure, run: AlignedRun, threshold: float | None = None) -> Floats:
+def expected_values(
+    measure: IRMeasure, run: AlignedRun, threshold: float | None = None
+) -> Floats:
     """Return the mean of a measure over all orders of tied documents, shape `(Q,)`.
 
     It is NaN where neither a formula nor few orders make it exact: for INST, MM, WHAM, a measure of
@@ -124,7 +128,11 @@ def expected_values(measure: IRMeasure, run: AlignedRun, threshold: float | None
     """
     if run.ties is None:
         return values(measure, run, threshold)
-    if threshold is not None and "rel" in measure.SUPPORTED_PARAMS and "rel" not in measure.params:
+    if (
+        threshold is not None
+        and "rel" in measure.SUPPORTED_PARAMS
+        and "rel" not in measure.params
+    ):
         measure = measure(rel=threshold)
     by_formula = _by_formula(measure, run)
     if by_formula is not None and not np.isnan(by_formula).any():

@@ -82,7 +82,11 @@ def rbp(measure: Measure, run: AlignedRun) -> Floats:
 
     With `rel` and without a cutoff, it is that of cwl_eval: p^(i - 1) over the sum of these.
     """
-    p, rel, k = number(measure, "p", high=1), optional(measure, "rel"), cutoff_of(measure)
+    p, rel, k = (
+        number(measure, "p", high=1),
+        optional(measure, "rel"),
+        cutoff_of(measure),
+    )
     if rel is None:
         gain = np.maximum(run.grade, 0)
     else:
@@ -154,7 +158,9 @@ def gains_on_scale(measure: Any, run: AlignedRun) -> Floats:
 # -- users who stop when they are satisfied -------------------------------------------------------
 
 
-def expected_cascade(groups: Groups, r: Floats, deepest: float, unjudged: float = 0.0) -> Spread:
+def expected_cascade(
+    groups: Groups, r: Floats, deepest: float, unjudged: float = 0.0
+) -> Spread:
     """Return gains that leave over, rank by rank, as much satisfaction as the groups on average.
 
     With S(j) = expected product of 1 - r over the first j documents of a group, the gain at its
@@ -196,7 +202,10 @@ def _gains_of_tied(
     factors = [
         _factors(r[start : start + count], n, unjudged)
         for start, count, n in zip(
-            groups.start[tied].tolist(), groups.count[tied].tolist(), size.tolist(), strict=True
+            groups.start[tied].tolist(),
+            groups.count[tied].tolist(),
+            size.tolist(),
+            strict=True,
         )
     ]
     n_factors = np.array([len(of_group) for of_group in factors], dtype=np.int64)
@@ -213,7 +222,9 @@ def _gains_of_tied(
         left = (step.probability * products).sum(axis=1)
         if step.position:
             before = left_before[step.group]
-            share_left = np.divide(left, before, out=np.ones(len(left)), where=before > 0)
+            share_left = np.divide(
+                left, before, out=np.ones(len(left)), where=before > 0
+            )
             yield tied[step.group], step.position - 1, 1 - share_left
         left_before[step.group] = left
 
@@ -234,8 +245,12 @@ def symmetric_means(factors: Floats) -> Floats:
     mean = np.zeros(len(factors) + 1)
     mean[0] = 1.0
     for n, factor in enumerate(factors.tolist(), start=1):
-        share_with = np.arange(1, n + 1) / n  # of the choices of s among n that have the n-th one
-        mean[1 : n + 1] = share_with * factor * mean[:n] + (1 - share_with) * mean[1 : n + 1]
+        share_with = (
+            np.arange(1, n + 1) / n
+        )  # of the choices of s among n that have the n-th one
+        mean[1 : n + 1] = (
+            share_with * factor * mean[:n] + (1 - share_with) * mean[1 : n + 1]
+        )
     return mean
 
 

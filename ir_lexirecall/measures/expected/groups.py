@@ -124,7 +124,9 @@ class Groups:
 
     def only(self, keep: Bools) -> Groups:
         """Return some of the documents, in the same groups of the ranking."""
-        return Groups(self.segment[keep], self.first[keep], self.size[keep], self.n_segments)
+        return Groups(
+            self.segment[keep], self.first[keep], self.size[keep], self.n_segments
+        )
 
     def spread(self, gain: Floats) -> Spread:
         """Return the mean gain at every rank of the groups."""
@@ -170,10 +172,14 @@ class Step(NamedTuple):
 
     position: int
     group: Ints
-    probability: Floats  # that s = 0, 1, ... of the others stand above: a row for each group
+    probability: (
+        Floats  # that s = 0, 1, ... of the others stand above: a row for each group
+    )
 
 
-def steps(first: Ints, size: Ints, others: Ints, cutoff: int = NO_CUTOFF) -> Iterator[Step]:
+def steps(
+    first: Ints, size: Ints, others: Ints, cutoff: int = NO_CUTOFF
+) -> Iterator[Step]:
     """Yield the distribution of the others above each position of each group.
 
     Args:
@@ -195,7 +201,9 @@ def steps(first: Ints, size: Ints, others: Ints, cutoff: int = NO_CUTOFF) -> Ite
             yield from _steps_of(group, length[group], size[group] - 1, others[group])
 
 
-def _steps_of(group: Ints, length: Ints, remaining: Ints, others: Ints) -> Iterator[Step]:
+def _steps_of(
+    group: Ints, length: Ints, remaining: Ints, others: Ints
+) -> Iterator[Step]:
     """Yield the steps of groups that are sorted by length, longest first.
 
     One rank further down, one of the documents that are left was drawn: an s-th counted one with
@@ -244,7 +252,11 @@ def groups_by_aspect(
         keep &= first[document] <= cutoff
     row, document = row[keep], document[keep]
 
-    by_aspect = np.argsort(aspects.aspect[row], kind="stable")  # within one, ranks rise already
+    by_aspect = np.argsort(
+        aspects.aspect[row], kind="stable"
+    )  # within one, ranks rise already
     row, document = row[by_aspect], document[by_aspect]
-    groups = Groups(aspects.aspect[row], first[document], size[document], len(aspects.query))
+    groups = Groups(
+        aspects.aspect[row], first[document], size[document], len(aspects.query)
+    )
     return groups, aspects.grade[row]

@@ -74,7 +74,9 @@ class _Ranking:
         total, level, rank = 0.0, 0, 0
         for g in range(len(self.first)):
             first = int(self.first[g])
-            ranks_between = np.arange(rank + 1, first)  # of documents that are not relevant
+            ranks_between = np.arange(
+                rank + 1, first
+            )  # of documents that are not relevant
             b = np.array([np.exp(np.log1p(-level / ranks_between).sum())])
             moments = affine.applied(moments[None, :], b - 1, b)[0]
             part, moments = self._through_group(g, level, moments, affine)
@@ -127,12 +129,16 @@ class _Ranking:
             ends = np.flatnonzero((is_last > 0) & (probability_relevant > 0))
             r = level + n_so_far[ends] + 1
             mean_inverse = affine.inverse(if_relevant[ends], rank - 1)
-            total += float((is_last[ends] * r * (if_relevant[ends, 0] + mean_inverse)).sum())
+            total += float(
+                (is_last[ends] * r * (if_relevant[ends, 0] + mean_inverse)).sum()
+            )
 
             share = (level + n_so_far) / rank  # i/p, if the document is not relevant
             share_if_relevant = (level + n_so_far + 1) / rank
             same_number = affine.applied(if_not, -share, 1 - share)
-            one_more = affine.applied(if_relevant, 1 - share_if_relevant, share_if_relevant)
+            one_more = affine.applied(
+                if_relevant, 1 - share_if_relevant, share_if_relevant
+            )
             state = np.zeros(state.shape)
             state[n_so_far] = same_number
             has_left = n_left > 0
@@ -153,11 +159,16 @@ class _Ranking:
         if self.n_counted[g] == self.size[g]:  # most often: then nothing must be left
             probability = 1.0 * (n_relevant == 0)
         else:
-            n_left, n_drawn = int(self.size[g]) - position, int(self.n_counted[g]) - position
+            n_left, n_drawn = (
+                int(self.size[g]) - position,
+                int(self.n_counted[g]) - position,
+            )
             probability = no_hit(n_left, n_relevant, n_drawn)
         for h in later:
             n_relevant_later = self.n_relevant[h : h + 1]
-            none_later = no_hit(int(self.size[h]), n_relevant_later, int(self.n_counted[h]))
+            none_later = no_hit(
+                int(self.size[h]), n_relevant_later, int(self.n_counted[h])
+            )
             probability = probability * none_later
         return probability
 
@@ -193,7 +204,9 @@ class _Affine:
     def __init__(self, order: int) -> None:
         self.exponent = np.arange(order + 1)
         self.difference = self.exponent[:, None] - self.exponent
-        self.binomial = special.comb(self.exponent[:, None], self.exponent)  # 0 above the diagonal
+        self.binomial = special.comb(
+            self.exponent[:, None], self.exponent
+        )  # 0 above the diagonal
 
     def applied(self, moments: Floats, a: Floats, b: Floats) -> Floats:
         """Return the moments after each row's a + b u."""

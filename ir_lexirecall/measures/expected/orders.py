@@ -21,7 +21,9 @@ MOST_ORDERS = 4096  # of the tied documents of one query that are tried
 _MOST_OF_PROVIDERS = 120  # where every order takes a call of another program
 
 
-def mean_over_orders(measure: Measure, run: AlignedRun, threshold: float | None) -> Floats:
+def mean_over_orders(
+    measure: Measure, run: AlignedRun, threshold: float | None
+) -> Floats:
     """Return the mean of any measure over all orders; NaN for queries with too many orders.
 
     Documents with the same judgments are alike, so that only orders that differ are tried.
@@ -72,9 +74,13 @@ class _Group:
 
     def orders(self) -> Iterator[tuple[int, ...]]:
         """Yield the ranks of the documents, kind by kind, of every order."""
-        return self._orders(tuple(range(self.first, self.first + self.size)), self.alike)
+        return self._orders(
+            tuple(range(self.first, self.first + self.size)), self.alike
+        )
 
-    def _orders(self, free: tuple[int, ...], alike: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+    def _orders(
+        self, free: tuple[int, ...], alike: tuple[int, ...]
+    ) -> Iterator[tuple[int, ...]]:
         """Yield the ranks of documents of some kinds that can have the free ranks."""
         if not alike:
             yield ()
@@ -126,7 +132,9 @@ def _tied_queries(run: AlignedRun) -> Iterator[_Query]:
         for members in np.split(np.arange(start, end), _changes(first[start:end])):
             _, alike = np.unique(kind[members], return_counts=True)
             top = members[0]
-            groups.append(_Group(int(first[top]), int(size[top]), tuple(alike.tolist())))
+            groups.append(
+                _Group(int(first[top]), int(size[top]), tuple(alike.tolist()))
+            )
         yield _Query(int(query[start]), row[start:end], groups)
 
 

@@ -124,7 +124,9 @@ def recall_error(measure: Measure, run: AlignedRun) -> Floats:
         return rank - (n_not_relevant[segment] + level)
 
     sum_if_all_missing = m * n_not_relevant
-    rank_sum = groups.level_sum(closer_than_missing, k) + sum_if_all_missing + m * (m + 1) / 2
+    rank_sum = (
+        groups.level_sum(closer_than_missing, k) + sum_if_all_missing + m * (m + 1) / 2
+    )
     if n is None:
         rank_sum[~_are_all_found(groups, m, k)] = inf
     best_mean = np.where(m > 0, (m + 1) / 2, 0.0)
@@ -185,7 +187,9 @@ def recall_loss(measure: Any, run: AlignedRun) -> Floats:
     _, n = measure.positions(run)
     m = run.judgments.m(measure["rel"])
     n_not_relevant = (n - m).astype(np.float64)
-    value: Floats = measure.score(run) + ratio(_rise_of_rank_sum(measure, run), m * n_not_relevant)
+    value: Floats = measure.score(run) + ratio(
+        _rise_of_rank_sum(measure, run), m * n_not_relevant
+    )
     return value
 
 
@@ -208,7 +212,9 @@ def _expected_rank(measure: Any, run: AlignedRun, level: Floats) -> Floats:
 
 def last_relevant(measure: Any, run: AlignedRun) -> Floats:
     """Return the expected rank of the last relevant document, E[p_m]."""
-    return _expected_rank(measure, run, run.judgments.m(measure["rel"]).astype(np.float64))
+    return _expected_rank(
+        measure, run, run.judgments.m(measure["rel"]).astype(np.float64)
+    )
 
 
 def work_saved(measure: Any, run: AlignedRun) -> Floats:

@@ -36,7 +36,10 @@ def bpm(measure: Measure, run: AlignedRun) -> Floats:
             start, count = int(groups.start[g]), int(groups.count[g])
             gains = gain[start : start + count]
             if user.goes_on:
-                first, size = int(groups.first_of_group[g]), int(groups.size_of_group[g])
+                first, size = (
+                    int(groups.first_of_group[g]),
+                    int(groups.size_of_group[g]),
+                )
                 user.read(gains[gains > 0], first, size)
         value[q] = user.expected_value()
     return value
@@ -84,12 +87,18 @@ class _User:
         A user stops at rank p with the gain G if a document of gain g stands there, those above
         have gained less than wanted, and those with it at least that. It counts as G / p.
         """
-        shares_of_others = without_each(gains, self.wanted - self.gained, self.end - first)
-        gain_at_stop = np.zeros(len(gains))  # its mean over users, by documents of the group above
+        shares_of_others = without_each(
+            gains, self.wanted - self.gained, self.end - first
+        )
+        gain_at_stop = np.zeros(
+            len(gains)
+        )  # its mean over users, by documents of the group above
         for gain, shares in shares_of_others.items():
             share_of_docs = int((gains == gain).sum()) / size
             for n_above, sums in enumerate(shares):
-                gain_at_stop[n_above] += share_of_docs * self._gain_if_enough(gain, sums)
+                gain_at_stop[n_above] += share_of_docs * self._gain_if_enough(
+                    gain, sums
+                )
         for step in _steps_of_group(first, size, len(gains) - 1, self.end):
             probability = step.probability[0]
             mean = float((probability * gain_at_stop[: len(probability)]).sum())
@@ -117,7 +126,9 @@ class _User:
         """Add the users at the last rank, by how many documents with a gain they have read."""
         for probability_of_number, sums in zip(probability, shares, strict=False):
             for total, share in sums.items():
-                self.mean_gain += probability_of_number * share * (self.gained + total) / self.end
+                self.mean_gain += (
+                    probability_of_number * share * (self.gained + total) / self.end
+                )
 
 
 def _steps_of_group(first: int, size: int, others: int, cutoff: int) -> Iterator[Step]:

@@ -10,7 +10,13 @@ import ir_measures
 import numpy as np
 from ir_measures.measures.base import Measure
 
-from ir_lexirecall._util.arrays import Floats, Ints, per_query_sum, product_before, ratio
+from ir_lexirecall._util.arrays import (
+    Floats,
+    Ints,
+    per_query_sum,
+    product_before,
+    ratio,
+)
 from ir_lexirecall.measures import discounts
 from ir_lexirecall.measures.diversity import ANY_GAIN, CT, DiversityMeasure, top_grades
 from ir_lexirecall.measures.expected.binary import average_precision_sum, expected_count
@@ -43,7 +49,9 @@ def relevant_of_pairs(run: AlignedRun, rel: float) -> tuple[Ints, Ints]:
     aspects = run.judgments.aspects
     relevant_pairs = aspects.aspect[aspects.grade >= rel]
     n_relevant = np.bincount(relevant_pairs, minlength=len(aspects.query))
-    n_subtopics = np.bincount(aspects.query[n_relevant > 0], minlength=len(run.judgments))
+    n_subtopics = np.bincount(
+        aspects.query[n_relevant > 0], minlength=len(run.judgments)
+    )
     return n_relevant, n_subtopics
 
 
@@ -84,7 +92,9 @@ def of_ndeval(measure: Measure, run: AlignedRun) -> Floats:
 # -- gains that shrink with earlier ones on a subtopic --------------------------------------------
 
 
-def gains_by_aspect(measure: DiversityMeasure, run: AlignedRun) -> tuple[Groups, Floats, Floats]:
+def gains_by_aspect(
+    measure: DiversityMeasure, run: AlignedRun
+) -> tuple[Groups, Floats, Floats]:
     """Return the documents with a gain for each subtopic, their grades and their gains."""
     groups, grade = groups_by_aspect(run, ANY_GAIN, measure["cutoff"])
     top = top_grades(measure, run.judgments)[groups.segment]
@@ -141,7 +151,9 @@ def cube_test(measure: CT, run: AlignedRun) -> Floats:
             n_above = groups.level_before[g] + np.arange(groups.count[g])
             novel_gain = (1.0 - alpha) ** n_above * open_gain[g]
             probability = step.probability[row, : len(novel_gain)]
-            expected_gain[row] = (probability * novel_gain).sum() / groups.size_of_group[g]
+            expected_gain[row] = (
+                probability * novel_gain
+            ).sum() / groups.size_of_group[g]
         pair = groups.segment_of_group[step.group]
         rank = groups.first_of_group[step.group] + step.position
         weighted = aspects.weight[pair] * expected_gain
@@ -160,7 +172,9 @@ def _gains_of_open_subtopics(
     """
     top = top_grades(measure, run.judgments)[groups.segment]
     # Gains are units / scale; units are added up, since sums of whole numbers are exact.
-    units, scale = (grade, top) if measure["gain"] == "linear" else discounts.in_units(grade, top)
+    units, scale = (
+        (grade, top) if measure["gain"] == "linear" else discounts.in_units(grade, top)
+    )
     first_row = np.searchsorted(groups.segment, np.arange(groups.n_segments))
     open_gains = []
     for start, count in zip(groups.start.tolist(), groups.count.tolist(), strict=True):
@@ -170,7 +184,9 @@ def _gains_of_open_subtopics(
         full = _smallest_full(float(scale[start]), measure["saturation"])
         shares_of_others = without_each(units[members], full - above_group)
         open_gain = np.zeros(count)
-        for unit, gain_of_doc in zip(units[members].tolist(), gain[members].tolist(), strict=True):
+        for unit, gain_of_doc in zip(
+            units[members].tolist(), gain[members].tolist(), strict=True
+        ):
             probability_open = [sum(sums.values()) for sums in shares_of_others[unit]]
             open_gain += gain_of_doc * np.array(probability_open)
         open_gains.append(open_gain)
@@ -208,7 +224,9 @@ def d_ndcg(measure: Any, run: AlignedRun) -> Floats:
     aspects = run.judgments.aspects
     weighted_grade = aspects.weight[aspects.aspect] * np.maximum(aspects.grade, 0)
     grade_of_doc = per_query_sum(aspects.doc, weighted_grade, len(run.judgments.query))
-    return ndcg(ir_measures.nDCG(cutoff=measure["cutoff"]), run.with_grades(grade_of_doc))
+    return ndcg(
+        ir_measures.nDCG(cutoff=measure["cutoff"]), run.with_grades(grade_of_doc)
+    )
 
 
 def d_sharp(measure: Any, run: AlignedRun) -> Floats:

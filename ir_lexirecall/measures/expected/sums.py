@@ -34,11 +34,17 @@ def shares_of_sums(
             shares.append({})
         # The largest s comes first, so that shares[s - 1] still leaves out the n-th document.
         for s in range(min(n, largest), 0, -1):
-            share_with = s / n  # of the choices of s among n documents that have the n-th one
-            sums = {total: share * (1 - share_with) for total, share in shares[s].items()}
+            share_with = (
+                s / n
+            )  # of the choices of s among n documents that have the n-th one
+            sums = {
+                total: share * (1 - share_with) for total, share in shares[s].items()
+            }
             for total, share in shares[s - 1].items():
                 if total + unit < below:
-                    sums[total + unit] = sums.get(total + unit, 0.0) + share * share_with
+                    sums[total + unit] = (
+                        sums.get(total + unit, 0.0) + share * share_with
+                    )
             shares[s] = sums
     return shares
 

@@ -42,7 +42,9 @@ def _deeper_swaps(ranking: Ranking, space: Space) -> Iterator[Claim]:
             yield more(swapped(ranking, i, i + 1), swapped(ranking, j, j + 1))
 
 
-def _top_and_tail(space: Space, numbers: Iterable[int], *, deep: bool) -> Iterator[Claim]:
+def _top_and_tail(
+    space: Space, numbers: Iterable[int], *, deep: bool
+) -> Iterator[Claim]:
     """Compare one relevant document above 2n-1 others with n relevant ones below n others."""
     grade = space.top
     for n in numbers:
@@ -71,7 +73,10 @@ def _other_subtopic(ranking: Ranking, space: Space, grade: int) -> Iterator[Clai
     """Claim more for a further document about the second subtopic than for one about the first."""
     first, second = (grade, 0), (0, grade)
     labels: Any = (*ranking.retrieved, *ranking.missing)
-    others = (*ranking.missing, *((b, a) for a, b in labels))  # every document is mirrored
+    others = (
+        *ranking.missing,
+        *((b, a) for a, b in labels),
+    )  # every document is mirrored
     if len(ranking.retrieved) + len(others) + 2 <= space.longest:
         yield more(
             Ranking((*ranking.retrieved, second), (first, *others)),
@@ -104,7 +109,9 @@ def _weightier(ranking: Ranking, space: Space) -> Iterator[Claim]:
     labels: Any = ranking.retrieved
     unseen = next((i + 1 for i, label in enumerate(labels) if any(label)), len(labels))
     for i, grade in itertools.product(range(unseen), space.grades[1:]):
-        heavy, light = ((*labels[:i], space.exclusive(t, grade), *labels[i + 1 :]) for t in (0, 1))
+        heavy, light = (
+            (*labels[:i], space.exclusive(t, grade), *labels[i + 1 :]) for t in (0, 1)
+        )
         yield more(
             Ranking(heavy, (space.exclusive(1, grade), *ranking.missing)),
             Ranking(light, (space.exclusive(0, grade), *ranking.missing)),
@@ -130,7 +137,9 @@ PROPERTIES = (
         "from some n on, one relevant document above 2n-1 nonrelevant ones scores more than n "
         "relevant documents below n "
         "nonrelevant ones (gains near 0)",
-        claims=lambda space: _top_and_tail(space, [2**i for i in range(16)], deep=False),
+        claims=lambda space: _top_and_tail(
+            space, [2**i for i in range(16)], deep=False
+        ),
         needs="last",
         searched="n = 1, 2, 4, ..., {last}",
     ),
@@ -170,7 +179,9 @@ PROPERTIES = (
         "relevant to both, a further document "
         "about t' only scores more than one about t only (gains near 0)",
         around=_redundant_throughout,
-        labels=lambda space: [(a, b) for a in space.three for b in space.three if a > b],
+        labels=lambda space: [
+            (a, b) for a in space.three for b in space.three if a > b
+        ],
         gains="low",
     ),
     _of_subtopics(

@@ -53,19 +53,27 @@ def _two_steps_up(ranking: Ranking, space: Space) -> Iterator[Claim]:
 def _others_at(ranking: Ranking, space: Space, places: range) -> Iterator[Claim]:
     """Another document at one of the places."""
     for i in places:
-        yield from equal(*replaced(ranking, i, space.top if ranking.retrieved[i] == 0 else 0))
+        yield from equal(
+            *replaced(ranking, i, space.top if ranking.retrieved[i] == 0 else 0)
+        )
 
 
 def _other_tails(ranking: Ranking, space: Space) -> Iterator[Claim]:
     """Another document below the cutoff; where there is none, anywhere but at the top."""
-    return _others_at(ranking, space, range(max(1, space.cutoff), len(ranking.retrieved)))
+    return _others_at(
+        ranking, space, range(max(1, space.cutoff), len(ranking.retrieved))
+    )
 
 
 def _others_missing(ranking: Ranking, space: Space) -> Iterator[Claim]:
     """Another tail, or one more relevant document that is missing."""
     yield from _other_tails(ranking, space)
-    if len(ranking.retrieved) >= space.cutoff and any((*ranking.retrieved, *ranking.missing)):
-        yield from equal(Ranking(ranking.retrieved, (*ranking.missing, space.top)), ranking)
+    if len(ranking.retrieved) >= space.cutoff and any(
+        (*ranking.retrieved, *ranking.missing)
+    ):
+        yield from equal(
+            Ranking(ranking.retrieved, (*ranking.missing, space.top)), ranking
+        )
 
 
 def _without_relevant(space: Space) -> Iterator[Claim]:
@@ -81,7 +89,8 @@ def _ideal_rankings(space: Space) -> Iterator[Claim]:
 
 
 _STEPS = (
-    "a relevant document moves up: {r2} scores {v2}, {r1} {v1}, {r0} {v0}; the second step gains"
+    "a relevant document moves up: {r2} scores {v2}, {r1} {v1}, {r0} {v0}; the second "
+    "step gains"
 )
 
 PROPERTIES = (
@@ -90,7 +99,9 @@ PROPERTIES = (
         "one more document at the end, relevant or not,",
         "never lowers",
         "raises",
-        around=lambda ranking, space: (more(*appended(ranking, grade)) for grade in space.binary),
+        around=lambda ranking, space: (
+            more(*appended(ranking, grade)) for grade in space.binary
+        ),
     ),
     *_and_strictly(
         "decreasing in nonrelevance",
@@ -138,7 +149,9 @@ PROPERTIES = (
         "prefix invariance",
         "rankings of equal length that agree from some rank on have the same value, whatever "
         "stands above",
-        around=lambda ranking, space: _others_at(ranking, space, range(len(ranking.retrieved) - 1)),
+        around=lambda ranking, space: _others_at(
+            ranking, space, range(len(ranking.retrieved) - 1)
+        ),
     ),
     _property(
         "boundedness",

@@ -26,7 +26,9 @@ from ir_lexirecall.meta.laws.properties import (
 from ir_lexirecall.meta.made_up_rankings import Ranking
 
 _property = partial(Property, source="Ferrante 2015")
-_and_strict = partial(weak_and_strict, _property, "strict", weak="never lowers", strict="raises")
+_and_strict = partial(
+    weak_and_strict, _property, "strict", weak="never lowers", strict="raises"
+)
 
 
 def _replacements(ranking: Ranking, space: Space) -> Iterator[Claim]:
@@ -46,9 +48,13 @@ def _same_set(ranking: Ranking, space: Space) -> Iterator[Claim]:
 
 UTILITY_ORIENTED = (
     *_and_strict(
-        "replacement", "replacing a document by one of a higher grade", around=_replacements
+        "replacement",
+        "replacing a document by one of a higher grade",
+        around=_replacements,
     ),
-    *_and_strict("swap", "swapping a document with a lower one of a higher grade", around=swaps),
+    *_and_strict(
+        "swap", "swapping a document with a lower one of a higher grade", around=swaps
+    ),
     _property(
         "set-based order",
         "of two rankings of equal length, the one with at least as many documents of every grade "
@@ -63,8 +69,13 @@ def _best_orders(space: Space) -> Iterator[Claim]:
     """All orders of all topics of up to three documents; a group is a topic."""
     labels: list[Any] = list(space.grades)
     if space.aspects:
-        units = [tuple(int(a == b) for a in range(space.aspects)) for b in range(space.aspects)]
-        labels = list(dict.fromkeys([(0,) * space.aspects, *units, (1,) * space.aspects]))
+        units = [
+            tuple(int(a == b) for a in range(space.aspects))
+            for b in range(space.aspects)
+        ]
+        labels = list(
+            dict.fromkeys([(0,) * space.aspects, *units, (1,) * space.aspects])
+        )
     topics = itertools.chain(
         *(itertools.combinations_with_replacement(labels, size) for size in (1, 2, 3))
     )

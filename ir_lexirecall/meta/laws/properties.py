@@ -34,13 +34,17 @@ class Claim(NamedTuple):
     terms: tuple[tuple[int, Ranking], ...]
     constant: float = 0.0
     group: int = 0
-    number: int = 0  # of documents, where the claim is about "large enough" or "small enough"
+    number: int = (
+        0  # of documents, where the claim is about "large enough" or "small enough"
+    )
 
     @property
     def size(self) -> tuple[int, int]:
         """What makes a counterexample small: documents, and relevant ones among them."""
         labels = [(*ranking.retrieved, *ranking.missing) for _, ranking in self.terms]
-        return max(map(len, labels)), sum(int(np.count_nonzero(label)) for label in labels)
+        return max(map(len, labels)), sum(
+            int(np.count_nonzero(label)) for label in labels
+        )
 
     @property
     def depth(self) -> int:
@@ -122,21 +126,26 @@ class Property:
         space.grades
     )  # of the documents of those rankings
     # Of the documents that they lack: in some topics none, in others a relevant one.
-    missing: Callable[[Space], Sequence[tuple[Label, ...]]] = lambda space: [(), (space.top,)]
-    claims: Callable[[Space], Iterator[Claim]] | None = None  # instead of ``around``, in groups
+    missing: Callable[[Space], Sequence[tuple[Label, ...]]] = lambda space: [
+        (),
+        (space.top,),
+    ]
+    claims: Callable[[Space], Iterator[Claim]] | None = (
+        None  # instead of ``around``, in groups
+    )
     # How many claims of a group must hold: 'all', 'one', 'last' (the largest number); with
     # 'number', values must be finite.
     needs: str = "all"
-    searched: str = (
-        ""  # how the search of ``claims`` is described; {last} is the largest number of any claim
-    )
+    # How the search of ``claims`` is described; {last} is the largest number of any claim
+    searched: str = ""
     gains: str = "own"  # a key of ``GAINS``, for measures with a scale (``max_rel``)
     subtopics: bool = False  # whether the labels are grades for two subtopics,
     weighted: bool = False  # which weigh 1.1 to 1
-    declared: frozenset[str] | None = None  # names of the measures that have it, if not searched
-    counterexample: str = (
-        ""  # how a broken claim is told: {r0} and {v0} are the first ranking and its value
+    declared: frozenset[str] | None = (
+        None  # names of the measures that have it, if not searched
     )
+    # How a broken claim is told: {r0} and {v0} are the first ranking and its value
+    counterexample: str = ""
 
     @property
     def kind(self) -> Kind:
@@ -161,9 +170,9 @@ class Property:
             words |= {f"r{i}": ranking, f"v{i}": f"{value[ranking]:.{digits}g}"}
         less, more = ("more", "less") if falling else ("less", "more")
         than = f"not {more} than" if self.strict else f"{less} than"
-        return (self.counterexample or f"{{r0}} scores {{v0}}, {than} {{r1}}, {{v1}}").format(
-            **words
-        )
+        return (
+            self.counterexample or f"{{r0}} scores {{v0}}, {than} {{r1}}, {{v1}}"
+        ).format(**words)
 
 
 def weak_and_strict(
@@ -176,11 +185,15 @@ def weak_and_strict(
     **search: Any,
 ) -> tuple[Property, Property]:
     """Declare a property, and its variant ``word name`` in which values must differ."""
-    varied = declare(f"{word} {name}", f"{meaning} {strict} the value", strict=True, **search)
+    varied = declare(
+        f"{word} {name}", f"{meaning} {strict} the value", strict=True, **search
+    )
     return declare(name, f"{meaning} {weak} the value", **search), varied
 
 
-def changed(labels: tuple[Label, ...], *changes: tuple[int, Label]) -> tuple[Label, ...]:
+def changed(
+    labels: tuple[Label, ...], *changes: tuple[int, Label]
+) -> tuple[Label, ...]:
     """Return the labels with some of them replaced, by index.
 
     >>> changed((0, 0, 1), (0, 2))
@@ -244,7 +257,11 @@ class Search:
     @cached_property
     def rankings(self) -> list[Ranking]:
         """Distinct rankings of all claims."""
-        return list(dict.fromkeys(ranking for claim in self.claims for _, ranking in claim.terms))
+        return list(
+            dict.fromkeys(
+                ranking for claim in self.claims for _, ranking in claim.terms
+            )
+        )
 
     @cached_property
     def terms(self) -> tuple[Ints, Floats]:
@@ -258,7 +275,10 @@ class Search:
         coefficient = np.zeros(where.shape)
         for row, claim in enumerate(self.claims):
             for column, (factor, ranking) in enumerate(claim.terms):
-                where[row, column], coefficient[row, column] = index_of_ranking[ranking], factor
+                where[row, column], coefficient[row, column] = (
+                    index_of_ranking[ranking],
+                    factor,
+                )
         return where, coefficient
 
     def broken(self, value: Mapping[Ranking, float], falling: bool) -> Claim | None:
@@ -271,7 +291,9 @@ class Search:
         if self.law.needs in ("all", "number"):
             wrong = [claim for claim, good in zip(claims, met, strict=True) if not good]
             return min(wrong, key=lambda claim: claim.size, default=None)
-        if self.law.needs == "last":  # the claims rise in size: where the last broken ones begin
+        if (
+            self.law.needs == "last"
+        ):  # the claims rise in size: where the last broken ones begin
             if met[-1]:
                 return None
             return claims[int(np.flatnonzero(met)[-1]) + 1 if met.any() else 0]
@@ -284,7 +306,9 @@ class Search:
         smallest = min(hopeless, key=lambda members: claims[members[0]].size)
         return claims[max(smallest, key=lambda i: surplus[i])]
 
-    def _met(self, value: Mapping[Ranking, float], falling: bool) -> tuple[Bools, Floats]:
+    def _met(
+        self, value: Mapping[Ranking, float], falling: bool
+    ) -> tuple[Bools, Floats]:
         """Return which claims hold, and by how much."""
         law, (where, coefficient) = self.law, self.terms
         of_terms = np.array([value[ranking] for ranking in self.rankings])[where]
@@ -303,7 +327,11 @@ class Search:
 
     @staticmethod
     def of(
-        law: Property, space: Space, size: int | None, cases: int, rng: np.random.Generator
+        law: Property,
+        space: Space,
+        size: int | None,
+        cases: int,
+        rng: np.random.Generator,
     ) -> Search:
         """Return the claims of a property, made by itself or around many rankings."""
         if law.claims is not None:
@@ -320,7 +348,9 @@ class Search:
         if small < space.cutoff + 2 <= space.longest:
             across = around.across_the_cutoff(placed)
         if across:
-            words += f", {placed} documents across rank {space.cutoff} ({len(across)} cases)"
+            words += (
+                f", {placed} documents across rank {space.cutoff} ({len(across)} cases)"
+            )
         return Search(law, enumerated + drawn + across, words, space)
 
 
@@ -373,7 +403,9 @@ class _Around:
             for claim in _claims(self.law, Ranking(retrieved, missing), self.space)
         ]
 
-    def drawn(self, small: int, largest: int, cases: int, rng: np.random.Generator) -> list[Claim]:
+    def drawn(
+        self, small: int, largest: int, cases: int, rng: np.random.Generator
+    ) -> list[Claim]:
         """Return a claim around each of ``cases`` random rankings larger than ``small``."""
         claims: list[Claim] = []
         if small >= largest:
@@ -381,12 +413,16 @@ class _Around:
         for _ in range(20 * cases):  # some rankings have nothing to claim
             if len(claims) == cases:
                 break
-            around = _claims(self.law, self._random_ranking(small, largest, rng), self.space)
+            around = _claims(
+                self.law, self._random_ranking(small, largest, rng), self.space
+            )
             if around:
                 claims.append(around[rng.integers(len(around))])
         return claims
 
-    def _random_ranking(self, small: int, largest: int, rng: np.random.Generator) -> Ranking:
+    def _random_ranking(
+        self, small: int, largest: int, rng: np.random.Generator
+    ) -> Ranking:
         """Return a ranking of which a tenth to nine tenths have the first label."""
         length, share = int(rng.integers(small + 1, largest + 1)), rng.uniform(0.1, 0.9)
         has_first = rng.random(length) < share
@@ -397,7 +433,9 @@ class _Around:
     def documents_across(self) -> int:
         """Return how many documents are placed across the cutoff in every way."""
         n_labels = len(self.labels)
-        return max(n for n in range(2, _ACROSS + 1) if n == 2 or n_labels**n <= _RANKINGS)
+        return max(
+            n for n in range(2, _ACROSS + 1) if n == 2 or n_labels**n <= _RANKINGS
+        )
 
     def across_the_cutoff(self, placed: int) -> list[Claim]:
         """Return the claims around rankings whose last documents lie across the cutoff.
@@ -416,7 +454,9 @@ class _Around:
 
 def _moved_down(claim: Claim, above: tuple[Label, ...]) -> Claim:
     """Return the claim about the same rankings with documents on top of them."""
-    terms = tuple((coefficient, ranking.below(above)) for coefficient, ranking in claim.terms)
+    terms = tuple(
+        (coefficient, ranking.below(above)) for coefficient, ranking in claim.terms
+    )
     return claim._replace(terms=terms)
 
 
@@ -425,7 +465,9 @@ def _claims(law: Property, ranking: Ranking, space: Space) -> list[Claim]:
     assert law.around is not None
     claims = []
     for claim in law.around(ranking, space):
-        topics = {one.size: one for _, one in claim.terms}  # rankings of one topic are of one size
+        topics = {
+            one.size: one for _, one in claim.terms
+        }  # rankings of one topic are of one size
         if min([one.highest for one in topics.values()]) >= space.least:
             claims.append(claim)
     return claims

@@ -18,13 +18,21 @@ NAME = ir_datasets_lexirecall.NAME
 
 def test_it_has_documents_queries_and_judgments() -> None:
     data_set = ir_datasets.load(NAME)
-    assert [data_set.docs_count(), data_set.queries_count(), data_set.qrels_count()] == [
+    assert [
+        data_set.docs_count(),
+        data_set.queries_count(),
+        data_set.qrels_count(),
+    ] == [
         len(demo.docs()),
         len(demo.queries()),
         len(demo.qrels()),
     ]
-    assert [doc.doc_id for doc in data_set.docs_iter()] == demo.docs()["doc_id"].tolist()
-    assert {qrel.query_id for qrel in data_set.qrels_iter()} == set(demo.queries()["query_id"])
+    assert [doc.doc_id for doc in data_set.docs_iter()] == demo.docs()[
+        "doc_id"
+    ].tolist()
+    assert {qrel.query_id for qrel in data_set.qrels_iter()} == set(
+        demo.queries()["query_id"]
+    )
 
 
 def test_documents_are_looked_up() -> None:
@@ -41,12 +49,11 @@ def test_its_id_is_enough() -> None:
 
 
 @pytest.mark.parametrize(
-    "modules", ["ir_datasets, ir_datasets_lexirecall", "ir_datasets_lexirecall, ir_lexirecall"]
+    "modules",
+    ["ir_datasets, ir_datasets_lexirecall", "ir_datasets_lexirecall, ir_lexirecall"],
 )
 def test_importing_the_module_registers_it(modules: str) -> None:
-    code = (
-        f"import {modules}; import ir_datasets; print(ir_datasets.load({NAME!r}).queries_count())"
-    )
+    code = f"import {modules}; import ir_datasets; print(ir_datasets.load({NAME!r}).queries_count())"
     assert python(code) == "16"
 
 
@@ -74,8 +81,14 @@ def test_nothing_is_written_into_the_package(tmp_path: Path) -> None:
         data_set.docs_store().get("bee-01")
         print(data_set.docs.lookup("bee-02").doc_id)
     """
-    assert python(code, IR_DATASETS_HOME=str(tmp_path), PYTHONDONTWRITEBYTECODE="1") == "bee-02"
-    assert (sorted(demo.FOLDER.rglob("*.tsv")), sorted(os.listdir(demo.FOLDER))) == before
+    assert (
+        python(code, IR_DATASETS_HOME=str(tmp_path), PYTHONDONTWRITEBYTECODE="1")
+        == "bee-02"
+    )
+    assert (
+        sorted(demo.FOLDER.rglob("*.tsv")),
+        sorted(os.listdir(demo.FOLDER)),
+    ) == before
     assert not list(tmp_path.rglob("*lexirecall*"))
 
 

@@ -17,7 +17,12 @@ from ir_measures import nDCG
 import ir_lexirecall as irl
 from ir_lexirecall import LR, demo
 
-PATCH = Path(__file__).parents[3] / "integrations" / "ir_measures_lexirecall" / "plugins.patch"
+PATCH = (
+    Path(__file__).parents[3]
+    / "integrations"
+    / "ir_measures_lexirecall"
+    / "plugins.patch"
+)
 
 
 def apply_change(folder: Path, *options: str) -> None:
@@ -34,7 +39,10 @@ def apply_change(folder: Path, *options: str) -> None:
 
 def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Python in ``folder``, whose ir_measures goes before the installed one."""
-    environment = os.environ | {"PYTHONPATH": str(folder), "PYTHONWARNINGS": "default::UserWarning"}
+    environment = os.environ | {
+        "PYTHONPATH": str(folder),
+        "PYTHONWARNINGS": "default::UserWarning",
+    }
     return subprocess.run(
         [sys.executable, *arguments],
         cwd=folder,
@@ -51,15 +59,21 @@ def changed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the installed ir_measures, changed, and the demo's files."""
     folder = tmp_path_factory.mktemp("changed")
     source = Path(ir_measures.__file__).parent
-    shutil.copytree(source, folder / "ir_measures", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(
+        source, folder / "ir_measures", ignore=shutil.ignore_patterns("__pycache__")
+    )
     apply_change(folder, "--include=ir_measures/*")
     demo.write(folder / "demo")
     return folder
 
 
 def test_the_entry_point_is_declared() -> None:
-    points = distribution("ir-lexirecall").entry_points.select(group="ir_measures.plugins")
-    assert [(point.name, point.value) for point in points] == [("lexirecall", "ir_lexirecall")]
+    points = distribution("ir-lexirecall").entry_points.select(
+        group="ir_measures.plugins"
+    )
+    assert [(point.name, point.value) for point in points] == [
+        ("lexirecall", "ir_lexirecall")
+    ]
 
 
 def test_the_command_knows_the_measures(changed: Path) -> None:
@@ -94,7 +108,9 @@ def test_the_tests_of_ir_measures_pass_as_before(tmp_path: Path) -> None:
     outcomes = []
     for name in ("before", "after"):
         folder = tmp_path / name
-        shutil.copytree(checkout, folder, ignore=shutil.ignore_patterns(".git", "__pycache__"))
+        shutil.copytree(
+            checkout, folder, ignore=shutil.ignore_patterns(".git", "__pycache__")
+        )
         if name == "after":
             apply_change(folder)
         said = run(
@@ -109,7 +125,9 @@ def test_the_tests_of_ir_measures_pass_as_before(tmp_path: Path) -> None:
             "-p",
             "no:cacheprovider",
         ).stdout
-        outcomes.append(set(re.findall(r"^(PASSED|FAILED) (tests/\S+)", said, re.MULTILINE)))
+        outcomes.append(
+            set(re.findall(r"^(PASSED|FAILED) (tests/\S+)", said, re.MULTILINE))
+        )
     before, after = outcomes
     assert before <= after
     assert {outcome for outcome, _ in after - before} == {"PASSED"}

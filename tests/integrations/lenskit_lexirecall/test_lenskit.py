@@ -18,7 +18,9 @@ from hypothesis import strategies as st
 from ir_lexirecall.data.aligned_run import AlignedRun
 
 # The folder of this file would pass for a package `lenskit`, so ask for what only LensKit has.
-pytest.importorskip("lenskit.metrics", reason="LensKit is not installed: pip install '.[lenskit]'")
+pytest.importorskip(
+    "lenskit.metrics", reason="LensKit is not installed: pip install '.[lenskit]'"
+)
 
 from lenskit import metrics as lenskit_metrics
 from lenskit.data import ItemList, ItemListCollection, Vocabulary
@@ -116,8 +118,14 @@ VARIANTS = [
 ]
 
 
-@given(data=runs_and_test(), rel=st.sampled_from([1, 2, 3.5]), n=st.none() | st.integers(1, 10))
-def test_the_collector_gives_what_evaluate_gives(data: Any, rel: float, n: int | None) -> None:
+@given(
+    data=runs_and_test(),
+    rel=st.sampled_from([1, 2, 3.5]),
+    n=st.none() | st.integers(1, 10),
+)
+def test_the_collector_gives_what_evaluate_gives(
+    data: Any, rel: float, n: int | None
+) -> None:
     run, test = data[0]["a"], data[1]
     assume(run)
     graded = {
@@ -146,7 +154,9 @@ def test_the_collector_gives_what_evaluate_gives(data: Any, rel: float, n: int |
     for user in run:
         if str(user) in expected.index:  # others have no test items
             # Without a relevant test item there is no value; LensKit's tables show 0 in its place before 2026.
-            assert table.loc[user].fillna(0).tolist() == expected.loc[str(user)].tolist()
+            assert (
+                table.loc[user].fillna(0).tolist() == expected.loc[str(user)].tolist()
+            )
             if any(grade >= rel for grade in test[user].values()):
                 assert table.loc[user].notna().all()
 
@@ -175,10 +185,15 @@ NATIVE = [
 ]
 
 
-CASES = [*VARIANTS, *((Metric(measure, rating_field="rating"), measure) for measure in NATIVE)]
+CASES = [
+    *VARIANTS,
+    *((Metric(measure, rating_field="rating"), measure) for measure in NATIVE),
+]
 
 
-@pytest.mark.parametrize(("metric", "measure"), CASES, ids=[str(measure) for _, measure in CASES])
+@pytest.mark.parametrize(
+    ("metric", "measure"), CASES, ids=[str(measure) for _, measure in CASES]
+)
 @given(
     recs=RANKINGS,
     graded=st.dictionaries(ITEMS, st.integers(0, 5), min_size=1, max_size=6),
@@ -189,7 +204,9 @@ def test_any_measure_gives_a_list_what_evaluate_gives(
     metric: Any, measure: Any, recs: list[int], graded: dict[int, int], strings: bool
 ) -> None:
     ids: Any = name_of if strings else int
-    grades = {ids(item): grade if metric.rating_field else 1 for item, grade in graded.items()}
+    grades = {
+        ids(item): grade if metric.rating_field else 1 for item, grade in graded.items()
+    }
     value = metric.measure_list(
         ranking(map(ids, recs)), ItemList(list(grades), rating=list(grades.values()))
     )
@@ -203,7 +220,10 @@ def test_any_measure_gives_a_list_what_evaluate_gives(
 
 
 def test_aspects_are_fields_of_the_test_items() -> None:
-    recs, test = ranking([5, 6, 7]), ItemList([7, 5, 9], rating=[2, 1, 0], novelty=[3, 0, 1])
+    recs, test = (
+        ranking([5, 6, 7]),
+        ItemList([7, 5, 9], rating=[2, 1, 0], novelty=[3, 0, 1]),
+    )
     qrels = pd.DataFrame(
         {
             "query_id": "u",
@@ -217,9 +237,12 @@ def test_aspects_are_fields_of_the_test_items() -> None:
         "TOMA(aspects={'novelty':3,'relevance':2})",
     ):
         expected = irl.evaluate(measure, qrels, {"u": scored([5, 6, 7])}).iloc[0, 0]
-        assert Metric(measure, rating_field="rating").measure_list(recs, test) == expected
+        assert (
+            Metric(measure, rating_field="rating").measure_list(recs, test) == expected
+        )
     with pytest.raises(
-        ValueError, match="the test items have no field 'charm'; they have rating, novelty"
+        ValueError,
+        match="the test items have no field 'charm'; they have rating, novelty",
     ):
         Metric("CAM(aspects={'charm':3},base='AP')").measure_list(recs, test)
 
@@ -229,13 +252,16 @@ def test_a_measure_of_one_s_own_is_a_metric() -> None:
         """Whether the first item is relevant."""
 
         def score(self, run: AlignedRun) -> Any:
-            return np.bincount(run.query[run.rank == 1], minlength=len(run.judgments)).astype(float)
+            return np.bincount(
+                run.query[run.rank == 1], minlength=len(run.judgments)
+            ).astype(float)
 
     for measure in (Firsts, Firsts(), "Firsts"):
         metric = Metric(measure)
         assert metric.label == "Firsts"
         assert [
-            metric.measure_list(ranking(items), ItemList([5])) for items in ([5, 6], [6, 5])
+            metric.measure_list(ranking(items), ItemList([5]))
+            for items in ([5, 6], [6, 5])
         ] == [1.0, 0.0]
 
 
@@ -244,7 +270,8 @@ def test_a_measure_of_one_s_own_is_a_metric() -> None:
 )
 def test_what_is_no_measure_or_lacks_grades_is_refused(measure: Any) -> None:
     with pytest.raises(
-        ValueError, match=r"Nope|TSE: p must be|several measures|got|a measure|needs rating_field"
+        ValueError,
+        match=r"Nope|TSE: p must be|several measures|got|a measure|needs rating_field",
     ):
         Metric(measure)
 
@@ -257,7 +284,9 @@ def test_metrics_stand_beside_lenskit_s_own() -> None:
     collector = collected(recs, test, NDCG(10), TSE(10), LexiRecall(10))
     table = collector.list_metrics()
     assert table.index.names == ["model", "user_id"]
-    assert table.groupby("model").mean().loc["als", ["TSE@10", "LexiRecall@10"]].tolist() == [
+    assert table.groupby("model").mean().loc[
+        "als", ["TSE@10", "LexiRecall@10"]
+    ].tolist() == [
         0.75,
         0.875,
     ]
@@ -324,7 +353,9 @@ def test_without_relevant_test_items_there_is_no_value(metric: Any) -> None:
     assert math.isnan(NDCG().measure_list(recs, ItemList()))
 
 
-GRADED = ItemList([1, 2], rating=[4.0, float("nan")], mood=np.array(["good", "bad"], dtype=object))
+GRADED = ItemList(
+    [1, 2], rating=[4.0, float("nan")], mood=np.array(["good", "bad"], dtype=object)
+)
 
 
 @pytest.mark.parametrize(
@@ -355,8 +386,18 @@ GRADED = ItemList([1, 2], rating=[4.0, float("nan")], mood=np.array(["good", "ba
             ItemList([1]),
             "TSE: item IDs not available",
         ),
-        (TSE(), ranking([1, 2]), ItemList(item_nums=[1, 2]), "TSE: item IDs not available"),
-        (TSE(n_items=2), ranking([1, 2, 3]), ItemList([3]), "n=2 is smaller than rank 3"),
+        (
+            TSE(),
+            ranking([1, 2]),
+            ItemList(item_nums=[1, 2]),
+            "TSE: item IDs not available",
+        ),
+        (
+            TSE(n_items=2),
+            ranking([1, 2, 3]),
+            ItemList([3]),
+            "n=2 is smaller than rank 3",
+        ),
         (
             TSE(rating_field="stars"),
             ranking([1]),
@@ -395,7 +436,10 @@ def test_what_is_no_ranking_or_no_grade_is_refused(
 
 def wins_losses_ties(result: Comparison) -> dict[tuple[str, str], list[int]]:
     table = result.table()
-    return {(row.run_a, row.run_b): [row.wins, row.losses, row.ties] for row in table.itertuples()}
+    return {
+        (row.run_a, row.run_b): [row.wins, row.losses, row.ties]
+        for row in table.itertuples()
+    }
 
 
 def held_out(
@@ -425,7 +469,9 @@ def by_name(
     runs: dict[str, dict[int, list[int]]], user: Any = int, item: Any = int
 ) -> dict[str, ItemListCollection]:
     return {
-        name: collection({user(u): ranking(map(item, items)) for u, items in users.items()})
+        name: collection(
+            {user(u): ranking(map(item, items)) for u, items in users.items()}
+        )
         for name, users in runs.items()
     }
 
@@ -433,10 +479,13 @@ def by_name(
 def test_groups_of_users_give_what_compare_gives() -> None:
     kinds = {user: f"kind {i % 2}" for i, user in enumerate(TEST)}
     qrels = {
-        str(user): {str(item): 1 for item in graded} for user, graded in TEST.items() if graded
+        str(user): {str(item): 1 for item in graded}
+        for user, graded in TEST.items()
+        if graded
     }
     plain = {
-        name: {str(u): scored(items) for u, items in lists.items()} for name, lists in RUNS.items()
+        name: {str(u): scored(items) for u, items in lists.items()}
+        for name, lists in RUNS.items()
     }
     table = pd.DataFrame(kinds.items(), columns=["user_id", "kind"])
     for options in (
@@ -445,10 +494,18 @@ def test_groups_of_users_give_what_compare_gives() -> None:
         {"groups": kinds, "test": irl.SignificanceTest(cluster=True)},
     ):
         result = compare(
-            held_out(TEST), by_name(RUNS), ["AP", "lexirecall"], allow_empty=True, **options
+            held_out(TEST),
+            by_name(RUNS),
+            ["AP", "lexirecall"],
+            allow_empty=True,
+            **options,
         )
-        expected = irl.compare(qrels, plain, ["AP", "lexirecall"], allow_empty=True, **options)
-        for found in ("table", "means") if "test" in options else ("group_table", "group_means"):
+        expected = irl.compare(
+            qrels, plain, ["AP", "lexirecall"], allow_empty=True, **options
+        )
+        for found in (
+            ("table", "means") if "test" in options else ("group_table", "group_means")
+        ):
             pd.testing.assert_frame_equal(
                 getattr(result, found)(), getattr(expected, found)(), check_exact=True
             )
@@ -465,10 +522,13 @@ def test_compare_gives_what_ir_lexirecall_s_compare_gives(data: Any, by: Any) ->
     runs, test = data
     assume(any(test.values()))
     qrels = {
-        str(user): {str(item): 1 for item in graded} for user, graded in test.items() if graded
+        str(user): {str(item): 1 for item in graded}
+        for user, graded in test.items()
+        if graded
     }
     plain = {
-        name: {str(u): scored(items) for u, items in lists.items()} for name, lists in runs.items()
+        name: {str(u): scored(items) for u, items in lists.items()}
+        for name, lists in runs.items()
     }
     try:
         expected = irl.compare(qrels, plain, by, allow_empty=True)
@@ -496,7 +556,11 @@ RUNS = {
 TEST = {1: {5: 5, 6: 3}, 2: {7: 4}, 3: {}}
 PLAIN = wins_losses_ties(
     irl.compare(
-        {str(user): {str(item): 1 for item in graded} for user, graded in TEST.items() if graded},
+        {
+            str(user): {str(item): 1 for item in graded}
+            for user, graded in TEST.items()
+            if graded
+        },
         {
             name: {str(user): scored(items) for user, items in lists.items()}
             for name, lists in RUNS.items()
@@ -508,7 +572,9 @@ PLAIN = wins_losses_ties(
 def test_baseline() -> None:
     pairs = [("als", "knn"), ("pop", "knn")]
     assert compare(held_out(TEST), one_collection(RUNS), baseline="knn").pairs == pairs
-    numbered = collection({(number, 1): ranking([5]) for number in (10, 20)}, "seed", "user_id")
+    numbered = collection(
+        {(number, 1): ranking([5]) for number in (10, 20)}, "seed", "user_id"
+    )
     assert compare(held_out(TEST), numbered, baseline=20).pairs == [("10", "20")]
     with pytest.raises(
         ValueError, match="compare: unknown baseline 'bpr'; choose from als, knn, pop"
@@ -542,7 +608,10 @@ def test_compare_reads_lists_with_a_vocabulary(ids: Any) -> None:
             for name, users in RUNS.items()
         }
         test = collection(
-            {u: ItemList(ids[list(items)], vocabulary=known) for u, items in TEST.items()}
+            {
+                u: ItemList(ids[list(items)], vocabulary=known)
+                for u, items in TEST.items()
+            }
         )
         assert wins_losses_ties(compare(test, runs)) == PLAIN
 
@@ -572,7 +641,8 @@ def test_test_lists_may_have_several_key_fields() -> None:
 
 def test_an_argument_that_compare_does_not_have_is_named() -> None:
     with pytest.raises(
-        TypeError, match=r"compare: unexpected argument 'group'; did you mean 'groups'\?"
+        TypeError,
+        match=r"compare: unexpected argument 'group'; did you mean 'groups'\?",
     ):
         compare(held_out(TEST), by_name(RUNS), group={})  # type: ignore[call-arg]
 
@@ -583,7 +653,10 @@ def with_knn(lists: dict[Any, ItemList]) -> dict[str, ItemListCollection]:
 
 
 TWICE = collection(
-    {("als", 1, 7): ranking([5]), ("als", 2, 7): ranking([6])}, "model", "fold", "user_id"
+    {("als", 1, 7): ranking([5]), ("als", 2, 7): ranking([6])},
+    "model",
+    "fold",
+    "user_id",
 )
 
 
@@ -605,11 +678,22 @@ TWICE = collection(
             {"run_key": "user_id"},
             "run_key: 'user_id' is not a key field that could",
         ),
-        (by_name(RUNS), {"run_key": "model"}, "run_key='model': a mapping names the runs itself"),
-        (TWICE, {"run_key": "model"}, r"run 'als': there are two lists for user '7' \(user_id\)"),
+        (
+            by_name(RUNS),
+            {"run_key": "model"},
+            "run_key='model': a mapping names the runs itself",
+        ),
+        (
+            TWICE,
+            {"run_key": "model"},
+            r"run 'als': there are two lists for user '7' \(user_id\)",
+        ),
         (
             collection(
-                {("a", "b/c", 1): ranking([5]), ("a/b", "c", 1): ranking([5])}, "x", "y", "user_id"
+                {("a", "b/c", 1): ranking([5]), ("a/b", "c", 1): ranking([5])},
+                "x",
+                "y",
+                "user_id",
             ),
             {},
             r"the runs \('a', 'b/c'\) and \('a/b', 'c'\) are both called 'a/b/c'",
@@ -624,14 +708,26 @@ TWICE = collection(
             {},
             "names must differ as strings, but they are 1, '1'",
         ),
-        ({"als": ranking([5])}, {}, "run 'als' is of type ItemList, not an ItemListCollection"),
+        (
+            {"als": ranking([5])},
+            {},
+            "run 'als' is of type ItemList, not an ItemListCollection",
+        ),
         (
             [ranking([5])],
             {},
             "compare: runs must be an ItemListCollection, or a mapping of names to several, not list",
         ),
-        (with_knn({1: ItemList([5, 6])}), {}, "run 'knn', user '1': the list is not ordered"),
-        (with_knn({b"1": ranking([5])}), {}, "ids must be strings or integers, but one is b'1'"),
+        (
+            with_knn({1: ItemList([5, 6])}),
+            {},
+            "run 'knn', user '1': the list is not ordered",
+        ),
+        (
+            with_knn({b"1": ranking([5])}),
+            {},
+            "ids must be strings or integers, but one is b'1'",
+        ),
         (
             by_name(RUNS),
             {"rating_field": "stars"},
@@ -641,14 +737,17 @@ TWICE = collection(
         (by_name(RUNS), {"by": "recall"}, "compare: unknown measure 'recall'"),
     ],
 )
-def test_bad_input_is_refused_by_name(recs: Any, options: dict[str, Any], message: str) -> None:
+def test_bad_input_is_refused_by_name(
+    recs: Any, options: dict[str, Any], message: str
+) -> None:
     with pytest.raises(ValueError, match=message):
         compare(held_out(TEST), recs, **options)
 
 
 def test_test_data_that_cannot_be_used_is_refused() -> None:
     with pytest.raises(
-        ValueError, match=r"compare: qrels must be an ItemListCollection .*split\.test, not dict"
+        ValueError,
+        match=r"compare: qrels must be an ItemListCollection .*split\.test, not dict",
     ):
         compare({1: ItemList([5])}, by_name(RUNS))
     with pytest.raises(ValueError, match="not dict; the runs come second"):
@@ -660,11 +759,14 @@ def test_test_data_that_cannot_be_used_is_refused() -> None:
         compare(one_collection(RUNS), held_out(TEST))
     twice = collection({1: ItemList([5])})
     twice.add(ItemList([6]), user_id="1")
-    with pytest.raises(ValueError, match=r"qrels: there are two lists for user '1' \(user_id\)"):
+    with pytest.raises(
+        ValueError, match=r"qrels: there are two lists for user '1' \(user_id\)"
+    ):
         compare(twice, by_name(RUNS))
     unrated = collection({1: ItemList([5, 6], rating=[4.0, np.nan])})
     with pytest.raises(
-        ValueError, match="user '1': the rating of test item 6 is nan, not a finite number"
+        ValueError,
+        match="user '1': the rating of test item 6 is nan, not a finite number",
     ):
         compare(unrated, by_name(RUNS), rating_field="rating")
 
@@ -683,5 +785,6 @@ def test_the_example_runs(capsys: pytest.CaptureFixture[str]) -> None:
     assert len(result.query_ids) == 30
     printed = capsys.readouterr().out
     assert all(
-        label in printed for label in ("NDCG@40", "Recall@40", ")@40", "LexiRecall@40", "wins")
+        label in printed
+        for label in ("NDCG@40", "Recall@40", ")@40", "LexiRecall@40", "wins")
     )

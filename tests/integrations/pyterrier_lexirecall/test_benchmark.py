@@ -14,23 +14,35 @@ from ir_lexirecall import demo
 pt = pytest.importorskip("pyterrier")
 
 MEASURES = ["LR", "nDCG@10"]
-OPTIONS: dict[str, Any] = {"test": irl.SignificanceTest(n_resamples=100, progress=False)}
+OPTIONS: dict[str, Any] = {
+    "test": irl.SignificanceTest(n_resamples=100, progress=False)
+}
 IDS = sorted(demo.qrels()["query_id"].unique())
 
 
 def renamed(table: pd.DataFrame) -> pd.DataFrame:
     return table.rename(
-        columns={"query_id": "qid", "doc_id": "docno", "relevance": "label", "text": "query"}
+        columns={
+            "query_id": "qid",
+            "doc_id": "docno",
+            "relevance": "label",
+            "text": "query",
+        }
     )
 
 
 def parts() -> dict[str, tuple[pd.DataFrame, pd.DataFrame]]:
     """Topics and qrels of the demo, split in two."""
     topics = renamed(demo.queries())[["qid", "query"]]
-    grades = demo.qrels().groupby(["query_id", "doc_id"], as_index=False)["relevance"].max()
+    grades = (
+        demo.qrels().groupby(["query_id", "doc_id"], as_index=False)["relevance"].max()
+    )
     chosen = {"odd": IDS[::2], "Even/Part": IDS[1::2]}
     return {
-        name: (topics[topics["qid"].isin(ids)], renamed(grades[grades["query_id"].isin(ids)]))
+        name: (
+            topics[topics["qid"].isin(ids)],
+            renamed(grades[grades["query_id"].isin(ids)]),
+        )
         for name, ids in chosen.items()
     }
 
@@ -68,7 +80,12 @@ def test_it_says_what_benchmark_says(tmp_path: Path) -> None:
             getattr(result, table)(), getattr(expected, table)(), check_exact=True
         )
     assert sorted(str(p.relative_to(tmp_path)) for p in tmp_path.rglob("*.gz")) == [
-        *("even-part/bm25.res.gz", "even-part/ql.res.gz", "odd/bm25.res.gz", "odd/ql.res.gz")
+        *(
+            "even-part/bm25.res.gz",
+            "even-part/ql.res.gz",
+            "odd/bm25.res.gz",
+            "odd/ql.res.gz",
+        )
     ]
     again = irl.benchmark(qrels, tmp_path, MEASURES, baseline="bm25", **OPTIONS)
     assert again.means().equals(result.means())
@@ -92,9 +109,13 @@ def test_it_continues_where_it_was_interrupted(tmp_path: Path) -> None:
     first = pipelines() | {"tfidf": Counting("tfidf", fails_on=IDS[1])}
     with pytest.raises(KeyboardInterrupt):
         pt.lexirecall.Benchmark(first, parts(), MEASURES, save_dir=tmp_path, **OPTIONS)
-    assert not [path for path in tmp_path.rglob("*") if path.name.startswith(".partial")]
+    assert not [
+        path for path in tmp_path.rglob("*") if path.name.startswith(".partial")
+    ]
     second = pipelines() | {"tfidf": Counting("tfidf")}
-    result = pt.lexirecall.Benchmark(second, parts(), MEASURES, save_dir=tmp_path, **OPTIONS)
+    result = pt.lexirecall.Benchmark(
+        second, parts(), MEASURES, save_dir=tmp_path, **OPTIONS
+    )
     assert [pipeline.asked > 0 for pipeline in second.values()] == [False, False, True]
     assert result.runs == ["bm25", "ql", "tfidf"]
     third = pipelines()
@@ -109,9 +130,14 @@ def test_pipelines_may_come_from_a_function_and_data_sets_by_id() -> None:
             yield Counting(name), name
 
     pytest.importorskip("ir_datasets_lexirecall")  # registers it
-    result = pt.lexirecall.Benchmark(of_data_set, ["irds:lexirecall/demo"], MEASURES, **OPTIONS)
+    result = pt.lexirecall.Benchmark(
+        of_data_set, ["irds:lexirecall/demo"], MEASURES, **OPTIONS
+    )
     alone = irl.benchmark(
-        "lexirecall/demo", {name: demo.run(name) for name in ("bm25", "ql")}, MEASURES, **OPTIONS
+        "lexirecall/demo",
+        {name: demo.run(name) for name in ("bm25", "ql")},
+        MEASURES,
+        **OPTIONS,
     )
     assert list(result) == ["lexirecall/demo"]
     pd.testing.assert_frame_equal(
@@ -127,7 +153,8 @@ def test_arguments_are_those_of_benchmark() -> None:
         ("runs", ""),
     ):
         with pytest.raises(
-            TypeError, match=rf"pt\.lexirecall\.Benchmark: unexpected argument '{wrong}'{hint}"
+            TypeError,
+            match=rf"pt\.lexirecall\.Benchmark: unexpected argument '{wrong}'{hint}",
         ):
             pt.lexirecall.Benchmark(pipelines(), parts(), **{wrong: MEASURES})
 
@@ -172,43 +199,67 @@ def test_a_name_that_is_no_folder_is_refused_before_anything_runs(
     name: str, tmp_path: Path
 ) -> None:
     systems, kept = pipelines(), tmp_path / "kept"
-    with pytest.raises(ValueError, match=r"^pt\.lexirecall\.Benchmark: collection .* cannot name"):
-        pt.lexirecall.Benchmark(systems, {name: parts()["odd"]}, MEASURES, save_dir=kept, **OPTIONS)
-    with pytest.raises(ValueError, match=r"^pt\.lexirecall\.Benchmark: .* cannot name a file"):
-        pt.lexirecall.Benchmark({name: systems["ql"]}, parts(), MEASURES, save_dir=kept, **OPTIONS)
+    with pytest.raises(
+        ValueError, match=r"^pt\.lexirecall\.Benchmark: collection .* cannot name"
+    ):
+        pt.lexirecall.Benchmark(
+            systems, {name: parts()["odd"]}, MEASURES, save_dir=kept, **OPTIONS
+        )
+    with pytest.raises(
+        ValueError, match=r"^pt\.lexirecall\.Benchmark: .* cannot name a file"
+    ):
+        pt.lexirecall.Benchmark(
+            {name: systems["ql"]}, parts(), MEASURES, save_dir=kept, **OPTIONS
+        )
     assert systems["ql"].asked == 0
     assert not [path for path in tmp_path.rglob("*") if path.is_file()]
 
 
 @pytest.mark.parametrize("name", ["/etc/x", "a/b", "lexirecall:demo"])
-def test_slashes_of_ids_become_dashes_within_the_folder(name: str, tmp_path: Path) -> None:
+def test_slashes_of_ids_become_dashes_within_the_folder(
+    name: str, tmp_path: Path
+) -> None:
     kept = tmp_path / "kept"
     one = {name: parts()["odd"]}
-    pt.lexirecall.Benchmark({"ql": Counting("ql")}, one, ["LR"], save_dir=kept, **OPTIONS)
+    pt.lexirecall.Benchmark(
+        {"ql": Counting("ql")}, one, ["LR"], save_dir=kept, **OPTIONS
+    )
     assert [path.name for path in kept.iterdir()] == [name.replace("/", "-").lower()]
 
 
 @pytest.mark.parametrize(
     ("experiment", "message"),
     [
-        ({"names": ["x"]}, "experiment may not hold 'names': pipelines are named by pipelines="),
+        (
+            {"names": ["x"]},
+            "experiment may not hold 'names': pipelines are named by pipelines=",
+        ),
         ({"save_dir": "x"}, "experiment may not hold 'save_dir': give save_dir= to"),
         ({"save_format": "x"}, "experiment may not hold 'save_format'"),
         ({"eval_metrics": ["map"]}, "experiment may not hold 'eval_metrics': give by="),
-        ({"batchsize": 3}, "experiment holds 'batchsize', .* did you mean 'batch_size'"),
+        (
+            {"batchsize": 3},
+            "experiment holds 'batchsize', .* did you mean 'batch_size'",
+        ),
         ([("batch_size", 3)], "experiment must be a mapping of options"),
     ],
 )
 def test_options_of_the_experiment_are_checked(experiment: Any, message: str) -> None:
     with pytest.raises(ValueError, match=rf"^pt\.lexirecall\.Benchmark: {message}"):
-        pt.lexirecall.Benchmark(pipelines(), parts(), MEASURES, experiment=experiment, **OPTIONS)
+        pt.lexirecall.Benchmark(
+            pipelines(), parts(), MEASURES, experiment=experiment, **OPTIONS
+        )
 
 
 def test_fractional_grades_are_judged_as_by_benchmark() -> None:
     topics, qrels = parts()["odd"]
     halves = qrels.assign(label=qrels["label"] / 2)
     systems = {"ql": Counting("ql")}
-    result = pt.lexirecall.Benchmark(systems, {"odd": (topics, halves)}, ["nDCG@10"], **OPTIONS)
+    result = pt.lexirecall.Benchmark(
+        systems, {"odd": (topics, halves)}, ["nDCG@10"], **OPTIONS
+    )
     names = {"qid": "query_id", "docno": "doc_id", "label": "relevance"}
     values = irl.evaluate(["nDCG@10"], halves.rename(columns=names), demo.run("ql"))
-    assert result["odd"].means()["mean"].tolist() == pytest.approx([values.iloc[:, 0].mean()])
+    assert result["odd"].means()["mean"].tolist() == pytest.approx(
+        [values.iloc[:, 0].mean()]
+    )

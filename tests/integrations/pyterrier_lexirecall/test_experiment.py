@@ -53,11 +53,18 @@ NO_TOPIC = "40"
 DOCS = [f"d{i}" for i in range(14)]
 QUERIES = [q for q in [*TOPIC_IDS, NO_TOPIC] if q not in UNJUDGED]
 GRADES = {
-    q: {d: random.Random(f"{q} {d}").choice([0, 0, 1, 1, 2, 3]) for d in DOCS[::2]} for q in QUERIES
+    q: {d: random.Random(f"{q} {d}").choice([0, 0, 1, 1, 2, 3]) for d in DOCS[::2]}
+    for q in QUERIES
 }
 GRADES["12"] = dict.fromkeys(DOCS[:3], 0)  # nothing is relevant
 NOTHING_RETRIEVED = {("c", "2")}
-SCORES = [3.0, 2.0, 2.0 + 1e-9, 1.0, -1.0]  # few, and two that are equal as 32-bit floats: ties
+SCORES = [
+    3.0,
+    2.0,
+    2.0 + 1e-9,
+    1.0,
+    -1.0,
+]  # few, and two that are equal as 32-bit floats: ties
 
 
 def topics(query_ids: Sequence[str] = TOPIC_IDS) -> pd.DataFrame:
@@ -65,7 +72,9 @@ def topics(query_ids: Sequence[str] = TOPIC_IDS) -> pd.DataFrame:
 
 
 def qrels(grades: Mapping[str, Mapping[str, int]] = GRADES) -> pd.DataFrame:
-    rows = [(q, d, grade) for q, judged in grades.items() for d, grade in judged.items()]
+    rows = [
+        (q, d, grade) for q, judged in grades.items() for d, grade in judged.items()
+    ]
     return pd.DataFrame(rows, columns=["qid", "docno", "label"])
 
 
@@ -99,7 +108,9 @@ def _ranked(name: str, found: tuple[tuple[str, tuple[str, ...]], ...]) -> pd.Dat
             sorted(_scores(name, q, docs).items(), key=lambda pair: -pair[1])
         )
     ]
-    return pd.DataFrame(rows, columns=["qid", "docno", "score", "rank"]).astype({"score": float})
+    return pd.DataFrame(rows, columns=["qid", "docno", "score", "rank"]).astype(
+        {"score": float}
+    )
 
 
 @cache
@@ -110,7 +121,9 @@ def _scores(name: str, query_id: str, docs: tuple[str, ...]) -> dict[str, float]
 @cache
 def _found(name: str, query_id: str) -> tuple[str, ...]:
     chance = random.Random(f"{name} finds {query_id}").random
-    return tuple(d for d in DOCS if chance() < 0.8 and (name, query_id) not in NOTHING_RETRIEVED)
+    return tuple(
+        d for d in DOCS if chance() < 0.8 and (name, query_id) not in NOTHING_RETRIEVED
+    )
 
 
 class Retrieve(Stage):
@@ -139,7 +152,12 @@ def transformers(calls: Calls) -> list[Any]:
 
 def interleaved(calls: Calls) -> list[Any]:
     """A tree executes them in the order 0, 2, 3, 1."""
-    a, b, x, y = Retrieve("a", calls), Retrieve("b", calls), Rerank("x", calls), Rerank("y", calls)
+    a, b, x, y = (
+        Retrieve("a", calls),
+        Retrieve("b", calls),
+        Rerank("x", calls),
+        Rerank("y", calls),
+    )
     return [a >> x, b >> x, a >> y, b]
 
 
@@ -170,14 +188,25 @@ class Outcome(NamedTuple):
     warnings: list[tuple[type[Warning], str]]
 
 
-def outcome(experiment: Any, systems: Systems, metrics: Sequence[Any], **options: Any) -> Outcome:
+def outcome(
+    experiment: Any, systems: Systems, metrics: Sequence[Any], **options: Any
+) -> Outcome:
     """A call of an experiment, what was executed, and which warnings were given."""
     calls: Calls = []
-    data = {"topics": topics(), "qrels": qrels(), "verbose": False, "validate": "ignore"}
+    data = {
+        "topics": topics(),
+        "qrels": qrels(),
+        "verbose": False,
+        "validate": "ignore",
+    }
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        result = experiment(systems(calls), eval_metrics=list(metrics), **{**data, **options})
-    return Outcome(result, calls, [(each.category, str(each.message)) for each in caught])
+        result = experiment(
+            systems(calls), eval_metrics=list(metrics), **{**data, **options}
+        )
+    return Outcome(
+        result, calls, [(each.category, str(each.message)) for each in caught]
+    )
 
 
 def both(systems: Systems, metrics: Sequence[Any], **options: Any) -> tuple[Any, Any]:
@@ -196,9 +225,13 @@ def both(systems: Systems, metrics: Sequence[Any], **options: Any) -> tuple[Any,
         averages = ours.result
         if options.get("perquery") == "both":
             averages = averages.averages
-            metrics = [metric for metric in metrics if metric != "mrt"]  # PyTerrier leaves it out
+            metrics = [
+                metric for metric in metrics if metric != "mrt"
+            ]  # PyTerrier leaves it out
         averages = getattr(averages, "data", averages)  # of a highlighted table
-        preferences = own.get("preferences", ["lexirecall"]) or [] if len(systems([])) > 1 else []
+        preferences = (
+            own.get("preferences", ["lexirecall"]) or [] if len(systems([])) > 1 else []
+        )
         assert list(averages) == columns_asked(
             metrics,
             preferences,
@@ -210,7 +243,12 @@ def both(systems: Systems, metrics: Sequence[Any], **options: Any) -> tuple[Any,
 def statistics_asked(baseline: Any, correction: Any) -> list[str]:
     if baseline is None:
         return []
-    return ["+", "-", "p-value", *(["reject", "p-value corrected"] if correction else [])]
+    return [
+        "+",
+        "-",
+        "p-value",
+        *(["reject", "p-value corrected"] if correction else []),
+    ]
 
 
 def columns_asked(
@@ -221,7 +259,12 @@ def columns_asked(
     columns = [
         "name",
         *measures,
-        *(f"{name} {kind}" for name in measures if name != "mrt" for kind in statistics),
+        *(
+            f"{name} {kind}"
+            for name in measures
+            if name != "mrt"
+            for kind in statistics
+        ),
     ]
     return columns + [
         f"pref:{name}{end}"
@@ -241,19 +284,26 @@ def seen(
 
 
 @cache
-def _seen(systems: Systems, plan: str, filter_by_topics: bool) -> tuple[Any, dict[str, Any]]:
+def _seen(
+    systems: Systems, plan: str, filter_by_topics: bool
+) -> tuple[Any, dict[str, Any]]:
     made = systems([])
     runs = {}
     for name, system in made.items() if isinstance(made, Mapping) else enumerate(made):
-        results = system if isinstance(system, pd.DataFrame) else system.transform(topics())
+        results = (
+            system if isinstance(system, pd.DataFrame) else system.transform(topics())
+        )
         if plan == "tree":  # a DataFrame is asked for the topics
             results = results[results["qid"].isin(TOPIC_IDS)]
         by_query = results.groupby("qid")
         runs[str(name)] = {
-            q: dict(zip(rows["docno"], rows["score"], strict=True)) for q, rows in by_query
+            q: dict(zip(rows["docno"], rows["score"], strict=True))
+            for q, rows in by_query
         }
     return {
-        q: judged for q, judged in GRADES.items() if q != NO_TOPIC or not filter_by_topics
+        q: judged
+        for q, judged in GRADES.items()
+        if q != NO_TOPIC or not filter_by_topics
     }, runs
 
 
@@ -266,16 +316,25 @@ def compared(
 ) -> Any:
     """What ``irl.compare`` says of the same rankings; options of ``seen`` and of the test."""
     grades, runs = seen(
-        systems, *(options.pop(name) for name in ("plan", "filter_by_topics") if name in options)
+        systems,
+        *(
+            options.pop(name)
+            for name in ("plan", "filter_by_topics")
+            if name in options
+        ),
     )
     margin = options.pop("margin", None)
-    test = irl.SignificanceTest(options.pop("test", None), **{"correction": "holm", **options})
+    test = irl.SignificanceTest(
+        options.pop("test", None), **{"correction": "holm", **options}
+    )
     by = by if isinstance(by, Mapping) else list(by)
     name = None if baseline is None else list(runs)[baseline]
     return irl.compare(grades, runs, by, baseline=name, margin=margin, test=test)
 
 
-def assert_same_columns(ours: pd.DataFrame, plain: pd.DataFrame, rounded: bool = False) -> None:
+def assert_same_columns(
+    ours: pd.DataFrame, plain: pd.DataFrame, rounded: bool = False
+) -> None:
     """All of PyTerrier's columns are there with its numbers, but for time; what else there is belongs to preferences.
 
     Their order in PyTerrier is that of a set in ir_measures: another one in each process, and with one measure more.
@@ -321,7 +380,9 @@ def expected_p(measure: str, plain: pd.DataFrame, compared: Comparison) -> Any:
     if compared.compared.test_of(measure).name != "t":
         return p
     differing = (differences(compared, measure) > 1e-12).sum(axis=0)
-    return np.maximum(p, np.minimum(1, 2.0 ** (1 - differing)))  # NaN, of the baseline, stays
+    return np.maximum(
+        p, np.minimum(1, 2.0 ** (1 - differing))
+    )  # NaN, of the baseline, stays
 
 
 def differences(compared: Comparison, measure: str) -> Any:
@@ -352,11 +413,18 @@ def assert_one_answer(
         column = name if is_measure else f"pref:{name}"
         if is_measure or (compared.baseline is None and column in table):
             assert table[column].tolist() == means(compared, place)
-        if compared.baseline is None or f"{column} +{end}" not in table or len(compared.runs) < 2:
+        if (
+            compared.baseline is None
+            or f"{column} +{end}" not in table
+            or len(compared.runs) < 2
+        ):
             continue
         rows = compared.table(name).set_index("run_a").reindex(compared.runs)
         if not is_measure:
-            assert table[f"{column}{end}"].tolist() == rows["difference"].fillna(0).tolist()
+            assert (
+                table[f"{column}{end}"].tolist()
+                == rows["difference"].fillna(0).tolist()
+            )
         for kind, ours in KINDS.items():
             if f"{column} {kind}{end}" in table:
                 np.testing.assert_array_equal(
@@ -420,7 +488,10 @@ def test_averages(
     assert_same_columns(ours, plain)
     of_topics = filters.get("filter_by_topics", True)
     assert_one_answer(
-        ours, compared(systems, ["lexirecall"], baseline=1, plan=plan, filter_by_topics=of_topics)
+        ours,
+        compared(
+            systems, ["lexirecall"], baseline=1, plan=plan, filter_by_topics=of_topics
+        ),
     )
     assert len(ours.columns) == len(plain.columns) + 1 + 5
 
@@ -464,7 +535,9 @@ def test_one_answer(test: str | None, options: dict[str, Any], plan: str) -> Non
     alone = compared(named, both, baseline=1, test=test, plan=plan, **test_options)
     attached = table.attrs["comparison"]
     for frame in ("means", "table", "verdicts"):
-        assert_frame_equal(getattr(attached, frame)(), getattr(alone, frame)(), check_exact=True)
+        assert_frame_equal(
+            getattr(attached, frame)(), getattr(alone, frame)(), check_exact=True
+        )
     assert_one_answer(table)
     assert [column for column in table if " " not in column][1:] == [
         *by,
@@ -486,7 +559,10 @@ def test_margins(plan: str) -> None:
     margin = {"map": "5%", "LexiRecall": 0.02, "lexirecall": 0.1}
     call = {"baseline": [1, 2], "correction": "holm", "margin": margin, "plan": plan}
     table = outcome(pt.lexirecall.Experiment, named, ["map", LR], **call).result
-    names, by = list(named([])), {"map": AP, "LexiRecall": LR, "lexirecall": "lexirecall"}
+    names, by = (
+        list(named([])),
+        {"map": AP, "LexiRecall": LR, "lexirecall": "lexirecall"},
+    )
     for place in (1, 2):
         alone = compared(named, by, baseline=place, margin=margin)
         for criterion in by:
@@ -504,41 +580,62 @@ def test_margins(plan: str) -> None:
             for kind, ours in {"verdict (corrected)": "verdict", **p_values}.items():
                 got = table[f"{column} {kind} ({names[place]})"]
                 pd.testing.assert_series_equal(
-                    got, rows[ours], check_exact=True, check_index=False, check_names=False
+                    got,
+                    rows[ours],
+                    check_exact=True,
+                    check_index=False,
+                    check_names=False,
                 )
             assert (
                 table[f"{column} p-value ({names[place]})"].dropna().tolist()
                 == rows["p"].dropna().tolist()
             )
     with pytest.raises(
-        ValueError, match=r"pt\.lexirecall\.Experiment: .*unknown criterion of a margin 'AP'"
+        ValueError,
+        match=r"pt\.lexirecall\.Experiment: .*unknown criterion of a margin 'AP'",
     ):
-        outcome(pt.lexirecall.Experiment, named, ["map"], baseline=0, margin={"AP": 0.1})
-    with pytest.raises(ValueError, match=r"pt\.lexirecall\.Experiment: a margin needs a baseline"):
+        outcome(
+            pt.lexirecall.Experiment, named, ["map"], baseline=0, margin={"AP": 0.1}
+        )
+    with pytest.raises(
+        ValueError, match=r"pt\.lexirecall\.Experiment: a margin needs a baseline"
+    ):
         outcome(pt.lexirecall.Experiment, named, ["map"], margin=0.1)
 
 
 @pytest.mark.parametrize("margin", ["2%", {"map": 0.02}, {"map": "2%"}])
-def test_default_preferences_are_left_out_where_the_margin_does_not_fit_them(margin: Any) -> None:
+def test_default_preferences_are_left_out_where_the_margin_does_not_fit_them(
+    margin: Any,
+) -> None:
     call = {"baseline": 1, "margin": margin}
     table = outcome(pt.lexirecall.Experiment, named, ["map"], **call).result
-    without = outcome(pt.lexirecall.Experiment, named, ["map"], preferences=None, **call).result
+    without = outcome(
+        pt.lexirecall.Experiment, named, ["map"], preferences=None, **call
+    ).result
     assert_frame_equal(table, without)
     assert "map verdict (corrected)" in table
     with pytest.raises(ValueError, match="margin"):
-        outcome(pt.lexirecall.Experiment, named, ["map"], preferences=["lexirecall"], **call)
+        outcome(
+            pt.lexirecall.Experiment, named, ["map"], preferences=["lexirecall"], **call
+        )
 
 
 def test_preferences_may_stand_among_the_measures() -> None:
     call = {"baseline": 1}
-    among = outcome(pt.lexirecall.Experiment, named, ["rpp", "map"], preferences=None, **call)
-    apart = outcome(pt.lexirecall.Experiment, named, ["map"], preferences=["rpp"], **call)
+    among = outcome(
+        pt.lexirecall.Experiment, named, ["rpp", "map"], preferences=None, **call
+    )
+    apart = outcome(
+        pt.lexirecall.Experiment, named, ["map"], preferences=["rpp"], **call
+    )
     assert_frame_equal(among.result, apart.result)
 
 
 def answers(text: str) -> pd.DataFrame:
     """What a system gives that answers instead of ranking."""
-    return pd.DataFrame({"qid": TOPIC_IDS, "qanswer": [f"{text} {qid}" for qid in TOPIC_IDS]})
+    return pd.DataFrame(
+        {"qid": TOPIC_IDS, "qanswer": [f"{text} {qid}" for qid in TOPIC_IDS]}
+    )
 
 
 def test_systems_that_answer_have_their_measures_and_no_preferences() -> None:
@@ -557,12 +654,18 @@ def test_systems_that_answer_have_their_measures_and_no_preferences() -> None:
         "rpp": {"preferences": "rpp"},
     }.items():
         found[name] = outcome(
-            pt.lexirecall.Experiment, lambda calls: both, [length], **call, **preferences
+            pt.lexirecall.Experiment,
+            lambda calls: both,
+            [length],
+            **call,
+            **preferences,
         )
         assert_frame_equal(found[name].result, plain, check_like=True)
         assert found[name].result.attrs["comparison"] is None
     said = "preferences compare documents, and what system 'a' gives has no docno and score: they are left out"
-    assert [any(said in text for _, text in one.warnings) for one in found.values()] == [
+    assert [
+        any(said in text for _, text in one.warnings) for one in found.values()
+    ] == [
         True,
         False,
         True,
@@ -579,7 +682,9 @@ def test_texts_may_be_measures_as_they_print() -> None:
     ).result
     assert_same_columns(table, plain)
     calls: Calls = []
-    with pytest.raises(ValueError, match=r"pt\.lexirecall\.Experiment: unknown measure 'nope'"):
+    with pytest.raises(
+        ValueError, match=r"pt\.lexirecall\.Experiment: unknown measure 'nope'"
+    ):
         pt.lexirecall.Experiment(transformers(calls), topics(), qrels(), ["nope"])
     assert not calls
 
@@ -625,8 +730,13 @@ def test_tables_and_dicts(
         "filter_by_topics": False,
     }
     options["preferences"] = ["lexirecall", "rpp"]
-    results = *both(named, metrics, **options), *both(named, metrics, dataframe=False, **options)
-    assert [type(result) for result in results[::2]] == [type(result) for result in results[1::2]]
+    results = (
+        *both(named, metrics, **options),
+        *both(named, metrics, dataframe=False, **options),
+    )
+    assert [type(result) for result in results[::2]] == [
+        type(result) for result in results[1::2]
+    ]
     alone = compared(named, plan=plan, filter_by_topics=False)
     columns = [
         *(str(m) for m in metrics if m != "mrt" or not perquery),
@@ -639,9 +749,15 @@ def test_tables_and_dicts(
         )
         assert_same_columns(averages, expected)
         assert_one_answer(averages, alone)
-        assert averages.attrs["comparison"].runs == list(means) == list(theirs) == list(named([]))
+        assert (
+            averages.attrs["comparison"].runs
+            == list(means)
+            == list(theirs)
+            == list(named([]))
+        )
         assert all(
-            list(row) == columns and {*row} >= {*theirs[system]} for system, row in means.items()
+            list(row) == columns and {*row} >= {*theirs[system]}
+            for system, row in means.items()
         )
         timeless = averages.set_index("name").drop(columns="mrt", errors="ignore")
         assert {
@@ -663,7 +779,9 @@ def test_tables_and_dicts(
                 == expected.sort_index().to_numpy().tolist()
             )
         assert rows.attrs["comparison"].runs == list(named([]))
-        assert {s: list(of) for s, of in ours.items()} == {s: list(of) for s, of in theirs.items()}
+        assert {s: list(of) for s, of in ours.items()} == {
+            s: list(of) for s, of in theirs.items()
+        }
         values = {
             (s, q, m): value
             for s, of in ours.items()
@@ -700,7 +818,12 @@ def test_no_preferences(preferences: Any) -> None:
 )
 @PLANS
 def test_rounded_averages(places: Any, plan: str) -> None:
-    options = {"round": places, "baseline": 1, "plan": plan, "preferences": ["lexirecall", "rpp"]}
+    options = {
+        "round": places,
+        "baseline": 1,
+        "plan": plan,
+        "preferences": ["lexirecall", "rpp"],
+    }
     ours, plain = both(interleaved, ["map", LR], **options)
     assert_same_columns(ours, plain, rounded=True)
     alone = compared(interleaved, baseline=1)
@@ -711,7 +834,9 @@ def test_rounded_averages(places: Any, plan: str) -> None:
         assert ours[f"pref:{name}"].tolist() == pytest.approx(exact, abs=1e-12)
         np.testing.assert_array_equal(ours[f"pref:{name} p-value"], rows["p"])
     if isinstance(places, int):
-        rows, expected = both(interleaved, ["map", LR], round=places, perquery=True, plan=plan)
+        rows, expected = both(
+            interleaved, ["map", LR], round=places, perquery=True, plan=plan
+        )
         assert_plain_rows(rows, expected)
         found = rows.loc[rows["measure"] == PREF, "value"].tolist()
         assert found == [round(value, places) for value in found]
@@ -721,46 +846,68 @@ def cell_styles(styler: Any) -> dict[tuple[int, str], list[tuple[str, str]]]:
     """The styles of the cells that have any, by row and column."""
     cells = styler._compute().ctx
     return {
-        (row, styler.data.columns[column]): style for (row, column), style in cells.items() if style
+        (row, styler.data.columns[column]): style
+        for (row, column), style in cells.items()
+        if style
     }
 
 
 @pytest.mark.parametrize("highlight", ["bold", "color"])
-@pytest.mark.parametrize("metrics", [["map", "mrt"], ["map", "P_1", LR]], ids=["time", "ties"])
+@pytest.mark.parametrize(
+    "metrics", [["map", "mrt"], ["map", "P_1", LR]], ids=["time", "ties"]
+)
 @pytest.mark.parametrize("baseline", [None, 1])
 @PLANS
-def test_highlights(highlight: str, metrics: list[Any], baseline: int | None, plan: str) -> None:
-    ours, plain = both(interleaved, metrics, highlight=highlight, baseline=baseline, plan=plan)
+def test_highlights(
+    highlight: str, metrics: list[Any], baseline: int | None, plan: str
+) -> None:
+    ours, plain = both(
+        interleaved, metrics, highlight=highlight, baseline=baseline, plan=plan
+    )
     assert type(ours) is type(plain)
     assert_same_columns(ours.data, plain.data)
     assert "comparison" in ours.data.attrs
     recomputed = ("pref:", "mrt")
     styles, expected = cell_styles(ours), cell_styles(plain)
     assert {
-        cell: style for cell, style in styles.items() if not cell[1].startswith(recomputed)
-    } == {cell: style for cell, style in expected.items() if not cell[1].startswith(recomputed)}
+        cell: style
+        for cell, style in styles.items()
+        if not cell[1].startswith(recomputed)
+    } == {
+        cell: style
+        for cell, style in expected.items()
+        if not cell[1].startswith(recomputed)
+    }
     small = [column for column in ours.data if column == "mrt" or column.endswith(" -")]
-    for column in [c for c in ours.data if c.startswith(recomputed) and not c.endswith("p-value")]:
+    for column in [
+        c for c in ours.data if c.startswith(recomputed) and not c.endswith("p-value")
+    ]:
         values = ours.data[column]
         best = values.min() if column in small else values.max()
         assert [row for row, name in styles if name == column] == values.index[
             values == best
         ].tolist()
-    assert not [cell for cell in styles if cell[1] == "name" or cell[1].endswith("p-value")]
+    assert not [
+        cell for cell in styles if cell[1] == "name" or cell[1].endswith("p-value")
+    ]
 
 
 # -- what is run, and what is kept of it -------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    "options", [{}, {"batch_size": 1}, {"batch_size": BATCH}, {"precompute_prefix": True}], ids=str
+    "options",
+    [{}, {"batch_size": 1}, {"batch_size": BATCH}, {"precompute_prefix": True}],
+    ids=str,
 )
 def test_every_stage_runs_as_often_as_in_pyterrier(options: dict[str, Any]) -> None:
     for systems in (shared_prefix, interleaved):
         ours, plain = both(systems, ["map", LR], baseline=0, **options)
         assert_same_columns(ours, plain)
         assert_one_answer(ours, compared(systems, ["lexirecall"], baseline=0))
-    calls = outcome(pt.lexirecall.Experiment, interleaved, ["map"], plan="tree", baseline=0).calls
+    calls = outcome(
+        pt.lexirecall.Experiment, interleaved, ["map"], plan="tree", baseline=0
+    ).calls
     assert sorted(name for name, _ in calls) == ["a", "b", "x", "x", "y"]
 
 
@@ -777,22 +924,38 @@ def test_what_a_stage_gives_in_every_batch_is_kept_once(plan: str) -> None:
         return [Whole("a", calls), frame("c")]
 
     ours = outcome(
-        pt.lexirecall.Experiment, systems, ["map"], baseline=1, batch_size=BATCH, plan=plan
+        pt.lexirecall.Experiment,
+        systems,
+        ["map"],
+        baseline=1,
+        batch_size=BATCH,
+        plan=plan,
     )
-    assert_one_answer(ours.result, compared(systems, ["lexirecall"], baseline=1, plan=plan))
+    assert_one_answer(
+        ours.result, compared(systems, ["lexirecall"], baseline=1, plan=plan)
+    )
 
 
 @BATCHES
 @PLANS
-def test_the_comparison_is_of_whole_runs(batch_size: int | None, plan: str, tmp_path: Path) -> None:
+def test_the_comparison_is_of_whole_runs(
+    batch_size: int | None, plan: str, tmp_path: Path
+) -> None:
     """Every row is kept, unjudged documents included, so that bounds, documents to judge and reports can be had."""
-    options = {"batch_size": batch_size, "plan": plan, "baseline": 0, "names": list("0123")}
-    attached = outcome(pt.lexirecall.Experiment, mixed, ["map"], **options).result.attrs[
-        "comparison"
-    ]
+    options = {
+        "batch_size": batch_size,
+        "plan": plan,
+        "baseline": 0,
+        "names": list("0123"),
+    }
+    attached = outcome(
+        pt.lexirecall.Experiment, mixed, ["map"], **options
+    ).result.attrs["comparison"]
     alone = compared(mixed, ["AP", "lexirecall"], baseline=0, plan=plan)
     for run, wanted in zip(
-        attached.compared.scored.runs.values(), alone.compared.scored.runs.values(), strict=True
+        attached.compared.scored.runs.values(),
+        alone.compared.scored.runs.values(),
+        strict=True,
     ):
         for column in ("query", "doc", "rank", "depth"):
             np.testing.assert_array_equal(
@@ -842,14 +1005,21 @@ def folders(tmp_path: Path) -> list[Path]:
 
 SAVED = pytest.mark.parametrize(  # PyTerrier saves batches as trec only
     ("save_format", "batch_size"),
-    [("trec", None), ("trec", BATCH), (pickle, None), ((pd.read_csv, pd.DataFrame.to_csv), None)],
+    [
+        ("trec", None),
+        ("trec", BATCH),
+        (pickle, None),
+        ((pd.read_csv, pd.DataFrame.to_csv), None),
+    ],
     ids=["trec", "trec in batches", "pickle", "csv"],
 )
 
 
 @SAVED
 @pytest.mark.parametrize("mode", ["overwrite", "reuse"])
-def test_saved(mode: str, batch_size: int | None, save_format: Any, folders: list[Path]) -> None:
+def test_saved(
+    mode: str, batch_size: int | None, save_format: Any, folders: list[Path]
+) -> None:
     """Twice into the same folder: the same files as PyTerrier writes; what is read back is compared as what was run."""
     own, other = folders
     alone = compared(named, ["lexirecall"], baseline=1)
@@ -861,9 +1031,15 @@ def test_saved(mode: str, batch_size: int | None, save_format: Any, folders: lis
             "save_format": save_format,
         }
         ours = outcome(
-            pt.lexirecall.Experiment, named, ["map", "mrt", LR], save_dir=str(own), **options
+            pt.lexirecall.Experiment,
+            named,
+            ["map", "mrt", LR],
+            save_dir=str(own),
+            **options,
         )
-        plain = outcome(pt.Experiment, named, ["map", "mrt", LR], save_dir=str(other), **options)
+        plain = outcome(
+            pt.Experiment, named, ["map", "mrt", LR], save_dir=str(other), **options
+        )
         assert ours.calls == plain.calls
         assert (ours.calls == []) == (turn == 1 and mode == "reuse")
         assert ours.warnings == plain.warnings
@@ -898,10 +1074,14 @@ def test_saved(mode: str, batch_size: int | None, save_format: Any, folders: lis
         (lambda calls: [Retrieve("a", calls), frame("b").iloc[:0]], {}),
     ],
     ids=lambda each: (
-        "-".join(map(str, each)) if isinstance(each, dict) else getattr(each, "__name__", "systems")
+        "-".join(map(str, each))
+        if isinstance(each, dict)
+        else getattr(each, "__name__", "systems")
     ),
 )
-def test_errors_are_those_of_pyterrier(systems: Systems, options: dict[str, Any]) -> None:
+def test_errors_are_those_of_pyterrier(
+    systems: Systems, options: dict[str, Any]
+) -> None:
     with pytest.raises((AssertionError, TypeError, ValueError)) as expected:
         outcome(pt.Experiment, systems, ["map"], **options)
     with pytest.raises(expected.type) as raised:
@@ -916,7 +1096,10 @@ def test_errors_are_those_of_pyterrier(systems: Systems, options: dict[str, Any]
     ("options", "message"),
     [
         *(
-            ({"preferences": names}, "unknown preference '.*'; choose from lexirecall, ")
+            (
+                {"preferences": names},
+                "unknown preference '.*'; choose from lexirecall, ",
+            )
             for names in (["AP"], ["rpp", "map"])
         ),
         *(
@@ -957,11 +1140,15 @@ def test_what_is_wrong_is_refused_before_anything_is_executed(
 
 
 @pytest.mark.parametrize(
-    "baselines", [[0, 2], [3, 0, 1], (2,), ["one", "four"], ["two", 3], [np.int64(1), 2]], ids=str
+    "baselines",
+    [[0, 2], [3, 0, 1], (2,), ["one", "four"], ["two", 3], [np.int64(1), 2]],
+    ids=str,
 )
 @pytest.mark.parametrize("correction", [None, "holm"])
 @TREES_ARE_SLOW
-def test_several_baselines(baselines: Sequence[Any], correction: str | None, plan: str) -> None:
+def test_several_baselines(
+    baselines: Sequence[Any], correction: str | None, plan: str
+) -> None:
     """The statistics against each are those that PyTerrier gives for it alone; their columns end with its name."""
     names = list(named([]))
     places = [
@@ -970,7 +1157,9 @@ def test_several_baselines(baselines: Sequence[Any], correction: str | None, pla
     ]
     metrics = [LR(rel=2) @ 5, "map", "mrt", nDCG @ 3]
     options = {"correction": correction, "plan": plan, "test": "wilcoxon"}
-    ours = outcome(pt.lexirecall.Experiment, named, metrics, baseline=baselines, **options).result
+    ours = outcome(
+        pt.lexirecall.Experiment, named, metrics, baseline=baselines, **options
+    ).result
     statistics = statistics_asked(0, correction)
     measures = [str(metric) for metric in metrics]
     assert list(ours) == [
@@ -997,7 +1186,11 @@ def test_several_baselines(baselines: Sequence[Any], correction: str | None, pla
         got = ours[[column + end for column in columns]].set_axis(columns, axis=1)
         assert_frame_equal(got, plain[columns], rtol=1e-12)
         alone = compared(
-            named, ["lexirecall"], baseline=place, correction=correction, test="wilcoxon"
+            named,
+            ["lexirecall"],
+            baseline=place,
+            correction=correction,
+            test="wilcoxon",
         )
         assert_one_answer(ours, alone, end)
 
@@ -1010,18 +1203,26 @@ def test_whatever_pyterrier_takes_is_handed_on(monkeypatch: pytest.MonkeyPatch) 
         return pt.Experiment(*args, **options).assign(**{"novel": novelty})
 
     monkeypatch.setattr(experiment, "_plain_experiment", newer)
-    table = outcome(pt.lexirecall.Experiment, named, ["map"], baseline=0, novelty="yes").result
+    table = outcome(
+        pt.lexirecall.Experiment, named, ["map"], baseline=0, novelty="yes"
+    ).result
     assert set(table["novel"]) == {"yes"}
 
 
 def test_measures_of_other_columns_against_several_baselines() -> None:
     """What was retrieved is scored again by PyTerrier, with all its columns."""
     deepest = ir_measures.define_byquery(
-        lambda qrels, run: float(run["rank"].max()), run_inputs=["query_id", "rank"], name="deepest"
+        lambda qrels, run: float(run["rank"].max()),
+        run_inputs=["query_id", "rank"],
+        name="deepest",
     )
     judged = topics([q for q in TOPIC_IDS if q not in UNJUDGED])
     table = outcome(
-        pt.lexirecall.Experiment, named, ["map", deepest], baseline=[0, 1], topics=judged
+        pt.lexirecall.Experiment,
+        named,
+        ["map", deepest],
+        baseline=[0, 1],
+        topics=judged,
     ).result
     for place, name in enumerate(["one", "two"]):
         plain = outcome(
@@ -1046,12 +1247,20 @@ def test_any_function_is_a_test(plan: str) -> None:
         return None, float(min(*system, *baseline))
 
     for correction in (None, "bonferroni"):
-        options = {"test": smallest, "baseline": 1, "correction": correction, "plan": plan}
+        options = {
+            "test": smallest,
+            "baseline": 1,
+            "correction": correction,
+            "plan": plan,
+        }
         ours, plain = both(transformers, ["map", LR], **options)
-        for column in [column for column in plain if "p-value" in column or "reject" in column]:
+        for column in [
+            column for column in plain if "p-value" in column or "reject" in column
+        ]:
             assert_frame_equal(ours[[column]], plain[[column]], check_exact=True)
         assert_one_answer(
-            ours, compared(transformers, ["lexirecall"], baseline=1, correction=correction)
+            ours,
+            compared(transformers, ["lexirecall"], baseline=1, correction=correction),
         )
         attached = ours.attrs["comparison"]
         assert [attached.compared.test_of(name).name for name in attached.criteria] == [
@@ -1070,13 +1279,19 @@ def test_sign_test() -> None:
         system, baseline = rng.integers(0, 4, (2, size)) / 10
         wins, losses = int((system > baseline).sum()), int((system < baseline).sum())
         found, n = pt.lexirecall.sign_test(system, baseline), wins + losses
-        assert found[1] == found.pvalue == pytest.approx(binomtest(wins, n).pvalue if n else 1)
+        assert (
+            found[1]
+            == found.pvalue
+            == pytest.approx(binomtest(wins, n).pvalue if n else 1)
+        )
         assert found.statistic == pytest.approx((wins - losses) / n if n else 0)
         assert type(found.pvalue) is type(found.statistic) is float
 
 
 def test_sign_test_leaves_out_what_is_missing() -> None:
-    missing = pt.lexirecall.sign_test([1.0, 1.0, math.nan, 2.0], [0.0, math.nan, 0.0, 0.0])
+    missing = pt.lexirecall.sign_test(
+        [1.0, 1.0, math.nan, 2.0], [0.0, math.nan, 0.0, 0.0]
+    )
     assert missing == pt.lexirecall.sign_test([1.0, 2.0], [0.0, 0.0])
 
 
@@ -1086,9 +1301,15 @@ def test_sign_test_leaves_out_what_is_missing() -> None:
 OURS = {"query_id": "qid", "doc_id": "docno", "relevance": "label"}
 
 
-def from_demo() -> tuple[pd.DataFrame, list[str], dict[str, pd.DataFrame], list[pd.DataFrame]]:
+def from_demo() -> tuple[
+    pd.DataFrame, list[str], dict[str, pd.DataFrame], list[pd.DataFrame]
+]:
     """Qrels, ids and three runs of the embedded collection, and the runs as systems."""
-    qrels = irl.demo.qrels().groupby(["query_id", "doc_id"], as_index=False)["relevance"].max()
+    qrels = (
+        irl.demo.qrels()
+        .groupby(["query_id", "doc_id"], as_index=False)["relevance"]
+        .max()
+    )
     runs = {name: irl.demo.run(name) for name in ("bm25", "ql", "tfidf")}
     systems = [
         run.rename(columns=OURS).assign(rank=run.groupby("query_id").cumcount())
@@ -1106,7 +1327,9 @@ def test_predicted_judgments_give_the_numbers_of_compare(
     queries = [f"q{i:02}" for i in range(40)]
     columns = {"qid": np.repeat(queries, 8), "docno": list("abcdefgh") * 40}
     model = pd.DataFrame({**columns, "label": rng.integers(0, 2, 320)})
-    people = model.assign(label=(model["label"] + (rng.random(320) < 0.1)) % 2)[: 30 * 8]
+    people = model.assign(label=(model["label"] + (rng.random(320) < 0.1)) % 2)[
+        : 30 * 8
+    ]
     systems = {
         name: pt.model.add_ranks(pd.DataFrame({**columns, "score": rng.random(320)}))
         for name in "xy"
@@ -1117,18 +1340,31 @@ def test_predicted_judgments_give_the_numbers_of_compare(
     if options:
         options = {**options, "groups": dict(zip(queries, topics["kind"], strict=True))}
     by = ["nDCG@5", "lexirecall"]
-    expected = irl.compare(people, systems, by, baseline="x", predicted=model, **options)
+    expected = irl.compare(
+        people, systems, by, baseline="x", predicted=model, **options
+    )
     found = table.attrs["comparison"]
     assert_frame_equal(found.table(), expected.table())
     without_margins = Comparison(replace(expected.compared, margins=None))
-    assert table["nDCG@5 p-value"].tolist()[1:] == without_margins.table()["p"].tolist()[:1]
+    assert (
+        table["nDCG@5 p-value"].tolist()[1:]
+        == without_margins.table()["p"].tolist()[:1]
+    )
     if options:
         assert_frame_equal(found.group_table(), expected.group_table())
-    with pytest.raises(ValueError, match="rankings of all topics; leave filter_by_qrels out"):
-        pt.lexirecall.Experiment(systems, topics, people, ["AP"], filter_by_qrels=True, **call)
+    with pytest.raises(
+        ValueError, match="rankings of all topics; leave filter_by_qrels out"
+    ):
+        pt.lexirecall.Experiment(
+            systems, topics, people, ["AP"], filter_by_qrels=True, **call
+        )
     with pytest.raises(ValueError, match="no judgments of the topics"):
         pt.lexirecall.Experiment(
-            systems, topics, people, ["AP"], **call | {"predicted": model[:1].assign(qid="other")}
+            systems,
+            topics,
+            people,
+            ["AP"],
+            **call | {"predicted": model[:1].assign(qid="other")},
         )
 
 
@@ -1157,7 +1393,9 @@ def test_what_predicted_judgments_cannot_sharpen_is_refused(
     measures: list[Any], options: dict[str, Any], said: str
 ) -> None:
     rankings, ids, runs, systems = from_demo()
-    judged = rankings.assign(relevance=rankings["relevance"].clip(upper=1)).rename(columns=OURS)
+    judged = rankings.assign(relevance=rankings["relevance"].clip(upper=1)).rename(
+        columns=OURS
+    )
     options = {
         "names": list(runs),
         "baseline": 0,
@@ -1167,7 +1405,9 @@ def test_what_predicted_judgments_cannot_sharpen_is_refused(
         pt.lexirecall.Experiment(systems, topics(ids), judged, measures, **options)
 
 
-def test_reports_and_pages_show_texts_of_topics_and_of_a_text_loader(tmp_path: Path) -> None:
+def test_reports_and_pages_show_texts_of_topics_and_of_a_text_loader(
+    tmp_path: Path,
+) -> None:
     pytest.importorskip("jinja2")
 
     class Loader(pt.Transformer):
@@ -1193,7 +1433,9 @@ def test_reports_and_pages_show_texts_of_topics_and_of_a_text_loader(tmp_path: P
     assert all(f"text of {doc_id}" in page for doc_id in pool["doc_id"])
     assert all(f"query {query_id}" in page for query_id in pool["query_id"])
     rows = pd.read_csv(
-        write_pool_csv(pool, tmp_path / "pool.csv", texts={pool["doc_id"][0]: "another"})
+        write_pool_csv(
+            pool, tmp_path / "pool.csv", texts={pool["doc_id"][0]: "another"}
+        )
     )
     assert rows["text"].tolist()[:1] == ["another"]
     asked = len(loader.asked)
@@ -1213,19 +1455,28 @@ def test_reports_and_pages_show_texts_of_topics_and_of_a_text_loader(tmp_path: P
 def test_groups_give_the_numbers_of_compare(plan: str) -> None:
     qrels, ids, runs, systems = from_demo()
     kinds = {query: f"kind {i % 3}" for i, query in enumerate(ids)}
-    topics = pd.DataFrame({"qid": ids, "query": "x", "kind": [kinds[query] for query in ids]})
+    topics = pd.DataFrame(
+        {"qid": ids, "query": "x", "kind": [kinds[query] for query in ids]}
+    )
     judged, by = qrels.rename(columns=OURS), ["nDCG@10", "lexirecall"]
 
     def experiment(measures: Any = ("nDCG@10",), **options: Any) -> pd.DataFrame:
         options = {"names": list(runs), "plan": plan, "correction": "holm"} | options
-        return pt.lexirecall.Experiment(systems, topics, judged, list(measures), **options)
+        return pt.lexirecall.Experiment(
+            systems, topics, judged, list(measures), **options
+        )
 
     alone = irl.compare(qrels, runs, by, baseline="bm25", groups=kinds)
     for groups in (kinds, "kind"):
         found = experiment(baseline=0, groups=groups).attrs["comparison"]
         assert_frame_equal(found.group_table(), alone.group_table())
     units = irl.compare(
-        qrels, runs, by, baseline="bm25", groups=kinds, test=irl.SignificanceTest(cluster=True)
+        qrels,
+        runs,
+        by,
+        baseline="bm25",
+        groups=kinds,
+        test=irl.SignificanceTest(cluster=True),
     ).table()
     for baseline, end in ((0, ""), (["bm25", "ql"], " (bm25)")):
         for margin in (None, 0.02):
@@ -1243,7 +1494,12 @@ def test_groups_give_the_numbers_of_compare(plan: str) -> None:
                     == rows["p_corrected"].tolist()
                 )
     other = irl.compare(
-        qrels, runs, by, baseline="ql", groups=kinds, test=irl.SignificanceTest(cluster=True)
+        qrels,
+        runs,
+        by,
+        baseline="ql",
+        groups=kinds,
+        test=irl.SignificanceTest(cluster=True),
     ).table("nDCG@10")
     assert table["nDCG@10 p-value (ql)"].tolist()[::2] == other["p"].tolist()
 
@@ -1257,11 +1513,21 @@ def test_groups_give_the_numbers_of_compare(plan: str) -> None:
             "predicted needs at least 10 queries judged by people in each group",
         ),
         (
-            {"groups": kinds, "predicted": judged, "test": irl.SignificanceTest(cluster=True)},
+            {
+                "groups": kinds,
+                "predicted": judged,
+                "test": irl.SignificanceTest(cluster=True),
+            },
             "predicted cannot be combined with cluster=True",
         ),
-        ({"groups": {ids[0]: "a"}}, "query 'q02' has no group .and 14 other cases.; add it"),
-        ({"groups": kinds, "measures": ["mrt"], "preferences": None}, "groups need rankings"),
+        (
+            {"groups": {ids[0]: "a"}},
+            "query 'q02' has no group .and 14 other cases.; add it",
+        ),
+        (
+            {"groups": kinds, "measures": ["mrt"], "preferences": None},
+            "groups need rankings",
+        ),
     ):
         with pytest.raises(ValueError, match=f"^pt.lexirecall.Experiment: .*{message}"):
             experiment(baseline=0, **options)
@@ -1276,7 +1542,9 @@ def of_one_topic(*rankings: Sequence[str], **options: Any) -> pd.DataFrame:
     systems = [table.assign(score=-table["rank"].astype(float)) for table in systems]
     qrels = pd.DataFrame({"qid": "1", "docno": list(rankings[0]), "label": 1})
     names = ["one", "two", "three"][: len(rankings)]
-    return pt.lexirecall.Experiment(systems, topics(["1"]), qrels, ["map"], names=names, **options)
+    return pt.lexirecall.Experiment(
+        systems, topics(["1"]), qrels, ["map"], names=names, **options
+    )
 
 
 def test_ids_that_no_judged_document_has_are_said() -> None:
@@ -1306,10 +1574,16 @@ def _message(warning: Any) -> str:
 @pytest.mark.filterwarnings("ignore:run 'two' retrieves nothing")
 def test_of_a_system_without_judged_documents_there_are_means_alone() -> None:
     experiment = partial(of_one_topic, "ab", "AB", "cab")
-    for options in ({}, {"baseline": 0, "correction": "holm"}, {"baseline": 0, "margin": 0.1}):
+    for options in (
+        {},
+        {"baseline": 0, "correction": "holm"},
+        {"baseline": 0, "margin": 0.1},
+    ):
         table = experiment(**options).set_index("name")
         assert table["map"].tolist() == pytest.approx([1, 0, 7 / 12])
-        others = table.drop(columns=["map", *(name for name in table if name.endswith("reject"))])
+        others = table.drop(
+            columns=["map", *(name for name in table if name.endswith("reject"))]
+        )
         assert others.loc["two"].isna().all()
         assert others.loc["three"].notna().any()
         assert not table.filter(like="reject").loc["two"].any()
@@ -1344,4 +1618,6 @@ def test_baselines_of_the_same_name_are_told_apart(names: list[str]) -> None:
     assert first != second
     for place, column in enumerate((first, second)):
         end = column.removeprefix(PREF)
-        assert_one_answer(table, compared(interleaved, ["lexirecall"], baseline=place), end)
+        assert_one_answer(
+            table, compared(interleaved, ["lexirecall"], baseline=place), end
+        )

@@ -11,14 +11,21 @@ pt = pytest.importorskip("pyterrier")
 
 TOPICS = pd.DataFrame({"qid": ["1", "2"], "query": ["x", "y"]})
 RUN = pd.DataFrame(
-    {"qid": ["1", "1", "2"], "docno": ["a", "b", "a"], "score": [2.0, 1.0, 1.0], "rank": [0, 1, 0]}
+    {
+        "qid": ["1", "1", "2"],
+        "docno": ["a", "b", "a"],
+        "score": [2.0, 1.0, 1.0],
+        "rank": [0, 1, 0],
+    }
 )
 SYSTEMS = {"one": pt.Transformer.from_df(RUN), "two": pt.Transformer.from_df(RUN)}
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 
 def qrels(*labels: Any) -> pd.DataFrame:
-    return pd.DataFrame({"qid": ["1", "1", "2"], "docno": ["a", "b", "a"], "label": labels})
+    return pd.DataFrame(
+        {"qid": ["1", "1", "2"], "docno": ["a", "b", "a"], "label": labels}
+    )
 
 
 @pytest.mark.parametrize("labels", [(1.0, 0.0, 2.0), (True, False, True)])
@@ -26,7 +33,9 @@ def test_whole_numbers_are_grades(labels: tuple[Any, ...]) -> None:
     whole = qrels(*labels)
     before = whole.copy()
     table = pt.lexirecall.Experiment(SYSTEMS, TOPICS, whole, ["map", "LR"])
-    expected = pt.lexirecall.Experiment(SYSTEMS, TOPICS, qrels(*map(int, labels)), ["map", "LR"])
+    expected = pt.lexirecall.Experiment(
+        SYSTEMS, TOPICS, qrels(*map(int, labels)), ["map", "LR"]
+    )
     pd.testing.assert_frame_equal(table, expected)
     pd.testing.assert_frame_equal(whole, before)
 
@@ -42,11 +51,15 @@ def test_fractions_are_refused_where_other_packages_compute(measure: str) -> Non
 
 
 def test_fractions_are_grades_of_our_measures() -> None:
-    table = pt.lexirecall.Experiment(SYSTEMS, TOPICS, qrels(0.5, 1.0, 0.7), ["LR", "TSE"])
+    table = pt.lexirecall.Experiment(
+        SYSTEMS, TOPICS, qrels(0.5, 1.0, 0.7), ["LR", "TSE"]
+    )
     assert table["LexiRecall"].notna().all()
 
 
 @pytest.mark.parametrize("label", ["1", float("nan"), float("inf"), None])
 def test_what_is_no_number_is_named(label: Any) -> None:
-    with pytest.raises(ValueError, match=r"^pt\.lexirecall\.Experiment: qrels: the relevance of"):
+    with pytest.raises(
+        ValueError, match=r"^pt\.lexirecall\.Experiment: qrels: the relevance of"
+    ):
         pt.lexirecall.Experiment(SYSTEMS, TOPICS, qrels(label, 1.0, 0.5), ["map"])

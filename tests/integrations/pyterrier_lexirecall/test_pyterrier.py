@@ -20,7 +20,9 @@ import pyterrier as pt
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 
-TOPICS = pd.DataFrame({"qid": ["q1", "q2", "q3", "q4"], "query": ["one", "two", "three", "four"]})
+TOPICS = pd.DataFrame(
+    {"qid": ["q1", "q2", "q3", "q4"], "query": ["one", "two", "three", "four"]}
+)
 QRELS = pd.DataFrame(
     [
         ("q1", "a", 1),
@@ -33,7 +35,14 @@ QRELS = pd.DataFrame(
     ],
     columns=["qid", "docno", "label"],
 )
-MEASURES_ASKED = [TSE, LR, "map", nDCG @ 10, CWL_ERR10(max_rel=2), TSE(exposure="nDCG", n=100) @ 5]
+MEASURES_ASKED = [
+    TSE,
+    LR,
+    "map",
+    nDCG @ 10,
+    CWL_ERR10(max_rel=2),
+    TSE(exposure="nDCG", n=100) @ 5,
+]
 NAMES = ["first", "second", "third"]
 
 
@@ -44,7 +53,9 @@ def ranking(**docs: str) -> pd.DataFrame:
         for qid, names in docs.items()
         for rank, docno in enumerate(names)
     ]
-    return pd.DataFrame(rows, columns=["qid", "docno", "score", "rank"]).merge(TOPICS, on="qid")
+    return pd.DataFrame(rows, columns=["qid", "docno", "score", "rank"]).merge(
+        TOPICS, on="qid"
+    )
 
 
 def results() -> list[pd.DataFrame]:
@@ -58,7 +69,9 @@ def results() -> list[pd.DataFrame]:
 def systems(kind: str) -> list[Any]:
     """The same systems as tables or as transformers; PyTerrier changes tables in place."""
     return (
-        results() if kind == "tables" else [pt.Transformer.from_df(result) for result in results()]
+        results()
+        if kind == "tables"
+        else [pt.Transformer.from_df(result) for result in results()]
     )
 
 
@@ -74,8 +87,12 @@ def column(measure: Any) -> str:
 
 def wanted(qrels: pd.DataFrame, measures: list[Any]) -> dict[str, pd.DataFrame]:
     """``evaluate``'s values by system, its columns named as PyTerrier names them."""
-    judgments = qrels.rename(columns={"qid": "query_id", "docno": "doc_id", "label": "relevance"})
-    asked = {column(measure): AP if measure == "map" else measure for measure in measures}
+    judgments = qrels.rename(
+        columns={"qid": "query_id", "docno": "doc_id", "label": "relevance"}
+    )
+    asked = {
+        column(measure): AP if measure == "map" else measure for measure in measures
+    }
     return {
         name: irl.evaluate(
             asked, judgments, run.rename(columns={"qid": "query_id", "docno": "doc_id"})
@@ -90,7 +107,10 @@ def assert_means(table: pd.DataFrame, qrels: pd.DataFrame, measures: list[Any]) 
     ).T
     assert table["name"].tolist() == NAMES
     assert_frame_equal(
-        table.set_index("name")[means.columns.tolist()], means, check_names=False, rtol=1e-14
+        table.set_index("name")[means.columns.tolist()],
+        means,
+        check_names=False,
+        rtol=1e-14,
     )
 
 
@@ -116,8 +136,12 @@ print(json.dumps({
 @pytest.fixture(scope="module")
 def alone() -> Any:
     """What a fresh Python knows after ``import pyterrier``."""
-    tables = json.dumps([table.to_dict("list") for table in (TOPICS, QRELS, results()[0])])
-    return json.loads(python(ALONE, tables, json.dumps([*REGISTRY]), options=("-W", "ignore")))
+    tables = json.dumps(
+        [table.to_dict("list") for table in (TOPICS, QRELS, results()[0])]
+    )
+    return json.loads(
+        python(ALONE, tables, json.dumps([*REGISTRY]), options=("-W", "ignore"))
+    )
 
 
 @pytest.mark.slow
@@ -128,9 +152,16 @@ def test_importing_pyterrier_is_enough_for_the_names(alone: Any) -> None:
 
 
 def test_importing_pyterrier_is_enough_for_an_experiment(alone: Any) -> None:
-    values = wanted(QRELS, [TSE, LR, "map", nDCG @ 10, RBU(p=0.9) @ 3])["first"].mean().to_dict()
+    values = (
+        wanted(QRELS, [TSE, LR, "map", nDCG @ 10, RBU(p=0.9) @ 3])["first"]
+        .mean()
+        .to_dict()
+    )
     assert alone["values"] == [
-        {"name": "a", **{name: pytest.approx(value, rel=1e-14) for name, value in values.items()}}
+        {
+            "name": "a",
+            **{name: pytest.approx(value, rel=1e-14) for name, value in values.items()},
+        }
     ]
 
 
@@ -150,7 +181,10 @@ def test_means(kind: str) -> None:
 @pytest.mark.parametrize("options", [{}, {"plan": "tree", "verbose": False}], ids=str)
 def test_values_per_query(kind: str, options: dict[str, Any]) -> None:
     table = experiment(QRELS, MEASURES_ASKED, kind, perquery=True, **options)
-    got = {(row.name, row.qid, row.measure): row.value for row in table.itertuples(index=False)}
+    got = {
+        (row.name, row.qid, row.measure): row.value
+        for row in table.itertuples(index=False)
+    }
     assert got == {
         (name, qid, measure): value
         for name, values in wanted(QRELS, MEASURES_ASKED).items()
@@ -161,10 +195,20 @@ def test_values_per_query(kind: str, options: dict[str, Any]) -> None:
 def test_pipelines_are_systems() -> None:
     first, _, third = systems("transformers")
     table = pt.Experiment(
-        [first % 1, first + third], TOPICS, QRELS, [TSE, LR, "map"], names=["cut", "sum"]
+        [first % 1, first + third],
+        TOPICS,
+        QRELS,
+        [TSE, LR, "map"],
+        names=["cut", "sum"],
     )
-    cut = results()[0].query("rank == 0").rename(columns={"qid": "query_id", "docno": "doc_id"})
-    judgments = QRELS.rename(columns={"qid": "query_id", "docno": "doc_id", "label": "relevance"})
+    cut = (
+        results()[0]
+        .query("rank == 0")
+        .rename(columns={"qid": "query_id", "docno": "doc_id"})
+    )
+    judgments = QRELS.rename(
+        columns={"qid": "query_id", "docno": "doc_id", "label": "relevance"}
+    )
     assert table["TSE"].tolist()[0] == pytest.approx(
         irl.evaluate(TSE, judgments, cut)["TSE"].mean()
     )

@@ -17,7 +17,11 @@ NAMES = {"query_id": "qid", "doc_id": "docno", "relevance": "label"}
 JUDGED = demo.qrels().groupby(["query_id", "doc_id"], as_index=False)["relevance"].max()
 QRELS = JUDGED.rename(columns=NAMES)
 TOPICS = pd.DataFrame({"qid": sorted(QRELS["qid"].unique()), "query": "text"})
-RUNS = {"bm25": ["bm25"], "model": ["ql", "tfidf", "ql"], "other": ["tfidf", "bm25_rerank", "ql"]}
+RUNS = {
+    "bm25": ["bm25"],
+    "model": ["ql", "tfidf", "ql"],
+    "other": ["tfidf", "bm25_rerank", "ql"],
+}
 METRICS = ["map", LR]
 
 
@@ -56,11 +60,15 @@ def experiment(retr_systems: Any, **options: Any) -> Any:
 
 def compared(**options: Any) -> irl.Comparison:
     runs: dict[str, Any] = {
-        name: [demo.run(run) for run in of_system] if len(of_system) > 1 else demo.run(of_system[0])
+        name: [demo.run(run) for run in of_system]
+        if len(of_system) > 1
+        else demo.run(of_system[0])
         for name, of_system in RUNS.items()
     }
     by = {"map": "AP", "LexiRecall": "LR", "lexirecall": "lexirecall"}
-    return irl.compare(JUDGED, runs, by, **{"repeats": "seeds", "deterministic": "bm25"} | options)
+    return irl.compare(
+        JUDGED, runs, by, **{"repeats": "seeds", "deterministic": "bm25"} | options
+    )
 
 
 @pytest.mark.parametrize("kind", ["frames", "pipelines", "files"])
@@ -72,7 +80,11 @@ def test_numbers_are_those_of_compare(kind: str, tmp_path: Any) -> None:
     rows = expected.table().set_index(["criterion", "run_a"])
     for column, criterion in [("map", "map"), ("LexiRecall", "LexiRecall")]:
         assert table[column].tolist() == [means[criterion, run] for run in RUNS]
-    columns = {"map": "map", "LexiRecall": "LexiRecall", "pref:lexirecall": "lexirecall"}
+    columns = {
+        "map": "map",
+        "LexiRecall": "LexiRecall",
+        "pref:lexirecall": "lexirecall",
+    }
     for column, criterion in columns.items():
         for row, run in enumerate(RUNS):
             if run == "bm25":
@@ -93,7 +105,9 @@ def test_numbers_are_those_of_compare(kind: str, tmp_path: Any) -> None:
 def test_values_per_topic_are_averages_over_runs() -> None:
     averages, values = experiment(systems("frames"), perquery="both", round=6)
     expected = compared().per_query("map")
-    rows = values[values["measure"] == "map"].pivot(index="qid", columns="name", values="value")
+    rows = values[values["measure"] == "map"].pivot(
+        index="qid", columns="name", values="value"
+    )
     for run in RUNS:
         found = rows[run][expected.index].to_numpy(dtype=float)
         assert found == pytest.approx(expected[run].to_numpy(), abs=1e-6)
@@ -111,15 +125,26 @@ def test_a_list_of_systems_several_baselines_and_a_margin() -> None:
     )
     one = experiment(named, baseline="other", margin=0.05)
     for name in one:
-        if name != "name" and not name.startswith("pref:lexirecall") and name not in table:
+        if (
+            name != "name"
+            and not name.startswith("pref:lexirecall")
+            and name not in table
+        ):
             expected = one[name].rename(f"{name} (other)")
             pd.testing.assert_series_equal(table[f"{name} (other)"], expected)
     assert "map verdict (corrected) (bm25)" in table
 
 
 def test_samples_are_averaged_by_the_sign_test_of_preferences() -> None:
-    options: dict[str, Any] = {"repeats": "samples", "deterministic": None, "baseline": "bm25"}
-    table, expected = experiment(systems("frames"), **options), compared(**options).table()
+    options: dict[str, Any] = {
+        "repeats": "samples",
+        "deterministic": None,
+        "baseline": "bm25",
+    }
+    table, expected = (
+        experiment(systems("frames"), **options),
+        compared(**options).table(),
+    )
     of_preference = expected[expected["criterion"] == "lexirecall"]
     assert table["pref:lexirecall p-value"][1:].tolist() == of_preference["p"].tolist()
 
@@ -127,18 +152,26 @@ def test_samples_are_averaged_by_the_sign_test_of_preferences() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"repeats": None, "deterministic": None}, "system 'model' is a list of 3 runs; say what"),
+        (
+            {"repeats": None, "deterministic": None},
+            "system 'model' is a list of 3 runs; say what",
+        ),
         ({"deterministic": None}, "run 'bm25' has one seed"),
         ({"deterministic": "bm24"}, "did you mean 'bm25'"),
         ({"preferences": "dominance"}, "is a partial order"),
         ({"predicted": QRELS}, "cannot be combined with predicted"),
-        ({"test": lambda a, b: (0.0, 1.0), "baseline": 0}, "a test of your own knows no repeats"),
+        (
+            {"test": lambda a, b: (0.0, 1.0), "baseline": 0},
+            "a test of your own knows no repeats",
+        ),
         ({"dataframe": False}, "leave dataframe=False out"),
         ({"test": "wilcoxon"}, "needs the t-test"),
         ({"baseline": "bm2"}, "did you mean 'bm25'"),
     ],
 )
-def test_what_repeats_cannot_be_combined_with_is_refused(options: Any, message: str) -> None:
+def test_what_repeats_cannot_be_combined_with_is_refused(
+    options: Any, message: str
+) -> None:
     with pytest.raises(ValueError, match=r"^pt\.lexirecall\.Experiment: ") as error:
         experiment(systems("frames"), **options)
     assert message in str(error.value)

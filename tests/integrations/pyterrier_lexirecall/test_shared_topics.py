@@ -16,7 +16,9 @@ QRELS = pd.DataFrame(
 
 def results(queries: list[str], first: str = "a") -> pd.DataFrame:
     second = "b" if first == "a" else "a"
-    rows = [(q, doc, 2.0 - i, i) for q in queries for i, doc in enumerate((first, second))]
+    rows = [
+        (q, doc, 2.0 - i, i) for q in queries for i, doc in enumerate((first, second))
+    ]
     return pd.DataFrame(rows, columns=["qid", "docno", "score", "rank"])
 
 
@@ -25,7 +27,9 @@ def results(queries: list[str], first: str = "a") -> pd.DataFrame:
 def test_there_is_a_warning_and_no_statistics(baseline, extra):
     systems = [results(QUERIES[::2]), results(QUERIES[1::2], "b"), *extra]
     names = ["even", "odd", "all"][: len(systems)]
-    with pytest.warns(UserWarning, match="'(even|odd)' and '(even|odd)' share no query"):
+    with pytest.warns(
+        UserWarning, match="'(even|odd)' and '(even|odd)' share no query"
+    ):
         table = pt.lexirecall.Experiment(
             systems, TOPICS, QRELS, ["map", "P_1"], names, baseline=baseline
         )

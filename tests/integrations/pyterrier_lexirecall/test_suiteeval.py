@@ -36,7 +36,11 @@ class Part:
         return topics[topics["qid"].isin(self.query_ids)]
 
     def get_qrels(self, variant: str | None = None) -> pd.DataFrame:
-        grades = demo.qrels().groupby(["query_id", "doc_id"], as_index=False)["relevance"].max()
+        grades = (
+            demo.qrels()
+            .groupby(["query_id", "doc_id"], as_index=False)["relevance"]
+            .max()
+        )
         qrels = grades.set_axis(["qid", "docno", "label"], axis=1)
         return qrels[qrels["qid"].isin(self.query_ids)]
 
@@ -52,7 +56,9 @@ def test_its_folder_and_its_suite_give_its_values(tmp_path: Path) -> None:
 
     pytest.importorskip("ir_datasets_lexirecall")  # registers the embedded collection
     parts = {"Local/Part-0": Part(0), "Local/Part-1": Part(1)}
-    suite = type("Tiny", (base.Suite,), {"_datasets": parts, "_measures": [nDCG @ 10, LR]})()
+    suite = type(
+        "Tiny", (base.Suite,), {"_datasets": parts, "_measures": [nDCG @ 10, LR]}
+    )()
     theirs = suite(pipelines, save_dir=str(tmp_path)).set_index(["dataset", "name"])
     qrels = {name: part.get_qrels() for name, part in parts.items()}
     result = irl.benchmark(qrels, tmp_path, ["nDCG@10", "LR"], **OPTIONS)

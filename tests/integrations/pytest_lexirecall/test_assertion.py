@@ -27,7 +27,9 @@ QRELS, BM25 = (
 
 
 @pytest.fixture
-def project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
+def project(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> pytest.Pytester:
     """A folder with qrels and runs, where pytest loads this plugin only."""
     write_files(pytester.path)
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
@@ -54,7 +56,9 @@ def test_a_change_without_loss_passes_and_the_gate_can_be_asked_more(
     done.assert_outcomes(passed=1)
 
 
-def test_a_failure_shows_the_table_and_the_queries_that_lost_most(project: pytest.Pytester) -> None:
+def test_a_failure_shows_the_table_and_the_queries_that_lost_most(
+    project: pytest.Pytester,
+) -> None:
     done = run(
         project,
         """
@@ -126,7 +130,9 @@ def test_the_folder_that_a_ledger_lacks_is_named(project: pytest.Pytester) -> No
         """,
     )
     done.assert_outcomes(failed=1)
-    done.stdout.fnmatch_lines(["E *ValueError: *there is no folder 'none'; make it, or name*"])
+    done.stdout.fnmatch_lines(
+        ["E *ValueError: *there is no folder 'none'; make it, or name*"]
+    )
 
 
 def test_verdicts_are_in_the_junit_file(project: pytest.Pytester) -> None:
@@ -138,7 +144,9 @@ def test_verdicts_are_in_the_junit_file(project: pytest.Pytester) -> None:
         """,
         "--junitxml=out.xml",
     )
-    properties = [p.attrib for p in ElementTree.parse(project.path / "out.xml").iter("property")]
+    properties = [
+        p.attrib for p in ElementTree.parse(project.path / "out.xml").iter("property")
+    ]
     assert [p["name"] for p in properties] == ["nDCG@10", "AP"]
     assert properties[0]["value"].startswith(
         "difference -0.3428, interval -0.4342 to -0.2514, p < 0.0001"
@@ -147,7 +155,9 @@ def test_verdicts_are_in_the_junit_file(project: pytest.Pytester) -> None:
 
 
 @pytest.mark.parametrize("family", ["xunit1", "xunit2", "legacy"])
-def test_the_junit_file_comes_without_warnings(family: str, project: pytest.Pytester) -> None:
+def test_the_junit_file_comes_without_warnings(
+    family: str, project: pytest.Pytester
+) -> None:
     done = run(
         project,
         """
@@ -165,7 +175,10 @@ def test_the_junit_file_comes_without_warnings(family: str, project: pytest.Pyte
         "error::pytest.PytestWarning",
     )
     done.assert_outcomes(passed=2)
-    names = [p.get("name") for p in ElementTree.parse(project.path / "out.xml").iter("property")]
+    names = [
+        p.get("name")
+        for p in ElementTree.parse(project.path / "out.xml").iter("property")
+    ]
     assert names == ["nDCG@10"] * 3
 
 
@@ -175,7 +188,8 @@ def test_bad_input_names_the_assertion() -> None:
     with pytest.raises(ValueError, match=r"^assert_not_worse: margin of AP .*-1"):
         assert_not_worse(QRELS, BM25, BM25, "AP", margin=-1)
     with pytest.raises(
-        TypeError, match="assert_not_worse: unexpected argument 'marjin'; did you mean 'margin'"
+        TypeError,
+        match="assert_not_worse: unexpected argument 'marjin'; did you mean 'margin'",
     ):
         assert_not_worse(QRELS, BM25, BM25, "AP", marjin=0.1)
 
@@ -195,7 +209,11 @@ def test_pytest_starts_without_the_library(project: pytest.Pytester) -> None:
 
 
 def test_pytest_finds_the_plugin() -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))[
+        "project"
+    ]
     assert project["entry-points"]["pytest11"] == {"lexirecall": "pytest_lexirecall"}
-    installed = [point for point in entry_points(group="pytest11") if point.name == "lexirecall"]
+    installed = [
+        point for point in entry_points(group="pytest11") if point.name == "lexirecall"
+    ]
     assert all(point.load() is sys.modules["pytest_lexirecall"] for point in installed)

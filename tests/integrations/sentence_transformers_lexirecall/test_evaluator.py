@@ -21,7 +21,10 @@ from ir_lexirecall import demo
 sentence_transformers = pytest.importorskip("sentence_transformers")
 
 QUERIES = dict(demo.queries()[["query_id", "text"]].itertuples(index=False))
-CORPUS = {doc_id: f"{title} {text}" for doc_id, title, text in demo.docs().itertuples(index=False)}
+CORPUS = {
+    doc_id: f"{title} {text}"
+    for doc_id, title, text in demo.docs().itertuples(index=False)
+}
 GRADES = {
     q: rows.groupby("doc_id")["relevance"].max().to_dict()
     for q, rows in demo.qrels().groupby("query_id")
@@ -44,10 +47,16 @@ def words_as_tokens() -> Any:
     from tokenizers.pre_tokenizers import Whitespace
 
     words = sorted(
-        {word for text in [*QUERIES.values(), *CORPUS.values()] for word in text.split()}
+        {
+            word
+            for text in [*QUERIES.values(), *CORPUS.values()]
+            for word in text.split()
+        }
     )
     tokenizer = Tokenizer(
-        WordLevel({w: i for i, w in enumerate(["[PAD]", "[UNK]", *words])}, unk_token="[UNK]")
+        WordLevel(
+            {w: i for i, w in enumerate(["[PAD]", "[UNK]", *words])}, unk_token="[UNK]"
+        )
     )
     tokenizer.pre_tokenizer = Whitespace()
     return tokenizer
@@ -64,16 +73,22 @@ def static_embedding() -> Any:
 def evaluator(**options: Any) -> Any:
     from sentence_transformers_lexirecall import LexiRecallEvaluator
 
-    return LexiRecallEvaluator(QUERIES, CORPUS, GRADES, ["LR", "nDCG@10"], name="dev", **options)
+    return LexiRecallEvaluator(
+        QUERIES, CORPUS, GRADES, ["LR", "nDCG@10"], name="dev", **options
+    )
 
 
 def test_its_values_are_those_of_the_rankings(model: Any) -> None:
     tested = evaluator(depth=len(CORPUS))
     metrics = tested(model)
     vectors = {
-        name: model.encode(list(texts.values())) for name, texts in (("q", QUERIES), ("d", CORPUS))
+        name: model.encode(list(texts.values()))
+        for name, texts in (("q", QUERIES), ("d", CORPUS))
     }
-    unit = {name: v / np.linalg.norm(v, axis=1, keepdims=True) for name, v in vectors.items()}
+    unit = {
+        name: v / np.linalg.norm(v, axis=1, keepdims=True)
+        for name, v in vectors.items()
+    }
     cosine = unit["q"] @ unit["d"].T
     run = {
         q: dict(zip(CORPUS, map(float, row), strict=True))
@@ -87,7 +102,10 @@ def test_its_values_are_those_of_the_rankings(model: Any) -> None:
 def test_its_values_are_those_of_the_predictions(model: Any, tmp_path: Path) -> None:
     from sentence_transformers_lexirecall import InformationRetrievalEvaluator
 
-    if "write_predictions" not in inspect.signature(InformationRetrievalEvaluator).parameters:
+    if (
+        "write_predictions"
+        not in inspect.signature(InformationRetrievalEvaluator).parameters
+    ):
         pytest.skip("this version of sentence-transformers writes no predictions")
     tested = evaluator(write_predictions=True)
     metrics = tested(model, output_path=str(tmp_path))
@@ -102,7 +120,9 @@ def test_its_values_are_those_of_the_predictions(model: Any, tmp_path: Path) -> 
 
 def test_the_primary_metric_is_one_of_the_metrics(model: Any) -> None:
     tested = evaluator()
-    assert tested(model)[tested.primary_metric] == pytest.approx(tested.per_query["LR"].mean())
+    assert tested(model)[tested.primary_metric] == pytest.approx(
+        tested.per_query["LR"].mean()
+    )
     assert tested.primary_metric == "dev_cosine_LR"
     tested = evaluator(primary="nDCG@10")
     for _ in range(2):
@@ -116,7 +136,8 @@ def test_the_file_of_results_has_the_measures(model: Any, tmp_path: Path) -> Non
         tested = evaluator()
         metrics = tested(model, str(tmp_path), epoch=epoch, steps=7)
     table = pd.read_csv(
-        tmp_path / "Information-Retrieval_evaluation_dev_results.csv", float_precision="round_trip"
+        tmp_path / "Information-Retrieval_evaluation_dev_results.csv",
+        float_precision="round_trip",
     )
     assert table["epoch"].tolist() == [0, 1]
     assert table["cosine-LR"].tolist() == [metrics["dev_cosine_LR"]] * 2
@@ -133,7 +154,8 @@ def test_bad_arguments_are_named() -> None:
     from sentence_transformers_lexirecall import LexiRecallEvaluator
 
     with pytest.raises(
-        ValueError, match="LexiRecallEvaluator: unknown primary 'AP'; choose from LR, nDCG@10"
+        ValueError,
+        match="LexiRecallEvaluator: unknown primary 'AP'; choose from LR, nDCG@10",
     ):
         evaluator(primary="AP")
     with pytest.raises(ValueError, match="no query has a relevant document"):
@@ -172,7 +194,9 @@ def test_training_selects_the_best_model_by_it(model: Any, tmp_path: Path) -> No
     trainer = sentence_transformers.SentenceTransformerTrainer(
         trained,
         args=arguments,
-        train_dataset=datasets.Dataset.from_dict({"anchor": anchors, "positive": positives}),
+        train_dataset=datasets.Dataset.from_dict(
+            {"anchor": anchors, "positive": positives}
+        ),
         loss=_loss(trained),
         evaluator=tested,
     )
@@ -194,7 +218,9 @@ def test_training_selects_the_best_model_by_it(model: Any, tmp_path: Path) -> No
 
 def _loss(model: Any) -> Any:
     try:
-        from sentence_transformers.sentence_transformer.losses import MultipleNegativesRankingLoss
+        from sentence_transformers.sentence_transformer.losses import (
+            MultipleNegativesRankingLoss,
+        )
     except ModuleNotFoundError:  # before version 6
         from sentence_transformers.losses import MultipleNegativesRankingLoss
     return MultipleNegativesRankingLoss(model)
@@ -205,7 +231,8 @@ def _loss(model: Any) -> Any:
 
 def test_sparse_encoders(tmp_path: Path) -> None:
     pytest.importorskip(
-        "sentence_transformers.sparse_encoder", reason="sentence-transformers 5 has sparse encoders"
+        "sentence_transformers.sparse_encoder",
+        reason="sentence-transformers 5 has sparse encoders",
     )
     import torch
     from sentence_transformers import SparseEncoder
@@ -216,18 +243,25 @@ def test_sparse_encoders(tmp_path: Path) -> None:
     tokenizer = PreTrainedTokenizerFast(
         tokenizer_object=words_as_tokens(), unk_token="[UNK]", pad_token="[PAD]"
     )
-    weight = torch.rand(len(tokenizer.get_vocab()), generator=torch.Generator().manual_seed(0))
-    encoder = SparseEncoder(modules=[SparseStaticEmbedding(tokenizer, weight=weight)], device="cpu")
+    weight = torch.rand(
+        len(tokenizer.get_vocab()), generator=torch.Generator().manual_seed(0)
+    )
+    encoder = SparseEncoder(
+        modules=[SparseStaticEmbedding(tokenizer, weight=weight)], device="cpu"
+    )
     tested = LexiRecallSparseEvaluator(
         QUERIES, CORPUS, GRADES, ["LR", "nDCG@10"], name="dev", depth=len(CORPUS)
     )
     metrics = tested(encoder, str(tmp_path))
     scores = encoder.similarity(
-        encoder.encode_query(list(QUERIES.values())), encoder.encode_document(list(CORPUS.values()))
+        encoder.encode_query(list(QUERIES.values())),
+        encoder.encode_document(list(CORPUS.values())),
     )
     rows = zip(QUERIES, scores.tolist(), strict=True)
     values = irl.evaluate(
-        ["LR", "nDCG@10"], GRADES, {q: dict(zip(CORPUS, row, strict=True)) for q, row in rows}
+        ["LR", "nDCG@10"],
+        GRADES,
+        {q: dict(zip(CORPUS, row, strict=True)) for q, row in rows},
     )
     pd.testing.assert_frame_equal(tested.per_query.loc["dot"], values)
     assert metrics["dev_dot_LR"] == pytest.approx(values["LR"].mean())
@@ -257,7 +291,8 @@ class Words:
 def score(query: str, text: str) -> float:
     words = set(text.lower().split())
     return (
-        sum(word in words for word in query.lower().split()) + zlib.crc32(text.encode()) / 2**33
+        sum(word in words for word in query.lower().split())
+        + zlib.crc32(text.encode()) / 2**33
     )  # no two tie
 
 
@@ -286,14 +321,20 @@ def samples(kind: str, missing: bool = False) -> list[dict[str, Any]]:
         ("documents", {"always_rerank_positives": False}, False),
     ],
 )
-def test_cross_encoders(kind: str, options: dict[str, Any], missing: bool, tmp_path: Path) -> None:
+def test_cross_encoders(
+    kind: str, options: dict[str, Any], missing: bool, tmp_path: Path
+) -> None:
     from sentence_transformers_lexirecall import LexiRecallRerankingEvaluator
 
     made, model = samples(kind, missing), Words()
-    tested = LexiRecallRerankingEvaluator(made, ["LR", "AP", "nDCG@10"], name="dev", **options)
+    tested = LexiRecallRerankingEvaluator(
+        made, ["LR", "AP", "nDCG@10"], name="dev", **options
+    )
     assert tested.primary_metric == "dev_LR"
     metrics = tested(model, str(tmp_path))
-    qrels = {f"{i}": dict.fromkeys(sample["positive"], 1) for i, sample in enumerate(made)}
+    qrels = {
+        f"{i}": dict.fromkeys(sample["positive"], 1) for i, sample in enumerate(made)
+    }
     run = {}
     for i, sample in enumerate(made):
         texts = set(sample[kind]) | (set() if options else set(sample["positive"]))
@@ -307,13 +348,20 @@ def test_cross_encoders(kind: str, options: dict[str, Any], missing: bool, tmp_p
     if not options:  # where all positives are ranked, its own AP is ours
         assert metrics["dev_map"] == pytest.approx(metrics["dev_AP"])
     table = pd.read_csv(tmp_path / tested.csv_file, float_precision="round_trip")
-    assert table[["LR", "AP"]].iloc[0].tolist() == [metrics["dev_LR"], metrics["dev_AP"]]
+    assert table[["LR", "AP"]].iloc[0].tolist() == [
+        metrics["dev_LR"],
+        metrics["dev_AP"],
+    ]
 
 
 def test_without_the_extra_the_error_says_what_to_install() -> None:
     code = "import sys; sys.modules['sentence_transformers'] = None; import sentence_transformers_lexirecall"
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=600
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=600,
     )
     expected = "sentence_transformers_lexirecall needs sentence-transformers: install it, or the extra 'sentence-transformers'"
     assert expected in done.stderr

@@ -20,9 +20,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 # The folder of this file would pass for a package `spark`, so PySpark is asked for by its own name.
-pytest.importorskip("pyspark.sql", reason="PySpark is not installed: pip install '.[spark]'")
-pytest.importorskip("pyarrow", reason="PyArrow is not installed: pip install '.[spark]'")
-if not (shutil.which("java") or Path(os.environ.get("JAVA_HOME", "none"), "bin", "java").exists()):
+pytest.importorskip(
+    "pyspark.sql", reason="PySpark is not installed: pip install '.[spark]'"
+)
+pytest.importorskip(
+    "pyarrow", reason="PyArrow is not installed: pip install '.[spark]'"
+)
+if not (
+    shutil.which("java")
+    or Path(os.environ.get("JAVA_HOME", "none"), "bin", "java").exists()
+):
     pytest.skip("there is no Java, which Spark needs", allow_module_level=True)
 
 import spark_lexirecall
@@ -38,7 +45,10 @@ from ir_lexirecall.data.judgments import Judgments
 from tests.benchmarks.data import Size, collection
 from tests.conftest import rankings, subtopic_collections, subtopic_table
 
-pytestmark = [pytest.mark.filterwarnings("ignore::FutureWarning:pyspark"), pytest.mark.slow]
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::FutureWarning:pyspark"),
+    pytest.mark.slow,
+]
 
 SCALES = {"relevance": 2, "quality": 3}
 MEASURES = [
@@ -60,12 +70,16 @@ EXAMPLES = [spark_lexirecall.evaluate, spark_lexirecall.compare]
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
     """The one session of all tests."""
-    places = {str(Path(module.__file__ or "").parents[1]) for module in (irl, spark_lexirecall)}
+    places = {
+        str(Path(module.__file__ or "").parents[1])
+        for module in (irl, spark_lexirecall)
+    }
     with pytest.MonkeyPatch.context() as environment:
         environment.setenv("PYSPARK_PYTHON", sys.executable)
         environment.setenv("PYSPARK_DRIVER_PYTHON", sys.executable)
         environment.setenv(
-            "PYTHONPATH", os.pathsep.join([*sorted(places), os.environ.get("PYTHONPATH", "")])
+            "PYTHONPATH",
+            os.pathsep.join([*sorted(places), os.environ.get("PYTHONPATH", "")]),
         )
         environment.setenv("POLARS_MAX_THREADS", "1")
         session = (
@@ -99,10 +113,16 @@ def made_run(seed: int, queries: range = range(1, 31)) -> pd.DataFrame:
         score = rng.integers(0, 20, size=length) / 7
         tables.append(
             pd.DataFrame(
-                {"query_id": str(query), "doc_id": [f"d{doc}" for doc in docs], "score": score}
+                {
+                    "query_id": str(query),
+                    "doc_id": [f"d{doc}" for doc in docs],
+                    "score": score,
+                }
             )
         )
-    return pd.concat(tables, ignore_index=True).sample(frac=1, random_state=seed, ignore_index=True)
+    return pd.concat(tables, ignore_index=True).sample(
+        frac=1, random_state=seed, ignore_index=True
+    )
 
 
 def made_qrels() -> pd.DataFrame:
@@ -114,9 +134,20 @@ def made_qrels() -> pd.DataFrame:
             quality = float(rng.integers(0, 4))
             for subtopic in rng.choice(3, size=2, replace=False).tolist():
                 grade = 0 if query == 5 else int(rng.integers(-1, 3))
-                rows.append((str(query), f"d{doc}", grade, f"s{subtopic}", 1.0 + subtopic, quality))
+                rows.append(
+                    (
+                        str(query),
+                        f"d{doc}",
+                        grade,
+                        f"s{subtopic}",
+                        1.0 + subtopic,
+                        quality,
+                    )
+                )
     columns = ["query_id", "doc_id", "relevance", "subtopic_id", "weight", "quality"]
-    return pd.DataFrame(rows, columns=columns).sample(frac=1, random_state=0, ignore_index=True)
+    return pd.DataFrame(rows, columns=columns).sample(
+        frac=1, random_state=0, ignore_index=True
+    )
 
 
 QRELS, RUN = made_qrels(), made_run(1)
@@ -124,7 +155,11 @@ SMALL_QRELS = pd.DataFrame(
     {"query_id": ["q1", "q1", "q2"], "doc_id": ["a", "b", "a"], "relevance": [1, 1, 2]}
 )
 SMALL_RUN = pd.DataFrame(
-    {"query_id": ["q1", "q1", "q2"], "doc_id": ["a", "b", "x"], "score": [1.0, 2.0, 3.0]}
+    {
+        "query_id": ["q1", "q1", "q2"],
+        "doc_id": ["a", "b", "x"],
+        "score": [1.0, 2.0, 3.0],
+    }
 )
 
 
@@ -132,7 +167,9 @@ def as_pandas(values: DataFrame) -> pd.DataFrame:
     """Values as ``ir_lexirecall.evaluate`` gives them."""
     rows = values.toArrow().sort_by("query_id")
     columns = {name: rows[name].to_numpy() for name in rows.column_names[1:]}
-    return pd.DataFrame(columns, index=pd.Index(rows["query_id"].to_pylist(), name="query_id"))
+    return pd.DataFrame(
+        columns, index=pd.Index(rows["query_id"].to_pylist(), name="query_id")
+    )
 
 
 def assert_same(values: DataFrame, wanted: pd.DataFrame) -> None:
@@ -156,7 +193,10 @@ CUTS: dict[str, tuple[int | None, Callable[[DataFrame], DataFrame]]] = {
     "one bucket": (1, lambda frame: frame),
     "few buckets": (3, lambda frame: frame.repartition(5)),
     "more buckets than queries": (100, lambda frame: frame.coalesce(1)),
-    "skewed partitions": (None, lambda frame: frame.repartition(6, F.col("query_id") == "7")),
+    "skewed partitions": (
+        None,
+        lambda frame: frame.repartition(6, F.col("query_id") == "7"),
+    ),
 }
 
 
@@ -165,12 +205,16 @@ def test_values_are_those_of_one_process(cut: str, spark: SparkSession) -> None:
     buckets, partitioned = CUTS[cut]
     run, qrels = (partitioned(spark.createDataFrame(table)) for table in (RUN, QRELS))
     values = spark_lexirecall.evaluate(MEASURES, qrels, run, buckets=buckets)
-    assert [kind for _, kind in values.dtypes] == ["string"] + ["double"] * len(MEASURES)
+    assert [kind for _, kind in values.dtypes] == ["string"] + ["double"] * len(
+        MEASURES
+    )
     assert_same(values, irl.evaluate(MEASURES, QRELS, RUN))
 
 
 @pytest.mark.parametrize("buckets", [2, 8, 40])
-def test_every_bucket_is_a_task_and_none_is_empty(buckets: int, spark: SparkSession) -> None:
+def test_every_bucket_is_a_task_and_none_is_empty(
+    buckets: int, spark: SparkSession
+) -> None:
     rows = [(f"q{i}", "d", 1.0) for i in range(20 * buckets)]
     qrels, run = (
         spark.createDataFrame(rows, f"query_id string, doc_id string, {name} double")
@@ -191,11 +235,15 @@ FEW = settings(
 
 def run_rows(run: Any) -> pd.DataFrame:
     """A dict of dicts as rows."""
-    rows = [(q, doc, score) for q, ranking in run.items() for doc, score in ranking.items()]
+    rows = [
+        (q, doc, score) for q, ranking in run.items() for doc, score in ranking.items()
+    ]
     return pd.DataFrame(rows, columns=RUN_COLUMNS).astype({"score": float})
 
 
-def on_cluster(spark: SparkSession, table: pd.DataFrame, schema: str, draw: Any) -> DataFrame:
+def on_cluster(
+    spark: SparkSession, table: pd.DataFrame, schema: str, draw: Any
+) -> DataFrame:
     """The rows in a random order, in a random number of partitions, a query's rows together or not."""
     order = draw.draw(st.permutations(range(len(table))), label="order")
     frame = spark.createDataFrame(
@@ -211,7 +259,9 @@ WHOLE = st.sampled_from([-1, 0, 1, 2, 4])
 
 @FEW
 @given(
-    collection=subtopic_collections(WHOLE), buckets=st.none() | st.integers(1, 12), draw=st.data()
+    collection=subtopic_collections(WHOLE),
+    buckets=st.none() | st.integers(1, 12),
+    draw=st.data(),
 )
 def test_values_of_anything_are_those_of_one_process(
     collection, buckets, draw, spark: SparkSession
@@ -237,17 +287,28 @@ def test_values_of_anything_are_those_of_one_process(
 
 
 @FEW
-@given(collection=subtopic_collections(WHOLE), buckets=st.integers(1, 12), draw=st.data())
+@given(
+    collection=subtopic_collections(WHOLE), buckets=st.integers(1, 12), draw=st.data()
+)
 def test_comparisons_of_anything_are_those_of_one_process(
     collection, buckets, draw, spark: SparkSession
 ):
     qrels, run = subtopic_table(collection[0], "subtopic_id"), collection[1]
     others = st.dictionaries(st.sampled_from(sorted(collection[0])), rankings())
-    runs = {"a": run_rows(run), **{name: run_rows(draw.draw(others, label=name)) for name in "bc"}}
+    runs = {
+        "a": run_rows(run),
+        **{name: run_rows(draw.draw(others, label=name)) for name in "bc"},
+    }
     by = ["lexirecall", "rpp", RBU @ 10, "SL3(n=9000)", "AP"]
-    frames = {name: on_cluster(spark, rows, RUN_SCHEMA, draw) for name, rows in runs.items()}
+    frames = {
+        name: on_cluster(spark, rows, RUN_SCHEMA, draw) for name, rows in runs.items()
+    }
     result = spark_lexirecall.compare(
-        on_cluster(spark, qrels, QREL_SCHEMA, draw), frames, by, buckets=buckets, allow_empty=True
+        on_cluster(spark, qrels, QREL_SCHEMA, draw),
+        frames,
+        by,
+        buckets=buckets,
+        allow_empty=True,
     )
     assert_same_comparison(result, irl.compare(qrels, runs, by, allow_empty=True))
 
@@ -268,12 +329,16 @@ def warned(work: Callable[[], Any]) -> list[str]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         work()
-    return [str(warning.message) for warning in caught if warning.category is UserWarning]
+    return [
+        str(warning.message) for warning in caught if warning.category is UserWarning
+    ]
 
 
 def test_a_run_of_other_queries_is_warned_of(spark: SparkSession) -> None:
     of_other_queries = SMALL_RUN.replace({"query_id": {"q1": "r1", "q2": "r2"}})
-    qrels, run, other = map(spark.createDataFrame, (SMALL_QRELS, SMALL_RUN, of_other_queries))
+    qrels, run, other = map(
+        spark.createDataFrame, (SMALL_QRELS, SMALL_RUN, of_other_queries)
+    )
     [local] = warned(lambda: irl.evaluate(TSE, SMALL_QRELS, of_other_queries))
     [ours] = warned(lambda: spark_lexirecall.evaluate(TSE, qrels, other))
     assert "do their query ids agree? The run's first is 'r1'" in local
@@ -282,7 +347,9 @@ def test_a_run_of_other_queries_is_warned_of(spark: SparkSession) -> None:
     runs = {"a": of_other_queries, "b": SMALL_RUN}
     [local] = warned(lambda: irl.compare(SMALL_QRELS, runs, allow_empty=True))
     [ours] = warned(
-        lambda: spark_lexirecall.compare(qrels, {"a": other, "b": run}, allow_empty=True)
+        lambda: spark_lexirecall.compare(
+            qrels, {"a": other, "b": run}, allow_empty=True
+        )
     )
     assert local.startswith("run 'a' retrieves nothing")
     assert ours == local.partition(" The run's first")[0] + " The qrels' first is 'q1'"
@@ -292,10 +359,17 @@ def test_a_run_of_other_queries_is_warned_of(spark: SparkSession) -> None:
 
 # -- compare ---------------------------------------------------------------------------------------
 
-RUNS = {"one": RUN, "two": made_run(2), "none": RUN[:0], "three": made_run(3, range(2, 20))}
+RUNS = {
+    "one": RUN,
+    "two": made_run(2),
+    "none": RUN[:0],
+    "three": made_run(3, range(2, 20)),
+}
 
 
-def assert_same_comparison(result: Comparison, wanted: Comparison, explained: int = 1) -> None:
+def assert_same_comparison(
+    result: Comparison, wanted: Comparison, explained: int = 1
+) -> None:
     """The same tables, and what decided by the first criteria, for which the cluster is asked again."""
     for table in ("means", "table", "verdicts"):
         pd.testing.assert_frame_equal(
@@ -307,14 +381,20 @@ def assert_same_comparison(result: Comparison, wanted: Comparison, explained: in
             result.per_query(name), wanted.per_query(name), check_exact=True
         )
     for name in wanted.criteria[:explained]:
-        decided, expected = (one.explain(*wanted.runs[:2], name) for one in (result, wanted))
+        decided, expected = (
+            one.explain(*wanted.runs[:2], name) for one in (result, wanted)
+        )
         pd.testing.assert_frame_equal(decided, expected, check_exact=True)
 
 
 @pytest.mark.parametrize(
     "options",
     [
-        {"test": irl.SignificanceTest("t", correction=None, alpha=0.01, progress=False)},
+        {
+            "test": irl.SignificanceTest(
+                "t", correction=None, alpha=0.01, progress=False
+            )
+        },
         {
             "margin": {
                 "lexirecall(rel=2)@40": 0.1,
@@ -327,7 +407,9 @@ def assert_same_comparison(result: Comparison, wanted: Comparison, explained: in
     ],
     ids=["tested otherwise", "margins"],
 )
-def test_comparisons_are_those_of_one_process(options: dict[str, Any], spark: SparkSession) -> None:
+def test_comparisons_are_those_of_one_process(
+    options: dict[str, Any], spark: SparkSession
+) -> None:
     preferences = ["lexirecall(rel=2)@40", "rpp(rel=2)@40", "nDCG@10", RBU @ 10]
     preferences += [] if "margin" in options else ["dominance(rel=2)@40"]
     options = {"baseline": "two", **options}
@@ -355,15 +437,24 @@ def test_comparisons_are_those_of_one_process(options: dict[str, Any], spark: Sp
     assert cached(spark) == before
 
 
-def test_a_million_rows_give_the_local_answer(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_million_rows_give_the_local_answer(
+    spark: SparkSession, tmp_path: Path
+) -> None:
     made = collection(Size(queries=500, depth=1000, judged=30))
     other = made.run.assign(score=made.run["score"].to_numpy()[::-1].copy())
     tables = {"qrels": made.qrels, "a": made.run, "b": other}
     for name, table in tables.items():
         table.to_parquet(tmp_path / f"{name}.parquet")
-    frames = {name: spark.read.parquet(str(tmp_path / f"{name}.parquet")) for name in tables}
-    runs, by = {name: tables[name] for name in "ab"}, ["lexirecall", "rpp", "AP", "nDCG@10"]
-    result = spark_lexirecall.compare(frames["qrels"], {name: frames[name] for name in runs}, by)
+    frames = {
+        name: spark.read.parquet(str(tmp_path / f"{name}.parquet")) for name in tables
+    }
+    runs, by = (
+        {name: tables[name] for name in "ab"},
+        ["lexirecall", "rpp", "AP", "nDCG@10"],
+    )
+    result = spark_lexirecall.compare(
+        frames["qrels"], {name: frames[name] for name in runs}, by
+    )
     assert_same_comparison(result, irl.compare(made.qrels, runs, by))
     assert_nothing_fetched(result)
     assert_same(
@@ -387,34 +478,47 @@ def test_of_queries_that_no_run_has_the_driver_gets_what_the_judgments_say(
         {name: RUNS[name] for name in ("one", "two")},
         ["lexirecall", "rpp", "AP", "SL3(n=9000)"],
     )
-    frames = {name: spark.createDataFrame(run, RUN_SCHEMA) for name, run in runs.items()}
-    result = spark_lexirecall.compare(spark.createDataFrame(QRELS), frames, by, buckets=2)
+    frames = {
+        name: spark.createDataFrame(run, RUN_SCHEMA) for name, run in runs.items()
+    }
+    result = spark_lexirecall.compare(
+        spark.createDataFrame(QRELS), frames, by, buckets=2
+    )
     [rows] = came
     assert {row["query_id"] for row in rows} == {*QRELS["query_id"]}
     for row in rows:
         in_run = row["query_id"] not in ("3", "40", "41")
-        assert [len(row[name]) for name in ("counts", "pairwise", "values", "of_none")] == (
-            [12, 1, 4, 0] if in_run else [0, 0, 0, 2]
-        )
+        assert [
+            len(row[name]) for name in ("counts", "pairwise", "values", "of_none")
+        ] == ([12, 1, 4, 0] if in_run else [0, 0, 0, 2])
         assert len(row["judged"]) == 5
     assert_same_comparison(result, irl.compare(QRELS, runs, by))
 
 
 def assert_nothing_fetched(result: Comparison) -> None:
     assert result.compared.scored is not None
-    for here in (result.compared.scored.judgments, *result.compared.scored.runs.values()):
+    for here in (
+        result.compared.scored.judgments,
+        *result.compared.scored.runs.values(),
+    ):
         assert "_here" not in vars(here)
 
 
-def test_what_unjudged_documents_could_change_is_asked_where_they_are(spark: SparkSession) -> None:
+def test_what_unjudged_documents_could_change_is_asked_where_they_are(
+    spark: SparkSession,
+) -> None:
     by = ["lexirecall", "rpp(rel=2)@40", "nDCG@10", "AP", "RBU@10", "TSE"]
-    frames = {name: spark.createDataFrame(run, RUN_SCHEMA) for name, run in RUNS.items()}
+    frames = {
+        name: spark.createDataFrame(run, RUN_SCHEMA) for name, run in RUNS.items()
+    }
     result = spark_lexirecall.compare(
         spark.createDataFrame(QRELS), frames, by, buckets=3, allow_empty=True
     )
     wanted = irl.compare(QRELS, RUNS, by, allow_empty=True)
     for options in ({}, {"depth": 40, "max_rel": 3, "unretrieved": 2}):
-        bounds, expected = (warning_of_no_algorithm(one, **options) for one in (result, wanted))
+        bounds, expected = (
+            warning_of_no_algorithm(one, **options) for one in (result, wanted)
+        )
         pd.testing.assert_frame_equal(bounds, expected, check_exact=True)
         assert bounds.attrs == expected.attrs
     for name in by:
@@ -426,7 +530,8 @@ def test_what_unjudged_documents_could_change_is_asked_where_they_are(spark: Spa
     assert result.diagnostics == wanted.diagnostics
     assert_nothing_fetched(result)
     with pytest.raises(
-        ValueError, match=r"^bounds: depth 5 leaves out unjudged documents that .* looks at"
+        ValueError,
+        match=r"^bounds: depth 5 leaves out unjudged documents that .* looks at",
     ):
         result.bounds("nDCG@10", depth=5)
 
@@ -439,8 +544,12 @@ def warning_of_no_algorithm(result: Comparison, **options: Any) -> pd.DataFrame:
 def test_bounds_of_many_pairs(spark: SparkSession) -> None:
     runs = {f"run {seed}": made_run(seed, range(1, 7)) for seed in range(11)}
     qrels = QRELS[QRELS["query_id"].isin(list("123456"))]
-    frames = {name: spark.createDataFrame(run, RUN_SCHEMA) for name, run in runs.items()}
-    result = spark_lexirecall.compare(spark.createDataFrame(qrels), frames, ["AP", "LR"], buckets=3)
+    frames = {
+        name: spark.createDataFrame(run, RUN_SCHEMA) for name, run in runs.items()
+    }
+    result = spark_lexirecall.compare(
+        spark.createDataFrame(qrels), frames, ["AP", "LR"], buckets=3
+    )
     wanted = irl.compare(qrels, runs, ["AP", "LR"])
     for depth in (None, 10):
         pd.testing.assert_frame_equal(
@@ -448,7 +557,11 @@ def test_bounds_of_many_pairs(spark: SparkSession) -> None:
         )
 
 
-TAKEN_OUT = QRELS.loc[QRELS["relevance"] > 1, ["query_id", "doc_id"]].drop_duplicates().iloc[::2]
+TAKEN_OUT = (
+    QRELS.loc[QRELS["relevance"] > 1, ["query_id", "doc_id"]]
+    .drop_duplicates()
+    .iloc[::2]
+)
 
 
 @pytest.mark.parametrize(
@@ -461,7 +574,9 @@ def test_condensed_lists_and_documents_taken_out(
 ) -> None:
     runs = {name: spark.createDataFrame(run, RUN_SCHEMA) for name, run in RUNS.items()}
     qrels, preferences = irl.load(QRELS, **options), ["lexirecall", "nDCG@10"]
-    result = spark_lexirecall.compare(qrels, runs, preferences, buckets=3, allow_empty=True)
+    result = spark_lexirecall.compare(
+        qrels, runs, preferences, buckets=3, allow_empty=True
+    )
     wanted = irl.compare(qrels, RUNS, preferences, allow_empty=True)
     assert_same_comparison(result, wanted)
     assert not result.table().equals(
@@ -472,16 +587,27 @@ def test_condensed_lists_and_documents_taken_out(
 
 
 def test_groups_of_queries_are_those_of_one_process(spark: SparkSession) -> None:
-    kinds = {query: f"kind {i % 2}" for i, query in enumerate(sorted(set(QRELS["query_id"])))}
+    kinds = {
+        query: f"kind {i % 2}" for i, query in enumerate(sorted(set(QRELS["query_id"])))
+    }
     runs = {name: spark.createDataFrame(run, RUN_SCHEMA) for name, run in RUNS.items()}
     qrels = spark.createDataFrame(QRELS.assign(kind=QRELS["query_id"].map(kinds)))
     table = pd.DataFrame(kinds.items(), columns=["query_id", "kind"])
-    wanted = irl.compare(QRELS, RUNS, ["lexirecall", "nDCG@10"], groups=kinds, allow_empty=True)
+    wanted = irl.compare(
+        QRELS, RUNS, ["lexirecall", "nDCG@10"], groups=kinds, allow_empty=True
+    )
     for groups in (kinds, "kind", spark.createDataFrame(table)):
         result = spark_lexirecall.compare(
-            qrels, runs, ["lexirecall", "nDCG@10"], groups=groups, allow_empty=True, buckets=3
+            qrels,
+            runs,
+            ["lexirecall", "nDCG@10"],
+            groups=groups,
+            allow_empty=True,
+            buckets=3,
         )
-        pd.testing.assert_frame_equal(result.group_table(), wanted.group_table(), check_exact=True)
+        pd.testing.assert_frame_equal(
+            result.group_table(), wanted.group_table(), check_exact=True
+        )
     options: dict[str, Any] = {
         "groups": kinds,
         "test": irl.SignificanceTest(cluster=True),
@@ -505,7 +631,8 @@ def test_groups_of_queries_are_those_of_one_process(spark: SparkSession) -> None
 
 def test_an_argument_that_compare_does_not_have_is_named() -> None:
     with pytest.raises(
-        TypeError, match=r"compare: unexpected argument 'bucket'; did you mean 'buckets'\?"
+        TypeError,
+        match=r"compare: unexpected argument 'bucket'; did you mean 'buckets'\?",
     ):
         spark_lexirecall.compare(None, {}, bucket=3)  # type: ignore[call-arg]
 
@@ -515,7 +642,9 @@ def test_the_library_warns_of_nothing_made_up(
 ) -> None:
     """What is said of the whole is said once, of it, at the user's own line; workers say nothing of their parts."""
     run, plain = spark.createDataFrame(SMALL_RUN), spark.createDataFrame(SMALL_QRELS)
-    other = spark.createDataFrame(SMALL_RUN.replace({"query_id": {"q1": "r1", "q2": "r2"}}))
+    other = spark.createDataFrame(
+        SMALL_RUN.replace({"query_id": {"q1": "r1", "q2": "r2"}})
+    )
     made: list[int] = []
     read = Judgments.from_qrels.__func__  # type: ignore[attr-defined]
     counting = classmethod(lambda cls, *a, **k: made.append(1) or read(cls, *a, **k))
@@ -525,7 +654,8 @@ def test_the_library_warns_of_nothing_made_up(
         spark_lexirecall.evaluate(RBU, plain, other, aggregate=True)
     said = [warning for warning in caught if warning.category is UserWarning]
     assert [
-        str(warning.message).partition(":")[0].partition(" retrieves")[0] for warning in said
+        str(warning.message).partition(":")[0].partition(" retrieves")[0]
+        for warning in said
     ] == ["RBU", "the run"]
     assert {warning.filename for warning in said} == {__file__}
     assert not made
@@ -545,7 +675,9 @@ def refusal(work: Callable[[], Any]) -> str:
 
 ROW = SMALL_RUN[:1]
 BAD_RUNS = {
-    "a score that is missing": SMALL_RUN.assign(score=pd.Series([1.0, None, 2.0], dtype=object)),
+    "a score that is missing": SMALL_RUN.assign(
+        score=pd.Series([1.0, None, 2.0], dtype=object)
+    ),
     "a document twice": pd.concat([SMALL_RUN, ROW]),
     "a score in words": SMALL_RUN.assign(score="high"),
     "ids that are fractions": SMALL_RUN.assign(doc_id=[1.5, 2.5, 3.5]),
@@ -555,7 +687,9 @@ BAD_QRELS = {
     "judged twice, a query that no run has": pd.concat(
         [
             SMALL_QRELS,
-            pd.DataFrame({"query_id": ["q9"] * 2, "doc_id": ["z"] * 2, "relevance": [1, 2]}),
+            pd.DataFrame(
+                {"query_id": ["q9"] * 2, "doc_id": ["z"] * 2, "relevance": [1, 2]}
+            ),
         ]
     ),
     "a grade in words": SMALL_QRELS.assign(relevance="good"),
@@ -572,7 +706,9 @@ def test_bad_rows_are_refused_as_in_one_process(case: str, spark: SparkSession) 
     of_two = refusal(lambda: irl.compare(qrels, {"a": run, "b": run}))
     assert (
         refusal(
-            lambda: spark_lexirecall.compare(frames[0], {"a": frames[1], "b": frames[1]}, buckets=1)
+            lambda: spark_lexirecall.compare(
+                frames[0], {"a": frames[1], "b": frames[1]}, buckets=1
+            )
         )
         == of_two
     )
@@ -585,7 +721,9 @@ class Unserved(Measure):  # type: ignore[misc]
     NAME = __name__ = "Unserved"
 
 
-def test_what_no_worker_needs_to_see_is_refused_before_anything_runs(spark: SparkSession) -> None:
+def test_what_no_worker_needs_to_see_is_refused_before_anything_runs(
+    spark: SparkSession,
+) -> None:
     ran = spark.sparkContext.accumulator(0)
     run, qrels = spark.createDataFrame(SMALL_RUN), spark.createDataFrame(SMALL_QRELS)
     seen = F.udf(lambda score: ran.add(1) or score, "double")
@@ -599,7 +737,10 @@ def test_what_no_worker_needs_to_see_is_refused_before_anything_runs(spark: Spar
             lambda: evaluate(TSE, qrels, watched, buckets=0),
             "evaluate: buckets must be an integer of at least 1, not 0",
         ),
-        (lambda: evaluate(TSE, qrels, SMALL_RUN), "run of type DataFrame .* Spark DataFrame"),
+        (
+            lambda: evaluate(TSE, qrels, SMALL_RUN),
+            "run of type DataFrame .* Spark DataFrame",
+        ),
         (lambda: evaluate(TSE, {"q": {"d": 1}}, watched), "qrels of type dict"),
         (
             lambda: evaluate(TSE, qrels, watched.drop("score")),

@@ -62,7 +62,11 @@ ASPECTS = [
     f"CAM({_ASPECTS},base='RR')",
     f"CAM({_ASPECTS},base='nDCG',weights={{'relevance':2,'quality':1}})",
 ]
-TRIED = [f"MM({_ASPECTS},base='RR')", f"WHAM({_ASPECTS})", "INST(T=1.0,min_rel=0,max_rel=4)"]
+TRIED = [
+    f"MM({_ASPECTS},base='RR')",
+    f"WHAM({_ASPECTS})",
+    "INST(T=1.0,min_rel=0,max_rel=4)",
+]
 """Measures without a formula: their orders are tried one by one."""
 
 
@@ -71,12 +75,16 @@ def orders(run: dict[str, float]) -> Iterator[dict[str, float]]:
     groups: dict[float, list[str]] = {}
     for doc, score in run.items():
         groups.setdefault(score, []).append(doc)
-    for choice in product(*(permutations(groups[score]) for score in sorted(groups, reverse=True))):
+    for choice in product(
+        *(permutations(groups[score]) for score in sorted(groups, reverse=True))
+    ):
         docs = [doc for group in choice for doc in group]
         yield {doc: -float(rank) for rank, doc in enumerate(docs)}
 
 
-def mean_of_all_orders(measures: dict[str, Any], qrels: Any, run: dict[str, float]) -> list[float]:
+def mean_of_all_orders(
+    measures: dict[str, Any], qrels: Any, run: dict[str, float]
+) -> list[float]:
     """Return the mean of each measure over all permutations of tied documents."""
     rankings = {f"{i:05d}": ranking for i, ranking in enumerate(orders(run))}
     aligned = align(Judgments.from_qrels(qrels(list(rankings))), rankings)
@@ -87,9 +95,14 @@ def check(names: list[str], qrels: Any, run: dict[str, float]) -> None:
     """Compare the expected values of one ranking with the means over its orders."""
     measures = parse_measures(names)
     aligned = align(Judgments.from_qrels(qrels(["q"])), {"q": run})
-    for name, mean in zip(measures, mean_of_all_orders(measures, qrels, run), strict=True):
+    for name, mean in zip(
+        measures, mean_of_all_orders(measures, qrels, run), strict=True
+    ):
         value = float(expected_values(measures[name], aligned)[0])
-        assert value == pytest.approx(mean, rel=1e-12, abs=1e-12, nan_ok=True), (name, run)
+        assert value == pytest.approx(mean, rel=1e-12, abs=1e-12, nan_ok=True), (
+            name,
+            run,
+        )
 
 
 def a_run(draw: random.Random, docs: str) -> dict[str, float]:
@@ -102,9 +115,15 @@ def of_one_aspect(draw: random.Random) -> None:
     """Check measures of grades: some documents unjudged, missing, or of a negative grade."""
     docs = "abcdefg"[: draw.randint(1, 7)]
     grades = {
-        doc: draw.choice([-1, 0, 0, 1, 1, 2, 4]) for doc in f"{docs}h" if draw.random() < 0.7
+        doc: draw.choice([-1, 0, 0, 1, 1, 2, 4])
+        for doc in f"{docs}h"
+        if draw.random() < 0.7
     } or {"a": 1}
-    check(BINARY + RECALL + GRADED, lambda ids: dict.fromkeys(ids, grades), a_run(draw, docs))
+    check(
+        BINARY + RECALL + GRADED,
+        lambda ids: dict.fromkeys(ids, grades),
+        a_run(draw, docs),
+    )
 
 
 def of_subtopics(draw: random.Random) -> None:
@@ -118,7 +137,9 @@ def of_subtopics(draw: random.Random) -> None:
     ] or [("a", 1, "t1")]
     check(
         SUBTOPICS,
-        lambda ids: [ir_measures.Qrel(query_id, *row) for query_id in ids for row in rows],
+        lambda ids: [
+            ir_measures.Qrel(query_id, *row) for query_id in ids for row in rows
+        ],
         a_run(draw, docs),
     )
 
@@ -145,7 +166,8 @@ def test_a_few_rankings(draw_and_check: Any, seed: int) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("draw_and_check", "rankings"), [(of_one_aspect, 600), (of_subtopics, 300), (of_aspects, 100)]
+    ("draw_and_check", "rankings"),
+    [(of_one_aspect, 600), (of_subtopics, 300), (of_aspects, 100)],
 )
 def test_a_thousand_rankings(draw_and_check: Any, rankings: int) -> None:
     draw = random.Random(rankings)
@@ -199,7 +221,9 @@ def test_thousands_of_tied_documents() -> None:
         / (1 / np.log2(np.arange(2.0, 5))).sum(),
     }
     for name, measure in parse_measures(list(wanted)).items():
-        assert expected_values(measure, aligned)[0] == pytest.approx(wanted[name], rel=1e-9)
+        assert expected_values(measure, aligned)[0] == pytest.approx(
+            wanted[name], rel=1e-9
+        )
 
 
 def test_lexirecall_of_one_group() -> None:
@@ -215,7 +239,9 @@ def test_lexirecall_of_one_group() -> None:
     orders_of_group = n * (n - 1) * (n - 2) * (n - 3) / 24
     aligned = align(Judgments.from_qrels(qrels), run)
     measure = next(iter(parse_measures("LR").values()))
-    assert expected_values(measure, aligned)[0] == pytest.approx(total / orders_of_group, rel=1e-13)
+    assert expected_values(measure, aligned)[0] == pytest.approx(
+        total / orders_of_group, rel=1e-13
+    )
 
 
 def test_too_many_orders() -> None:
