@@ -134,11 +134,10 @@ class Metric(ListMetric, RankingMetricBase):  # type: ignore[misc]
             ValueError: the list is unordered, holds an item twice, or is longer than the measure's
                 ``n`` allows; a grade cannot be read.
         """
-        aspects = (
-            self.measure["aspects"]
-            if "aspects" in self.measure.SUPPORTED_PARAMS
-            else ()
-        )
+        if "aspects" in self.measure.SUPPORTED_PARAMS:
+            aspects = self.measure["aspects"]
+        else:
+            aspects = ()
         with naming(self.label):
             _check_ranking(recs)
             grade = _grades(test, self.rating_field)
@@ -282,9 +281,10 @@ def _check_ranking(recs: ItemList) -> None:
         raise ValueError(
             f"{message}; the list's own order is the ranking, so sort it by rank"
         )
-    numbers = (
-        recs.ids() if recs.vocabulary is None else recs.numbers(missing="negative")
-    )
+    if recs.vocabulary is None:
+        numbers = recs.ids()
+    else:
+        numbers = recs.numbers(missing="negative")
     if len(set(numbers.tolist())) < len(
         recs
     ):  # as items that the vocabulary lacks are alike: ids tell
@@ -310,11 +310,10 @@ def _grades(test: ItemList, rating_field: str | None) -> Floats:
             f"they have {', '.join(fields) or 'none'}"
         )
     items, listed = test.ids().tolist(), ratings.tolist()
-    bad = (
-        np.flatnonzero(~np.isfinite(ratings))
-        if ratings.dtype.kind in "iufb"
-        else np.arange(len(ratings))
-    )
+    if ratings.dtype.kind in "iufb":
+        bad = np.flatnonzero(~np.isfinite(ratings))
+    else:
+        bad = np.arange(len(ratings))
     if len(bad):
         message = (
             f"the {rating_field} of test item {items[bad[0]]!r} is {listed[bad[0]]!r}, "
@@ -438,11 +437,10 @@ def compare(
         score = [-np.arange(len(items), dtype=np.float64) for items in lists.values()]
         tables[name] = _rows(lists, "score", score)
     if baseline is not None:
-        baseline = (
-            "/".join(map(str, baseline))
-            if isinstance(baseline, tuple)
-            else str(baseline)
-        )
+        if isinstance(baseline, tuple):
+            baseline = "/".join(map(str, baseline))
+        else:
+            baseline = str(baseline)
     options: dict[str, Any] = {"groups": groups, "allow_empty": allow_empty}
     return ir_lexirecall.compare(
         judged, tables, by, baseline=baseline, margin=margin, test=tested, **options

@@ -269,7 +269,10 @@ def _folder(name: str) -> str:
 
 def _id_of(source: Any) -> str | None:
     """Return the id of a data set in ir_datasets; None if it has no such id."""
-    return source.irds_ref().dataset_id() if hasattr(source, "irds_ref") else None
+    if not hasattr(source, "irds_ref"):
+        return None
+    dataset_id: str | None = source.irds_ref().dataset_id()
+    return dataset_id
 
 
 def _named(pipelines: Any, source: Any) -> dict[str, Any]:

@@ -64,9 +64,10 @@ class DemoDataset(pt.datasets.Dataset):  # type: ignore[misc]
         passages = (
             demo.docs().rename(columns={"doc_id": "docno"}).to_dict(orient="records")
         )
-        documents = (
-            pt.tqdm(passages, desc="lexirecall:demo documents") if verbose else passages
-        )
+        if verbose:
+            documents = pt.tqdm(passages, desc="lexirecall:demo documents")
+        else:
+            documents = passages
         return pt.utils.GeneratorLen(iter(documents), len(passages))
 
     def get_corpus_lang(self) -> str:
@@ -95,7 +96,9 @@ class DemoDataset(pt.datasets.Dataset):  # type: ignore[misc]
         return demo.qrels().rename(columns=names)
 
     def _describe_component(self, component: str) -> bool | None:
-        return True if component in ("topics", "qrels", "corpus") else None
+        if component in ("topics", "qrels", "corpus"):
+            return True
+        return None
 
     def __repr__(self) -> str:
         return "DemoDataset()"

@@ -508,9 +508,9 @@ class _Layout:
 
 def _read(source: Any, reader: Callable[[str], pd.DataFrame]) -> Any:
     """Return topics or qrels; read them if they are a file, as `pt.Experiment` does."""
-    return (
-        reader(source) if isinstance(source, str) and os.path.isfile(source) else source
-    )
+    if isinstance(source, str) and os.path.isfile(source):
+        return reader(source)
+    return source
 
 
 def _with_whole_grades(qrels: Any, measures: Measures) -> Any:
@@ -565,7 +565,9 @@ class _Evaluation:
     @property
     def preferences(self) -> Mapping[str, Preference]:
         """The preferences by name; none for a single system, which has nothing to compare with."""
-        return self.request.preferences if len(self.systems.systems) > 1 else {}
+        if len(self.systems.systems) > 1:
+            return self.request.preferences
+        return {}
 
     def run(
         self, layout: _Layout, options: Mapping[str, Any]

@@ -81,34 +81,36 @@ class RepeatedSystems:
         """
         if isinstance(result, tuple):
             parts = [self.averaged(part, places) for part in result]
-            return type(result)(*parts) if hasattr(result, "_fields") else tuple(parts)
+            if hasattr(result, "_fields"):
+                return type(result)(*parts)
+            return tuple(parts)
         keys = [key for key in ("name", "qid", "measure") if key in result]
         of_systems = result.assign(name=result["name"].map(self.labels.run))
         averages = of_systems.groupby(keys, sort=False, as_index=False).mean()
         if "measure" not in keys:
             return averages if places is None else averages.round(places)
-        digits = (
-            averages["measure"].map(places) if isinstance(places, Mapping) else places
-        )
+        if isinstance(places, Mapping):
+            digits = averages["measure"].map(places)
+        else:
+            digits = places
         return averages.assign(value=_rounded(averages["value"], digits))
 
 
 def _as_system(run: Any) -> Any:
     """Return a run as `pt.Experiment` takes it: a file is read."""
-    return (
-        pt.io.read_results(os.fspath(run))
-        if isinstance(run, (str, os.PathLike))
-        else run
-    )
+    if isinstance(run, (str, os.PathLike)):
+        return pt.io.read_results(os.fspath(run))
+    return run
 
 
 def _rounded(values: pd.Series, digits: int | pd.Series | None) -> list[float]:
     """Round values, each to its own number of digits; not where there is none."""
     if digits is None:
         return [float(value) for value in values]
-    digits_of_value = (
-        [digits] * len(values) if isinstance(digits, int) else digits.tolist()
-    )
+    if isinstance(digits, int):
+        digits_of_value = [digits] * len(values)
+    else:
+        digits_of_value = digits.tolist()
     return [
         float(value) if pd.isna(n_digits) else round(float(value), int(n_digits))
         for value, n_digits in zip(values, digits_of_value, strict=True)

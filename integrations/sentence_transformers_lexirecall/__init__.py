@@ -59,11 +59,10 @@ class _Measured:
 
     def _take(self, measures: MeasuresLike, primary: str | None, alpha: float) -> None:
         self.measures = parse_measures(measures)
-        self.primary = (
-            next(iter(self.measures))
-            if primary is None
-            else check_choice("primary", primary, self.measures)
-        )
+        if primary is None:
+            self.primary = next(iter(self.measures))
+        else:
+            self.primary = check_choice("primary", primary, self.measures)
         self.alpha = check_number("alpha", alpha, above=0, below=1)
         self.per_query = self.intervals = pd.DataFrame()
 
@@ -159,9 +158,8 @@ class _Retrieval(_Measured):
         self, model: Any, output_path: str | None = None, *args: Any, **options: Any
     ) -> dict[str, float]:
         self._values = []
-        metrics: dict[str, float] = super().__call__(
-            model, output_path, *args, **options
-        )  # type: ignore[misc]
+        metrics: dict[str, float]
+        metrics = super().__call__(model, output_path, *args, **options)  # type: ignore[misc]
         tables = dict(zip(self.score_functions, self._values, strict=True))
         self.per_query = pd.concat(tables, names=["score_function"])
         parts = {name: self._intervals(table) for name, table in tables.items()}
@@ -188,9 +186,8 @@ class _Retrieval(_Measured):
         self, queries_result_list: Sequence[Any]
     ) -> dict[str, dict[Any, float]]:
         """Return the metrics of one score function: the framework's own, and ours by name."""
-        metrics: dict[str, dict[Any, float]] = super().compute_metrics(
-            queries_result_list
-        )  # type: ignore[misc]
+        metrics: dict[str, dict[Any, float]]
+        metrics = super().compute_metrics(queries_result_list)  # type: ignore[misc]
         run = {
             str(query_id): {str(hit["corpus_id"]): float(hit["score"]) for hit in hits}
             for query_id, hits in zip(
@@ -318,11 +315,9 @@ class LexiRecallRerankingEvaluator(_Measured, CrossEncoderRerankingEvaluator):  
                 name: positives.get(text, 0) for text, name in ids.items()
             }
             of_query = recorded.scores.get(sample["query"], {})
-            reranked = (
-                ids
-                if self.always_rerank_positives or not sample.get("documents")
-                else dict.fromkeys(others)
-            )
+            reranked: Iterable[str] = ids
+            if sample.get("documents") and not self.always_rerank_positives:
+                reranked = dict.fromkeys(others)
             run[f"{number}"] = {
                 ids[text]: of_query[text] for text in reranked if text in of_query
             }

@@ -92,11 +92,10 @@ class Exchange:
         """
         names = list(map(str, runs))
         every = _in_one_frame(names, list(runs.values()))
-        whole = (
-            Judgments.from_qrels(qrels)
-            if isinstance(qrels, (Collection, Judgments))
-            else None
-        )
+        if isinstance(qrels, (Collection, Judgments)):
+            whole = Judgments.from_qrels(qrels)
+        else:
+            whole = None
         if whole is None:
             frame = _readable(qrels, "qrels", qrel_table)
         else:
@@ -157,11 +156,10 @@ class Exchange:
             )
             try:
                 with called(""):  # the function that the user called is on the driver
-                    judged = (
-                        qrels
-                        if whole is None
-                        else whole.restricted_to(qrels["query_id"].to_pylist())
-                    )
+                    if whole is None:
+                        judged = qrels
+                    else:
+                        judged = whole.restricted_to(qrels["query_id"].to_pylist())
                     judgments, rows = (
                         Judgments.from_qrels(judged, allow_empty=True).as_part(aspects),
                         pl.DataFrame(runs),
@@ -170,11 +168,10 @@ class Exchange:
                         name: rows.filter(pl.col("run") == s).drop("run")
                         for s, name in enumerate(names)
                     }
-                    answers = (
-                        work(judgments, tables)
-                        if of_none or len(judgments)
-                        else {name: [] for name in types}
-                    )
+                    if of_none or len(judgments):
+                        answers = work(judgments, tables)
+                    else:
+                        answers = {name: [] for name in types}
             except ValueError as error:
                 # As data: raised here, it would be tried again, and reported with a wall of Java.
                 return pa.Table.from_pylist([{_ERROR: str(error)}], schema=schema)

@@ -212,11 +212,10 @@ class DistantDocuments:
             moving = None if bounds is None else can_change(bounds)
 
         def next_documents(pool: Pool, tables: Tables) -> dict[str, Any]:
-            of_runs = (
-                None
-                if isinstance(what, Preference)
-                else _values(what, pool.judgments, tables)
-            )
+            if isinstance(what, Preference):
+                of_runs = None
+            else:
+                of_runs = _values(what, pool.judgments, tables)
             scores, concerns = decides(
                 pool, what, pair_indices, judgings, of_runs, moving
             )

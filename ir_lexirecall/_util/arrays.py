@@ -66,7 +66,9 @@ def geometric_sum(ratio: float, terms: Floats) -> Floats:
     >>> geometric_sum(0.5, np.array([1.0, 3.0, np.inf]))
     array([1.  , 1.75, 2.  ])
     """
-    return terms if ratio == 1 else np.expm1(terms * np.log(ratio)) / (ratio - 1)
+    if ratio == 1:
+        return terms
+    return np.expm1(terms * np.log(ratio)) / (ratio - 1)
 
 
 def starts_segment(segment: NDArray[Any]) -> Bools:

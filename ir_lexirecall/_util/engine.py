@@ -53,7 +53,9 @@ def computes() -> bool:
 def where() -> str:
     """Return what messages call a process in which Polars cannot compute."""
     forked = "in a process that was forked after Polars had been loaded"
-    return forked if _has_room() else "under so low a limit of memory"
+    if _has_room():
+        return forked
+    return "under so low a limit of memory"
 
 
 def _has_room() -> bool:

@@ -165,7 +165,9 @@ def and_more(rest: int) -> str:
     >>> and_more(0), and_more(2)
     ('', ' (and 2 other cases)')
     """
-    return f" (and {rest} other case{'s' if rest > 1 else ''})" if rest else ""
+    if rest:
+        return f" (and {rest} other case{'s' if rest > 1 else ''})"
+    return ""
 
 
 def repeated(names: Sequence[T]) -> T | None:
@@ -201,7 +203,9 @@ def shortened(text: str, length: int = 100) -> str:
     >>> shortened("12", 3), shortened("12345", 3)
     ('12', '12…')
     """
-    return text if len(text) <= length else text[: length - 1] + "…"
+    if len(text) <= length:
+        return text
+    return text[: length - 1] + "…"
 
 
 def shown_names(names: Sequence[str], most: int = 20) -> str:
@@ -356,11 +360,10 @@ def check_integers(name: str, value: Any, *, least: int = 1) -> list[int]:
     >>> check_integers("m", range(1, 4))
     [1, 2, 3]
     """
-    several = (
-        list(value)
-        if isinstance(value, Iterable) and not isinstance(value, str)
-        else [value]
-    )
+    if isinstance(value, Iterable) and not isinstance(value, str):
+        several = list(value)
+    else:
+        several = [value]
     if not several:
         raise ValueError(f"{name}: give at least one number")
     return [check_integer(name, number, least=least) for number in several]

@@ -55,11 +55,10 @@ def exports(
         if name not in modules:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         module = importlib.import_module(modules[name])
-        value = (
-            module
-            if modules[name].rpartition(".")[2] == name
-            else getattr(module, name)
-        )
+        if modules[name].rpartition(".")[2] == name:
+            value = module
+        else:
+            value = getattr(module, name)
         setattr(sys.modules[package], name, value)
         return value
 

@@ -175,11 +175,9 @@ def benchmark(
             by, smaller_is_better, missing, query, run, where, repeated
         )
         result = _benchmark_of_values(values, wanted, design, missing)
-        return (
-            result
-            if predicted is None
-            else _with_predictions(result, wanted[0], options)
-        )
+        if predicted is None:
+            return result
+        return _with_predictions(result, wanted[0], options)
     if collections is None or runs is None:
         raise ValueError("give collections and runs, or values=")
     refuse_costs(smaller_is_better)

@@ -98,9 +98,10 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
     def runs(self) -> list[str]:
         """Names of the runs that every collection has, in order; of a leaderboard, of all runs."""
         if self.per_task:
-            grid = (
-                self._first.compared.given.grid if self._first.compared.given else None
-            )
+            if self._first.compared.given:
+                grid = self._first.compared.given.grid
+            else:
+                grid = None
             several = [one.runs for one in self.results.values()]
             return list(dict.fromkeys(chain(grid.runs if grid else [], *several)))
         return [run for run in self._first.runs if run not in self.lacking]
@@ -392,9 +393,9 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
     def cell_scores(self) -> CellScores | None:
         """The scores of all cells of a leaderboard, where some run lacks some; else None."""
         values_given = self._first.compared.given
-        return (
-            values_given.cells if self.per_task and values_given is not None else None
-        )
+        if self.per_task and values_given is not None:
+            return values_given.cells
+        return None
 
     @property
     def is_by_pair(self) -> bool:
@@ -576,11 +577,9 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
     @property
     def rivals(self) -> list[str]:
         """The runs that are compared with the baseline, in order; empty without a baseline."""
-        return (
-            []
-            if self.baseline is None
-            else [run for run in self.runs if run != self.baseline]
-        )
+        if self.baseline is None:
+            return []
+        return [run for run in self.runs if run != self.baseline]
 
     @cached_property
     def quantities(self) -> list[str]:
@@ -810,11 +809,10 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         name = self.criterion(by).name
         over = self.sample(over)
         self.check_common()
-        alpha = (
-            self.test.alpha
-            if alpha is None
-            else check_number("alpha", alpha, above=0, below=1)
-        )
+        if alpha is None:
+            alpha = self.test.alpha
+        else:
+            alpha = check_number("alpha", alpha, above=0, below=1)
         seeds = self._seeds(name)
         if seeds is None:
             p = best_set(self._deviations(name, over))

@@ -154,9 +154,10 @@ def runs_in_folder(
     """
     path = Path(folder)
     if not path.is_dir():
-        problem = (
-            "is a file, not a folder" if path.exists() else "there is no such folder"
-        )
+        if path.exists():
+            problem = "is a file, not a folder"
+        else:
+            problem = "there is no such folder"
         raise ValueError(f"{path}{' ' if path.exists() else ': '}{problem}")
     runs = {}
     for name in collections:
@@ -208,11 +209,10 @@ def predicted_by_collection(
     """Predicted judgments of the collections that have them; of a single one also by themselves."""
     if predicted is None:
         return {}
-    are_known = (
-        [str(name) in collections for name in predicted]
-        if isinstance(predicted, Mapping)
-        else []
-    )
+    if isinstance(predicted, Mapping):
+        are_known = [str(name) in collections for name in predicted]
+    else:
+        are_known = []
     if len(collections) == 1 and not (are_known and all(are_known)):
         return {collections[0]: predicted}
     if not any(are_known):
@@ -547,4 +547,6 @@ def _beside(path: Path, source: Any, key: str) -> str:
     if not isinstance(source, str):
         raise ValueError(f"{path}: {key} must be a text, not {source!r}")
     file = path.parent / source
-    return str(file) if named_files(str(file)) or key.startswith("runs.") else source
+    if named_files(str(file)) or key.startswith("runs."):
+        return str(file)
+    return source

@@ -76,11 +76,10 @@ class Parser(argparse.ArgumentParser):
     ) -> None:
         exit_codes = sorted((_CODES | dict(codes or {})).items())
         epilog = f"exit codes: {', '.join(f'{code} {meaning}' for code, meaning in exit_codes)}"
-        epilog = (
-            epilog
-            if example is None
-            else f"example: ir-lexirecall {example}\n\n{epilog}"
-        )
+        if example is None:
+            epilog = epilog
+        else:
+            epilog = f"example: ir-lexirecall {example}\n\n{epilog}"
         super().__init__(
             allow_abbrev=False, formatter_class=_Help, epilog=epilog, **options
         )
@@ -673,9 +672,10 @@ class Inputs:
             self._source = _with_aspects([("relevance", options.qrels), *aspects])
         elif not named_files(options.qrels):
             self._source = load_collection(options.qrels)
-            self.collection = (
-                self._source if isinstance(self._source, Collection) else None
-            )
+            if isinstance(self._source, Collection):
+                self.collection = self._source
+            else:
+                self.collection = None
 
     @cached_property
     def judgments(self) -> Judgments:

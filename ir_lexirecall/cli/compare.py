@@ -540,11 +540,10 @@ def run_gate(options: Options) -> int:
         "predicted": options.predicted,
         "groups": options.groups,
     }
-    disagreements = (
-        gate_of_runs(options, asked)
-        if options.values is None
-        else gate_of_values(options, asked)
-    )
+    if options.values is None:
+        disagreements = gate_of_runs(options, asked)
+    else:
+        disagreements = gate_of_values(options, asked)
     if options.format == "json":
         shown = present.gate_json(disagreements, options.queries)
     else:
@@ -586,9 +585,10 @@ def gate_of_runs(options: Options, asked: Mapping[str, Any]) -> Gate:
                 f"--{name} names a run of --values; a run file is called by its name"
             )
     is_one_file = options.baseline == options.candidate != STDIN
-    options.runs = (
-        [options.baseline] if is_one_file else [options.baseline, options.candidate]
-    )
+    if is_one_file:
+        options.runs = [options.baseline]
+    else:
+        options.runs = [options.baseline, options.candidate]
     inputs = Inputs(options)
     (baseline, first), *other = inputs.runs.items()
     # The same file twice is an unchanged run, which passes.

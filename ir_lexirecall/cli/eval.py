@@ -97,9 +97,10 @@ def run_eval(options: Options) -> None:
     if options.format == TREC:
         _take_version_10(options)
     inputs = Inputs(options)
-    trec_names = (
-        ["official"] if options.measures is None else split_measures(options.measures)
-    )
+    if options.measures is None:
+        trec_names = ["official"]
+    else:
+        trec_names = split_measures(options.measures)
     named = _named_measures(options, inputs, trec_names)
     _check_no_preferences(named)
     measures = parse_measures(named)
@@ -475,11 +476,10 @@ def _lines_on_measure(name: str, options: Options) -> list[str]:
     if about.plain:
         lines.append(filled(f"    {about.plain}", options, " " * 6))
     for parameter in about.parameters:
-        how = (
-            parameter.default
-            if parameter.default == "required"
-            else f"default {parameter.default}"
-        )
+        if parameter.default == "required":
+            how = parameter.default
+        else:
+            how = f"default {parameter.default}"
         text = f"    {parameter.name:<11} {how:<21} {parameter.meaning}"
         lines.append(filled(text, options, " " * 16))
     return lines

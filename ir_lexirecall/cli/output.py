@@ -316,7 +316,9 @@ def for_programs(table: Table, form: str, places: int | None = None) -> str:
 
 def _rounded(value: Any, places: int) -> Any:
     """Return a value with so many decimal places, if it is a float."""
-    return round(value, places) if isinstance(value, float) else value
+    if isinstance(value, float):
+        return round(value, places)
+    return value
 
 
 def _strict(value: Any) -> Any:

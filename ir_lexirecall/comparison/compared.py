@@ -267,7 +267,9 @@ class ComparedRuns(Memoised):
 
     def names(self, by: str | None) -> list[str]:
         """Return the name of one criterion in a list, or the names of all if ``by`` is None."""
-        return self.criteria if by is None else [self.criterion(by).name]
+        if by is None:
+            return self.criteria
+        return [self.criterion(by).name]
 
     def test_of(self, by: str | None = None) -> SignificanceTest:
         """Return how the differences by a criterion are tested.
@@ -354,17 +356,19 @@ class ComparedRuns(Memoised):
         labels = np.array(self.labels_of(criterion), dtype=object)
         counted = np.flatnonzero(labels == group)
         values = np.ascontiguousarray(criterion.values[:, counted])
-        measure = (
-            None if self.scored is None else self.scored.measures.get(criterion.name)
-        )
+        if self.scored is None:
+            measure = None
+        else:
+            measure = self.scored.measures.get(criterion.name)
         if measure is None:
             means = values.mean(axis=1)
         else:
             means = np.array([mean(measure, row) for row in values])
         query_ids = [criterion.query_ids[q] for q in counted]
-        order = (
-            None if criterion.order is None else criterion.order.on_queries(query_ids)
-        )
+        if criterion.order is None:
+            order = None
+        else:
+            order = criterion.order.on_queries(query_ids)
         repeated = criterion.repeated and criterion.repeated.only(counted)
         changed = {"values": values, "query_ids": query_ids, "means": means}
         return replace(criterion, **changed, repeated=repeated, order=order)
@@ -528,21 +532,25 @@ class ComparedRuns(Memoised):
     @cached_property
     def poorly_shared(self) -> list[SharedQueries]:
         """Pairs of runs that share less than half of the queries that either has results for."""
-        return (
-            [] if self.scored is None else list(poorly_shared(self.scored, self.pairs))
-        )
+        if self.scored is None:
+            return []
+        return list(poorly_shared(self.scored, self.pairs))
 
     # -- names and provenance --------------------------------------------------------------------
 
     @property
     def unit(self) -> str:
         """The unit of samples: ``"query"``, or ``"task"`` for values of whole tasks."""
-        return "task" if self.given is not None and self.given.per_task else "query"
+        if self.given is not None and self.given.per_task:
+            return "task"
+        return "query"
 
     @property
     def source(self) -> str:
         """Name of the judgments: a data set's id or a file's name; empty if they have no name."""
-        return "" if self.scored is None else self.scored.judgments.source
+        if self.scored is None:
+            return ""
+        return self.scored.judgments.source
 
     @cached_property
     def provenance(self) -> dict[str, Any]:

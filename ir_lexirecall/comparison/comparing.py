@@ -869,7 +869,9 @@ def parse_criteria(by: CriteriaLike) -> dict[str, Preference | IRMeasure]:
     except ValueError as error:
         raise _with_preferences_named(error, named) from None
     criteria = {str(name): preferences.get(name, measures.get(name)) for name in named}
-    return criteria if isinstance(by, Mapping) else distinct_criteria(criteria)
+    if isinstance(by, Mapping):
+        return criteria
+    return distinct_criteria(criteria)
 
 
 def _criteria_by_label(by: CriteriaLike) -> dict[Any, Any]:
@@ -907,11 +909,10 @@ def _with_preferences_named(error: ValueError, named: Mapping[Any, Any]) -> Valu
         name = re.split("[@(]", item)[0].lower() if isinstance(item, str) else ""
         close = difflib.get_close_matches(name, NAMES, 1, 0.66)
         if close:
-            before = (
-                f"{message[:-1]}, or"
-                if message.endswith("?")
-                else f"{message}; did you mean"
-            )
+            if message.endswith("?"):
+                before = f"{message[:-1]}, or"
+            else:
+                before = f"{message}; did you mean"
             return ValueError(f"{before} the preference {close[0]!r}?")
     if message.endswith("?"):
         return error
@@ -953,4 +954,6 @@ def _meant_by(label: Any, item: Any) -> str:
         measure_of_label, measure = parse_one(label), parse_one(item)
     except ValueError:
         return ""
-    return "another measure" if measure_of_label.NAME != measure.NAME else ""
+    if measure_of_label.NAME != measure.NAME:
+        return "another measure"
+    return ""

@@ -94,13 +94,11 @@ class MeasureCriterion:
     @property
     def direction(self) -> str:
         """Which value is better, where that needs to be said."""
-        return (
-            "smaller is better"
-            if self.smaller_is_better
-            else "larger is better (assumed)"
-            if self.assumed
-            else ""
-        )
+        if self.smaller_is_better:
+            return "smaller is better"
+        if self.assumed:
+            return "larger is better (assumed)"
+        return ""
 
     @property
     def sign(self) -> int:
@@ -264,11 +262,9 @@ class PreferenceCriterion:
     @cached_property
     def means(self) -> Floats:
         """Mean preference of each run over all others, shape ``(S,)``; NaN without queries."""
-        return (
-            self.standings.mean(axis=1)
-            if self.query_ids
-            else np.full(len(self.standings), np.nan)
-        )
+        if self.query_ids:
+            return self.standings.mean(axis=1)
+        return np.full(len(self.standings), np.nan)
 
     def variance_with_seeds(self, pairs: PairIndices) -> DifferenceVariance | None:
         """Return the variance of mean preferences of pairs of runs that have seeds, else None."""

@@ -154,7 +154,9 @@ class Gate:
         undecided = self.undecided or (
             self.release is not None and self.release.undecided
         )
-        return UNDECIDED if self.rule == "strict" and undecided else "passed"
+        if self.rule == "strict" and undecided:
+            return UNDECIDED
+        return "passed"
 
     @property
     def exit_code(self) -> int:

@@ -91,9 +91,10 @@ class Spending:
 
     def __str__(self) -> str:
         """Return alpha and the horizon in words."""
-        horizon = (
-            "no horizon" if self.horizon is None else f"a horizon of {self.horizon}"
-        )
+        if self.horizon is None:
+            horizon = "no horizon"
+        else:
+            horizon = f"a horizon of {self.horizon}"
         return f"alpha {self.alpha:g} and {horizon}"
 
 
@@ -181,11 +182,10 @@ class Look:
         used = f"{self.spent_in_all:.2g} of {self.alpha:g} used"
         if self.spent_in_all > self.alpha * (1 + _ROUNDING):
             used += ", more than all looks may use together: begin a new ledger"
-        number = (
-            f"{self.number}"
-            if self.horizon is None
-            else f"{self.number} of {self.horizon}"
-        )
+        if self.horizon is None:
+            number = f"{self.number}"
+        else:
+            number = f"{self.number} of {self.horizon}"
         return (
             f"Look {number} of {self.ledger}{repeated}: level {self.spent:.2g}; {used}."
         )

@@ -154,11 +154,9 @@ class MissingJudgments(Memoised):
         criterion = self._measured(name)
         if isinstance(criterion, Preference):
             wins = pool.wins(criterion, self.compared.pair_indices, judgings)
-            return (
-                {}
-                if wins is None
-                else {**wins.counts(), "exact": wins.exact.all(axis=1)}
-            )
+            if wins is None:
+                return {}
+            return {**wins.counts(), "exact": wins.exact.all(axis=1)}
         of_measure = self._bounds_of(name, pool, judgings)
         if of_measure is None:
             return {}
@@ -226,11 +224,10 @@ class MissingJudgments(Memoised):
         """Return the n documents to judge next; see ``Comparison.to_judge``."""
         check_integer("n", n)
         name, judgings = self.compared.criterion(by).name, Judgings(depth, max_rel)
-        values = (
-            None
-            if self.compared.scored is None
-            else self.compared.scored.values.get(name)
-        )
+        if self.compared.scored is None:
+            values = None
+        else:
+            values = self.compared.scored.values.get(name)
         pool = self._pool(judgings, [name])
         pairs = OpenPairs(
             self._measured(name), self.compared.pair_indices, judgings, values
@@ -444,11 +441,9 @@ class MissingJudgments(Memoised):
                 "only values were given: compare runs to see what unjudged documents could change"
             )
         criterion = self.compared.by[name]
-        return (
-            criterion.preference
-            if isinstance(criterion, PreferenceCriterion)
-            else self.compared.scored.measures[name]
-        )
+        if isinstance(criterion, PreferenceCriterion):
+            return criterion.preference
+        return self.compared.scored.measures[name]
 
     def _known_pool(self, name: str) -> tuple[RetrievedDocuments, int] | None:
         """Return what the runs retrieved, and the depth that counts for a criterion.
@@ -475,7 +470,9 @@ class MissingJudgments(Memoised):
         if judgings.depth == "default" and depth is not None:
             depth = max(DEFAULT_DEPTH, depth)  # so that several criteria share one pool
         pool = self.compared.scored.pool(depth)
-        return PooledDocuments(pool) if isinstance(pool, Pool) else pool
+        if isinstance(pool, Pool):
+            return PooledDocuments(pool)
+        return pool
 
     def _bounds_of(
         self, name: str, pool: RetrievedDocuments, judgings: Judgings

@@ -180,11 +180,10 @@ class PairTests(Memoised):
         unknown = np.full(len(a), np.nan)
         n_queries = len(criterion.query_ids)
         wins, losses, incomparable = criterion.counts(a, b)
-        means = (
-            criterion.means
-            if criterion.is_measure
-            else np.full(len(compared.runs), np.nan)
-        )
+        if criterion.is_measure:
+            means = criterion.means
+        else:
+            means = np.full(len(compared.runs), np.nan)
         effect_low, effect_high = unknown, unknown
         extra: Columns = {}
         if compared.predicted is None:
@@ -251,13 +250,16 @@ class PairTests(Memoised):
         a, b = self.compared.pair_indices
         if not test.procedure.at_once:
             of_signs = test.procedure.of == "signs"
-            compared = (
-                criterion.signs(a, b) if of_signs else criterion.differences(a, b)
-            )
+            if of_signs:
+                compared = criterion.signs(a, b)
+            else:
+                compared = criterion.differences(a, b)
             blocks = [test.of_pairs(x, bounds=criterion.bounds) for x in compared]
             tested = TestResult.concatenate(blocks)
             seeds = criterion.variance_with_seeds((a, b))
-            return tested if seeds is None else seeds.widened(tested, test.alpha)
+            if seeds is None:
+                return tested
+            return seeds.widened(tested, test.alpha)
         has_bounds = bool(criterion.bounds and criterion.query_ids)
         bounds = (
             (-2.0, 2.0) if has_bounds else None
@@ -489,7 +491,9 @@ class PairTests(Memoised):
         ]
         tested = MarginTest.concatenate(blocks)
         seeds = criterion.variance_with_seeds(self.compared.pair_indices)
-        return tested if seeds is None else seeds.margin_test(tested, sign, margin)
+        if seeds is None:
+            return tested
+        return seeds.margin_test(tested, sign, margin)
 
     def _tested_by(self, test: SignificanceTest) -> PairTests:
         """Return the tests of the same runs by another test."""

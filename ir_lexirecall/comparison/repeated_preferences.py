@@ -106,11 +106,9 @@ class RepeatedPreferences(Memoised):
     def components(self, pairs: Sequence[Ints]) -> Components:
         """Return the components of variance of pairs of systems; samples have no seeds."""
         components = components_of(self._differences(pairs), *self._sides(pairs))
-        return (
-            components
-            if self.is_of_seeds
-            else replace(components, seeds=np.zeros(len(components.seeds)))
-        )
+        if self.is_of_seeds:
+            return components
+        return replace(components, seeds=np.zeros(len(components.seeds)))
 
     def variance_of_means(self) -> DifferenceVariance:
         """Return the variance of the mean preference of each system over all others.

@@ -460,9 +460,10 @@ class Comparison:
         """
         check_number("difference", difference, above=0)
         parts = self._components(by)
-        queries = (
-            len(self.compared.criterion(by).query_ids) if queries is None else queries
-        )
+        if queries is None:
+            queries = len(self.compared.criterion(by).query_ids)
+        else:
+            queries = queries
         repeats = repeats_with_queries(
             parts, difference, queries, power, self.test.alpha
         )
@@ -571,11 +572,10 @@ class Comparison:
         The name of a test keeps the level, the correction and the seed. Units (``cluster``) are
         always kept.
         """
-        tested = (
-            test
-            if isinstance(test, SignificanceTest)
-            else replace(self.test, name=test)
-        )
+        if isinstance(test, SignificanceTest):
+            tested = test
+        else:
+            tested = replace(self.test, name=test)
         tested = replace(tested, cluster=tested.cluster or self.test.cluster)
         return Comparison(replace(self.compared, test=tested))
 

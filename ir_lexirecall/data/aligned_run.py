@@ -243,11 +243,10 @@ class AlignedRun(Memoised):
         """
 
         def tied() -> tuple[Ints, AlignedRun, AlignedRun]:
-            query = (
-                np.zeros(0, np.int64)
-                if self.ties is None
-                else np.unique(self.query[self.ties.row])
-            )
+            if self.ties is None:
+                query = np.zeros(0, np.int64)
+            else:
+                query = np.unique(self.query[self.ties.row])
             part = self.restricted_to(query)
             return (
                 query,

@@ -55,7 +55,9 @@ def align(judgments: Judgments, run: RunLike) -> AlignedRun:
             twice for one query.
     """
     aligned = ranks_as_given(judgments, what_is(run, RUN))
-    return aligned.condensed() if judgments.judged_only else aligned
+    if judgments.judged_only:
+        return aligned.condensed()
+    return aligned
 
 
 def ranks_as_given(judgments: Judgments, run: Source) -> AlignedRun:

@@ -148,11 +148,10 @@ class Collection:
     def n(self) -> int | None:
         """Number of documents in the collection, from its metadata; None where it is not known."""
         # Counting could start a download.
-        count = (
-            self._dataset.metadata().get("docs", {}).get("count")
-            if self._dataset.has_docs()
-            else None
-        )
+        if self._dataset.has_docs():
+            count = self._dataset.metadata().get("docs", {}).get("count")
+        else:
+            count = None
         return None if count is None else int(count)
 
     @cached_property
@@ -195,11 +194,9 @@ class Collection:
         column = next(
             (name for name in ("text", "title", "query") if name in table.columns), None
         )
-        return (
-            {}
-            if column is None
-            else table.astype(str).set_index("query_id")[column].to_dict()
-        )
+        if column is None:
+            return {}
+        return table.astype(str).set_index("query_id")[column].to_dict()
 
     def texts(self, doc_ids: list[str]) -> dict[str, str]:
         """Title and text of documents, of those that the data set holds on this machine.
@@ -246,11 +243,10 @@ class Collection:
     @cached_property
     def official_measures(self) -> list[Measure]:
         """The official measures that ir_datasets documents for the collection."""
-        documented = (
-            (self._dataset.documentation() or {})
-            if hasattr(self._dataset, "documentation")
-            else {}
-        )
+        if hasattr(self._dataset, "documentation"):
+            documented = self._dataset.documentation() or {}
+        else:
+            documented = {}
         return [parse_measure(text) for text in documented.get("official_measures", [])]
 
     @cached_property
@@ -311,7 +307,9 @@ class _Demo(Collection):
     """``lexirecall/demo``, for which ir_datasets is not needed."""
 
     def _table(self, part: str) -> pd.DataFrame:
-        return demo.qrels() if part == "qrels" else demo.queries()
+        if part == "qrels":
+            return demo.qrels()
+        return demo.queries()
 
     @cached_property
     def n(self) -> int:

@@ -251,9 +251,9 @@ class Judgments(Memoised):
         lacks_relevance = (
             part.relevance_is_named and "relevance" not in part.aspect_names
         )
-        return (
-            replace(part, grade=np.zeros(len(self.grade))) if lacks_relevance else part
-        )
+        if lacks_relevance:
+            return replace(part, grade=np.zeros(len(self.grade)))
+        return part
 
     def knowing(self, *, highest_grade: float, has_fractions: bool) -> Judgments:
         """Return the same judgments, read as a part of larger ones whose grades are known."""
@@ -274,9 +274,11 @@ class Judgments(Memoised):
 
     def of_documents(self, row: Ints) -> Judgments:
         """Return the judgments of some documents, given by their rows, in rising order."""
-        docs = (
-            self.ids_of(row) if isinstance(self.docs, list) else self.docs.gather(row)
-        )
+        docs: pl.Series | list[str]
+        if isinstance(self.docs, list):
+            docs = self.ids_of(row)
+        else:
+            docs = self.docs.gather(row)
         table = None if self.table is None else self.table.of_documents(row)
         return replace(
             self, query=self.query[row], docs=docs, grade=self.grade[row], table=table
@@ -331,11 +333,10 @@ class Judgments(Memoised):
 
     @cached_property
     def _hashed_keys(self) -> pl.DataFrame:
-        keys = (
-            pl.concat([self.keys, self.excluded_keys]).sort("query")
-            if self.excluded
-            else self.keys
-        )
+        if self.excluded:
+            keys = pl.concat([self.keys, self.excluded_keys]).sort("query")
+        else:
+            keys = self.keys
         return keys.with_columns(keys[["query", "doc_id"]].hash_rows().alias("hash"))
 
     def hashed_keys(self, query: Ints) -> pl.DataFrame:
@@ -409,16 +410,16 @@ class Judgments(Memoised):
     @cached_property
     def doc_ids(self) -> list[str]:
         """Ids of the judged documents as a list."""
-        return self.docs if isinstance(self.docs, list) else self.docs.to_list()
+        if isinstance(self.docs, list):
+            return self.docs
+        return self.docs.to_list()
 
     @cached_property
     def doc_id(self) -> pl.Series:
         """Ids of the judged documents as a column."""
-        return (
-            pl.Series("doc_id", self.docs, dtype=pl.String)
-            if isinstance(self.docs, list)
-            else self.docs
-        )
+        if isinstance(self.docs, list):
+            return pl.Series("doc_id", self.docs, dtype=pl.String)
+        return self.docs
 
     @cached_property
     def accented_ids(self) -> tuple[dict[str, str], dict[str, str]]:
@@ -451,11 +452,10 @@ class Judgments(Memoised):
         It names the collection's rules, and an order of documents other than the default.
         """
         is_default = self.order == TREC_EVAL_9
-        order = (
-            ""
-            if is_default
-            else f"with documents in trec_eval {self.order.version}'s order"
-        )
+        if is_default:
+            order = ""
+        else:
+            order = f"with documents in trec_eval {self.order.version}'s order"
         return " and ".join(filter(None, [self.rules, order]))
 
     @cached_property
@@ -517,11 +517,9 @@ class Judgments(Memoised):
     @cached_property
     def judged_keys(self) -> pl.DataFrame:
         """``keys`` of the documents that were judged, not only pooled."""
-        return (
-            self.keys
-            if self.is_judged.all()
-            else self.keys.filter(pl.Series(self.is_judged))
-        )
+        if self.is_judged.all():
+            return self.keys
+        return self.keys.filter(pl.Series(self.is_judged))
 
     @cached_property
     def keys(self) -> pl.DataFrame:

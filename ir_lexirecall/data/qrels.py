@@ -255,9 +255,10 @@ def aspect_column(columns: Mapping[str, Any]) -> pl.Series | list[str] | None:
         names = _names_of_aspects(names)
     if len(names) == 0:
         return None
-    says_nothing = (
-        set(names) == {"0"} if isinstance(names, list) else bool((names == "0").all())
-    )
+    if isinstance(names, list):
+        says_nothing = set(names) == {"0"}
+    else:
+        says_nothing = bool((names == "0").all())
     return None if says_nothing else names
 
 
@@ -269,12 +270,16 @@ def _names_of_aspects(column: pl.Series) -> pl.Series:
         return pl.Series(
             [_aspect_name(name) for name in column.to_list()], dtype=pl.String
         )
-    return column if column.dtype == pl.String else column.cast(pl.String)
+    if column.dtype == pl.String:
+        return column
+    return column.cast(pl.String)
 
 
 def _aspect_name(name: Any) -> str:
     """Return the name of an aspect as a text, ``"0"`` for a missing one."""
-    return "0" if name is None else check_text(str(name), "names of aspects")
+    if name is None:
+        return "0"
+    return check_text(str(name), "names of aspects")
 
 
 def top_grades(table: AspectRows, documents: int) -> Floats:

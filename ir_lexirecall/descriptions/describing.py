@@ -52,13 +52,16 @@ class Parameter:
         """Name, with the value if this measure has another one than the default."""
         plain = self.default in ("required", "none")
         differs = self.value is not None if plain else repr(self.value) != self.default
-        return f"{self.name} = {self.value!r}" if differs else self.name
+        if differs:
+            return f"{self.name} = {self.value!r}"
+        return self.name
 
     def __str__(self) -> str:
         """Return the parameter as a line of text."""
-        default = (
-            self.default if self.default == "required" else f"default {self.default}"
-        )
+        if self.default == "required":
+            default = self.default
+        else:
+            default = f"default {self.default}"
         return f"{self.shown} ({default}; {self.allowed}): {self.meaning}"
 
 

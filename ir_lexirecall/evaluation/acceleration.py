@@ -61,9 +61,10 @@ class AcceleratedEvaluator(Evaluator):  # type: ignore[misc]
         judgments = cast(Any, self.judgments)  # read in the meantime
         if self._ours:
             check_judgments(self._ours, judgments)
-        query_ids = (
-            self._left_to.qrel_qids if self._leaves_all else set(judgments.query_ids)
-        )
+        if self._leaves_all:
+            query_ids = self._left_to.qrel_qids
+        else:
+            query_ids = set(judgments.query_ids)
         super().__init__(listed, query_ids)
 
     def _read_qrels(self) -> None:
@@ -267,11 +268,9 @@ def _column_is(column: Any, kinds: type | tuple[type, ...]) -> bool:
     """
     if isinstance(column.dtype, np.dtype) and column.dtype.kind != "O":
         return issubclass(type(np.zeros(1, column.dtype).item()), kinds)
-    return (
-        bool(pd.api.types.is_string_dtype(column))
-        if kinds is str
-        else _are(column, kinds)
-    )
+    if kinds is str:
+        return bool(pd.api.types.is_string_dtype(column))
+    return _are(column, kinds)
 
 
 class AcceleratedProvider(LexiRecallProvider):

@@ -357,11 +357,10 @@ def recall_curves(
     [[0.0, 0.0, 0.0], [1.0, 0.25, 0.5], [3.0, 0.75, 1.0], [4.0, 1.0, 1.0]]
     """
     judgments = Judgments.from_qrels(qrels)
-    sizes = (
-        {str(query_id): size for query_id, size in n.items()}
-        if isinstance(n, Mapping)
-        else {}
-    )
+    if isinstance(n, Mapping):
+        sizes = {str(query_id): size for query_id, size in n.items()}
+    else:
+        sizes = {}
     frames = []
     for name, run in runs.items():
         aligned = read_run(judgments, run, str(name))
@@ -372,11 +371,10 @@ def recall_curves(
             if isinstance(n, Mapping) and query_id not in sizes:
                 raise ValueError(f"n has no size for query {query_id!r}; add it")
             least = int(aligned.depth[q]) + m - len(ranks)
-            size = (
-                least
-                if n is None
-                else int(sizes[query_id] if isinstance(n, Mapping) else n)
-            )
+            if n is None:
+                size = least
+            else:
+                size = int(sizes[query_id] if isinstance(n, Mapping) else n)
             if size < least:
                 raise ValueError(
                     f"n={size} is smaller than the {least} documents of run {name!r} "

@@ -92,7 +92,9 @@ class Scorer:
             ranks = [
                 rank for rank, doc in enumerate(ids[: self._top], 1) if doc in hits
             ]
-            return self._of_ranks(ranks, len(hits), self._cutoff) if ranks else 0.0
+            if ranks:
+                return self._of_ranks(ranks, len(hits), self._cutoff)
+            return 0.0
         if self._is_ndcg:
             best, gains = judged.ideal_dcg, judged.gains
             numbered = enumerate(ids[: self._top], 1)

@@ -38,11 +38,10 @@ class LexiRecallEvaluator(Evaluator):  # type: ignore[misc]
             qrels, allow_empty=True
         )
         # ir_measures hands over a set, whose order is another one in every process.
-        ordered = (
-            sorted(measures, key=str)
-            if isinstance(measures, (set, frozenset))
-            else list(measures)
-        )
+        if isinstance(measures, (set, frozenset)):
+            ordered = sorted(measures, key=str)
+        else:
+            ordered = list(measures)
         super().__init__(ordered, set(self.judgments.query_ids))
         for measure in self.measures:
             measure.validate_params()

@@ -361,7 +361,11 @@ def run_name(name: str | int | None) -> str | None:
     >>> run_name(1), run_name("bm25"), run_name(None)
     ('1', 'bm25', None)
     """
-    return None if name is None else str(name) if is_integer(name) else cast(str, name)
+    if name is None:
+        return None
+    if is_integer(name):
+        return str(name)
+    return cast(str, name)
 
 
 def source_of(
@@ -418,7 +422,9 @@ def read_run(
         allow_empty=allow_empty,
         mismatches=mismatches,
     )
-    return aligned.condensed() if judgments.judged_only else aligned
+    if judgments.judged_only:
+        return aligned.condensed()
+    return aligned
 
 
 def tie_range(

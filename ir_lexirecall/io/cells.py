@@ -41,11 +41,9 @@ def number_or_text(value: Any) -> float | None:
     if isinstance(value, str):
         return number_of_text(value)
     number = number_of(value)
-    return (
-        None
-        if number is None or (isinstance(value, int) and abs(number) == inf)
-        else number
-    )
+    if number is None or (isinstance(value, int) and abs(number) == inf):
+        return None
+    return number
 
 
 def number_of(value: Any) -> float | None:
@@ -57,7 +55,9 @@ def number_of(value: Any) -> float | None:
     (3.0, -inf, None, None)
     """
     try:
-        return float(value) if is_number(value) or isinstance(value, Decimal) else None
+        if is_number(value) or isinstance(value, Decimal):
+            return float(value)
+        return None
     except OverflowError:  # an integer of more than 1,000 bits
         return inf if value > 0 else -inf
     except ValueError:  # a decimal that signals that it is not a number
@@ -70,7 +70,9 @@ def grade_of(value: Any) -> float | None:
     >>> grade_of(2), grade_of(True), grade_of(np.False_), grade_of("2")
     (2.0, 1.0, 0.0, None)
     """
-    return float(value) if isinstance(value, (bool, np.bool_)) else number_of(value)
+    if isinstance(value, (bool, np.bool_)):
+        return float(value)
+    return number_of(value)
 
 
 def grade_of_text(text: str) -> float | None:
@@ -80,7 +82,9 @@ def grade_of_text(text: str) -> float | None:
     (2.0, 1.0, 0.0, None)
     """
     number = number_of_text(text)
-    return _TRUTH_VALUES.get(text.lower()) if number is None else number
+    if number is None:
+        return _TRUTH_VALUES.get(text.lower())
+    return number
 
 
 def number_hint(text: str) -> str:
@@ -89,7 +93,9 @@ def number_hint(text: str) -> str:
     >>> number_hint("0,5"), number_hint("high")
     ('; write decimals with a point', '')
     """
-    return "; write decimals with a point" if _DECIMAL_COMMA.fullmatch(text) else ""
+    if _DECIMAL_COMMA.fullmatch(text):
+        return "; write decimals with a point"
+    return ""
 
 
 def id_of(value: Any) -> str:

@@ -594,7 +594,9 @@ def nested_columns(
     nested: defaultdict[str, dict[str, Any]] = defaultdict(dict)
     for query_id, doc_id, number in zip(query_ids, doc_ids, numbers, strict=True):
         nested[query_id][doc_id] = number
-    return dict(nested) if sum(map(len, nested.values())) == len(doc_ids) else None
+    if sum(map(len, nested.values())) == len(doc_ids):
+        return dict(nested)
+    return None
 
 
 def _as_list(values: Any) -> list[Any]:
@@ -607,7 +609,9 @@ def _plain_ids(values: list[Any], *, integers: bool) -> list[str] | None:
     kinds = set(map(type, values))
     if kinds == {int} and integers:
         return list(map(str, values))
-    return values if kinds == {str} and "".join(values).isascii() else None
+    if kinds == {str} and "".join(values).isascii():
+        return values
+    return None
 
 
 def packed_numbers(rows: Iterable[Sequence[Any]]) -> NDArray[np.float64] | None:

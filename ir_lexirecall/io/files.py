@@ -82,9 +82,10 @@ class File:
         Raises:
             ValueError: there is no such file, or it cannot be read.
         """
-        can_be_read_once = (
-            not os.path.isfile(path) if os.path.exists(path) else path == STDIN
-        )
+        if os.path.exists(path):
+            can_be_read_once = not os.path.isfile(path)
+        else:
+            can_be_read_once = path == STDIN
         if not can_be_read_once or os.path.isdir(path):
             return cls._seen(path, path)
         folder = _folder_with_copy(path)
@@ -255,7 +256,9 @@ class File:
     def _read(self, stream: BinaryIO, size: int, *, line: bool = False) -> bytes:
         """Read ``size`` bytes, at most; with ``line``, to the end of the line."""
         try:
-            return stream.readline(size) if line else stream.read(size)
+            if line:
+                return stream.readline(size)
+            return stream.read(size)
         except MemoryError:
             raise
         except Exception as error:  # each compression has errors of its own
@@ -359,11 +362,9 @@ def _why_missing(path: str) -> str:
     matches = matching(path)
     if matches:
         return f"{len(matches)} files match this pattern; name one"
-    return (
-        "no file matches this pattern"
-        if glob.has_magic(path)
-        else "there is no such file"
-    )
+    if glob.has_magic(path):
+        return "no file matches this pattern"
+    return "there is no such file"
 
 
 def _packing_of(name: str, beginning: bytes) -> str:
@@ -375,6 +376,13 @@ def _packing_of(name: str, beginning: bytes) -> str:
         (packed for start, packed in _NO_TEXT.items() if beginning.startswith(start)),
         "",
     )
+
+
+def _parsed_integer(digits: str) -> int | float:
+    """Return an integer of JSON; infinity beyond the largest float, as JSON's 1e999 is read."""
+    if len(digits) <= _MOST_DIGITS:
+        return int(digits)
+    return float(digits)
 
 
 def parsed_json(text: str, path: str, first_line: int = 1) -> Any:
@@ -398,12 +406,10 @@ def parsed_json(text: str, path: str, first_line: int = 1) -> Any:
                 raise ValueError(f"{path}: {name!r} occurs twice in one JSON object")
         return content
 
-    def integer(digits: str) -> int | float:
-        # One beyond the largest float is read as JSON's 1e999 is: infinite.
-        return int(digits) if len(digits) <= _MOST_DIGITS else float(digits)
-
     try:
-        content = json.loads(text, object_pairs_hook=an_object, parse_int=integer)
+        content = json.loads(
+            text, object_pairs_hook=an_object, parse_int=_parsed_integer
+        )
         if _SURROGATE.search(text):
             json.dumps(content, ensure_ascii=False).encode()
     except json.JSONDecodeError as error:

@@ -112,7 +112,9 @@ class Layout:
 
     def dtype(self, name: str) -> Any:
         """Return the type of a column."""
-        return pl.Float64 if name in self.schema.numbers else pl.String
+        if name in self.schema.numbers:
+            return pl.Float64
+        return pl.String
 
     def batches(
         self,
@@ -190,9 +192,9 @@ class Layout:
                 rows.decode("utf-8")
             except UnicodeDecodeError:
                 return None
-        return (
-            self._regular_lines(rows) if self.by_blanks else self._regular_table(rows)
-        )
+        if self.by_blanks:
+            return self._regular_lines(rows)
+        return self._regular_table(rows)
 
     def _regular_lines(self, rows: bytes) -> pl.DataFrame | None:
         """Return the columns of lines of fields between blanks; None if one is not regular."""
@@ -223,11 +225,9 @@ class Layout:
         if (table := self._parsed(rows, quote)) is None:
             return None
         table = self._named(table)
-        return (
-            None
-            if self._may_lack_a_value(table, is_quoted=quote is not None)
-            else table
-        )
+        if self._may_lack_a_value(table, is_quoted=quote is not None):
+            return None
+        return table
 
     def _may_lack_a_value(self, table: pl.DataFrame, *, is_quoted: bool) -> bool:
         """Return whether a needed value is missing, or a text in quotation marks is empty."""
@@ -333,11 +333,10 @@ class Layout:
         width = len(self.names)
         if not self.by_blanks:
             separator = _SEPARATOR_NAMES[self.separator]
-            quoting = (
-                "; put a text that contains the separator in quotation marks"
-                if self.quote
-                else ""
-            )
+            if self.quote:
+                quoting = "; put a text that contains the separator in quotation marks"
+            else:
+                quoting = ""
             return f" (separated by {separator}){quoting}"
         if (len(fields), width) == (3, _RUN_WIDTH):
             return (
@@ -404,7 +403,9 @@ def _length_on_top(block: bytes, *, header: bool) -> int:
     """Return the number of bytes of empty lines, comments and header on top of a file."""
     match = _ON_TOP.match(block)
     length = match.end() if match else 0
-    return block.find(b"\n", length) + 1 or len(block) if header else length
+    if header:
+        return block.find(b"\n", length) + 1 or len(block)
+    return length
 
 
 def _decoded(block: bytes, location: Location) -> str:
@@ -660,13 +661,12 @@ def csv_rows(
         csv.field_size_limit(max(limit, len(text)))  # the text is in memory anyway
         for row in reader:
             fields = [field.strip() for field in row] if strip else row
-            written = (
-                fields
-                if strip
-                else [
+            if strip:
+                written = fields
+            else:
+                written = [
                     line.strip(" \t\v\f\r") for line in lines[start : reader.line_num]
                 ]
-            )
             if any(written):
                 yield start + 1, fields
             start = reader.line_num
@@ -681,4 +681,6 @@ def _fault(error: csv.Error) -> str:
     matches = [
         words for theirs, words in _FAULTS.items() if str(error).startswith(theirs)
     ]
-    return matches[0] if matches else str(error)
+    if matches:
+        return matches[0]
+    return str(error)

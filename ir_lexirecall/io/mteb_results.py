@@ -252,7 +252,9 @@ def results_of_folder(
             f"{unread[0]}: no result of MTEB (it lacks task_name and scores) and left out"
             f"{and_more(len(unread) - 1)}"
         )
-    return [result.only(where) for result in results] if where else results
+    if where:
+        return [result.only(where) for result in results]
+    return results
 
 
 def _model_of(path: Path, folder: Path) -> str:
@@ -478,7 +480,9 @@ def _by_task(results: Iterable[TaskResult]) -> list[list[TaskResult]]:
 def _common_cells(results: Sequence[TaskResult]) -> set[tuple[str, str]]:
     """Return the splits and subsets of a task that all models with a score have."""
     scored = [result.present for result in results if result.present]
-    return set.intersection(*scored) if scored else set()
+    if scored:
+        return set.intersection(*scored)
+    return set()
 
 
 def _check_pairs(results: Sequence[TaskResult]) -> None:

@@ -116,4 +116,6 @@ def renaming(names: Sequence[str]) -> str:
     renames = [
         f"{name} to {RENAME_HINTS[name]}" for name in names if name in RENAME_HINTS
     ]
-    return f"; rename {', '.join(renames)}" if len(renames) > 1 else ""
+    if len(renames) > 1:
+        return f"; rename {', '.join(renames)}"
+    return ""

@@ -126,9 +126,9 @@ class NamedColumns:
         check_column(table, self.run, "name runs")
         if RUN_NAMES[0] in table.columns and self.run != RUN_NAMES[0]:
             table = table.renamed(RUN_NAMES[0], f"{RUN_NAMES[0]} (other)")
-        return (
-            table if self.run == RUN_NAMES[0] else table.renamed(self.run, RUN_NAMES[0])
-        )
+        if self.run == RUN_NAMES[0]:
+            return table
+        return table.renamed(self.run, RUN_NAMES[0])
 
 
 def _rows_where(table: Table, column: str, value: Any) -> Table:
@@ -307,7 +307,9 @@ def table_label(name: str) -> str:
     >>> table_label("values"), table_label("run 'a'")
     ('the table of values', "run 'a'")
     """
-    return f"the table of {name}" if name in ("values", "groups") else name
+    if name in ("values", "groups"):
+        return f"the table of {name}"
+    return name
 
 
 def known_query_column(table: Table, one_run: bool) -> str | None:
@@ -336,11 +338,9 @@ def task_column(table: Table, one_run: bool) -> str | None:
     if column is None or is_unique_in_runs(table, column, one_run):
         return column
     others = [name for name in table.columns if name != column]
-    return (
-        None
-        if any(is_unique_in_runs(table, name, one_run) for name in others)
-        else column
-    )
+    if any(is_unique_in_runs(table, name, one_run) for name in others):
+        return None
+    return column
 
 
 def is_unique_in_runs(table: Table, column: str, one_run: bool = False) -> bool:
@@ -569,9 +569,10 @@ def _further_roles(table: Table, candidates: Sequence[str]) -> str:
     """Return guesses at the content of further columns, for messages; empty without any."""
     columns_of: dict[str, list[str]] = {_RUN: [], _REPEAT: [], _VALUES: []}
     for name in table.columns:
-        role = (
-            None if name in (INDEX, "", *candidates) else _role_by_content(table, name)
-        )
+        if name in (INDEX, "", *candidates):
+            role = None
+        else:
+            role = _role_by_content(table, name)
         if role is not None:
             columns_of[role].append(name)
     roles = [
@@ -595,7 +596,9 @@ def _role_by_content(table: Table, name: str) -> str | None:
         return _REPEAT
     if kind in (Kind.NUMBER, Kind.FLAG, Kind.INTEGER):
         return _VALUES
-    return _RUN if kind is Kind.TEXT and has_repeated_ids else None
+    if kind is Kind.TEXT and has_repeated_ids:
+        return _RUN
+    return None
 
 
 # -- rows that repeat a query ----------------------------------------------------------------------

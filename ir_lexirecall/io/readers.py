@@ -372,7 +372,9 @@ def _value_column(names: Collection[str], schema: Schema) -> str:
     """Return the name of the column of grades, or of scores, which count more than ranks."""
     if schema.of_qrels:
         return "relevance"
-    return "rank" if "rank" in names and "score" not in names else "score"
+    if "rank" in names and "score" not in names:
+        return "rank"
+    return "score"
 
 
 def _names_of_record(row: Mapping[str, Any], schema: Schema) -> dict[str, str]:

@@ -58,11 +58,10 @@ class Repeats:
         """
         if isinstance(repeats, Repeats):
             return repeats
-        names = (
-            [deterministic]
-            if isinstance(deterministic, str)
-            else list(deterministic or ())
-        )
+        if isinstance(deterministic, str):
+            names = [deterministic]
+        else:
+            names = list(deterministic or ())
         if repeats is None:
             if names:
                 raise ValueError(

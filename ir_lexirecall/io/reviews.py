@@ -395,11 +395,10 @@ def _ranking(
 def _review_name(project: Mapping[str, Any]) -> str:
     """Return the name of the first data set, else of the project, without its ending."""
     datasets = project.get("datasets")
-    named = (
-        [item for item in datasets if isinstance(item, dict)]
-        if isinstance(datasets, list)
-        else []
-    )
+    if isinstance(datasets, list):
+        named = [item for item in datasets if isinstance(item, dict)]
+    else:
+        named = []
     name = named[0].get("name") if named else None
     if not isinstance(name, str):
         name = project.get("name")

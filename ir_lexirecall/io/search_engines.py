@@ -188,7 +188,9 @@ def qrels_in(content: Any) -> dict[str, dict[str, float]] | None:
         requested = _requested(content)
         several = _has_several_indexes(requested.values())
         return _by_document(requested, "request", several=several)
-    return read_judgments(content) if "judgmentRatings" in _list(content) else None
+    if "judgmentRatings" in _list(content):
+        return read_judgments(content)
+    return None
 
 
 def is_judgment_list(header: str) -> bool:
@@ -369,11 +371,10 @@ def _graded(
         if value is None:
             continue
         rating = _rating(value, query_id, doc_id, location)
-        grade = (
-            rating
-            if levels is None
-            else _grade(rating, levels, query_id, doc_id, location)
-        )
+        if levels is None:
+            grade = rating
+        else:
+            grade = _grade(rating, levels, query_id, doc_id, location)
         ratings = qrels.setdefault(query_id, {})
         if ratings.setdefault(doc_id, grade) != grade:
             raise ValueError(

@@ -65,7 +65,9 @@ class Source:
     @property
     def metadata(self) -> str:
         """The ir-metadata of a run that is a file; empty where there is none."""
-        return self.data[0].metadata if self.kind is Kind.FILES else ""
+        if self.kind is Kind.FILES:
+            return self.data[0].metadata
+        return ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,7 +131,9 @@ def unwrapped(data: Any, schema: Schema) -> Any:
     if table is not None:
         return table
     if isinstance(data, Mapping):
-        return _rankings_of_hits(data) if schema.what == "run" else data
+        if schema.what == "run":
+            return _rankings_of_hits(data)
+        return data
     if isinstance(data, Iterator) and hasattr(
         data, "read_all"
     ):  # a reader of Arrow's tables
@@ -277,6 +281,6 @@ def _hit(hit: Any) -> tuple[Any, Any] | None:
     """Return document and score of a hit of Pyserini's, or of a pair; None of anything else."""
     if hasattr(hit, "docid") and hasattr(hit, "score"):
         return hit.docid, hit.score
-    return (
-        (hit[0], hit[1]) if isinstance(hit, (tuple, list)) and len(hit) == 2 else None
-    )
+    if isinstance(hit, (tuple, list)) and len(hit) == 2:
+        return (hit[0], hit[1])
+    return None

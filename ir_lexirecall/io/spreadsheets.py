@@ -22,7 +22,9 @@ def escaped(value: Any) -> Any:
     >>> escaped("=1+1"), escaped("'=1"), escaped("d1"), escaped(-1)
     ("'=1+1", "''=1", 'd1', -1)
     """
-    return f"'{value}" if isinstance(value, str) and _FORMULA.match(value) else value
+    if isinstance(value, str) and _FORMULA.match(value):
+        return f"'{value}"
+    return value
 
 
 def unescaped(text: str) -> str:
@@ -31,7 +33,9 @@ def unescaped(text: str) -> str:
     >>> unescaped("'=1+1"), unescaped("''=1"), unescaped("=1"), unescaped("'d1'")
     ('=1+1', "'=1", '=1', "'d1'")
     """
-    return text.removeprefix("'") if _FORMULA.match(text) else text
+    if _FORMULA.match(text):
+        return text.removeprefix("'")
+    return text
 
 
 def escaped_table(table: pd.DataFrame) -> pd.DataFrame:

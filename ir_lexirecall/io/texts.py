@@ -303,7 +303,9 @@ def _of_file(file: File, what: str) -> Iterator[IdAndText]:
         return _of_json_lines(file, what)
     if first.startswith(("{", "[")):
         return _of_json(files.parsed_json(file.text(), file.path), what, file.path)
-    return _of_csv(file, what) if file.ending == ".csv" else _of_lines(file, what)
+    if file.ending == ".csv":
+        return _of_csv(file, what)
+    return _of_lines(file, what)
 
 
 def _has_json_lines(file: File) -> bool:

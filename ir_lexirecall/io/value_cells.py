@@ -88,11 +88,9 @@ class Cells:
         def advice(first: int, second: int) -> str:
             index, row = part_and_row(first)
             other_index, other_row = part_and_row(second)
-            return (
-                parts[index].advice(row, other_row)
-                if index == other_index
-                else "keep one"
-            )
+            if index == other_index:
+                return parts[index].advice(row, other_row)
+            return "keep one"
 
         def joined_arrays(name: str) -> NDArray[Any]:
             return np.concatenate([getattr(part, name) for part in parts])
@@ -119,7 +117,9 @@ class Cells:
     @property
     def repeats(self) -> NDArray[Any]:
         """The repeat of each value; None if the value has no repeat."""
-        return texts([None] * len(self)) if self.repeat is None else self.repeat
+        if self.repeat is None:
+            return texts([None] * len(self))
+        return self.repeat
 
     def of_run(self, name: str) -> Cells:
         """Return the same cells as values of one run."""
@@ -184,7 +184,9 @@ def value_of(value: Any) -> float | None:
     """
     if isinstance(value, (bool, np.bool_)):
         return float(value)
-    return grade_of_text(value) if isinstance(value, str) else as_float(value)
+    if isinstance(value, str):
+        return grade_of_text(value)
+    return as_float(value)
 
 
 def is_text_measure(name: str) -> bool:

@@ -82,7 +82,9 @@ def content_of_file(
     if is_archive(file):
         return table_of_inspect(log_of_archive(file), file.path)
     table = Table.from_file(file)
-    return content_of_text(file, columns) if table is None else table
+    if table is None:
+        return content_of_text(file, columns)
+    return table
 
 
 def content_of_text(file: File, columns: NamedColumns) -> Cells | Table:
@@ -295,7 +297,9 @@ def content_of_json(text: str, path: str) -> Cells | Table:
 def table_of_program(records: Sequence[Any], path: str) -> Table | None:
     """Return the values in JSON of a known program: one value, or records; None for others."""
     table = table_of_format(records[0], path) if len(records) == 1 else None
-    return table_of_format(records, path) if table is None else table
+    if table is None:
+        return table_of_format(records, path)
+    return table
 
 
 def content_of_value(content: Any, path: str) -> Cells | Table:

@@ -231,7 +231,9 @@ def _model_of_samples(path: str) -> str | None:
     if results is None or not results.is_file():
         return None
     content = json.loads(results.read_text(encoding="utf-8"))
-    return content.get("model_name") if isinstance(content, Mapping) else None
+    if isinstance(content, Mapping):
+        return content.get("model_name")
+    return None
 
 
 def is_helm(content: Any) -> bool:

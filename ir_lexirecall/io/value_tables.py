@@ -234,11 +234,9 @@ def _stacked(
 
 def repeat_of_rows(table: Table) -> Texts | None:
     """Return the repeat of each row; None if the table has no column of repeats."""
-    return (
-        None
-        if table.repeat is None
-        else texts(map(id_text, table.columns[table.repeat]))
-    )
+    if table.repeat is None:
+        return None
+    return texts(map(id_text, table.columns[table.repeat]))
 
 
 def run_of_rows(table: Table, roles: Roles) -> Texts:

@@ -260,16 +260,19 @@ class ValueTable:
         Raises:
             ValueError: there is no such measure.
         """
-        wanted = (
-            [names] if isinstance(names, str) else [str(name) for name in names or ()]
-        )
+        if isinstance(names, str):
+            wanted = [names]
+        else:
+            wanted = [str(name) for name in names or ()]
         unknown = [name for name in wanted if name not in self.values]
         if unknown:
             raise ValueError(
                 f"smaller_is_better: {self.source} has no measure {unknown[0]!r}; there are "
                 f"{shown_names(self.measures)}{did_you_mean(unknown[0], self.measures)}"
             )
-        return replace(self, costs=self.costs | set(wanted)) if wanted else self
+        if wanted:
+            return replace(self, costs=self.costs | set(wanted))
+        return self
 
     def by_task(self) -> dict[str, ValueTable]:
         """Return a table of one value per run for each task, where the "queries" are tasks.
@@ -485,7 +488,9 @@ def check_ranges(
 def _range_of(measure: str) -> tuple[float, float]:
     """Return the smallest and the largest value of a measure, infinite if it is not known."""
     about = known(measure)
-    return (-np.inf, np.inf) if about is None else (about.low, about.high)
+    if about is None:
+        return (-np.inf, np.inf)
+    return (about.low, about.high)
 
 
 def _advice_on_range(value: float, low: float, high: float) -> str:
@@ -494,9 +499,10 @@ def _advice_on_range(value: float, low: float, high: float) -> str:
         return "leave it out"
     if (low, high) == (0.0, 1.0):
         is_percentage = 0 <= value <= 100
-        way_out = (
-            "divide percentages by 100" if is_percentage else "is it another measure?"
-        )
+        if is_percentage:
+            way_out = "divide percentages by 100"
+        else:
+            way_out = "is it another measure?"
         return f"its values lie between 0 and 1: {way_out}" + (
             "" if is_percentage else " Call it otherwise"
         )
@@ -589,7 +595,9 @@ class Part:
         """Return the name of the run of these cells, or None if they name their runs."""
         if self.run is not None:
             return self.run
-        return self.file_run if all(run is None for run in cells.run) else None
+        if all(run is None for run in cells.run):
+            return self.file_run
+        return None
 
 
 @entry
@@ -801,7 +809,9 @@ def names_of(measures: Names) -> list[str] | None:
     """Return one or several names as a list; None stands for all."""
     if measures is None:
         return None
-    return [measures] if isinstance(measures, str) else list(measures)
+    if isinstance(measures, str):
+        return [measures]
+    return list(measures)
 
 
 def source_name(values: Any) -> str:
@@ -1040,7 +1050,9 @@ def _labelled(cells: Cells, part: Part, name: str | None) -> Cells:
         raise ValueError(f"run {part.run!r} has no values; leave it out")
     if name is not None:
         cells = cells.of_run(name)
-    return cells if part.repeat is None else cells.of_repeat(part.repeat)
+    if part.repeat is None:
+        return cells
+    return cells.of_repeat(part.repeat)
 
 
 def with_task_cells(part: Part, query: str | None) -> Part:
@@ -1146,11 +1158,10 @@ def collections_in(values: ValuesLike, columns: NamedColumns) -> Any:
         content = content_of_file(values, columns)
     elif (table := table_of_frame(values)) is not None:
         content = table
-    by_collection = (
-        tables_of_collections(content, columns.query)
-        if isinstance(content, Table)
-        else None
-    )
+    if isinstance(content, Table):
+        by_collection = tables_of_collections(content, columns.query)
+    else:
+        by_collection = None
     return content if by_collection is None else by_collection
 
 

@@ -108,11 +108,9 @@ class Judgings:
         100
         """
         depths = [self.depth_of(criterion) for criterion in criteria]
-        return (
-            None
-            if None in depths
-            else max(depth for depth in depths if depth is not None)
-        )
+        if None in depths:
+            return None
+        return max(depth for depth in depths if depth is not None)
 
     def top_grade(self, judgments: Judgments, measure: IRMeasure | None = None) -> int:
         """Return the top grade that an unjudged document can get.

@@ -324,11 +324,10 @@ def merged(judgments: Judgments, more: QrelsLike) -> Judgments:
     >>> more.doc_ids, more.grade.tolist()
     (['a', 'b'], [1.0, 2.0])
     """
-    name = (
-        os.fspath(more)
-        if isinstance(more, (str, os.PathLike))
-        else "the judgments to be added"
-    )
+    if isinstance(more, (str, os.PathLike)):
+        name = os.fspath(more)
+    else:
+        name = "the judgments to be added"
     added = _judgments_of(more)
     if judgments.table is not None or added.table is not None:
         warn(

@@ -174,11 +174,10 @@ class AveragePrecision:
                 np.argsort(case[u][::-1], kind="stable")
             ]  # the last one of each case first
         j = position_in_segment(case[u]) + 1
-        lifted = (
-            below[u]
-            if best
-            else below[u] + running_sum(case[u], inverse[u]) - inverse[u]
-        )
+        if best:
+            lifted = below[u]
+        else:
+            lifted = below[u] + running_sum(case[u], inverse[u]) - inverse[u]
         gained = (i[u] + (j if best else 1)) * inverse[u] + lifted
         count = np.bincount(case[u], minlength=len(pairs))
         sums = np.zeros((len(pairs), int(count.max(initial=0)) + 1))

@@ -107,9 +107,10 @@ class RankingPairs:
             ]
             case = pair * queries + pool.query[row]
             query = np.tile(np.arange(queries), len(both[0]))
-            other = (
-                Retrieved.nothing(sides[0].rank, len(query)) if b is None else sides[1]
-            )
+            if b is None:
+                other = Retrieved.nothing(sides[0].rank, len(query))
+            else:
+                other = sides[1]
             is_open = reduce(or_, [top[runs[pair], row] for runs in both])
             elsewhere = np.full(len(query), unretrieved)
             yield (

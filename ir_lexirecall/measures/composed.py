@@ -148,9 +148,10 @@ class _AspectMeasure(ComposedMeasure, register=False):
         """
         for name, label in judgments.labels(list(self["aspects"])).items():
             scale = self["aspects"][name]
-            grades = (
-                sorted(scale) if isinstance(scale, Mapping) else list(range(scale + 1))
-            )
+            if isinstance(scale, Mapping):
+                grades = sorted(scale)
+            else:
+                grades = list(range(scale + 1))
             on_scale = np.array(grades, dtype=np.float64)
             filled = np.where(np.isnan(label), on_scale[0], label)
             is_off_and_negative = (filled < 0) & ~np.isin(filled, on_scale)
@@ -262,9 +263,10 @@ class TOMA(_AspectMeasure):
         for name, grades, positions[name] in self.positions(run.judgments):
             # Decimal text, not the nearest float: 0.1 + 0.2 must equal 0.3.
             scale = self["aspects"][name]
-            embedded = (
-                [scale[g] for g in grades] if isinstance(scale, Mapping) else grades
-            )
+            if isinstance(scale, Mapping):
+                embedded = [scale[g] for g in grades]
+            else:
+                embedded = grades
             embedding[name] = [Fraction(str(value)) for value in embedded]
         weight, k = label_weights(
             embedding, positions, distance=self["distance"], gate=self["gate"]

@@ -64,11 +64,10 @@ class _CWL(Measure, register=False):
     def score(self, run: AlignedRun) -> Utility:
         top, kind, judgments = self["max_rel"], self["gain"], run.judgments
         judgments.check_top_grade(top, str(self))
-        best = (
-            float(discounts.gain(np.array([float(top)]), top, kind)[0])
-            if self["unjudged"] == "best"
-            else 0.0
-        )
+        if self["unjudged"] == "best":
+            best = float(discounts.gain(np.array([float(top)]), top, kind)[0])
+        else:
+            best = 0.0
         end = self["cutoff"] if "cutoff" in self.SUPPORTED_PARAMS else inf
         queries, discount = len(judgments), self.discount()
         if not best and len(run.query) <= FEW and queries <= FEW:

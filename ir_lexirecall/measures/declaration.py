@@ -120,11 +120,10 @@ class Parameterised:
         for name, param in self.SUPPORTED_PARAMS.items():
             value = self[name]
             if not param.validate(value):
-                problem = (
-                    "is required"
-                    if value is None
-                    else f"must be {param.expects}, not {value!r}"
-                )
+                if value is None:
+                    problem = "is required"
+                else:
+                    problem = f"must be {param.expects}, not {value!r}"
                 raise ValueError(f"{self.NAME}: {name} {problem} ({param.desc})")
         self.check_together()
         self.validated = True
@@ -134,7 +133,9 @@ class Parameterised:
 
     def __getitem__(self, name: str) -> Any:
         params = self.params
-        return params[name] if name in params else self.SUPPORTED_PARAMS[name].default
+        if name in params:
+            return params[name]
+        return self.SUPPORTED_PARAMS[name].default
 
     def __repr__(self) -> str:
         if self._text is None:  # printed often: it is what measures are told apart by
@@ -317,11 +318,10 @@ def _with_all_parameters(measure: IRMeasure) -> str:
     params = ",".join(
         f"{name}={measure._param_repr(value)}" for name, value in values.items()
     )
-    at = (
-        f"@{measure.params[measure.AT_PARAM]}"
-        if measure.AT_PARAM in measure.params
-        else ""
-    )
+    if measure.AT_PARAM in measure.params:
+        at = f"@{measure.params[measure.AT_PARAM]}"
+    else:
+        at = ""
     return f"{measure.__name__}{f'({params})' if params else ''}{at}"
 
 

@@ -102,7 +102,9 @@ def _argument(latex: str, index: int) -> tuple[str, int]:
         index += 1
     if latex[index] == "\\":
         match = _COMMAND.match(latex, index)
-        return (match[0], match.end()) if match else ("", len(latex))
+        if match:
+            return (match[0], match.end())
+        return ("", len(latex))
     if latex[index] != "{":
         return latex[index], index + 1
     depth = 0

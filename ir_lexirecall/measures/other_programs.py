@@ -77,11 +77,10 @@ def _rbp(measure: Measure, run: AlignedRun) -> Floats | Utility:
         optional(measure, "rel"),
         cutoff_of(measure),
     )
-    gain = (
-        np.maximum(run.grade, 0)
-        if rel is None
-        else (run.grade >= rel).astype(np.float64)
-    )
+    if rel is None:
+        gain = np.maximum(run.grade, 0)
+    else:
+        gain = (run.grade >= rel).astype(np.float64)
     if rel is not None and k == UNLIMITED:
         return _weighted(run, gain, p ** np.arange(PROGRAM_DEPTH + 1.0))
     terms = (1 - p) * p ** (run.rank - 1.0) * gain
@@ -227,7 +226,9 @@ def nerr_discount(measure: Measure) -> discounts.Discount:
         return discounts.inverse_square(
             number(measure, "T", high=discounts.MOST_HOPED_FOR)
         )
-    return discounts.UNIFORM if measure.NAME == "NERR8" else discounts.RECIPROCAL
+    if measure.NAME == "NERR8":
+        return discounts.UNIFORM
+    return discounts.RECIPROCAL
 
 
 # -- ndeval ----------------------------------------------------------------------------------------
@@ -376,7 +377,9 @@ class Novelty:
         """Return the discount of ranks."""
         if self.kind == "DCG":
             return 1 / np.log2(rank + 1.0)
-        return 1 / rank if self.kind == "ERR" else self.beta ** (rank - 1.0)
+        if self.kind == "ERR":
+            return 1 / rank
+        return self.beta ** (rank - 1.0)
 
     def total(self, covered: Coverage) -> Floats:
         """Return the sum for each query."""

@@ -140,9 +140,10 @@ def rel(default: float | None = 1) -> Param:
     Args:
         default: its value if a user gives none; None takes the threshold of the collection.
     """
-    of_collection = (
-        "" if default is not None else " (default: the collection's own, else 1)"
-    )
+    if default is not None:
+        of_collection = ""
+    else:
+        of_collection = " (default: the collection's own, else 1)"
     return Param(
         float,
         f"smallest grade that counts as relevant{of_collection}",

@@ -169,7 +169,9 @@ def with_rel(criterion: Any, rel: float) -> Any:
     if "rel" not in measure.SUPPORTED_PARAMS or "rel" in measure.params:
         return criterion
     rel = int(rel) if float(rel).is_integer() else rel
-    return str(measure(rel=rel)) if isinstance(criterion, str) else measure(rel=rel)
+    if isinstance(criterion, str):
+        return str(measure(rel=rel))
+    return measure(rel=rel)
 
 
 def known_measure(name: str) -> IRMeasure | None:

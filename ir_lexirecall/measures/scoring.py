@@ -123,11 +123,9 @@ def score(measure: IRMeasure, run: AlignedRun) -> Floats | Utility:
         return result
     if is_standard(measure):
         return _STANDARD[type(measure)](measure, run)
-    return (
-        ndeval_values(measure, run)
-        if is_of_ndeval(measure)
-        else _by_provider(measure, run)
-    )
+    if is_of_ndeval(measure):
+        return ndeval_values(measure, run)
+    return _by_provider(measure, run)
 
 
 def values(
@@ -227,7 +225,9 @@ def warn_if_unreached(least_grade: Mapping[str, float], judgments: Judgments) ->
 def least_grade(measure: IRMeasure) -> float:
     """Return the smallest grade that counts as relevant; 0 if any grade has a gain."""
     rel = optional(measure, "rel")
-    return getattr(measure, "LEAST_GRADE", 0.0) if rel is None else rel
+    if rel is None:
+        return getattr(measure, "LEAST_GRADE", 0.0)
+    return rel
 
 
 def aggregate(measure: IRMeasure, per_query: Floats) -> float:
@@ -242,7 +242,9 @@ def aggregate(measure: IRMeasure, per_query: Floats) -> float:
             if len(per_query) > 1
             else float(per_query[0])
         )  # one by one, as they do
-        return total / len(per_query) if type(aggregator) is MeanAgg else total
+        if type(aggregator) is MeanAgg:
+            return total / len(per_query)
+        return total
     for value in per_query.tolist():
         aggregator.add(value)
     return float(aggregator.result())
@@ -251,7 +253,9 @@ def aggregate(measure: IRMeasure, per_query: Floats) -> float:
 def mean(measure: IRMeasure, per_query: Floats) -> float:
     """Return the mean over queries, also of counts, which `aggregate` adds up."""
     total = aggregate(measure, per_query)
-    return total / max(1, len(per_query)) if is_added_up(measure) else total
+    if is_added_up(measure):
+        return total / max(1, len(per_query))
+    return total
 
 
 def is_added_up(measure: IRMeasure) -> bool:
@@ -322,11 +326,11 @@ def function_of_ranks(measure: IRMeasure) -> OfRanks | None:
         name in ("rel", "cutoff") or value == supported[name].default
         for name, value in measure.params.items()
     )
-    return (
-        _OF_RANKS.get(type(measure).__module__.partition(".")[0] + "." + measure.NAME)
-        if plain
-        else None
-    )
+    if plain:
+        return _OF_RANKS.get(
+            type(measure).__module__.partition(".")[0] + "." + measure.NAME
+        )
+    return None
 
 
 def is_plain_ndcg(measure: IRMeasure) -> bool:

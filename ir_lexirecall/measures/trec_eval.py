@@ -81,11 +81,10 @@ def number(
     """Return a parameter that is a finite number between `low` and `high`."""
     value = measure[name]
     if not (low <= value <= high and value < math.inf):
-        expected = (
-            f"a number of at least {low:g}"
-            if high == math.inf
-            else f"a number between {low:g} and {high:g}"
-        )
+        if high == math.inf:
+            expected = f"a number of at least {low:g}"
+        else:
+            expected = f"a number between {low:g} and {high:g}"
         raise ValueError(f"{measure}: {name} must be {expected}, not {value!r}")
     return float(value)
 
@@ -222,11 +221,9 @@ def _at_k(measure: Measure, run: AlignedRun) -> Floats:
     relevant = relevant_of(measure, run)
     if measure.NAME == "Success":
         return (relevant.r > 0).astype(np.float64)
-    return (
-        relevant.r / float(cutoff_of(measure))
-        if measure.NAME == "P"
-        else ratio(relevant.r, relevant.m)
-    )
+    if measure.NAME == "P":
+        return relevant.r / float(cutoff_of(measure))
+    return ratio(relevant.r, relevant.m)
 
 
 @computes(BY_TREC_EVAL, "Rprec")

@@ -239,11 +239,10 @@ class RelP(_TrecEval):
     def score(self, run: AlignedRun) -> Floats:
         """Return precision over the best possible one for each query."""
         relevant = run.relevant(self["rel"], self["cutoff"])
-        depth = (
-            run.depth
-            if self["cutoff"] is None
-            else np.full(len(relevant.m), float(self["cutoff"]))
-        )
+        if self["cutoff"] is None:
+            depth = run.depth
+        else:
+            depth = np.full(len(relevant.m), float(self["cutoff"]))
         return ratio(relevant.r, np.minimum(depth, relevant.m))
 
 

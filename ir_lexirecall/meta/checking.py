@@ -72,11 +72,10 @@ def _finding(table: pd.DataFrame) -> Finding:
         failed = table[(table["measure"] == measure) & (table["result"] == FAILS)][
             "property"
         ].tolist()
-        fails = (
-            f"{len(failed)} fail ({listed(failed, most=len(failed))})"
-            if failed
-            else "none fails"
-        )
+        if failed:
+            fails = f"{len(failed)} fail ({listed(failed, most=len(failed))})"
+        else:
+            fails = "none fails"
         sentences.append(
             f"{measure}: {row.get(HOLDS, 0)} of {row.sum()} properties hold, {fails}."
         )
@@ -265,9 +264,10 @@ def _space(
     """Return the rankings that a measure is checked with."""
     aspects = len(aspect_ends(measure))
     rel = _number(measure, "rel")
-    chosen = (
-        _default_grades(measure, gains) if grades is None else _checked_grades(grades)
-    )
+    if grades is None:
+        chosen = _default_grades(measure, gains)
+    else:
+        chosen = _checked_grades(grades)
     if aspects and chosen != (0, 1):
         raise ValueError(f"{name} names its aspects and their grades; leave out grades")
     base = measure.base_measure() if aspects else measure
@@ -336,10 +336,14 @@ def with_gains(measure: IRMeasure, gains: str, top: int) -> IRMeasure:
             return measure
         base = parse_measure(measure["base"])
         scaled = with_gains(base, gains, top)
-        return measure if scaled is base else measure(base=str(scaled))
+        if scaled is base:
+            return measure
+        return measure(base=str(scaled))
     has_gain = "gain" in measure.SUPPORTED_PARAMS
     if gains == "full":
-        return measure(max_rel=top, gain="linear") if has_gain else measure(max_rel=top)
+        if has_gain:
+            return measure(max_rel=top, gain="linear")
+        return measure(max_rel=top)
     if has_gain and measure["gain"] == "exp":
         return measure(max_rel=top + _BITS.get(gains, 0))
     return measure(max_rel=top * 2 ** _BITS.get(gains, 1))

@@ -72,11 +72,10 @@ class Decisions:
                 }
             )
         except ValueError as error:
-            hint = (
-                ""
-                if str(error).endswith("?")
-                else f"; preferences are {', '.join(NAMES)}"
-            )
+            if str(error).endswith("?"):
+                hint = ""
+            else:
+                hint = f"; preferences are {', '.join(NAMES)}"
             raise ValueError(f"{error}{hint}") from None
         if clash := [label for label in parsed if label in NAMES]:
             measure = parsed[clash[0]]
@@ -185,7 +184,9 @@ class Decisions:
     def rising(self, label: str) -> Floats:
         """``values``, negated where the smaller one is better."""
         measure, values = self.labels[label], self.values(label)
-        return values if isinstance(measure, Preference) else rising(measure, values)
+        if isinstance(measure, Preference):
+            return values
+        return rising(measure, values)
 
     def signs(self, label: str, incomparable: int = 0) -> Signs:
         """Return which run of each pair is better on each query, shape `(P, Q)`.

@@ -56,7 +56,9 @@ class Ranking(NamedTuple):
         """The highest grade of any of them, for any aspect."""
         labels: Any = (*self.retrieved, *self.missing)
         highest = max(labels)
-        return max(map(max, labels)) if isinstance(highest, tuple) else highest
+        if isinstance(highest, tuple):
+            return max(map(max, labels))
+        return highest
 
     def __str__(self) -> str:
         """Return labels from rank 1 on, and behind a bar those of missing documents.
@@ -68,9 +70,10 @@ class Ranking(NamedTuple):
             words += ["|"] if labels is self.missing and labels else []
             for label, alike in groupby(labels):
                 count = len(list(alike))
-                word = (
-                    str(label) if isinstance(label, int) else "+".join(map(str, label))
-                )
+                if isinstance(label, int):
+                    word = str(label)
+                else:
+                    word = "+".join(map(str, label))
                 words += [f"{word}x{count}"] if count > 3 else [word] * count
         depth = f" at depth {self.depth}" if self.depth else ""
         return f"[{' '.join(words)}]{depth}"
@@ -155,11 +158,10 @@ def values(
             dtype=np.float64,
         )
         if ends:
-            top = (
-                np.broadcast_to(labels[:, None], (len(labels), len(ends)))
-                if labels.ndim == 1
-                else labels
-            )
+            if labels.ndim == 1:
+                top = np.broadcast_to(labels[:, None], (len(labels), len(ends)))
+            else:
+                top = labels
             lowest, highest = np.array(list(ends.values()), dtype=np.float64).T
             labels = np.where(top > 0, highest, lowest)
         rank = np.where(rank <= depth[block][query], rank, 0)
@@ -318,11 +320,10 @@ def simulate_rankings(
         }
     depth = min(depth, n)
     rng = np.random.default_rng(seed)
-    relevant = (
-        np.asarray(m)[rng.integers(len(m), size=queries)]
-        if isinstance(m, range)
-        else np.full(queries, m)
-    )
+    if isinstance(m, range):
+        relevant = np.asarray(m)[rng.integers(len(m), size=queries)]
+    else:
+        relevant = np.full(queries, m)
     query_ids = [
         f"q{q:0{len(str(queries))}d}" for q in range(1, queries + 1)
     ]  # ids sort as their numbers do

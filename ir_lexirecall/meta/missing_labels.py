@@ -429,11 +429,10 @@ def _intervals(agreement: Floats, decided: Floats, alpha: float) -> dict[str, fl
 
 def checked_fractions(fractions: Any) -> list[float]:
     """Shares of labels to remove, as numbers between 0 and 1."""
-    several = (
-        list(fractions)
-        if isinstance(fractions, Iterable) and not isinstance(fractions, str)
-        else []
-    )
+    if isinstance(fractions, Iterable) and not isinstance(fractions, str):
+        several = list(fractions)
+    else:
+        several = []
     bad = [share for share in several if not is_number(share) or not 0 <= share <= 1]
     if bad or not several:
         raise ValueError(

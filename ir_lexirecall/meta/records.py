@@ -156,9 +156,10 @@ def plot(table: Any, ax: Any = None) -> Any:
             "plot: expected the table of a study with a picture (attrs['function'] names it), got "
             f"{function!r}"
         )
-    picture = (
-        record.picture if isinstance(record.picture, Picture) else record.picture(table)
-    )
+    if isinstance(record.picture, Picture):
+        picture = record.picture
+    else:
+        picture = record.picture(table)
     if isinstance(said := record.headline, Headline):
         picture = replace(
             picture,

@@ -241,11 +241,10 @@ def split_half(
         raise ValueError(
             f"at least 2 queries with relevant documents are needed, not {queries}"
         )
-    size = (
-        queries // 2
-        if n_queries is None
-        else check_integer("n_queries", n_queries, most=queries // 2)
-    )
+    if n_queries is None:
+        size = queries // 2
+    else:
+        size = check_integer("n_queries", n_queries, most=queries // 2)
     values = {label: self.rising(label) for label in self.labels}
     sums: dict[tuple[str, str], list[Floats]] = {
         (a, b): [] for a in values for b in values

@@ -70,7 +70,9 @@ def _threshold_label(rel: float, rel_b: float) -> str:
     ('grade 2 or more', 'grade 2 or more (the other judge: 1)')
     """
     label = f"grade {rel:g} or more"
-    return label if rel == rel_b else f"{label} (the other judge: {rel_b:g})"
+    if rel == rel_b:
+        return label
+    return f"{label} (the other judge: {rel_b:g})"
 
 
 def _bar_labels(table: pd.DataFrame) -> pd.Series:
@@ -78,7 +80,9 @@ def _bar_labels(table: pd.DataFrame) -> pd.Series:
     labels = table["measure"] + ", grade ≥ " + table["rel"].map("{:g}".format)
     other = " / " + table["rel_b"].map("{:g}".format)
     labels = labels + other.where(table["rel"] != table["rel_b"], "")
-    return table["judge"] + ": " + labels if "judge" in table else labels
+    if "judge" in table:
+        return table["judge"] + ": " + labels
+    return labels
 
 
 @study(
@@ -235,7 +239,9 @@ def several_judges(qrels: Any) -> dict[str, Any] | None:
         return None
     if not isinstance(qrels, Mapping):
         are_files = all(isinstance(path, (str, os.PathLike)) for path in qrels)
-        return {judge_name(path): path for path in qrels} if are_files else None
+        if are_files:
+            return {judge_name(path): path for path in qrels}
+        return None
     if all(map(_is_query, qrels.values())):
         return None
     return {str(name): judgments for name, judgments in qrels.items()}

@@ -44,9 +44,9 @@ _MEANINGS = {
 
 def _probabilities(table: pd.DataFrame) -> Lines:
     """Tie probability against the number that varies: n, the depth, or else m."""
-    numbers = (
-        ("n", "m") if (table["depth"] == table["n"]).all() else ("depth", "n", "m")
-    )
+    numbers = ["depth", "n", "m"]
+    if (table["depth"] == table["n"]).all():
+        numbers.remove("depth")
     x, *others = [name for name in numbers if table[name].nunique() > 1] or ["m"]
     return Lines(
         "How likely two random rankings tie",

@@ -43,13 +43,12 @@ def mean_marks(standing: Standing | MacroStanding) -> list[Mark]:
     """Means with their intervals, best first."""
     marks = []
     for row in standing.ranking.itertuples():
-        kind = (
-            LEADS
-            if row.run in standing.leaders
-            else MAY
-            if row.run in standing.may_be_best
-            else REST
-        )
+        if row.run in standing.leaders:
+            kind = LEADS
+        elif row.run in standing.may_be_best:
+            kind = MAY
+        else:
+            kind = REST
         marks.append(Mark(row.run, row.mean, row.ci_low, row.ci_high, kind))
     return marks
 

@@ -142,11 +142,15 @@ def _verdicts_in_words(marks: Sequence[Mark]) -> dict[str, str]:
 
 def _direction(standing: Standing) -> str:
     """Return which value is better, if readers need to be told."""
-    return f"; {standing.criterion.direction}" if standing.criterion.direction else ""
+    if standing.criterion.direction:
+        return f"; {standing.criterion.direction}"
+    return ""
 
 
 def _cost(standing: Standing) -> str:
-    return f"; {standing.criterion.direction}" if standing.criterion.direction else ""
+    if standing.criterion.direction:
+        return f"; {standing.criterion.direction}"
+    return ""
 
 
 def _estimates(standing: Standing) -> str:
@@ -321,11 +325,9 @@ def _quantity_of_cells(criterion: Criterion) -> str:
     quantity = f"mean preference ({name})"
     if criterion.is_measure:
         quantity = f"mean difference of {name}"
-    return (
-        f"{quantity}, turned: above 0 is better"
-        if criterion.smaller_is_better
-        else quantity
-    )
+    if criterion.smaller_is_better:
+        return f"{quantity}, turned: above 0 is better"
+    return quantity
 
 
 @picture_of(Comparison)
@@ -396,9 +398,10 @@ def pair(
     )
     ax.set_xlim(-0.7, max(1, len(sign)) - 0.3)
     ax.set_xlabel(f"{len(height)} queries")
-    ties_said = (
-        f", {len(sign) - wins - losses} neither" if len(sign) > wins + losses else ""
-    )
+    if len(sign) > wins + losses:
+        ties_said = f", {len(sign) - wins - losses} neither"
+    else:
+        ties_said = ""
     blue, orange = f"{first}{axes.label(a)} (blue)", f"{second}{axes.label(b)} (orange)"
     title = f"{blue} wins {wins}, {orange} wins {losses}{ties_said}"
     return axes.finish(ax, provenance_line(result.provenance), title, [criterion.name])
@@ -660,11 +663,10 @@ def recall_curves(table: Any, query: str | None = None, ax: Any = None) -> Any:
         ylabel="recall",
     )
     axes.show_legend(ax)
-    title = (
-        f"Recall on {queries[0]}"
-        if len(queries) == 1
-        else f"Mean recall on {len(queries)} queries"
-    )
+    if len(queries) == 1:
+        title = f"Recall on {queries[0]}"
+    else:
+        title = f"Mean recall on {len(queries)} queries"
     return axes.finish(
         ax, title=title, caption="dots: everything found; dotted: reading at random"
     )

@@ -82,11 +82,10 @@ class Bars(Picture):
 
     def draw(self, table: Any, ax: Any, said: Callable[[str], str]) -> None:
         """Draw the rows of a table; ``said`` gives the words of a label."""
-        rows = (
-            table.sort_values(self.value, ascending=False)
-            if self.largest_first
-            else table
-        )
+        if self.largest_first:
+            rows = table.sort_values(self.value, ascending=False)
+        else:
+            rows = table
         ax.barh(range(len(rows)), rows[self.value], color=axes.FIRST)
         axes.name_ticks(ax.yaxis, rows["measure"].tolist())
         ax.invert_yaxis()
@@ -127,11 +126,12 @@ class Lines(Picture):
         else:
             ax.set_xscale(self.x_scale)
         ax.set_yscale(self.y_scale)
-        dashes = (
-            dict(zip(table[self.dash_by].unique(), ("-", "--", ":"), strict=False))
-            if self.dash_by
-            else {}
-        )
+        if self.dash_by:
+            dashes = dict(
+                zip(table[self.dash_by].unique(), ("-", "--", ":"), strict=False)
+            )
+        else:
+            dashes = {}
         names = table.groupby("measure", sort=False, observed=True)
         for number, (name, of_name) in enumerate(names):
             for dash, rows in (
@@ -182,11 +182,10 @@ class Matrix(Picture):
         )
         if self.of_names:
             rows = columns = list(dict.fromkeys([*rows, *columns]))
-        numbers = (
-            np.eye(len(rows))
-            if self.of_names
-            else np.full((len(rows), len(columns)), np.nan)
-        )
+        if self.of_names:
+            numbers = np.eye(len(rows))
+        else:
+            numbers = np.full((len(rows), len(columns)), np.nan)
         pairs = set(zip(table[self.row], table[self.column], strict=True))
         for a, b, value in table[[self.row, self.column, self.value]].itertuples(
             index=False, name=None
@@ -194,11 +193,10 @@ class Matrix(Picture):
             numbers[rows.index(a), columns.index(b)] = value
             if self.of_names and (b, a) not in pairs:
                 numbers[rows.index(b), columns.index(a)] = value
-        lowest = (
-            float(np.nanmin(numbers, initial=0.0))
-            if self.lowest is None
-            else self.lowest
-        )
+        if self.lowest is None:
+            lowest = float(np.nanmin(numbers, initial=0.0))
+        else:
+            lowest = self.lowest
         image = ax.imshow(numbers, cmap=self.colours, vmin=lowest, vmax=1)
         axes.name_cells(
             ax,

@@ -67,7 +67,9 @@ class PreferenceCounts(Memoised):
         On the others no ranking is better. Measures have a value there, mostly 0.
         """
         queries = np.flatnonzero(self.judgments.m(self.rel) > 0)
-        return queries if self.some is None else np.intersect1d(queries, self.some)
+        if self.some is None:
+            return queries
+        return np.intersect1d(queries, self.some)
 
     @property
     def query_ids(self) -> list[str]:
@@ -265,11 +267,10 @@ def explain(
             pair
         ):  # a missing document differs from any other
             differ = ranks[:, :, 0] != ranks[:, :, 1]
-            decides = (
-                len(differ) - differ[::-1].argmax(axis=0)
-                if from_the_end
-                else differ.argmax(axis=0) + 1
-            )
+            if from_the_end:
+                decides = len(differ) - differ[::-1].argmax(axis=0)
+            else:
+                decides = differ.argmax(axis=0) + 1
             level[queries] = np.where(differ.any(axis=0), decides, 0)
         # The recall level (from 1) at which the two first differ, 0 for a tie, and the levels that
         # tied before.

@@ -100,11 +100,9 @@ def lexirecall_standing(p: Positions) -> Ints:
 
     def from_the_end(level: Ints, system: Any, query: Any) -> Ints:
         last = p.start[system, query] + p.r[system, query] - 1 - level
-        return (
-            np.where(p.r[system, query] > level, p.rank[np.maximum(last, 0)], 0)
-            if len(p.rank)
-            else last * 0
-        )
+        if len(p.rank):
+            return np.where(p.r[system, query] > level, p.rank[np.maximum(last, 0)], 0)
+        return last * 0
 
     return _lexicographic(
         p, from_the_end, first=p.r.max(initial=0) - p.r, most=int(p.rank.max(initial=0))
@@ -118,11 +116,9 @@ def lexiprecision_standing(p: Positions) -> Ints:
     def from_the_top(level: Ints, system: Any, query: Any) -> Ints:
         row = p.start[system, query] + level
         there = p.r[system, query] > level
-        return (
-            np.where(there, p.rank[np.where(there, row, 0)], beyond)
-            if len(p.rank)
-            else row * 0
-        )
+        if len(p.rank):
+            return np.where(there, p.rank[np.where(there, row, 0)], beyond)
+        return row * 0
 
     return _lexicographic(p, from_the_top, first=np.zeros_like(p.r), most=beyond)
 

@@ -62,11 +62,10 @@ def parse_preference(criterion: Any) -> Preference | None:
     """
     if isinstance(criterion, str):
         head = re.match(r"\s*(\w*)", criterion)
-        criterion = (
-            parse_measure(criterion.strip(), PREFERENCES)
-            if head and head[1] in PREFERENCES
-            else None
-        )
+        if head and head[1] in PREFERENCES:
+            criterion = parse_measure(criterion.strip(), PREFERENCES)
+        else:
+            criterion = None
     if not isinstance(criterion, Preference):
         return None
     criterion.validate_params()

@@ -338,7 +338,9 @@ def _rows_left_out(table: ValueTable, unit: str, by_pair: bool) -> str:
         f"{run} {n_missing} of {table.n_queries}, {table.missing_share(run):.1%}"
         for run, n_missing in table.missing_of_run.items()
     ]
-    return f"{sentence} ({listed(shares, 5)})." if shares else f"{sentence}."
+    if shares:
+        return f"{sentence} ({listed(shares, 5)})."
+    return f"{sentence}."
 
 
 def _cells_left_out(cells: Sequence[MissingCell], by_pair: bool) -> str:
@@ -503,11 +505,10 @@ def differences_that_judging_could_undo(
     result: Comparison, standings: Sequence[Standing]
 ) -> Iterator[Note]:
     """Warn if unjudged documents could undo a significant difference."""
-    where = (
-        ""
-        if result.compared.predicted is None
-        else "on the queries that people judged, "
-    )
+    if result.compared.predicted is None:
+        where = ""
+    else:
+        where = "on the queries that people judged, "
     for standing in standings:
         name = standing.name
         undecided = result.missing.undecided(name)
@@ -775,7 +776,9 @@ class _DecidedPair(NamedTuple):
     @property
     def tail_against(self) -> float:
         """Skewness towards the side that the verdict denies: positive if the long tail is there."""
-        return self.skewness if self.verdict == WORSE else -self.skewness
+        if self.verdict == WORSE:
+            return self.skewness
+        return -self.skewness
 
     def message(self, name: str) -> str:
         """Return that the differences by a criterion are skewed, without a full stop."""

@@ -123,11 +123,10 @@ def _left_out(result: Comparison, standings: Sequence[Standing]) -> list[str]:
         return [f"Not every value is a finite number: {listed(not_finite)}."]
     if standings:
         return []
-    empty = (
-        "No query has a relevant document"
-        if result.query_ids
-        else "There are no queries"
-    )
+    if result.query_ids:
+        empty = "No query has a relevant document"
+    else:
+        empty = "There are no queries"
     return [f"{empty}: nothing can be compared."]
 
 
@@ -201,7 +200,9 @@ def _mean_head(standing: Standing) -> str:
     if standing.criterion.is_measure:
         return "mean"
     preference = parse_preference(standing.name)
-    return "mean" if preference is not None and preference.NAME in PAIRWISE else "net"
+    if preference is not None and preference.NAME in PAIRWISE:
+        return "mean"
+    return "net"
 
 
 def _best_marks(standing: Standing, rows: Sequence[str]) -> list[str]:
@@ -300,7 +301,9 @@ def _span_of(row: pd.Series | None) -> tuple[float, float, float]:
 
 def _difference_head(standing: Standing) -> str:
     """Return what the column of differences to the baseline is called."""
-    return "diff." if standing.criterion.is_measure else _mean_head(standing)
+    if standing.criterion.is_measure:
+        return "diff."
+    return _mean_head(standing)
 
 
 def _verdict_cell(standing: Standing, row: pd.Series) -> str:
@@ -372,22 +375,19 @@ def _legend_against(
 def _how_tested(result: Comparison, standings: Sequence[Standing]) -> str:
     """Return how differences were tested; the next line of the legend is about the criteria."""
     how = how_compared(result, [standing.name for standing in standings])
-    return (
-        how.removesuffix(", each criterion by itself")
-        if families_words(result)
-        else how
-    )
+    if families_words(result):
+        return how.removesuffix(", each criterion by itself")
+    return how
 
 
 def _about_preferences(
     result: Comparison, standings: Sequence[Standing]
 ) -> Iterator[str]:
     """Yield what the numbers of preferences are, and how the measure of the same name differs."""
-    others = (
-        "against all other runs"
-        if result.baseline is None
-        else f"against {result.baseline}"
-    )
+    if result.baseline is None:
+        others = "against all other runs"
+    else:
+        others = f"against {result.baseline}"
     preferences = [
         standing for standing in standings if not standing.criterion.is_measure
     ]
@@ -572,7 +572,9 @@ def _identical(standing: Standing, row: pd.Series) -> str:
     n_queries, unit = len(standing.criterion.query_ids), standing.result.compared.unit
     queries = count(n_queries, unit)
     if standing.result.compared.margins is None:
-        return f"level on {queries}" if n_queries == 1 else f"level on all {queries}"
+        if n_queries == 1:
+            return f"level on {queries}"
+        return f"level on all {queries}"
     units = count(2, unit).removeprefix("2 ")
     return (
         f"undecided: the two are identical on all {queries}, which does not show "
@@ -643,11 +645,10 @@ def _worth_words(result: Comparison, worth: Mapping[str, str], n_criteria: int) 
     """Return how many more queries predicted judgments are worth."""
     if not worth:
         return " count"
-    pairs = (
-        f", the median over {len(result.pairs):,} pairs"
-        if len(result.pairs) > 1
-        else ""
-    )
+    if len(result.pairs) > 1:
+        pairs = f", the median over {len(result.pairs):,} pairs"
+    else:
+        pairs = ""
     numbers = [f"{number} more for {name}" for name, number in worth.items()]
     if n_criteria == 1:
         numbers = [f"{number} more" for number in worth.values()]
@@ -776,11 +777,9 @@ def _unjudged(result: Comparison, standings: Sequence[Standing]) -> Iterator[str
 
 def _by(standing: Standing, standings: Sequence[Standing]) -> str:
     """Return " by" and the criterion, which is left out where there is one only."""
-    return (
-        f" by {display_name(standing.name, standing.result)}"
-        if len(standings) > 1
-        else ""
-    )
+    if len(standings) > 1:
+        return f" by {display_name(standing.name, standing.result)}"
+    return ""
 
 
 def _could_change_the_winner(

@@ -58,7 +58,9 @@ def gate_text(gate: Gate, most: int = _MOST_LOST, *, markdown: bool = True) -> s
         markdown: Markdown for a pull request; otherwise plain text for a terminal.
     """
     glance = gate_glance(gate, most)
-    return glance_markdown(glance) if markdown else glance_text(glance, all_notes=True)
+    if markdown:
+        return glance_markdown(glance)
+    return glance_text(glance, all_notes=True)
 
 
 def gate_glance(gate: Gate, most: int = _MOST_LOST) -> Glance:
@@ -228,7 +230,9 @@ def _column(head: str, cells: Iterable[str], importance: int = 0) -> Group:
 
 def _mean_cell(mean: Any) -> str:
     """Return a mean; ``-`` for a criterion that has none."""
-    return "-" if pd.isna(mean) else texts.format_number(float(mean), PLACES)
+    if pd.isna(mean):
+        return "-"
+    return texts.format_number(float(mean), PLACES)
 
 
 def _verdict_column(gate: Gate) -> Group:

@@ -572,7 +572,9 @@ def _html_cells(group: Group, row: int, ends: tuple[float, float] | None) -> lis
 
 def _full_name(name: str, full: str) -> str:
     """Return the attribute of a head whose name is short."""
-    return f' title="{texts.escape_html(full)}"' if full != name else ""
+    if full != name:
+        return f' title="{texts.escape_html(full)}"'
+    return ""
 
 
 def _read_out(head: str) -> str:

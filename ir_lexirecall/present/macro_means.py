@@ -147,11 +147,10 @@ def _on_cells(result: Benchmark, scores: CellScores) -> Iterator[Note]:
         f"{' '.join(cell)}, not of {listed(runs, 2)}"
         for cell, runs in runs_of_cell.items()
     ]
-    are = (
-        "cell (task, split, subset) is"
-        if len(shown) == 1
-        else "cells (task, split, subset) are"
-    )
+    if len(shown) == 1:
+        are = "cell (task, split, subset) is"
+    else:
+        are = "cells (task, split, subset) are"
     shared = result.shared_cells().to_numpy(copy=True)
     np.fill_diagonal(shared, shared.max())
     a, b = (result.runs[i] for i in np.unravel_index(shared.argmin(), shared.shape))
@@ -332,9 +331,9 @@ def _title(result: Benchmark) -> str:
         f"{count(len(result), 'collection')} ({listed(list(result), MOST_COLLECTIONS)})"
     )
     title = f"{count(len(result.runs), 'run')}, {collections}, {size}, each collection counts once"
-    return (
-        f"{title}; against {result.baseline}" if result.baseline is not None else title
-    )
+    if result.baseline is not None:
+        return f"{title}; against {result.baseline}"
+    return title
 
 
 def _group(standing: MacroStanding, rows: Sequence[str], places: int) -> Group:
@@ -403,9 +402,10 @@ def _legend(
 ) -> Iterator[str]:
     """Yield what the marks mean, and how means and differences were tested."""
     level = texts.confidence_words(result.provenance)
-    best = (
-        "best mean of the runs with the most tasks" if result.has_gaps else "best mean"
-    )
+    if result.has_gaps:
+        best = "best mean of the runs with the most tasks"
+    else:
+        best = "best mean"
     yield (
         f"{BEST} {best}, {MAY_BE_BEST} may be the best as well ({level} for each criterion); "
         f"rank: {level} for all runs at once ({_resampled(result, over)})"

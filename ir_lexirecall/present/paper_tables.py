@@ -134,9 +134,9 @@ def _rivals(result: Comparison, columns: str) -> str:
         return ""
     if result.baseline is not None:
         return f"against {result.baseline}"
-    return (
-        "against the other run" if len(result.runs) == 2 else "mean over all other runs"
-    )
+    if len(result.runs) == 2:
+        return "against the other run"
+    return "mean over all other runs"
 
 
 def _caption(result: Comparison, columns: str) -> str:

@@ -256,7 +256,9 @@ def how_resampled(result: Benchmark) -> str:
         how += f", {correction} for {n_comparisons:,} comparisons"
     if is_over_all:
         return f"{how} over all {n_criteria} criteria"
-    return f"{how}, each criterion by itself" if n_criteria > 1 else how
+    if n_criteria > 1:
+        return f"{how}, each criterion by itself"
+    return how
 
 
 def macro_families_words(result: Benchmark, over: str) -> str:
@@ -276,9 +278,10 @@ def macro_families_words(result: Benchmark, over: str) -> str:
 
 def _families_sentence(n_left: Mapping[str, int], n_pairs: int) -> str:
     """Return how many differences a correction over all criteria would leave, by criterion."""
-    number = (
-        "both" if len(n_left) == 2 else f"all {_NUMBERS.get(len(n_left), len(n_left))}"
-    )
+    if len(n_left) == 2:
+        number = "both"
+    else:
+        number = f"all {_NUMBERS.get(len(n_left), len(n_left))}"
     return f"if corrected over {number} criteria: {_differences_left(n_left, n_pairs)}"
 
 

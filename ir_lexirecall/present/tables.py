@@ -449,7 +449,9 @@ def _cell(value: Any, places: int, *, is_p: bool) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
-        return texts.format_p(value) if is_p else texts.format_number(value, places)
+        if is_p:
+            return texts.format_p(value)
+        return texts.format_number(value, places)
     if isinstance(value, list):
         return ", ".join(map(str, value))
     return "-" if value is None else str(value)

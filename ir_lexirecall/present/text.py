@@ -79,7 +79,9 @@ def format_level(alpha: float) -> str:
     >>> format_level(0.05), format_level(0.0303964), format_level(0.025)
     ('0.05', '0.030', '0.025')
     """
-    return f"{alpha:g}" if float(f"{alpha:.2g}") == alpha else f"{alpha:#.2g}"
+    if float(f"{alpha:.2g}") == alpha:
+        return f"{alpha:g}"
+    return f"{alpha:#.2g}"
 
 
 def format_number(value: float, places: int) -> str:
@@ -93,7 +95,9 @@ def format_number(value: float, places: int) -> str:
     if math.isnan(value):
         return "-"
     text = f"{value:.{places}f}"
-    return f"{value:.1e}" if places and value and not float(text) else text
+    if places and value and not float(text):
+        return f"{value:.1e}"
+    return text
 
 
 def format_bound(value: float) -> str:
@@ -213,7 +217,9 @@ def escape_csv(text: str) -> str:
     """
     shown = printable(text)
     # What is shown in place of a control character is no formula, but the character itself was one.
-    return f"'{shown}" if escaped(text) != text else str(escaped(shown))
+    if escaped(text) != text:
+        return f"'{shown}"
+    return str(escaped(shown))
 
 
 # -- width -----------------------------------------------------------------------------------------
@@ -225,14 +231,18 @@ def width(text: str) -> int:
     >>> width("bm25"), width("文書"), width("e\u0301")
     (4, 4, 1)
     """
-    return len(text) if text.isascii() else sum(map(_columns, text))
+    if text.isascii():
+        return len(text)
+    return sum(map(_columns, text))
 
 
 def _columns(character: str) -> int:
     """Return how many columns of a terminal a character takes: 0, 1 or 2."""
     if unicodedata.category(character) in ("Mn", "Me", "Cf"):
         return 0
-    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+    if unicodedata.east_asian_width(character) in "WF":
+        return 2
+    return 1
 
 
 def shorten(text: str, columns: int) -> str:
@@ -342,7 +352,9 @@ def p_words(p: float) -> str:
     ('p = 0.011', 'p < 0.0001')
     """
     shown = format_p(p)
-    return f"p {shown}" if shown.startswith("<") else f"p = {shown}"
+    if shown.startswith("<"):
+        return f"p {shown}"
+    return f"p = {shown}"
 
 
 def gathered(pairs: Iterable[tuple[K, V]]) -> dict[K, list[V]]:
@@ -502,4 +514,6 @@ def fact_words(value: Any) -> str:
         )
     if isinstance(value, (list, tuple)):
         return ", ".join(map(str, value))
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    return str(value)

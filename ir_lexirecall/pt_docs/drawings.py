@@ -83,11 +83,10 @@ class Drawing:
         svg = re.sub(r'(url\(|href=")#([\w-]+)', rf"\1#{name}-\2", svg)
         tag, body = svg.split(">", 1)
         width = re.search(r'width="([\d.]+)pt"', tag)
-        size = (
-            f' style="width: 100%; height: auto; max-width: {float(width[1]) * 1.35:.0f}px"'
-            if width
-            else ""
-        )
+        if width:
+            size = f' style="width: 100%; height: auto; max-width: {float(width[1]) * 1.35:.0f}px"'
+        else:
+            size = ""
         tag = re.sub(r' (height|width)="[^"]*"', "", tag).removeprefix("<svg")
         head = f'<svg class="drawn" role="img" aria-label="{escape(self.text, quote=True)}"{size}'
         return re.sub(r"\s*\n\s*", " ", f"{head}{tag}>{body}")
@@ -187,9 +186,10 @@ def collection(
     run = {}
     for i, ranking in enumerate(cells):
         run[f"q{i}"] = {f"d{place}": -float(place) for place in range(len(ranking))}
-        missing_labels = (
-            Counter(cells[0]) - Counter(ranking) if family in OF_RANKS else Counter()
-        )
+        if family in OF_RANKS:
+            missing_labels = Counter(cells[0]) - Counter(ranking)
+        else:
+            missing_labels = Counter()
         missing = sorted(cell for cell in missing_labels.elements() if cell != ".")
         if family == "subtopics" and "c" not in "".join(ranking):
             missing = ["c"]

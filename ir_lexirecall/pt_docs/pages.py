@@ -51,12 +51,14 @@ def sections(names: list[str]) -> str:
     for name in names:
         about = irl.describe(name)
         title = f"{name}: {about.title}"
-        aliases = (
-            f" Also called ``{'``, ``'.join(about.aliases)}``." if about.aliases else ""
-        )
-        direction = (
-            " **Smaller is better.**" if REGISTRY[name].SMALLER_IS_BETTER else ""
-        )
+        if about.aliases:
+            aliases = f" Also called ``{'``, ``'.join(about.aliases)}``."
+        else:
+            aliases = ""
+        if REGISTRY[name].SMALLER_IS_BETTER:
+            direction = " **Smaller is better.**"
+        else:
+            direction = ""
         formula = about.formula  # with the measure on its left side
         if formula and not re.match(r"\\mathrm\{\w+\}\S* = ", formula):
             formula = rf"\mathrm{{{name}}} = ".replace("_", r"\_") + formula
@@ -144,7 +146,9 @@ def typeset(text: str) -> str:
             and re.search(r"[-+/=<^_(*']", found[0])
             and not words
         )
-        return f":math:`{latex(found[0])}`" if is_formula else found[0]
+        if is_formula:
+            return f":math:`{latex(found[0])}`"
+        return found[0]
 
     return _FORMULA.sub(mathematics, text)
 
@@ -224,11 +228,10 @@ def parameters(name: str, about: Description) -> str:
     rows = [["Parameter", "Default", "Meaning"]]
     for parameter in about.parameters:
         if parameter.name not in SHARED:
-            default = (
-                parameter.default
-                if parameter.default in ("required", "none")
-                else f"``{parameter.default}``"
-            )
+            if parameter.default in ("required", "none"):
+                default = parameter.default
+            else:
+                default = f"``{parameter.default}``"
             meaning = f"{prose(parameter.meaning)} ({prose(parameter.allowed)})"
             rows.append([f"``{parameter.name}``", default, meaning])
     if len(rows) == 1:
@@ -262,13 +265,17 @@ def prose(text: str) -> str:
 def block(language: str, text: str) -> str:
     """Return a block of code; an empty text if there is no code."""
     indented = "\n".join(f"   {line}".rstrip() for line in text.strip().splitlines())
-    return f".. code-block:: {language}\n\n{indented}" if text else ""
+    if text:
+        return f".. code-block:: {language}\n\n{indented}"
+    return ""
 
 
 @cache
 def text_of(page: str) -> str:
     """Return the text of a page. It draws a picture for each measure, which takes seconds."""
-    return table_of_tests() if page == "tests" else sections(families()[page])
+    if page == "tests":
+        return table_of_tests()
+    return sections(families()[page])
 
 
 class Page(ModuleType):

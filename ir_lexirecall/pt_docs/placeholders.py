@@ -205,7 +205,9 @@ def told(script: Path) -> tuple[str, str]:
     """Return title and text of an example; without a title, its first paragraph is the text."""
     text = ast.get_docstring(ast.parse(script.read_text(encoding="utf-8"))) or ""
     titled = re.match(r"(.+)\n(=+)\n(.*)", text, re.DOTALL)
-    return (titled[1], titled[3].strip()) if titled else ("", text.split("\n\n")[0])
+    if titled:
+        return (titled[1], titled[3].strip())
+    return ("", text.split("\n\n")[0])
 
 
 def paper(script: Path, *, run: bool) -> str:
@@ -325,9 +327,10 @@ def coverage(_: str) -> str:
     for statement, measured in statements.items():
         shares = sorted(row[3] for row in measured)
         off = [f"{row[1]}: {row[3]}" for row in measured if row[5].startswith("off")]
-        between = (
-            shares[0] if shares[0] == shares[-1] else f"{shares[0]} to {shares[-1]}"
-        )
+        if shares[0] == shares[-1]:
+            between = shares[0]
+        else:
+            between = f"{shares[0]} to {shares[-1]}"
         rows.append(
             [statement, str(len(measured)), measured[0][2], between, "; ".join(off)]
         )

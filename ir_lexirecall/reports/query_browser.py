@@ -355,7 +355,9 @@ def _beginning(text: str) -> str:
     """Return the first characters of a text, its first line set off as a title."""
     title, _, rest = text.strip().partition("\n")
     shown = _shown(f"{title} — {rest}" if rest.strip() else title)
-    return shown if len(shown) <= _TEXT else shown[:_TEXT].rstrip() + "…"
+    if len(shown) <= _TEXT:
+        return shown
+    return shown[:_TEXT].rstrip() + "…"
 
 
 def _decisions(part: _Part, progress: bool | None) -> list[list[dict[str, Any]]]:
@@ -560,11 +562,9 @@ def _cutoff(result: Comparison, name: str) -> int | None:
     scored, criterion = result.compared.scored, result.compared.by[name]
     if scored is not None and name in scored.measures:
         return scored.measures[name].params.get("cutoff")
-    return (
-        None
-        if isinstance(criterion, MeasureCriterion)
-        else criterion.preferences.cutoff
-    )
+    if isinstance(criterion, MeasureCriterion):
+        return None
+    return criterion.preferences.cutoff
 
 
 def _finite(value: float) -> float | None:

@@ -170,7 +170,9 @@ def _ways_of_resampling(result: Benchmark) -> list[str]:
 def _resampled(over: str, result: Benchmark) -> str:
     """Return in words what is resampled."""
     words = _RESAMPLED[over]
-    return words.replace("queries", "groups of queries") if result.cluster else words
+    if result.cluster:
+        return words.replace("queries", "groups of queries")
+    return words
 
 
 def _tables_of_comparison(result: Comparison) -> list[Table]:
@@ -242,7 +244,9 @@ def signed(value: float) -> str:
     ('+0.5000', '+0.0000', '−1.0e−05', '–')
     """
     shown = number(value + 0.0)
-    return shown if shown.startswith(("−", "–")) else f"+{shown}"
+    if shown.startswith(("−", "–")):
+        return shown
+    return f"+{shown}"
 
 
 def minus(text: str) -> str:

@@ -220,9 +220,10 @@ def _ranking(
     over_all = "rank_low" in standing.ranking
     forest = _forest(result, standing, compared)
     heatmap = _heatmap(standing) if isinstance(standing, Standing) and several else None
-    comparison = (
-        next(iter(result.values())) if isinstance(result, Benchmark) else result
-    )
+    if isinstance(result, Benchmark):
+        comparison = next(iter(result.values()))
+    else:
+        comparison = result
     return Ranking(
         standing=standing,
         rows=rows,
@@ -367,14 +368,14 @@ def _quantity_of_heatmap(standing: Standing) -> str:
     """Return what the numbers of a heatmap are."""
     if not standing.criterion.is_measure:
         return "Mean preference of the row's run over the column's, from −1 to 1"
-    powered = (
-        "" if standing.result.compared.predicted is None else ", prediction-powered"
-    )
-    cost = (
-        ", of which the smaller is better"
-        if standing.criterion.smaller_is_better
-        else ""
-    )
+    if standing.result.compared.predicted is None:
+        powered = ""
+    else:
+        powered = ", prediction-powered"
+    if standing.criterion.smaller_is_better:
+        cost = ", of which the smaller is better"
+    else:
+        cost = ""
     return f"Difference of the means of the row's run and the column's{powered}{cost}"
 
 

@@ -372,7 +372,9 @@ def _studentised(difference: Any, error: Any, is_constant: Bools, noise: Floats)
 
 def least_error_share(n_runs: int) -> float:
     """Return the share of the observed standard error that the one of a resample is at least."""
-    return _LEAST_ERROR if n_runs <= _MANY_RUNS else _LEAST_ERROR_OF_MANY
+    if n_runs <= _MANY_RUNS:
+        return _LEAST_ERROR
+    return _LEAST_ERROR_OF_MANY
 
 
 def best_set(deviations: Deviations) -> Floats:

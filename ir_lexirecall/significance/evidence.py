@@ -140,7 +140,9 @@ def unseen_share(queries: int, alpha: float = 0.05) -> float:
     >>> round(unseen_share(50), 3), round(unseen_share(10), 2), unseen_share(0)
     (0.058, 0.26, 1.0)
     """
-    return 1.0 if queries < 1 else float(1 - alpha ** (1 / queries))
+    if queries < 1:
+        return 1.0
+    return float(1 - alpha ** (1 / queries))
 
 
 def may_miss(queries: int, margin: float, width: float, alpha: float = 0.05) -> bool:

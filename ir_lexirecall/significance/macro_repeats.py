@@ -166,7 +166,9 @@ class MacroSeeds:
     def _no_gain(self, sign: int, over: str) -> Floats:
         """Return p that the column's system is not the better one; arguments of `not_beaten`."""
         larger_is_not_better = self.one_sided(over)
-        return larger_is_not_better if sign > 0 else larger_is_not_better.T
+        if sign > 0:
+            return larger_is_not_better
+        return larger_is_not_better.T
 
     def not_beaten(self, sign: int, over: str) -> Floats:
         """Return Bonferroni's p that no other system is better, for each system.

@@ -72,9 +72,10 @@ def macro_error(values: Sequence[Floats], over: str) -> Floats:
     for x in values:
         n_queries = x.shape[1]
         with np.errstate(invalid="ignore"):
-            deviation = (
-                x.std(axis=1, ddof=1) if n_queries > 1 else np.full(len(x), np.inf)
-            )
+            if n_queries > 1:
+                deviation = x.std(axis=1, ddof=1)
+            else:
+                deviation = np.full(len(x), np.inf)
         total += settled(deviation, np.abs(x).max(axis=1)) ** 2 / n_queries
     of_queries = np.sqrt(total) / len(values)
     if over == "queries":

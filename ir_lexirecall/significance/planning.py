@@ -210,11 +210,9 @@ def t_power(
     """
     critical = -special.stdtrit(degrees, alpha / sides)
     above = 1 - noncentral_t_cdf(critical, degrees, noncentrality)
-    return (
-        above + noncentral_t_cdf(-critical, degrees, noncentrality)
-        if sides == 2
-        else above
-    )
+    if sides == 2:
+        return above + noncentral_t_cdf(-critical, degrees, noncentrality)
+    return above
 
 
 def noncentral_t_cdf(t: Floats, df: float | Floats, noncentrality: Floats) -> Floats:

@@ -121,11 +121,9 @@ class RepeatedValues:
     def components(self, x: Floats, pairs: Sequence[Ints]) -> Components:
         """Return the components of variance of pairs of systems; samples have no seeds."""
         components = components_of(x, self.variance, pairs)
-        return (
-            components
-            if self.is_of_seeds
-            else replace(components, seeds=np.zeros(len(x)))
-        )
+        if self.is_of_seeds:
+            return components
+        return replace(components, seeds=np.zeros(len(x)))
 
 
 @dataclass(frozen=True)

@@ -179,7 +179,9 @@ class SignificanceTest:
         >>> SignificanceTest.by_name("sign").name
         'sign'
         """
-        return test if isinstance(test, SignificanceTest) else cls(test)
+        if isinstance(test, SignificanceTest):
+            return test
+        return cls(test)
 
     def named(self, *, measure: bool) -> SignificanceTest:
         """Return the test with its name.
@@ -412,7 +414,9 @@ def _untested(shape: tuple[int, ...]) -> TestResult:
 
 def _n_units(test: SignificanceTest, n_queries: int) -> int:
     """Return how many units a test has: queries, or groups of them."""
-    return n_queries if test.groups is None else len(set(test.groups))
+    if test.groups is None:
+        return n_queries
+    return len(set(test.groups))
 
 
 def smallest_p(test: SignificanceTest, queries: int) -> float:
@@ -432,7 +436,9 @@ def smallest_p(test: SignificanceTest, queries: int) -> float:
         return 1.0
     least = 0.0 if test.procedure.at_once else math.ldexp(1.0, 1 - n_units)
     is_drawn = test.resampled and n_units > test.procedure.exact
-    return max(least, 1 / (test.n_resamples + 1)) if is_drawn else least
+    if is_drawn:
+        return max(least, 1 / (test.n_resamples + 1))
+    return least
 
 
 # -- margins ---------------------------------------------------------------------------------------

@@ -187,7 +187,7 @@ def test_what_to_install_is_an_extra_of_a_checkout() -> None:
         for path in (ROOT / folder).rglob("*.py"):
             source = path.read_text(encoding="utf-8")
             assert "pip install 'ir-lexirecall" not in source, path
-            asked = r"\b(?:needs|required)\([^\n]*?, (\"[\w.]+\"|str\(error\.name\)), \"([\w-]+)\"\)"
+            asked = r"\b(?:needs|required)\([^()]*?,\s*(\"[\w.]+\"|str\(error\.name\)),\s*\"([\w-]+)\",?\s*\)"
             named |= set(re.findall(asked, source))
     assert {extra for _, extra in named} <= set(extras)
     for package, extra in named:

@@ -65,7 +65,9 @@ def _relevant_above_cutoff(measure: Measure, run: AlignedRun) -> Floats:
 
 def _documents_read(measure: Measure, run: AlignedRun) -> Any:
     """Return the cutoff k, or the length of each ranking without one."""
-    return run.depth if measure["cutoff"] is None else measure["cutoff"]
+    if measure["cutoff"] is None:
+        return run.depth
+    return measure["cutoff"]
 
 
 def precision(measure: Measure, run: AlignedRun) -> Floats:

@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 
 def _cutoff(measure: Measure) -> int:
     """Return the cutoff of a measure, `NO_CUTOFF` without one."""
-    return NO_CUTOFF if measure["cutoff"] is None else int(measure["cutoff"])
+    if measure["cutoff"] is None:
+        return NO_CUTOFF
+    return int(measure["cutoff"])
 
 
 # -- the last relevant document, and search lengths -----------------------------------------------
@@ -82,7 +84,9 @@ def _exposure_with_missing(
         """Return the exposure at the end of the collection."""
         return np.full(len(r), e_at_end)
 
-    return optimistic if measure["impute"] == "optimistic" else pessimistic
+    if measure["impute"] == "optimistic":
+        return optimistic
+    return pessimistic
 
 
 def _are_all_found(groups: Groups, m: Ints, k: int) -> Bools:

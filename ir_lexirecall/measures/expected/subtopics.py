@@ -36,7 +36,9 @@ if TYPE_CHECKING:
 
 def _cutoff(measure: Any) -> int:
     """Return the cutoff of a measure of this library."""
-    return NO_CUTOFF if measure["cutoff"] is None else int(measure["cutoff"])
+    if measure["cutoff"] is None:
+        return NO_CUTOFF
+    return int(measure["cutoff"])
 
 
 def of_queries(run: AlignedRun, value_of_pair: Floats) -> Floats:

@@ -86,7 +86,9 @@ class Space:
     @property
     def three(self) -> tuple[int, ...]:
         """At least three grades."""
-        return self.grades if len(self.grades) > 2 else (*self.grades, self.top + 1)
+        if len(self.grades) > 2:
+            return self.grades
+        return (*self.grades, self.top + 1)
 
     def exclusive(self, aspect: int, grade: int | None = None) -> Label:
         """Return the label of a document about one of two subtopics; by default the top grade."""
