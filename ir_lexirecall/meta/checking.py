@@ -160,9 +160,9 @@ def axioms(
     doi 10.1145/3209978.3210024; Maistro, Chaves Lima, Simonsen, Lioma, CIKM 2021,
     doi 10.1145/3459637.3482287.
 
-    >>> table = axioms("RR", cases=0).set_index("property")
+    >>> table = axioms("RR", size=5, cases=0).set_index("property")
     >>> table.loc["strict swap", ["result", "counterexample", "search"]].to_list()
-    ['fails', '[1 1 0] scores 1, not more than [1 0 1], 1', 'exhaustive to size 8 (5630 cases)']
+    ['fails', '[1 1 0] scores 1, not more than [1 0 1], 1', 'exhaustive to size 5 (222 cases)']
     >>> table = axioms(["AP", "RBP(p=0.8)"], size=4, cases=0)
     >>> table = table.pivot(index="property", columns="measure", values="result")
     >>> table.loc[["deepness threshold", "priority", "strict swap"]]

@@ -91,6 +91,7 @@ def plain_two_level(
     return mean, error
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(benchmarks(), st.integers(0, 100))
 def test_resamples_are_those_of_a_plain_loop(
@@ -426,6 +427,7 @@ def test_wilcoxon_of_pairs_is_scipys_with_holm_of_statsmodels() -> None:
 # -- simulation --------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("over", ["queries", "collections"])
 def test_p_is_uniform_where_nothing_differs(over: str) -> None:
     world = World([20] * 6, [0.4, 0.4], 0.0 if over == "queries" else 0.05)

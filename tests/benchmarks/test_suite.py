@@ -229,6 +229,7 @@ def test_overall_does_not_depend_on_what_is_resampled_together(
 # -- forms of input ------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_all_forms_of_input_say_the_same(suite: Benchmark, tmp_path: Path) -> None:
     for name, (run, table) in itertools.product(PARTS, RUNS.items()):
         folder = tmp_path / "suiteeval" / name

@@ -475,6 +475,7 @@ def test_a_gate_says_the_same_in_json(cli: Any) -> None:
         ].tolist()
 
 
+@pytest.mark.slow
 def test_a_gate_counts_its_looks_in_a_ledger(cli: Any, folder: Path) -> None:
     for baseline, look, level in (
         ("bm25", "Look 1 of gate.jsonl", "0.03"),

@@ -144,6 +144,7 @@ def test_queries_and_documents_add_no_rows_and_no_cells(
         ]
 
 
+@pytest.mark.slow
 def test_nothing_in_the_library_runs_data() -> None:
     """No ``eval``, no pickle, no shell, no temporary file whose name another program may take."""
     modules = {"pickle", "cPickle", "dill", "cloudpickle", "marshal", "shelve", "yaml"}

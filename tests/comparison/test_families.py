@@ -19,6 +19,7 @@ def compared(family="criterion", by=BY, **how):
     )
 
 
+@pytest.mark.sparse
 @pytest.mark.parametrize("correction", ["holm", "bonferroni", "fdr_bh", None])
 @pytest.mark.parametrize("baseline", [None, "bm25"])
 def test_the_family_of_all_criteria_is_corrected_together(correction, baseline):

@@ -44,6 +44,7 @@ def qrels_of(group: str) -> pd.DataFrame:
     return QRELS[QRELS["query_id"].map(KINDS) == group]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "options",
     [
@@ -253,6 +254,7 @@ def test_pictures_and_reports_show_every_group() -> None:
     )
 
 
+@pytest.mark.slow
 def test_the_command_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

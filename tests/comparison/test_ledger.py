@@ -178,6 +178,7 @@ def test_a_line_that_a_crash_broke_off_is_a_look(tmp_path: Path) -> None:
     assert len(ledger.read_text().splitlines()) == 3
 
 
+@pytest.mark.sparse
 @pytest.mark.parametrize(
     "change",
     [

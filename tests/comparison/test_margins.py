@@ -92,6 +92,7 @@ def test_unbounded_measures_take_the_range_that_was_seen():
     )
 
 
+@pytest.mark.slow
 def test_a_margin_never_turns_no_difference_into_better():
     rng = np.random.default_rng(0)
     turned = 0
@@ -117,6 +118,7 @@ def test_a_margin_never_turns_no_difference_into_better():
     assert rng is not None
 
 
+@pytest.mark.sparse
 @pytest.mark.parametrize("test", TESTS)
 @pytest.mark.parametrize("queries", [10, 25, 60])
 def test_the_printed_bound_is_the_one_that_decided(test, queries):

@@ -243,6 +243,7 @@ def test_vaswani_loads_offline_with_queries_and_size(home: dict[str, str]) -> No
     assert printed.split() == ["11429", "93", "2083", "1"]
 
 
+@pytest.mark.slow
 def test_toma_through_ehealth_tuples_equals_the_known_answers(
     data: Any, tmp_path: Path
 ) -> None:

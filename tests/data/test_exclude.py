@@ -105,6 +105,7 @@ RULES: dict[str, Callable[[Gone], Any]] = {
 }
 
 
+@pytest.mark.slow
 @given(collections(), st.data())
 def test_every_form_of_the_rule(collection: Any, data: st.DataObject) -> None:
     qrels, run = collection
@@ -241,6 +242,7 @@ def test_aspects_in_columns() -> None:
 # -- comparisons, benchmarks, ties -------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @given(collections(), st.data())
 def test_compare_and_benchmark(collection: Any, data: st.DataObject) -> None:
     qrels, run = collection
@@ -271,6 +273,7 @@ def test_compare_and_benchmark(collection: Any, data: st.DataObject) -> None:
     assert_frame_equal(found.table(), wanted.table(), check_exact=True)
 
 
+@pytest.mark.slow
 @given(collections(), st.data())
 def test_ties_are_those_of_the_remaining_documents(
     collection: Any, data: st.DataObject

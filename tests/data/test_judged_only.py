@@ -142,6 +142,7 @@ def test_through_ir_measures() -> None:
         ]
 
 
+@pytest.mark.slow
 @given(collections(NATURAL), st.data())
 def test_compare_and_benchmark(collection: Any, data: st.DataObject) -> None:
     qrels, run = collection

@@ -49,6 +49,7 @@ def assert_equal_judgments(part: Judgments, wanted: Judgments) -> None:
         np.testing.assert_array_equal(a, b, strict=True)
 
 
+@pytest.mark.slow
 @given(collections(), st.data())
 def test_a_part_is_what_its_queries_alone_are(
     collection: Any, data: st.DataObject
@@ -66,6 +67,7 @@ def test_a_part_is_what_its_queries_alone_are(
         assert irl.evaluate(measures, part, run).equals(wanted)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("column", ["subtopic_id", "iteration"])
 @settings(max_examples=30)  # NumRet is another provider's, and slow
 @given(collection=subtopic_collections(st.integers(-1, 4)), data=st.data())
@@ -82,6 +84,7 @@ def test_subtopics_of_a_part_are_those_of_the_whole(
         assert values.equals(whole.loc[query_ids])
 
 
+@pytest.mark.slow
 @given(aspect_collections(), st.data())
 def test_aspects_that_only_other_queries_name(
     collection: Any, data: st.DataObject

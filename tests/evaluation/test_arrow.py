@@ -105,6 +105,7 @@ def assert_same_ranks(ranks: AlignedRun, wanted: AlignedRun) -> None:
 # -- values ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @given(collections(), st.data())
 def test_values_are_those_of_evaluate_whole_or_in_parts(
     collection: Any, data: st.DataObject

@@ -51,6 +51,7 @@ def shown_by(tutorial: str, **environment: str) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 def test_scores_of_reranked_tops_tie_where_preferences_do_not() -> None:
     printed = printed_by("reranking.py")
     assert "TSE            0" in printed

@@ -176,6 +176,7 @@ def nested(rows: list[tuple[Any, ...]] | None) -> dict[str, dict[str, float]]:
     return table
 
 
+@pytest.mark.slow
 @of_either
 @pytest.mark.parametrize("kind", ["lines", "csv", "tsv"])
 @pytest.mark.parametrize(

@@ -552,6 +552,7 @@ def test_the_longest_line(
 ODD = ["", " ", "\t", "\f", "\v", "\r", " \t\r"]
 
 
+@pytest.mark.sparse
 @pytest.mark.parametrize(
     "other",
     ["", "q2\tQ0 a 1 1 t", "q2  Q0 a 1 1 t", "q2 Q0 a 1 1 t\r", "q2 Q0 é 1 1 t"],

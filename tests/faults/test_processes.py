@@ -223,6 +223,7 @@ def test_a_fork_while_other_threads_evaluate(
             other.join()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", multiprocessing.get_all_start_methods())
 def test_pools(method: str, folder: str, expected: dict[str, str]) -> None:
     names = [name for name in CASES for _ in range(2)]

@@ -395,6 +395,7 @@ SCATTERED = [
 ]  # no query's lines stand together
 
 
+@pytest.mark.sparse
 @pytest.mark.filterwarnings("ignore:.*not contiguous")
 @pytest.mark.parametrize("block", [1, 10, 30, 100, 10**6])
 @pytest.mark.parametrize(

@@ -233,6 +233,7 @@ COMMENTS = (
 )
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.lists(st.sampled_from(COMMENTS), max_size=2), min_size=6, max_size=6),
     st.booleans(),

@@ -106,6 +106,7 @@ def check_pair(
             assert bounds.high[0, place] >= high - 1e-12, measure
 
 
+@pytest.mark.slow
 @some_or_all(["nDCG@3", "TSE"], CLOSED)
 @given(small=small_collections(extra=1))
 def test_bounds_of_differences_are_what_the_best_and_the_worst_judging_make(
@@ -194,6 +195,7 @@ def test_bounds_of_many_pairs_by_what_each_run_reaches_are_those_pair_by_pair(
             np.testing.assert_array_equal(one, other, err_msg=str(measure))
 
 
+@pytest.mark.slow
 @given(small=small_collections(most_open=6), data=st.data())
 def test_who_can_win_is_who_wins_under_some_judging(
     small: Small, data: st.DataObject
@@ -414,6 +416,7 @@ def test_an_interval_of_bounds_holds_a_mean_anywhere_between_them() -> None:
 # -- known answers -----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_residuals_and_unjudged_shares_are_those_of_trec_eval_10(data: Any) -> None:
     from ir_lexirecall.judging.bounds import judgment_bounds
 

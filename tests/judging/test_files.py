@@ -86,6 +86,7 @@ def saved(browser: Browser, folder: Path, name: str) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_judging_by_keyboard_alone_is_saved_as_qrels(
     browser: Browser, page: Path, tmp_path: Path
 ) -> None:
@@ -235,6 +236,7 @@ def test_everything_can_be_reached_with_the_tab_key(
     } <= reached
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [390, 1280])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_it_fits_with_hostile_texts_and_does_nothing_they_say(

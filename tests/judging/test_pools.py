@@ -29,6 +29,7 @@ RUNS = {
 }
 
 
+@pytest.mark.slow
 @given(
     collection=collections(), other=collections(), depth=st.none() | st.integers(1, 8)
 )

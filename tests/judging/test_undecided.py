@@ -60,6 +60,7 @@ def differences(every: EveryJudging, name: str) -> dict[str, np.ndarray]:
     }
 
 
+@pytest.mark.slow
 @given(small=comparable_collections())
 def test_what_is_open_is_where_either_run_can_win(small: Small) -> None:
     names = ["lexirecall", "lexiprecision", "P@3", "nDCG@3", "RR@4", "R@2"]
@@ -83,6 +84,7 @@ def test_what_is_open_is_where_either_run_can_win(small: Small) -> None:
             ), name
 
 
+@pytest.mark.slow
 @given(small=comparable_collections())
 def test_every_query_on_which_some_judging_makes_a_winner_counts(small: Small) -> None:
     """Also those without a known relevant document; and what there is to judge on them is asked for."""

@@ -283,6 +283,7 @@ def web2014(data) -> tuple[pd.DataFrame, dict[str, dict[str, float]]]:
     return qrels, without_ties(run)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("rel", "alpha", "beta"),
     [

@@ -57,6 +57,7 @@ def assert_the_exchange_does_not_lower(
     assert higher >= lower - rounding
 
 
+@pytest.mark.sparse
 @pytest.mark.parametrize(
     "measure",
     words(
@@ -209,6 +210,7 @@ CWL = [
 ]
 
 
+@pytest.mark.sparse
 @pytest.mark.parametrize("gain", ["exp", "linear"])
 @pytest.mark.parametrize("measure", CWL)
 @given(collections())

@@ -93,6 +93,7 @@ print(json.dumps({
 """
 
 
+@pytest.mark.slow
 def test_a_script_takes_it_wherever_measures_go(tmp_path: Path) -> None:
     """In a folder with the measure in a module of its own."""
     (tmp_path / "esl.py").write_text(example(), encoding="utf-8")

@@ -45,6 +45,7 @@ def diversity(data):
     return qrels.assign(relevance=(qrels["relevance"] >= 1).astype(int)), run
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("p", [0.2, 0.5, 0.8])
 def test_rbu_without_effort_is_nrbp_on_another_scale(diversity, p):
     """Both weigh rank i by p^i and halve what a subtopic gives with each relevant document before."""
@@ -56,6 +57,7 @@ def test_rbu_without_effort_is_nrbp_on_another_scale(diversity, p):
     } == pytest.approx(expected, rel=1e-12)
 
 
+@pytest.mark.slow
 def test_what_rbu_gains_at_each_rank_adds_up_to_intent_aware_err(diversity):
     pytest.importorskip("pyndeval")
     depth = 20

@@ -219,6 +219,7 @@ print(irl.evaluation.provider.LexiRecallProvider().supports(theirs))
 """
 
 
+@pytest.mark.slow
 def test_a_taken_name_warns_and_stays_theirs() -> None:
     assert python(TAKEN).splitlines() == ["1", "True True", "0.5 0.5", "False"]
 

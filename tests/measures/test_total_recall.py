@@ -99,6 +99,7 @@ def test_the_loss_is_the_area_of_the_curve_counted_rank_by_rank(
     assert values(RecallLoss(), qrels, run)["q"] == pytest.approx(expected, abs=1e-15)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("m", [1, 2, 3])
 def test_the_ideal_and_the_worst_ranking(m: int) -> None:
     n = 6

@@ -109,6 +109,7 @@ def test_the_order_that_reaches_it_is_named() -> None:
     ]
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(
     topics=st.lists(TOPIC, min_size=1, max_size=3).filter(

@@ -79,6 +79,7 @@ def collection(
     return qrels, run
 
 
+@pytest.mark.slow
 @settings(max_examples=30)
 @given(rankings=SOME)
 def test_rankings_score_as_queries_do(rankings: list[Ranking]) -> None:
@@ -734,6 +735,7 @@ def test_the_ten_constraints_over_all_small_rankings(
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "measure", ["AP", "nDCG", "RR", "P@5", "ERR_IA@20", "alpha_nDCG@20", "LR"]
 )

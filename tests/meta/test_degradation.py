@@ -166,6 +166,7 @@ def expected_rows(label, qrels, runs, fraction, removed):
     }
 
 
+@pytest.mark.sparse
 @pytest.mark.parametrize("policy", ["random", "pool", "frequency"])
 @pytest.mark.parametrize(
     "label", ["LR", "TSE", "AP", "nDCG@3", "Bpref", "R@2", "lexirecall", "rpp"]

@@ -156,6 +156,7 @@ def test_ranks_of_other_judgments_are_refused():
 ROBUST = {"R@1000": 97, "nDCG": 94, "AP": 88, "Rprec": 71, "nDCG@10": 47, "RR": 23}
 
 
+@pytest.mark.slow
 def test_discriminative_power_on_robust_2003(robust):
     by_t = (
         Study([*ROBUST], *robust)

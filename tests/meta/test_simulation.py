@@ -38,6 +38,7 @@ def fits(observed, probability):
     return stats.chisquare(*cells).pvalue > 0.001
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("n", "m", "k"),
     [(20, 5, 8), (1000, 10, 300), (10**6, 10, 10**5), (10**9, 4, 5 * 10**8)],

@@ -114,6 +114,7 @@ def test_every_study_is_described(name: str) -> None:
     assert not record.runs or hasattr(meta.Study, record.name)
 
 
+@pytest.mark.sparse
 @pytest.mark.parametrize("name", sorted(RECORDS.keys() - {"tie_audit"}))
 def test_it_says_what_it_ran_and_is_told_and_drawn(name: str) -> None:
     pytest.importorskip("matplotlib")

@@ -109,6 +109,7 @@ RUN = st.fixed_dictionaries({"q1": ROW, "q2": ROW})
 MEASURES = ["AP", "R@2", "TSE"]
 
 
+@pytest.mark.slow
 @given(
     qrels=st.fixed_dictionaries({"q1": JUDGED, "q2": JUDGED}),
     runs=st.fixed_dictionaries({"r1": RUN, "r2": RUN, "r3": RUN}),
@@ -154,6 +155,7 @@ ROBUST = {
 }
 
 
+@pytest.mark.slow
 def test_lexirecall_ties_least_on_robust_2003(robust: Any) -> None:
     share = (
         meta.Study([*ROBUST], *robust)

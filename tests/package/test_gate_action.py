@@ -97,6 +97,7 @@ def test_values_pass_or_stop(
     assert (folder / "gate.jsonl").read_text().count("\n") == 2
 
 
+@pytest.mark.slow
 def test_rankings_are_gated_with_qrels(folder: Path, action: Any) -> None:
     qrels, first, second = list(FILES)[:3]
     inputs = {
@@ -142,6 +143,7 @@ def test_what_is_wrong_is_an_error_on_the_page_of_the_job(
     assert message in printed
 
 
+@pytest.mark.slow
 def test_names_are_no_commands_of_a_shell(folder: Path, action: Any) -> None:
     (folder / "a b$(touch hacked).csv").write_text(SAME)
     code, printed, _, _ = run(folder, action, values="main.csv\na b$(touch hacked).csv")

@@ -83,6 +83,7 @@ def test_the_library_needs_no_framework() -> None:
     }
 
 
+@pytest.mark.slow
 def test_every_distribution_that_is_imported_is_required() -> None:
     project = pyproject()["project"]
     required = requirements().union(

@@ -157,6 +157,7 @@ def drawn(request: pytest.FixtureRequest, result: Comparison, suite: Benchmark) 
     return SimpleNamespace(name=name, axes=ax)
 
 
+@pytest.mark.sparse
 def test_letters_are_readable_and_nothing_is_cut_off(drawn: Any) -> None:
     figure = drawn.axes.figure
     figure.draw_without_rendering()
@@ -367,6 +368,7 @@ def test_wins_stand_before_losses_by_their_size_and_the_extremes_are_named() -> 
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [2, 4, 7])
 def test_lines_that_coincide_are_told_apart(count: int) -> None:
     styles = [line_style(place, count, 30) for place in range(count)]
@@ -424,6 +426,7 @@ def test_a_script_draws_without_pyplot() -> None:
     assert python(code) == "False"
 
 
+@pytest.mark.slow
 def test_a_script_that_uses_pyplot_keeps_its_current_figure_and_settings() -> None:
     code = _COMPARED + (
         "import matplotlib; matplotlib.use('agg'); import matplotlib.pyplot as plt\n"

@@ -315,6 +315,7 @@ def test_every_single_preference_is_that_of_brute_force(comparison, rel, cutoff)
             )
 
 
+@pytest.mark.slow
 @given(comparisons(), RELS, CUTOFFS)
 def test_explanations_are_those_of_brute_force(comparison, rel, cutoff):
     qrels, runs = comparison
@@ -376,6 +377,7 @@ def explanation(
     }
 
 
+@pytest.mark.slow
 @given(comparisons())
 def test_results_do_not_depend_on_how_many_preferences_are_held_at_once(comparison):
     at_once = compare(*comparison, PREFERENCES)

@@ -55,6 +55,7 @@ def synthetic():
     return qrels, rankings
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("collection", ["synthetic", "robust"])
 def test_every_comparison_is_decided_as_brute_force_says_where_floats_tie(
     collection, request

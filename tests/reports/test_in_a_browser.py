@@ -221,6 +221,7 @@ def axe(tmp_path_factory: pytest.TempPathFactory) -> str:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [390, 1280])
 @pytest.mark.parametrize("page", ["file", "suite"])

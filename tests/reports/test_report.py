@@ -340,6 +340,7 @@ def test_queries_without_relevant_documents_count_for_measures_and_not_for_prefe
     assert [query["id"] for query in browsed(page)["queries"]] == ["q1", "q2", "q3"]
 
 
+@pytest.mark.slow
 def test_what_does_not_fit_on_a_page_is_left_out_and_said() -> None:
     qrels = {f"q{i:04}": {"a": 1, "b": 1} for i in range(7000)}
     runs = {name: {q: {"a": 2.0, name: 1.0} for q in qrels} for name in "bcd"}

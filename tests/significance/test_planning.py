@@ -156,6 +156,7 @@ def test_the_interval_of_an_effect_inverts_the_noncentral_t(
     assert low[0] <= high[0]
 
 
+@pytest.mark.slow
 @given(
     st.one_of(st.floats(0, 5), st.floats(-3, 12).map(lambda power: 10**power)),
     st.one_of(st.integers(2, 5), st.integers(2, 3000)),

@@ -403,6 +403,7 @@ def randomised_p(x: list[Fraction], signs) -> Fraction:
     return Fraction(sum(abs(s) >= abs(sum(x)) for s in sums), len(sums))
 
 
+@pytest.mark.slow
 @given(st.lists(st.integers(-6, 6), min_size=1, max_size=6), ALPHAS)
 @settings(max_examples=60)
 def test_randomisation_of_few_queries_enumerates_all_signs(x, alpha):

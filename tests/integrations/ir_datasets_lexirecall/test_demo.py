@@ -73,6 +73,7 @@ def test_a_second_registration_changes_nothing() -> None:
     assert ir_datasets.registry[NAME] is before
 
 
+@pytest.mark.slow
 def test_nothing_is_written_into_the_package(tmp_path: Path) -> None:
     before = sorted(demo.FOLDER.rglob("*.tsv")), sorted(os.listdir(demo.FOLDER))
     code = f"""
@@ -92,6 +93,7 @@ def test_nothing_is_written_into_the_package(tmp_path: Path) -> None:
     assert not list(tmp_path.rglob("*lexirecall*"))
 
 
+@pytest.mark.slow
 def test_pyterrier_finds_it_without_a_further_import() -> None:
     pytest.importorskip("pyterrier")
     code = f"""

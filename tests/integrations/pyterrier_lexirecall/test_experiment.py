@@ -470,6 +470,7 @@ METRICS = pytest.mark.parametrize(
 # -- averages and statistics -----------------------------------------------------------------------
 
 
+@pytest.mark.sparse
 @pytest.mark.parametrize("systems", [frames, mixed, named])
 @FILTERS
 @BATCHES
@@ -715,6 +716,7 @@ def assert_rows_in_order(rows: pd.DataFrame, measures: Sequence[Any]) -> None:
         assert places == sorted(places)
 
 
+@pytest.mark.sparse
 @METRICS
 @pytest.mark.parametrize("perquery", [False, True, "both"])
 @BATCHES
@@ -813,6 +815,7 @@ def test_no_preferences(preferences: Any) -> None:
 # -- rounding and highlighting ---------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "places", [0, 2, {PREF: 1, "map": 3}, {"LexiRecall": 0, "pref:rpp": 2}], ids=str
 )
@@ -1015,6 +1018,7 @@ SAVED = pytest.mark.parametrize(  # PyTerrier saves batches as trec only
 )
 
 
+@pytest.mark.slow
 @SAVED
 @pytest.mark.parametrize("mode", ["overwrite", "reuse"])
 def test_saved(
@@ -1139,6 +1143,7 @@ def test_what_is_wrong_is_refused_before_anything_is_executed(
 # -- several baselines -----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "baselines",
     [[0, 2], [3, 0, 1], (2,), ["one", "four"], ["two", 3], [np.int64(1), 2]],

@@ -56,6 +56,7 @@ def test_a_change_without_loss_passes_and_the_gate_can_be_asked_more(
     done.assert_outcomes(passed=1)
 
 
+@pytest.mark.slow
 def test_a_failure_shows_the_table_and_the_queries_that_lost_most(
     project: pytest.Pytester,
 ) -> None:
