@@ -7,7 +7,7 @@ import importlib
 import struct
 import zipfile
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ir_lexirecall._util.errors import needs
@@ -45,22 +45,35 @@ def log_of_archive(file: File) -> dict[str, Any]:
         raise ValueError(
             needs("reading this .eval file", "backports.zstd", "files")
         ) from None
-    header = next(
-        (texts[n] for n in ("header.json", "_journal/start.json") if n in texts), None
-    )
-    if header is None:
+    header = next((name for name in _HEADERS[:2] if name in texts), None)
+    log = None if header is None else _json_in_archive(texts, header, path)
+    if not isinstance(log, dict) or not isinstance(log.get("eval"), dict):
         raise ValueError(
             f"{path}: a zip archive that is not a log of inspect_ai; unpack it"
         )
-    log: dict[str, Any] = parsed_json(header.decode(), path)
-    if "header.json" not in texts:
+    if header != "header.json":
         log["status"] = "started"
     if "summaries.json" in texts:
-        log["samples"] = parsed_json(texts["summaries.json"].decode(), path)
+        log["samples"] = _json_in_archive(texts, "summaries.json", path)
     else:
         names = sorted(name for name in texts if name.startswith("samples/"))
-        log["samples"] = [parsed_json(texts[name].decode(), path) for name in names]
+        log["samples"] = [_json_in_archive(texts, name, path) for name in names]
     return log
+
+
+def _json_in_archive(texts: Mapping[str, bytes], name: str, path: str) -> Any:
+    """Return the content of a JSON file in an archive.
+
+    Raises:
+        ValueError: it is not JSON in UTF-8.
+    """
+    try:
+        text = texts[name].decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ValueError(
+            f"{path} ({name}): not UTF-8 ({error.reason}); write the log again"
+        ) from None
+    return parsed_json(text, f"{path} ({name})")
 
 
 def _texts_of_archive(file: File) -> dict[str, bytes]:

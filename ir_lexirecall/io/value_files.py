@@ -31,7 +31,7 @@ from ir_lexirecall.io.value_cells import (
     is_text_measure,
     texts,
 )
-from ir_lexirecall.io.value_formats import table_of_format, table_of_inspect
+from ir_lexirecall.io.value_formats import table_of_format
 
 _LINES = {
     3: "measure, query, value (trec_eval) or query, measure, value (ir_measures)",
@@ -80,8 +80,9 @@ def content_of_file(
     """
     file = open_file(path)
     if is_archive(file):
-        return table_of_inspect(log_of_archive(file), file.path)
-    table = Table.from_file(file)
+        table = table_of_format(log_of_archive(file), file.path)
+    else:
+        table = Table.from_file(file)
     if table is None:
         return content_of_text(file, columns)
     return table

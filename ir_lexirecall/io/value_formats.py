@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
-from ir_lexirecall._util.errors import shown, shown_names
+from ir_lexirecall._util.errors import is_number, naming, shortened, shown, shown_names
 from ir_lexirecall.io.frames import Table
 from ir_lexirecall.io.value_cells import id_text, texts
 
@@ -56,16 +56,27 @@ def table_of_format(content: Any, path: str) -> Table | None:
         ValueError: the file is of such a program, and holds no values per item.
     """
     for one in FORMATS:
-        if not one.matches(content):
-            continue
-        try:
-            return one.read(content, path)
-        except (KeyError, TypeError, AttributeError) as error:
-            fault = f"{type(error).__name__}: {error}"
-            raise ValueError(
-                f"{path}: it looks like a file of {one.program}, but its parts do not ({fault})"
-            ) from None
+        if one.matches(content):
+            return _read_as(one, content, path)
     return None
+
+
+def _read_as(program_format: Format, content: Any, path: str) -> Table:
+    """Return the values in a file of a program.
+
+    Raises:
+        ValueError: a part of it is missing, or of a type that the program does not write.
+    """
+    try:
+        with naming(path):
+            return program_format.read(content, path)
+    except (KeyError, TypeError, AttributeError, OverflowError) as error:
+        fault = f"{type(error).__name__}: {error}"
+        raise ValueError(
+            f"{path}: it looks like a file of {program_format.program}, but a part of it is "
+            f"missing or of another type ({shortened(fault)}); write it again, or give a table "
+            "with a row per item and a column per measure"
+        ) from None
 
 
 def table_of_rows(
@@ -91,6 +102,11 @@ def table_of_rows(
         ValueError: there are no values.
     """
     measures = tuple(dict.fromkeys(measures))
+    for name in measures:
+        if not isinstance(name, str):
+            raise ValueError(
+                f"{path}: a measure is called {shown(name)}, not by a text"
+            )
     if not _has_values(rows, measures):
         raise ValueError(f"{path}: none of its {len(rows)} items has a score")
     runs = list(dict.fromkeys(row["run"] for row in rows))
@@ -141,7 +157,9 @@ def table_of_inspect(log: Mapping[str, Any], path: str) -> Table:
     has_letters = False
     for number, sample in enumerate(samples, start=1):
         if "id" not in sample:
-            raise ValueError(f"{path}: sample {number} of the log has no id")
+            raise ValueError(
+                f"{path}: sample {number} of the log has no id; write the log again"
+            )
         scores = _inspect_scores(sample)
         has_letters |= any(
             isinstance(x, str) and x in _LETTERS for x in scores.values()
@@ -197,10 +215,21 @@ def _expected_samples(log: Mapping[str, Any]) -> int:
     """Return the number of samples times epochs of inspect_ai; 0 if the log does not say."""
     results, spec = log.get("results") or {}, log["eval"]
     if "total_samples" in results:
-        return int(results["total_samples"])
+        return _number_of(results["total_samples"])
     data_set, config = spec.get("dataset") or {}, spec.get("config") or {}
     n_items = len(data_set.get("sample_ids") or ()) or data_set.get("samples") or 0
-    return int(n_items) * int(config.get("epochs") or 1)
+    return _number_of(n_items) * _number_of(config.get("epochs") or 1)
+
+
+def _number_of(count: Any) -> int:
+    """Return a number of samples or results that a file states.
+
+    Raises:
+        TypeError: it is something else.
+    """
+    if not is_number(count):
+        raise TypeError(f"{shown(count)} is not a number")
+    return int(count)
 
 
 # -- lm-eval, HELM ---------------------------------------------------------------------------------
@@ -324,7 +353,7 @@ def table_of_opensearch(content: Any, path: str) -> Table:
 def _total_hits(content: Any) -> int:
     """Return the number of documents of a search, of which an answer may hold a part."""
     total = content["hits"].get("total", 0) if isinstance(content, Mapping) else 0
-    return int(total.get("value", 0) if isinstance(total, Mapping) else total)
+    return _number_of(total.get("value", 0) if isinstance(total, Mapping) else total)
 
 
 def is_swe_bench(content: Any) -> bool:

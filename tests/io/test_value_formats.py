@@ -306,6 +306,71 @@ def test_an_archive_of_another_program_is_named(tmp_path: Path) -> None:
         read_values(path)
 
 
+NO_LOG = "a zip archive that is not a log of inspect_ai; unpack it"
+NO_PART = "looks like a file of inspect_ai, but .* write it again, or give a table"
+
+
+@pytest.mark.parametrize(
+    ("members", "message"),
+    [
+        ({"samples/1.json": {}}, "sample 1 of the log has no id"),
+        ({"samples/1.json": []}, "sample 1 of the log has no id"),
+        ({"samples/1.json": 5}, NO_PART),
+        ({"samples/1.json": sample(1, "C") | {"scores": 5}}, NO_PART),
+        ({"samples/1.json": sample(1, "C") | {"scores": {"match": 5}}}, NO_PART),
+        ({"samples/1.json": sample(1, "C") | {"scores": [5]}}, NO_PART),
+        ({"summaries.json": {"a": 1}}, "sample 1 of the log has no id"),
+        ({"summaries.json": 5}, NO_PART),
+        ({"header.json": []}, NO_LOG),
+        ({"header.json": None}, NO_LOG),
+        ({"header.json": {}}, NO_LOG),
+        ({"header.json": {"eval": 5}}, NO_LOG),
+        ({"header.json": log(results=5)}, NO_PART),
+        ({"header.json": log(results={"total_samples": "x"})}, NO_PART),
+        ({"header.json": log(results={"total_samples": 1e999})}, NO_PART),
+        ({"header.json": log() | {"eval": {"model": ["m"]}}}, NO_PART),
+        ({"header.json": log() | {"eval": {"model": "m", "dataset": 3}}}, NO_PART),
+    ],
+)
+def test_parts_of_an_archive_of_another_type_are_named(
+    members: dict[str, Any], message: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "log.eval"
+    parts = {"header.json": log(), "samples/1.json": sample(1, "C"), **members}
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in parts.items():
+            archive.writestr(name, json.dumps(content))
+    with pytest.raises(ValueError, match=rf"^read_values: .*log\.eval: .*{message}"):
+        read_values(path)
+
+
+@pytest.mark.parametrize("name", ["header.json", "summaries.json", "samples/1.json"])
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [(b"\xff\xfe{}", "not UTF-8"), (b"{", "taken for JSON, but")],
+)
+def test_members_of_an_archive_that_are_no_json_are_named(
+    name: str, content: bytes, message: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "log.eval"
+    parts = {"header.json": json.dumps(log()), name: content}
+    with zipfile.ZipFile(path, "w") as archive:
+        for member, text in parts.items():
+            archive.writestr(member, text)
+    with pytest.raises(ValueError, match=rf"log\.eval \({name}\).*: {message}"):
+        read_values(path)
+
+
+@pytest.mark.parametrize("name", [5, None, True, 1e999])
+def test_a_measure_without_a_text_for_a_name_is_refused(
+    name: Any, tmp_path: Path
+) -> None:
+    case = {"name": "case", "metricsData": [{"name": name, "score": 1.0}]}
+    path = written(tmp_path / "run.json", {"testCases": [case]})
+    with pytest.raises(ValueError, match=r"run\.json: a measure is called .*, not by"):
+        read_values(path)
+
+
 def test_lines_of_json_that_are_cut_off_are_named(tmp_path: Path) -> None:
     path = lines(tmp_path / "a.jsonl", [{"id": i, "acc": 1} for i in range(4)])
     path.write_text(path.read_text()[:-6])
