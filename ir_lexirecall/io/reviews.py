@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
-from ir_lexirecall._util.errors import and_more, entry, naming, shown
+from ir_lexirecall._util.errors import and_more, entry, naming, repeated, shown
 from ir_lexirecall.io.archives import rows_of_table, text_of_member, unpack_member
 from ir_lexirecall.io.files import parsed_json
 
@@ -303,7 +303,12 @@ def _databases(archive: zipfile.ZipFile, project: Mapping[str, Any]) -> tuple[st
 
 
 def _check_records(records: Sequence[_Record]) -> None:
-    """Raise if the id of a record is not an integer, or its label not 0, 1, -1 or missing."""
+    """Raise if a record has no id of its own, or a label other than 0, 1, -1 or missing."""
+    again = repeated([record.record_id for record in records])
+    if again is not None:
+        raise ValueError(
+            f"record {shown(again)} is in the data set twice; save or simulate it again"
+        )
     for record in records:
         if type(record.record_id) is not int:
             raise ValueError(
@@ -322,7 +327,11 @@ def _check_records(records: Sequence[_Record]) -> None:
 
 
 def _check_labels(records: Sequence[_Record], labelled: Sequence[_Result]) -> None:
-    """Raise if a record that was labelled is not in the data set, or a label is not 0 or 1."""
+    """Raise if a record that was labelled is not in the data set, or has no label 0 or 1.
+
+    Raises:
+        ValueError: also if a record has both labels.
+    """
     original = _original_of(records)
     originals = {record.record_id for record in records if record.duplicate_of is None}
     unknown = [
@@ -340,6 +349,12 @@ def _check_labels(records: Sequence[_Record], labelled: Sequence[_Result]) -> No
             f"the label of record {odd[0].record_id} is {shown(odd[0].label)}, not 0 or 1"
             f"{and_more(len(odd) - 1)}"
         )
+    label_of: dict[int, int | None] = {}
+    for result in labelled:
+        if label_of.setdefault(result.record_id, result.label) != result.label:
+            raise ValueError(
+                f"record {result.record_id} was labelled 0 and 1; save or simulate it again"
+            )
 
 
 def _original_of(records: Iterable[_Record]) -> dict[int, int]:

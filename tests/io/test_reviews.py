@@ -512,6 +512,45 @@ def test_databases_that_compute(trap: str, tmp_path: Path) -> None:
         read_asreview(archived(tmp_path / "trap.asreview", *statements))
 
 
+ANY_RECORD = "CREATE TABLE record (record_id, included, duplicate_of)"
+
+
+@pytest.mark.parametrize(
+    ("records", "results", "message"),
+    [
+        ("(1, 0, NULL), (1, 1, NULL)", "(1, 1)", "record 1 is in the data set twice"),
+        ("(1, 1, NULL), (2, 0, NULL), (1, 1, NULL)", "(1, 1)", "record 1 is .* twice"),
+        ("(1, 1, NULL), (2, 0, NULL), (2, 0, 1)", "(1, 1)", "record 2 is .* twice"),
+        ("(1, 1, NULL), (NULL, 0, 1)", "(1, 1)", "id of a record is None"),
+        ("(1, 1, NULL), (x'ff00', 0, 1)", "(1, 1)", "id of a record is b'"),
+        (
+            "(1, 1, NULL), (2, 0, NULL)",
+            "(1, 1), (1, 0)",
+            "record 1 was labelled 0 and 1",
+        ),
+        (
+            "(1, 1, NULL), (2, 0, NULL)",
+            "(2, 0), (1, 1), (2, 1)",
+            "record 2 was labelled",
+        ),
+    ],
+)
+def test_a_record_is_there_once_with_one_label(
+    records: str, results: str, message: str, tmp_path: Path
+) -> None:
+    path = archived(
+        tmp_path / "odd.asreview",
+        ANY_RECORD,
+        f"INSERT INTO record VALUES {records}",
+        RESULTS,
+        f"INSERT INTO results (record_id, label) VALUES {results}",
+    )
+    with pytest.raises(
+        ValueError, match=f"^read_asreview: .*odd.asreview: .*{message}"
+    ):
+        read_asreview(path)
+
+
 def test_projects_that_unpack_to_much(tmp_path: Path) -> None:
     much = b'{"name": "' + b" " * 2**25 + b'"}'
     path = archived(tmp_path / "a.asreview", *FILLED, RESULTS, LABEL, project=much)
