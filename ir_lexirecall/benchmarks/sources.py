@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,7 +14,7 @@ from ir_lexirecall._util.errors import did_you_mean, is_number, repeated
 from ir_lexirecall.data.alignment import RunLike
 from ir_lexirecall.data.collection import DEMO, Collection
 from ir_lexirecall.data.judgments import Judgments, QrelsLike, load
-from ir_lexirecall.io.files import named_files
+from ir_lexirecall.io.files import named_files, open_file
 from ir_lexirecall.io.relevant_documents import lists_ids
 from ir_lexirecall.io.run_folders import all_runs, run_files
 from ir_lexirecall.significance import SignificanceTest
@@ -25,6 +26,9 @@ CollectionsLike: TypeAlias = (
 
 Many are a list of ids, or a mapping of names to any of these.
 """
+_LARGEST_FILE = 2**21  # bytes of a TOML file
+_MOST_DOTS = 100
+_PARTS_OF_LINE = re.compile(r"[=,{\[]")
 
 # Type checkers read an alias of one string only.
 RunsLike: TypeAlias = "Mapping[str, RunLike] | Mapping[str, Mapping[str, RunLike]] | str | os.PathLike[str] | Callable[[str], Mapping[str, RunLike]]"  # noqa: E501
@@ -376,15 +380,29 @@ def read_source(path: str | os.PathLike[str]) -> Source:
     return _from_toml(source)
 
 
+def _check_dots(text: str, path: Path) -> None:
+    """Raise if a key has so many parts that Python's reader of TOML would take minutes."""
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.lstrip().startswith("#"):
+            continue
+        if any(part.count(".") > _MOST_DOTS for part in _PARTS_OF_LINE.split(line)):
+            raise ValueError(
+                f"{path}, line {number}: a name with more than {_MOST_DOTS} dots; a line of this "
+                'file is, for example, "bm25" = "runs/bm25.run"'
+            )
+
+
 def _from_toml(path: Path) -> Source:
     """Return the collections and runs that a TOML file names, their paths seen from its folder.
 
     Raises:
         ValueError: it is not TOML, or a key is unknown, missing or of another type.
     """
+    text = open_file(path).text(_LARGEST_FILE)
+    _check_dots(text, path)
     try:
-        options: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        options: dict[str, Any] = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
         raise ValueError(f"{path}: {error}") from None
     except RecursionError:
         raise ValueError(f"{path}: nested too deeply") from None

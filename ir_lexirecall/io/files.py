@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import errno
 import glob
@@ -20,8 +21,9 @@ from itertools import chain, count, islice
 from pathlib import Path
 from typing import Any, BinaryIO, Self
 
-from ir_lexirecall._util.errors import needs
+from ir_lexirecall._util.errors import needs, shown
 from ir_lexirecall._util.lazy import cached_property
+from ir_lexirecall.io.archives import check_unpacked_size
 
 STDIN = "-"  # how standard input is called where a path is expected
 LONGEST = 2**20
@@ -32,7 +34,9 @@ _PARQUET = b"PAR1"  # how Parquet files begin and end
 _METADATA = b"# ir_metadata.start"
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _HARMLESS = 2**28  # bytes
-_MOST_PACKED = 200  # times the size of a compressed file
+_LARGEST_COPY = 2**34  # bytes of a pipe: a run has 160 million lines in them
+_LEAST_FREE = 2**30  # bytes of the disk to which a pipe is copied
+_ZEROS = bytes(512)
 _MOST_DIGITS = 300
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 _UNPACKERS = {  # modules, the first one that is installed: isal is several times faster
@@ -151,7 +155,8 @@ class File:
         of_tirex = without_compression(Path(self.path).name) == "run.txt"
         other = Path(self.path).parent / "ir-metadata.yml"
         if of_tirex and other.is_file():
-            return other.read_text(encoding="utf-8", errors="replace").rstrip("\n")
+            with open(other, "rb") as stream:
+                return stream.read(LONGEST).decode("utf-8", "replace").rstrip("\n")
         return ""
 
     def line_name(self, line: int) -> str:
@@ -171,24 +176,24 @@ class File:
         with self._stream() as stream:
             return self._read(stream, size).decode("utf-8-sig", "replace")
 
-    def text(self) -> str:
+    def text(self, most: int = sys.maxsize) -> str:
         """Return the whole text, without a byte order mark.
 
+        Args:
+            most: the limit, in bytes.
+
         Raises:
-            ValueError: it is not UTF-8, or cannot be read.
+            ValueError: it is not UTF-8, larger than the limit, or cannot be read.
         """
-        size = os.path.getsize(self.content)
         blocks: list[bytes] = []
         length = 0
         with self._stream() as stream:
             while block := self._read(stream, _BLOCK):
+                if not blocks:
+                    _check_no_zeros(block, self.path)
                 blocks.append(block)
                 length += len(block)
-                if length > _HARMLESS and length > _MOST_PACKED * size:
-                    raise ValueError(
-                        f"{self.path}: {size:,} bytes hold more than {length:,}; this looks like "
-                        "an attack, not data"
-                    )
+                self._check_size(length, most)
         try:
             return b"".join(blocks).decode("utf-8-sig")
         except UnicodeDecodeError as error:
@@ -205,7 +210,8 @@ class File:
         """Yield the content in blocks of whole lines, without a byte order mark.
 
         Raises:
-            ValueError: a line is longer than ``LONGEST``, or the file cannot be read.
+            ValueError: a line is longer than ``LONGEST``, or the file cannot be read, or is packed
+                too well to be data.
         """
         with self._stream() as stream:
             block = self._read(stream, _BLOCK)
@@ -213,14 +219,21 @@ class File:
                 block = block.removeprefix(_BYTE_ORDER_MARK) or self._read(
                     stream, _BLOCK
                 )
+            length = 0
             for number in count():
                 if not block:
                     return
+                length += len(block)
+                self._check_size(length)
                 if not block.endswith(b"\n"):
                     block += self._read(stream, LONGEST + 1, line=True)
                 self._check_lengths(number, block)
                 yield block
                 block = self._read(stream, _BLOCK)
+
+    def _check_size(self, length: int, most: int = sys.maxsize) -> None:
+        """Raise if so many unpacked bytes are too many, or packed too well to be data."""
+        check_unpacked_size(self.path, os.path.getsize(self.content), length, most)
 
     def _check_lengths(self, number: int, block: bytes) -> None:
         """Raise if a line of the block ``number`` is too long for a text."""
@@ -322,7 +335,11 @@ def matching(path: str | os.PathLike[str]) -> list[str]:
 
 
 def _folder_with_copy(path: str) -> str:
-    """Return a private folder with a file ``content``: a copy of a pipe or of standard input."""
+    """Return a private folder with a file ``content``: a copy of a pipe or of standard input.
+
+    Raises:
+        ValueError: standard input is closed, or the content may never end.
+    """
     if path == STDIN and sys.stdin is None:
         raise ValueError(f"{path}: standard input is closed")
     folder = tempfile.mkdtemp(prefix="ir-lexirecall-")
@@ -334,21 +351,88 @@ def _folder_with_copy(path: str) -> str:
             else open(path, "rb") as stream,
             open(os.path.join(folder, "content"), "wb") as copy,
         ):
-            if not is_stdin and _may_never_end(stream):
+            if _is_endless_device(stream):
                 raise ValueError(f"{path} is a device, not a file")
-            shutil.copyfileobj(stream, copy)
+            _copy_if_it_ends(stream, copy, path)
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise
     return folder
 
 
-def _may_never_end(stream: BinaryIO) -> bool:
+def _is_endless_device(stream: BinaryIO) -> bool:
     """Return whether a stream is of a device such as `/dev/zero`: neither a terminal nor empty."""
-    status = os.fstat(stream.fileno())
+    try:
+        status = os.fstat(stream.fileno())
+    except (OSError, ValueError):  # standard input that a program has replaced
+        return False
+    if stat.S_ISBLK(status.st_mode):
+        return True
     if not stat.S_ISCHR(status.st_mode) or stream.isatty():
         return False
     return status.st_rdev != os.stat(os.devnull).st_rdev
+
+
+def _copy_if_it_ends(stream: BinaryIO, copy: BinaryIO, path: str) -> None:
+    """Copy a stream to a file.
+
+    Raises:
+        ValueError: it begins as no text does that ends, or is larger than the disk or the limit.
+    """
+    block = stream.read(LONGEST + 1)
+    _check_beginning(block, path)
+    n_bytes = 0
+    while block:
+        n_bytes += len(block)
+        is_full = shutil.disk_usage(copy.name).free < _LEAST_FREE
+        if n_bytes > _LARGEST_COPY or (is_full and n_bytes > _HARMLESS):
+            raise ValueError(
+                f"{path}: {n_bytes:,} bytes are read, and more follow; does it end? Write it to "
+                "a file, and give that"
+            )
+        copy.write(block)
+        block = stream.read(_BLOCK)
+
+
+def _check_beginning(block: bytes, path: str) -> None:
+    """Raise if the first bytes of a stream show that it holds no text that ends.
+
+    Args:
+        block: more bytes than a line may have, unless the stream has less.
+        path: what messages call the stream.
+    """
+    _check_no_zeros(block, path)
+    if len(block) <= LONGEST:
+        return
+    lines = block.split(b"\n")
+    if len(lines) > 2 and len({*lines[:-1]}) == 1:
+        line = shown(lines[0].decode("utf-8", "replace"))
+        raise ValueError(f"{path}: the line {line} is repeated again and again")
+    if block.startswith((_PARQUET, *_NO_TEXT, *_FOREIGN)):
+        return
+    _check_utf8(block, path)
+    is_json = block.lstrip().startswith((b"{", b"["))
+    if len(lines) == 1 and not is_json:
+        raise ValueError(
+            f"{path}, line 1: longer than {LONGEST:,} bytes; is this a text file?"
+        )
+
+
+def _check_utf8(block: bytes, path: str) -> None:
+    """Raise if the beginning of a text, which may end within a character, is not UTF-8."""
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(block)
+    except UnicodeDecodeError as error:
+        line = 1 + block.count(b"\n", 0, error.start)
+        raise ValueError(f"{path}, line {line}: not UTF-8 ({error.reason})") from None
+
+
+def _check_no_zeros(block: bytes, path: str) -> None:
+    """Raise if a file begins with zeros, as devices and files without content do."""
+    if block.startswith(_ZEROS):
+        raise ValueError(
+            f"{path} cannot be read: it begins with zeros (NUL), not with a text"
+        )
 
 
 def _remove(folder: str, process: int) -> None:

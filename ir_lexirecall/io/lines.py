@@ -139,6 +139,8 @@ class Layout:
             location = partial(line_of_block, number, block[:skipped])
             if self.by_blanks:
                 rows = _without_comments(rows)
+            if rows.isspace():
+                rows = b""
             if rows and not rows.endswith(b"\n"):
                 self._check_end(all_blocks, rows, location)
                 rows += b"\n"
@@ -518,9 +520,14 @@ def _as_single_blanks(block: bytes) -> Iterator[bytes]:
 
 
 def _without_comments(block: bytes) -> bytes:
-    """Return the block with empty lines for comments, which begin with ``#`` after blanks."""
+    """Return the block with empty lines for comments, which begin with ``#`` after blanks.
+
+    A block of comments only gives no lines.
+    """
     if b"#" not in block:
         return block
+    if _length_on_top(block, header=False) == len(block):
+        return b""
     letters = np.frombuffer(block, dtype=np.uint8)
     before = letters[np.flatnonzero(letters == ord("#")) - 1]
     if not block.startswith(b"#") and np.all(before > ord(" ")):  # in names only

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import mmap
 import struct
 import zipfile
 import zlib
@@ -85,8 +86,11 @@ def _texts_of_archive(file: File) -> dict[str, bytes]:
     """
     path, content, module = file.path, file.content, _zip_module()
     if not zipfile.is_zipfile(content):
-        with open(content, "rb") as stream:
-            return _whole_members(stream.read(), path)
+        with (
+            open(content, "rb") as stream,
+            mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as data,
+        ):
+            return _whole_members(data, path)
     try:
         with module.ZipFile(content) as archive:
             return _samples_or_summaries(archive, path)
@@ -119,7 +123,7 @@ def _samples_or_summaries(archive: Any, path: str) -> dict[str, bytes]:
     return {name: archive.read(name) for name in names}
 
 
-def _whole_members(data: bytes, path: str) -> dict[str, bytes]:
+def _whole_members(data: mmap.mmap, path: str) -> dict[str, bytes]:
     """Return the files of an archive without a table of contents, up to where it was cut off.
 
     Raises:

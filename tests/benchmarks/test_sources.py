@@ -91,3 +91,39 @@ def test_a_file_nested_too_deeply_is_refused(tmp_path: Path) -> None:
     path.write_text("x = " + "[" * 100_000)
     with pytest.raises(ValueError, match=f"{path}: nested too deeply"):
         irl.benchmark(str(path))
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("a." * 200_000 + "a = 1", "line 1: a name with more than 100 dots"),
+        ("# ok\n[" + "a." * 101 + "a]", "line 2: a name with more than 100 dots"),
+        ("x = {y = 1, " + '"a".' * 101 + "a = 1}", "line 1: a name with more"),
+        (" " * 2**22, "is too large"),
+    ],
+    ids=["key", "table", "inline", "blanks"],
+)
+def test_a_file_that_takes_minutes_to_read_is_refused(
+    content: str, message: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "suite.toml"
+    path.write_text(content)
+    with pytest.raises(ValueError, match=f"^benchmark: {path}.*{message}"):
+        irl.benchmark(path)
+
+
+@pytest.mark.parametrize("device", ["/dev/zero", "/dev/full", "/dev/urandom"])
+def test_a_link_to_a_device_is_refused(device: str, tmp_path: Path) -> None:
+    if not Path(device).exists():
+        pytest.skip("there is no such device")
+    path = tmp_path / "suite.toml"
+    path.symlink_to(device)
+    with pytest.raises(ValueError, match=f"{path} is a device, not a file"):
+        irl.benchmark(path)
+
+
+def test_a_comment_of_dots_is_none(tmp_path: Path) -> None:
+    path = tmp_path / "suite.toml"
+    path.write_text(f"# {'.' * 200}\n")
+    with pytest.raises(ValueError, match="there is no collections"):
+        irl.benchmark(path)

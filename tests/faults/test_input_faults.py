@@ -503,19 +503,19 @@ def test_a_small_file_of_an_enormous_text(
         "try:\n    print(irl.evaluate('LR', {'q': {'a': 1}}, sys.argv[1])['LR'].tolist())\n"
         "except ValueError as error:\n    print(error)\n"
     )
-    wanted = (
-        "[0.0]"
-        if byte == b"\n"
-        else f"evaluate: {path}, line 1: longer than 1,048,576 bytes; is this a text file?"
-    )
-    assert python(program, str(path)) == wanted
+    reason = "line 1: longer than 1,048,576 bytes; is this a text file?"
+    if byte == b"\n":
+        reason = "this looks like an attack, not data"
+    printed = python(program, str(path))
+    assert printed.startswith(f"evaluate: {path}")
+    assert printed.endswith(reason)
 
 
 @pytest.mark.parametrize("name", ["bomb.gz", "bomb.json.gz"])
 def test_a_small_file_of_an_enormous_document(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ir_lexirecall.io.files._HARMLESS", 2**22)
+    monkeypatch.setattr("ir_lexirecall.io.archives._HARMLESS", 2**22)
     path = tmp_path / name
     path.write_bytes(gzip.compress(b"{" + b" " * 2**23))
     message = refusal(lambda: irl.evaluate(TSE, QRELS, path))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import io
 import os
 import signal
 import stat
@@ -15,6 +17,7 @@ from typing import Any
 import pytest
 
 import ir_lexirecall as irl
+from ir_lexirecall.io import files
 from ir_lexirecall.io.files import open_file, written_whole
 
 QRELS = "q1 0 a 1\nq1 0 c 2\nq2 0 a 2\n"
@@ -175,8 +178,6 @@ def test_runs_and_qrels_come_out_of_pipes(pipe, tmp_path):
 
 
 def test_tables_and_packed_files_come_out_of_pipes(pipe, tmp_path):
-    import gzip
-
     expected = irl.evaluate("LR", {"q1": {"a": 1}}, {"q1": {"b": 2.0, "a": 1.0}})
     for ending, content in {
         ".csv": b"query_id,doc_id,score\nq1,b,2\nq1,a,1\n",
@@ -234,3 +235,90 @@ def test_a_device_that_never_ends_is_refused(
         pytest.skip("there is no such device")
     with pytest.raises(ValueError, match=f"{device} is a device, not a file"):
         call(device)
+
+
+LINE = b"q1 Q0 d%d 1 1.0 t\n"
+ENDLESS = {
+    "zeros": (b"\0" * 2**21, "it begins with zeros"),
+    "random bytes": (bytes(range(1, 256)) * 2**13, "not UTF-8"),
+    "one line": (b"y\n" * 2**20, "the line 'y' is repeated again and again"),
+    "one row": (LINE % 1 * 2**17, "the line 'q1 Q0 d1 1 1.0 t' is repeated"),
+    "empty lines": (b"\n" * 2**21, "the line '' is repeated again and again"),
+    "no line": (b"a" * 2**21, "line 1: longer than 1,048,576 bytes"),
+}
+
+
+@pytest.fixture
+def stdin(monkeypatch: pytest.MonkeyPatch) -> Callable[[bytes], None]:
+    """Replaces standard input by one with some content."""
+
+    def replace(content: bytes) -> None:
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
+
+    return replace
+
+
+@pytest.mark.parametrize("name", ENDLESS)
+def test_input_that_never_ends_is_refused_by_its_beginning(
+    name: str, stdin: Callable[[bytes], None]
+) -> None:
+    content, message = ENDLESS[name]
+    stdin(content)
+    with pytest.raises(ValueError, match=f"^evaluate: -.*{message}"):
+        irl.evaluate("AP", {"q1": {"a": 1}}, "-")
+
+
+def test_standard_input_from_a_device_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    if not os.path.exists("/dev/zero"):
+        pytest.skip("there is no such device")
+    with open("/dev/zero") as stream:
+        monkeypatch.setattr(sys, "stdin", stream)
+        with pytest.raises(ValueError, match=r"^evaluate: - is a device"):
+            irl.evaluate("AP", {"q1": {"a": 1}}, "-")
+
+
+def test_input_beyond_the_limit_is_refused(
+    stdin: Callable[[bytes], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    content = b"".join(LINE % number for number in range(150_000))
+    stdin(content)
+    file = open_file("-")
+    assert Path(file.content).read_bytes() == content
+    monkeypatch.setattr(files, "_LARGEST_COPY", 2**21)
+    stdin(content)
+    with pytest.raises(
+        ValueError, match="bytes are read, and more follow; does it end"
+    ):
+        open_file("-")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b'[{"query_id": "' + b"q" * 2**21 + b'"}]',
+        gzip.compress(b"y\n" * 2**26, 1),
+        b"PAR1" + b"\xff" * 2**21,
+        "\u20ac\n".encode() + b"a\xcc\x88\n" * 2**19,
+    ],
+    ids=["JSON", "packed", "Parquet", "UTF-8"],
+)
+def test_long_pipes_of_other_formats_are_copied(
+    pipe: Callable[..., str], content: bytes
+) -> None:
+    file = open_file(pipe("p", content))
+    assert Path(file.content).read_bytes() == content
+
+
+@pytest.mark.parametrize("line", [b"\n", b"#\n", b" \n", b"\r\n", b"# a comment\n"])
+def test_lines_without_rows_are_left_out_of_every_block(
+    line: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "_BLOCK", 64)
+    path = tmp_path / "a.run"
+    path.write_bytes(line * 100 + b"q Q0 a 1 2 t\n" + line * 100 + b"q Q0 b x y t\n")
+    with pytest.raises(ValueError, match=r"a.run, line 202: .*'y', not a number"):
+        irl.evaluate("AP", {"q": {"a": 1}}, path)
+    path.write_bytes(line * 100 + b"q Q0 x 1 2 t\n" + line * 100 + b"q Q0 a 2 1 t\n")
+    assert irl.evaluate("AP", {"q": {"a": 1}}, path)["AP"].tolist() == [0.5]
