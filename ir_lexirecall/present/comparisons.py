@@ -35,6 +35,7 @@ from ir_lexirecall.present.standings import (
     bound_words,
     directions,
     display_name,
+    families_numbers,
     families_words,
     how_compared,
     loss_words,
@@ -77,6 +78,7 @@ def comparison_glance(result: Comparison, places: int = PLACES) -> Glance:
         rows=rows,
         groups=groups,
         legend=[*_legend(result, standings, groups)],
+        short_legend=[*_legend(result, standings, groups, in_short=True)],
         remarks=[*remarks, *_disagreeing(result, standings)],
         kept=[result.baseline] if result.baseline else [],
         is_numbered=result.baseline is None and len(rows) > 2,
@@ -327,23 +329,65 @@ def signed(value: float, places: int) -> str:
 
 
 def _legend(
-    result: Comparison, standings: Sequence[Standing], groups: Sequence[Group]
+    result: Comparison,
+    standings: Sequence[Standing],
+    groups: Sequence[Group],
+    *,
+    in_short: bool = False,
 ) -> Iterator[str]:
-    """Yield what the marks mean, how differences were tested, and what else a reader must know."""
-    if len(result.runs) < 2:
+    """Yield what the marks mean, how differences were tested, and what else a reader must know.
+
+    In short, tests are not named, and what they could detect is left out. With a margin there is
+    no short legend: verdicts are not understood without their tests.
+    """
+    if len(result.runs) < 2 or (in_short and result.compared.margins is not None):
         return
     used = {mark for group in groups for cell in group.marks for mark in cell}
-    if result.baseline is None:
+    how = _how_corrected(result) if in_short else _how_tested(result, standings)
+    if in_short and result.baseline is None:
+        yield from _short_legend_of_pairs(result, standings, used, how)
+    elif result.baseline is None:
         yield _legend_of_best(result, used)
-        yield _differing_pairs(result, standings, _how_tested(result, standings))
+        yield _differing_pairs(result, standings, how)
+        yield from filter(None, [families_words(result)])
+        yield from _about_preferences(result, standings)
     else:
-        yield from _legend_against(result, standings, used)
-    yield from filter(None, [families_words(result)])
-    if result.baseline is not None:
-        yield from _would_decide(result, standings)
-    yield from _about_preferences(result, standings)
+        yield from _legend_against(result, standings, used, how)
+        yield from filter(None, [families_words(result)])
+        if not in_short:
+            yield from _would_decide(result, standings)
+        yield from _about_preferences(result, standings)
     yield from filter(None, [missing_words(result)])
     yield from filter(None, [directions(result.compared.by).strip()])
+
+
+def _short_legend_of_pairs(
+    result: Comparison, standings: Sequence[Standing], used: Collection[str], how: str
+) -> Iterator[str]:
+    """Yield in two sentences what the marks and numbers mean, and how many pairs differ."""
+    best = _legend_of_best(result, used).replace(
+        "may be the best as well", "may be best"
+    )
+    about = [
+        sentence.replace(", against all other runs", "")
+        for sentence in _about_preferences(result, standings)
+    ]
+    yield "; ".join([best, *about])
+    numbers = families_numbers(result)
+    yield _differing_pairs(result, standings, "; ".join(filter(None, [how, numbers])))
+    if not numbers:
+        yield from filter(None, [families_words(result)])
+
+
+def _how_corrected(result: Comparison) -> str:
+    """Return the correction and the level of the tests, without their names."""
+    level = f"p <= {texts.format_level(result.test.alpha)}"
+    correction, n_criteria = result.test.correction, len(result.criteria)
+    is_over_all = result.test.family == "all" and n_criteria > 1
+    if correction is None or (len(result.pairs) < 2 and not is_over_all):
+        return level
+    over = f" over all {n_criteria} criteria" if is_over_all else ""
+    return f"{texts.correction_words(correction)}{over}, {level}"
 
 
 def _legend_of_best(result: Comparison, used: Collection[str]) -> str:
@@ -359,10 +403,9 @@ def _legend_of_best(result: Comparison, used: Collection[str]) -> str:
 
 
 def _legend_against(
-    result: Comparison, standings: Sequence[Standing], used: Collection[str]
+    result: Comparison, standings: Sequence[Standing], used: Collection[str], how: str
 ) -> Iterator[str]:
     """Yield what the marks or verdicts of differences to the baseline mean."""
-    how = _how_tested(result, standings)
     if result.compared.margins is not None:
         yield f"verdicts against {result.baseline}: {how}"
         yield from _margin_legend(result, standings)
@@ -704,8 +747,6 @@ def _disagreeing(result: Comparison, standings: Sequence[Standing]) -> Iterator[
         yield from _best_by_all(several)
         for standing in several:
             yield from _better_than_the_leader(standing, is_single=len(standings) == 1)
-        if any(map(_leaves_out_undecided, several)):
-            yield "A run without a mark need not be significantly worse than the leader."
     if len(several) == 2:
         yield from _opposite_pairs(result, *several)
 
@@ -717,7 +758,8 @@ def _best_by_all(standings: Sequence[Standing]) -> Iterator[str]:
     runs = standings[0].runs
     everywhere = [run for run in runs if all(run in x.may_be_best for x in standings)]
     number = "both criteria" if len(standings) == 2 else "every criterion"
-    yield f"{listed(everywhere) if everywhere else 'No run'} may be the best by {number}."
+    runs_named = listed(everywhere, FEW_NAMES) if everywhere else "No run"
+    yield f"{runs_named} may be the best by {number}."
 
 
 def _better_than_the_leader(standing: Standing, *, is_single: bool) -> Iterator[str]:
@@ -730,13 +772,6 @@ def _better_than_the_leader(standing: Standing, *, is_single: bool) -> Iterator[
         verb = "is" if len(better) == 1 else "are"
         by = "" if is_single else f" by {display_name(standing.name, standing.result)}"
         yield f"{listed(better)} {verb} significantly better than {best}{by}, pair by pair."
-
-
-def _leaves_out_undecided(standing: Standing) -> bool:
-    """Return whether a run outside the best set does not differ significantly from the leader."""
-    left_out = [run for run in standing.runs if run not in standing.may_be_best]
-    leader = standing.leaders[0]
-    return any(standing.verdicts.on(leader, run) == UNDECIDED for run in left_out)
 
 
 def _opposite_pairs(
@@ -891,15 +926,17 @@ def _might_be_undone(
 ) -> str:
     """Return how many significant differences might be undone, by each criterion."""
     documents = f"unjudged documents of {_depths(result, unsure)}"
-    differences = "" if result.baseline is not None else " significant differences"
     shares = []
     for standing in unsure:
         n_of = f"{len(standing.unsure or [])} of {standing.verdicts.decided:,}"
-        shares.append(f"{n_of}{differences}{_by(standing, standings)}")
+        shares.append(f"{n_of}{_by(standing, standings)}")
     if result.baseline is not None:
         return (
             f"{marks.UNSURE} {documents} might undo the difference ({listed(shares)})"
         )
+    shares[0] = shares[0].replace(" by ", " differences by ", 1)
+    if len(standings) == 1:
+        shares[0] += " significant differences"
     return f"{documents} might undo {listed(shares)}"
 
 

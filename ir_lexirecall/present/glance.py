@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -19,8 +20,9 @@ from ir_lexirecall.present.text import count
 
 WIDTH = 80  # columns of a text whose reader's width is not known
 MOST_ROWS = 10  # of a table, besides the baseline
+FEWEST_ROWS = 5  # the same on a screen that is full
 MOST_NOTES = 3
-_LINES = 24  # of a screen: with many rows, fewer caveats are shown
+_LINES = 24  # of a screen
 
 BETTER, WORSE, MAY_BE_BEST, BEST, UNSURE = "+", "-", "=", "*", "?"
 WORDS = {
@@ -117,6 +119,7 @@ class Glance:
         groups: the columns of each criterion.
         facts: pairs of a name and a sentence, in place of a table (of two runs).
         legend: what the marks mean, and how differences were tested.
+        short_legend: the same for a screen that the whole legend would overflow.
         unjudged: what unjudged documents could change.
         remarks: sentences on what a table cannot say.
         notes: what to be careful about, the gravest first.
@@ -133,6 +136,7 @@ class Glance:
     groups: Sequence[Group] = ()
     facts: Sequence[tuple[str, str]] = ()
     legend: Sequence[str] = ()
+    short_legend: Sequence[str] = ()
     unjudged: Sequence[str] = ()
     remarks: Sequence[str] = ()
     notes: Sequence[str] = ()
@@ -174,6 +178,7 @@ class Glance:
                 for name, fact in self.facts
             ],
             legend=shortened(self.legend),
+            short_legend=shortened(self.short_legend),
             unjudged=shortened(self.unjudged),
             remarks=shortened(self.remarks),
             notes=shortened(self.notes),
@@ -216,22 +221,101 @@ def glance_text(
     * best mean
     """
     short, explained = glance.in_short() if width else (glance, "")
-    blocks = [_wrapped([short.title], width)]
-    if short.rows:
-        rows = short.indices(all_rows=all_rows)
-        blocks.append(_table_lines(short, rows, width, options=options))
-    if short.facts:
-        blocks.append(_fact_lines(short.facts, width))
-    blocks.append(_wrapped([*short.legend, *short.unjudged, *short.remarks], width))
-    blocks += [_detail_lines(title, table, width) for title, table in short.details]
-    below = [_step_lines(short.steps, width, options=options)]
-    below.append(_wrapped(filter(None, [explained, provenance]), width))
-    if all_notes:
-        notes = _note_lines(short.notes, len(short.notes), width, options=options)
-    else:
-        used = sum(len(block) + 1 for block in [*blocks, *below] if block)
-        notes = _gravest_note_lines(short.notes, _LINES - used, width, options=options)
-    return "\n\n".join("\n".join(block) for block in [*blocks, notes, *below] if block)
+    page = _Page(
+        short,
+        width,
+        short.indices(all_rows=all_rows),
+        len(short.notes) if all_notes else min(len(short.notes), MOST_NOTES),
+        short.legend,
+        options,
+        [*filter(None, [explained, provenance])],
+    )
+    if all_rows or all_notes or width is None:
+        return page.text()
+    return _fitted(page).text()
+
+
+@dataclass(frozen=True)
+class _Page:
+    """What a text shows of a result.
+
+    Attributes:
+        glance: the result.
+        width: columns of the terminal; None for as many as it takes.
+        rows: indices of the rows shown.
+        n_notes: how many caveats are shown.
+        legend: the whole legend or the short one.
+        options: name options of the command line, not methods of Python.
+        small_print: sentences at the end.
+    """
+
+    glance: Glance
+    width: int | None
+    rows: Sequence[int]
+    n_notes: int
+    legend: Sequence[str]
+    options: bool
+    small_print: Sequence[str]
+
+    def text(self) -> str:
+        """Return the text: blocks with an empty line between them."""
+        glance, width = self.glance, self.width
+        blocks = [_wrapped([glance.title], width)]
+        if glance.rows:
+            blocks.append(_table_lines(glance, self.rows, width, options=self.options))
+        if glance.facts:
+            blocks.append(_fact_lines(glance.facts, width))
+        sentences = [*self.legend, *glance.unjudged, *glance.remarks]
+        blocks.append(_wrapped(sentences, width))
+        blocks += [
+            _detail_lines(title, table, width) for title, table in glance.details
+        ]
+        blocks.append(
+            _note_lines(glance.notes, self.n_notes, width, options=self.options)
+        )
+        blocks.append(_step_lines(glance.steps, width, options=self.options))
+        blocks.append(_wrapped(self.small_print, width))
+        return "\n\n".join("\n".join(block) for block in blocks if block)
+
+    @property
+    def fits(self) -> bool:
+        """Return whether the text fits a screen."""
+        return self.text().count("\n") < _LINES
+
+
+def _fitted(page: _Page) -> _Page:
+    """Return a page that fits a screen if it can, leaving out as little as possible."""
+    for shorter in _shorter_pages(page):
+        if shorter.fits:
+            return shorter
+    return shorter
+
+
+def _shorter_pages(page: _Page) -> Iterator[_Page]:
+    """Yield a page with ever less: fewer caveats; of many rows, a short legend and fewer rows."""
+    yield page
+    for n_notes in range(page.n_notes - 1, 0, -1):
+        page = replace(page, n_notes=n_notes)
+        yield page
+    if len(page.rows) == len(page.glance.rows):
+        return
+    if page.glance.short_legend:
+        page = replace(page, legend=page.glance.short_legend)
+        yield page
+    for row in _dispensable_rows(page.glance, page.rows):
+        page = replace(page, rows=[i for i in page.rows if i != row])
+        yield page
+
+
+def _dispensable_rows(glance: Glance, rows: Sequence[int]) -> list[int]:
+    """Return the rows that a full screen leaves out, those first that have no mark."""
+    lower = [i for i in rows if i >= FEWEST_ROWS and glance.rows[i] not in glance.kept]
+    return sorted(lower, key=lambda i: (bool(_groups_with_mark(glance, i)), -i))
+
+
+def _groups_with_mark(glance: Glance, row: int) -> list[str]:
+    """Return the criteria by which a row has a mark."""
+    return [group.name for group in glance.groups if group.marks and group.marks[row]]
 
 
 def _detail_lines(title: str, table: Shown, width: int | None) -> list[str]:
@@ -289,28 +373,16 @@ def _fact_lines(facts: Sequence[tuple[str, str]], width: int | None) -> list[str
 
 
 def _note_lines(
-    shown: Sequence[str], n_notes: int, width: int | None, *, options: bool
+    notes: Sequence[str], n_shown: int, width: int | None, *, options: bool
 ) -> list[str]:
-    """Return some of the caveats, and how to see those left out."""
-    if not shown:
+    """Return the gravest caveats, and how to see those left out."""
+    if not notes:
         return []
-    lines = ["Careful", *_wrapped(shown, width, "  ")]
-    if len(shown) < n_notes:
-        where = "--caveats" if options else ".diagnostics"
-        lines.append(f"  {n_notes - len(shown)} more: {where}")
-    return lines
-
-
-def _gravest_note_lines(
-    notes: Sequence[str], room: int, width: int | None, *, options: bool
-) -> list[str]:
-    """Return the gravest three caveats, or as many of them as fit the room, at least one."""
-    n_shown = MOST_NOTES
-    lines = _note_lines(notes[:n_shown], len(notes), width, options=options)
-    while len(lines) > room and n_shown > 1:
-        n_shown -= 1
-        lines = _note_lines(notes[:n_shown], len(notes), width, options=options)
-    return lines
+    head = "Careful"
+    if n_shown < len(notes):
+        how = "--caveats" if options else ".diagnostics"
+        head += f" ({len(notes) - n_shown} more: {how})"
+    return [head, *_wrapped(notes[:n_shown], width, "  ")]
 
 
 def _step_lines(
@@ -346,12 +418,22 @@ def _table_lines(
         if lines:
             lines.append("")
         lines += _joined([names, *block], between)
-    n_hidden = len(glance.rows) - len(rows)
-    if n_hidden:
-        how = "--all" if options else ".summary(full=True)"
+    hidden = [i for i in range(len(glance.rows)) if i not in rows]
+    if hidden:
         indent = "    " if glance.is_numbered else ""
-        lines.append(f"{indent}{n_hidden} more: {how}")
+        lines.append(indent + _hidden_rows(glance, hidden, options=options))
     return lines
+
+
+def _hidden_rows(glance: Glance, hidden: Sequence[int], *, options: bool) -> str:
+    """Return how many rows are not shown, how many of them have marks, and how to see them."""
+    how = "--all" if options else ".summary(full=True)"
+    line = f"{len(hidden)} more: {how}"
+    marked = Counter(name for i in hidden for name in _groups_with_mark(glance, i))
+    if marked:
+        by = [f"{n} by {name}" for name, n in marked.items()]
+        line += f" (with marks: {', '.join(by)})"
+    return line
 
 
 def _blocks(

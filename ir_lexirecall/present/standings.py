@@ -225,23 +225,43 @@ def families_words(result: Comparison) -> str:
 
     Empty for one criterion, with a margin, and where the correction runs over all criteria.
     """
-    names = result.compared.defined_criteria
-    if (
-        len(names) < 2
-        or result.compared.margins is not None
-        or result.test.family == "all"
-    ):
-        return ""
-    if len(result.runs) < 2:
+    if not _is_each_by_itself(result):
         return ""
     if result.test.correction is None:
         return "each criterion tested by itself, without a correction"
+    return _families_sentence(_numbers_left(result), len(result.pairs))
+
+
+def families_numbers(result: Comparison) -> str:
+    """Return the numbers of differences that a correction over all criteria would leave.
+
+    Empty where there is no such correction; see `families_words`.
+    """
+    if not _is_each_by_itself(result) or result.test.correction is None:
+        return ""
+    numbers = _numbers_left(result)
+    shown = listed([f"{n:,}" for n in numbers.values()])
+    return f"if corrected over {_all_criteria(len(numbers))}: {shown}"
+
+
+def _is_each_by_itself(result: Comparison) -> bool:
+    """Return whether there are several criteria, each of them corrected by itself."""
+    return (
+        len(result.compared.defined_criteria) > 1
+        and result.compared.margins is None
+        and result.test.family != "all"
+        and len(result.runs) > 1
+    )
+
+
+def _numbers_left(result: Comparison) -> dict[str, int]:
+    """Return how many differences a correction over all criteria would leave, by criterion."""
     n_left = {}
-    for name in names:
+    for name in result.compared.defined_criteria:
         (columns,) = result.tests.columns_of(name)
         is_left = columns["p_corrected_all"] <= result.test.alpha
         n_left[display_name(name, result)] = int(is_left.sum())
-    return _families_sentence(n_left, len(result.pairs))
+    return n_left
 
 
 def how_resampled(result: Benchmark) -> str:
@@ -278,11 +298,15 @@ def macro_families_words(result: Benchmark, over: str) -> str:
 
 def _families_sentence(n_left: Mapping[str, int], n_pairs: int) -> str:
     """Return how many differences a correction over all criteria would leave, by criterion."""
-    if len(n_left) == 2:
-        number = "both"
-    else:
-        number = f"all {_NUMBERS.get(len(n_left), len(n_left))}"
-    return f"if corrected over {number} criteria: {_differences_left(n_left, n_pairs)}"
+    left = _differences_left(n_left, n_pairs)
+    return f"if corrected over {_all_criteria(len(n_left))}: {left}"
+
+
+def _all_criteria(n_criteria: int) -> str:
+    """Return the number of all criteria in words."""
+    if n_criteria == 2:
+        return "both criteria"
+    return f"all {_NUMBERS.get(n_criteria, n_criteria)} criteria"
 
 
 def _differences_left(n_left: Mapping[str, int], n_pairs: int) -> str:

@@ -242,7 +242,7 @@ def test_verdicts_and_tables_say_which_differences_hold() -> None:
     assert set(table["holds"][3:]) <= {"not bounded", None}
     assert table["depth"].tolist()[:3] == [1] * 3
     assert (
-        "unjudged documents of the top 1 might undo 1 of 2 significant differences by P@1"
+        "unjudged documents of the top 1 might undo 1 of 2 differences by P@1"
         in result.summary(full=True)
     )
     assert "textdagger" in result.to_latex(holds=True)

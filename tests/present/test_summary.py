@@ -16,6 +16,7 @@ import pytest
 
 import ir_lexirecall as irl
 from ir_lexirecall import demo, present
+from ir_lexirecall.present.comparisons import comparison_glance
 from ir_lexirecall.present.findings import Note, gravest_first, grouped
 from ir_lexirecall.present.text import p_words
 
@@ -159,6 +160,48 @@ def test_five_runs_by_three_criteria_fit_a_screen() -> None:
     lines = result.summary().splitlines()
     assert len(lines) <= 24
     assert max(map(len, lines)) <= 80
+
+
+def seventeen() -> dict[str, dict[str, dict[str, float]]]:
+    """Return the runs of the demo, and twelve more that lose the first document of some queries."""
+    runs = {
+        name: demo.run(name)
+        .groupby("query_id")[["doc_id", "score"]]
+        .apply(lambda rows: dict(zip(rows["doc_id"], rows["score"], strict=True)))
+        .to_dict()
+        for name in demo.RUNS
+    }
+    for number in range(12):
+        copy = {query: dict(ranking) for query, ranking in runs["bm25"].items()}
+        for query in [*copy][: number + 1]:
+            copy[query].pop(next(iter(copy[query])))
+        runs[f"copy{number}"] = copy
+    return runs
+
+
+@pytest.mark.parametrize("baseline", [None, "bm25", "copy11"])
+def test_seventeen_runs_fit_a_screen_that_names_what_it_leaves_out(
+    baseline: str | None,
+) -> None:
+    criteria = ["nDCG@10", "lexirecall"]
+    result = irl.compare(irl.demo.qrels(), seventeen(), criteria, baseline=baseline)
+    glance, text = comparison_glance(result), result.summary()
+    lines = text.splitlines()
+    assert len(lines) <= 24
+    assert max(map(len, lines)) <= 80
+    shown = [run for run in glance.rows if re.search(rf"^( ?\d+  )?{run} ", text, re.M)]
+    assert shown[:5] == glance.rows[:5]
+    assert baseline is None or baseline in shown
+    assert f"{17 - len(shown)} more: .summary(full=True)" in text
+    for group in glance.groups:
+        marked = {
+            run for run, mark in zip(glance.rows, group.marks, strict=False) if mark
+        }
+        n_hidden = len(marked - {*shown})
+        assert (f"{n_hidden} by {group.name}" in text) == bool(n_hidden)
+    full = result.summary(full=True)
+    assert all(run in full for run in result.runs)
+    assert "Holm's correction for" in full
 
 
 def few() -> dict[str, dict[str, int]]:
