@@ -225,8 +225,8 @@ _FLAGS = {
 OPTIONS: dict[str, dict[str, Any]] = {
     "qrels": {
         "metavar": "QRELS",
-        "help": "qrels file (TREC or ndeval's 4 columns, or with a header line), an ir_datasets "
-        "id, or - (standard input)",
+        "help": "qrels file: lines of query, 0 (or subtopic), document, grade, or a table with a "
+        "header line; or an ir_datasets id, or - (standard input)",
     },
     "aspect": _REPEATED
     | {

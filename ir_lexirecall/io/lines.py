@@ -342,13 +342,13 @@ class Layout:
             return f" (separated by {separator}){quoting}"
         if (len(fields), width) == (3, _RUN_WIDTH):
             return (
-                "; three columns are read below a header line with query_id, doc_id and score "
-                "(or rank)"
+                ": query, Q0, document, rank, score and name of the run; write them, or put the "
+                "header line 'query_id doc_id score' (or rank) above three columns"
             )
         if (len(fields), width) == (3, _QRELS_WIDTH):
             return (
-                "; three columns are read below a header line with query_id, doc_id "
-                "and relevance"
+                ": query, 0 (or a subtopic), document and grade; write them, or put the header "
+                "line 'query_id doc_id relevance' above three columns"
             )
         return _LOOKS.get((len(fields), width), "")
 

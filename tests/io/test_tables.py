@@ -200,12 +200,12 @@ def test_semicolons_are_read(name: str, write: Write) -> None:
         (
             "a.tsv",
             "q1\tb\t0.5\n",
-            "three columns are read below a header line with query_id",
+            "put the header line 'query_id doc_id score' .or rank. above three columns",
         ),
         (
             "a.run",
             "q1 b 0.5\n",
-            "three columns are read below a header line with query_id",
+            "3 fields where 6 are expected: query, Q0, document, rank, score and name",
         ),
         ("a.csv", "query_id;doc_id;score\nq1;b;0,5\n", "write decimals with a point"),
         (
