@@ -34,6 +34,8 @@ _called: ContextVar[str | None] = ContextVar(
     "the function that the user called", default=None
 )
 
+_source: ContextVar[str] = ContextVar("the input that warnings name", default="")
+
 
 def entry(function: Callable[P, R], name: str = "") -> Callable[P, R]:
     """Let errors raised by a public function begin with its name.
@@ -255,8 +257,28 @@ def naming(source: str) -> Iterator[None]:
         ) from None
 
 
+@contextmanager
+def concerning(source: str) -> Iterator[None]:
+    """Let the errors and warnings within begin with one of several inputs; empty for a single one.
+
+    >>> caught = warnings.catch_warnings(record=True, action="always")
+    >>> with caught as messages, concerning("collection 'web'"):
+    ...     warn("run 'a' is empty")
+    >>> str(messages[0].message)
+    "collection 'web': run 'a' is empty"
+    """
+    token = _source.set(source)
+    try:
+        with naming(source):
+            yield
+    finally:
+        _source.reset(token)
+
+
 def warn(message: str) -> None:
     """Warn at the line of the user's code that called this library, through ir_measures or not."""
+    if source := _source.get():
+        message = f"{source}: {message}"
     frame = sys._getframe(1)
     while frame.f_back is not None:
         package = frame.f_globals.get("__name__", "").partition(".")[0]

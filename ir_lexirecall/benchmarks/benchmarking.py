@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ir_lexirecall._util.errors import and_more, check_choice, entry, naming
+from ir_lexirecall._util.errors import and_more, check_choice, concerning, entry
 from ir_lexirecall._util.progress import progress_bar
 from ir_lexirecall.benchmarks.result import Benchmark
 from ir_lexirecall.benchmarks.sources import (
@@ -231,7 +231,7 @@ def _benchmark_of_values(
     groups = groups_by_collection(design.groups, list(tables))
     results: dict[str, Comparison] = {}
     for name, table in tables.items():
-        with naming("" if len(tables) == 1 else f"collection {name!r}"):
+        with concerning("" if len(tables) == 1 else f"collection {name!r}"):
             source = values.get(name) if isinstance(values, Mapping) else values
             of_collection = replace(
                 design, groups=groups[name], predicted=None, collection=name
@@ -359,7 +359,7 @@ def _benchmark_of_runs(
     for name, of_collection in progress_bar(
         design.test.progress, parts, total=len(named), desc="collections"
     ):
-        with naming("" if is_single else f"collection {name!r}"):
+        with concerning("" if is_single else f"collection {name!r}"):
             qrels = named[name]
             if isinstance(qrels, str) and not named_files(qrels):
                 qrels = load_collection(qrels)

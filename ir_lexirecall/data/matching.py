@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import islice
 
 import numpy as np
@@ -23,6 +24,27 @@ _QUERIES = 5  # queries whose documents are looked at
 _NAMED = 5  # further runs that a warning names
 
 
+@dataclass
+class Mismatches:
+    """What does not meet the qrels in several runs, to be warned of once.
+
+    Messages are by the run's title; that of a run without a mismatch may be empty.
+
+    Attributes:
+        nothing_shared: messages on runs without a query or a document of the qrels.
+        other_forms: messages on runs with ids in another Unicode form.
+    """
+
+    nothing_shared: dict[str, str] = field(default_factory=dict)
+    other_forms: dict[str, str] = field(default_factory=dict)
+
+    def warn(self) -> None:
+        """Give one warning of each kind."""
+        for message_of in (self.nothing_shared, self.other_forms):
+            titles = sorted(title for title, message in message_of.items() if message)
+            warn_once({title: message_of[title] for title in titles})
+
+
 def check_matches(
     judgments: Judgments,
     aligned: AlignedRun,
@@ -30,7 +52,7 @@ def check_matches(
     title: str,
     *,
     allow_empty: bool,
-    mismatches: dict[str, str] | None = None,
+    mismatches: Mismatches | None = None,
 ) -> None:
     """Check that a run has a query and a document in common with the qrels.
 
@@ -41,7 +63,7 @@ def check_matches(
             meet; None if it cannot be read again.
         title: the run's name in messages.
         allow_empty: warn instead of raising.
-        mismatches: takes the message by title, for one warning about several runs.
+        mismatches: takes the messages, for one warning about several runs.
 
     Raises:
         ValueError: there is nothing in common; the message says what would make ids meet.
@@ -51,26 +73,40 @@ def check_matches(
     """
     if not len(judgments):
         return
+    if mismatches is None:
+        of_run = Mismatches()
+    else:
+        of_run = mismatches
     if len(aligned.doc):
         if run is not None and any(judgments.accented_ids):
-            _warn_of_unicode_forms(judgments, run, title)
-        return
-    if aligned.depth.any():
-        message = _no_shared_document(judgments, run, title)
-    elif allow_empty and _retrieves_nothing_on_purpose(judgments, run):
-        return
+            of_run.other_forms[title] = _other_unicode_forms(judgments, run, title)
     else:
-        message = _no_shared_query(judgments, run, title)
-    if not message:
-        return
-    if not allow_empty:
-        raise ValueError(
-            f"{message}; allow_empty=True (--allow-empty) takes such a run"
-        )
+        message = _nothing_shared(judgments, aligned, run, title, allow_empty)
+        if message and not allow_empty:
+            raise ValueError(
+                f"{message}; allow_empty=True (--allow-empty) takes such a run"
+            )
+        of_run.nothing_shared[title] = message
     if mismatches is None:
-        warn(message)
-    else:
-        mismatches[title] = message
+        of_run.warn()
+
+
+def _nothing_shared(
+    judgments: Judgments,
+    aligned: AlignedRun,
+    run: Source | None,
+    title: str,
+    allow_empty: bool,
+) -> str:
+    """Return that a run has no query, or no document, in common with the qrels.
+
+    Empty if that is on purpose.
+    """
+    if aligned.depth.any():
+        return _no_shared_document(judgments, run, title)
+    if allow_empty and _retrieves_nothing_on_purpose(judgments, run):
+        return ""
+    return _no_shared_query(judgments, run, title)
 
 
 def warn_once(message_of: Mapping[str, str]) -> None:
@@ -107,8 +143,8 @@ def _no_shared_query(judgments: Judgments, run: Source | None, title: str) -> st
     )
 
 
-def _warn_of_unicode_forms(judgments: Judgments, run: Source, title: str) -> None:
-    """Warn about ids that the run and the qrels write in different Unicode forms.
+def _other_unicode_forms(judgments: Judgments, run: Source, title: str) -> str:
+    """Return that the run and the qrels write some ids in different Unicode forms, if they do.
 
     ``é`` may be one character or two, and looks the same. Such ids do not meet.
     """
@@ -125,10 +161,10 @@ def _warn_of_unicode_forms(judgments: Judgments, run: Source, title: str) -> Non
         if other in judged:
             pairs[name, other] = None
     if not pairs:
-        return
+        return ""
     in_run, in_qrels = next(iter(pairs))
     n_ids = len(pairs)
-    warn(
+    return (
         f"{title}: {n_ids} of its ids {'is' if n_ids == 1 else 'are'} in the qrels in another "
         f"Unicode form, and so {'does' if n_ids == 1 else 'do'} not meet: {in_run!a} here, "
         f"{in_qrels!a} there; write both sides in one form: unicodedata.normalize('NFC', id)"

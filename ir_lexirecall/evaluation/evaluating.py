@@ -15,6 +15,7 @@ from ir_lexirecall._util.versions import versions
 from ir_lexirecall.data.aligned_run import AlignedRun
 from ir_lexirecall.data.alignment import RunLike
 from ir_lexirecall.data.judgments import Judgments, QrelsLike
+from ir_lexirecall.data.matching import Mismatches
 from ir_lexirecall.evaluation.scored_runs import (
     ScoredRuns,
     check_runs,
@@ -362,8 +363,9 @@ def recall_curves(
     else:
         sizes = {}
     frames = []
+    mismatches = Mismatches()
     for name, run in runs.items():
-        aligned = read_run(judgments, run, str(name))
+        aligned = read_run(judgments, run, str(name), mismatches=mismatches)
         relevant = aligned.relevant(rel)
         for q in np.flatnonzero(relevant.m > 0).tolist():
             query_id, m = judgments.query_ids[q], int(relevant.m[q])
@@ -394,6 +396,7 @@ def recall_curves(
                     }
                 )
             )
+    mismatches.warn()
     if not frames:
         raise ValueError(
             "there is nothing to draw: no run, or no query with relevant documents"

@@ -34,7 +34,12 @@ from ir_lexirecall._util.rounding import same
 from ir_lexirecall.data.aligned_run import AlignedRun
 from ir_lexirecall.data.alignment import RunLike, ranks_as_given
 from ir_lexirecall.data.judgments import Judgments, QrelsLike
-from ir_lexirecall.data.matching import check_matches, hardly_judged, warn_once
+from ir_lexirecall.data.matching import (
+    Mismatches,
+    check_matches,
+    hardly_judged,
+    warn_once,
+)
 from ir_lexirecall.data.pools import Pool
 from ir_lexirecall.io.schemas import RUN
 from ir_lexirecall.io.source import Kind, Source, what_is
@@ -99,7 +104,7 @@ class ScoredRuns(Memoised):
         aligned: dict[str, AlignedRun] = {}
         sources = {str(name): source_of(run, str(name)) for name, run in runs.items()}
         columns: dict[str, list[Floats]] = {name: [] for name in measures}
-        mismatches: dict[str, str] = {}
+        mismatches = Mismatches()
         with ExitStack() as stack:
             bar = stack.enter_context(
                 progress_bar(progress, total=len(runs), desc="runs")
@@ -123,7 +128,7 @@ class ScoredRuns(Memoised):
                     columns[column].append(values(measure, run))
                 run.forget()
                 bar.update()
-        warn_once({title: mismatches[title] for title in sorted(mismatches)})
+        mismatches.warn()
         scored = {
             column: np.reshape(rows, (len(sources), len(judgments)))
             for column, rows in columns.items()
@@ -387,7 +392,7 @@ def read_run(
     run: RunLike | AlignedRun,
     name: str | None = None,
     allow_empty: bool = True,
-    mismatches: dict[str, str] | None = None,
+    mismatches: Mismatches | None = None,
 ) -> AlignedRun:
     """Align a run in any form.
 
@@ -397,7 +402,7 @@ def read_run(
         name: its name in errors and warnings if there are several; by default, its file's.
         allow_empty: take a run that has no query, or no document, in common with the qrels, with a
             warning.
-        mismatches: takes the text of that warning, for one warning about several runs.
+        mismatches: takes the warnings on ids, for one warning about several runs.
 
     Raises:
         ValueError: the run cannot be read.

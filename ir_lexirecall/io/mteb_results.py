@@ -20,7 +20,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from ir_lexirecall._util.arrays import Bools, Floats, Ints
-from ir_lexirecall._util.errors import and_more, warn
+from ir_lexirecall._util.errors import and_more, is_number, shown_names, warn
 from ir_lexirecall.io.cells import number_or_text as as_float
 from ir_lexirecall.io.files import open_file, parsed_json
 from ir_lexirecall.io.frames import Table
@@ -296,7 +296,7 @@ def _scores(
         for entry in entries:
             score = _score(entry, measure)
             if score is None:
-                raise ValueError(_no_number(path, measure))
+                raise ValueError(_no_number(path, split, entry, measure))
             cell = split, str(entry.get("hf_subset", "default"))
             if cell in scores:
                 raise ValueError(
@@ -304,7 +304,9 @@ def _scores(
                 )
             scores[cell] = score
     if not scores:
-        raise ValueError(_no_number(path, measure))
+        raise ValueError(
+            f"{path}: there are no scores in it; run the task again, or leave the file out"
+        )
     return scores
 
 
@@ -325,9 +327,14 @@ def _score(entry: Any, measure: str) -> float | None:
     return np.nan if score is None else as_float(score)
 
 
-def _no_number(path: str, measure: str) -> str:
-    """Return the message on a file without scores by a measure."""
-    return f"{path}: no number {measure!r} in it; name another one of MTEB's measures"
+def _no_number(path: str, split: str, entry: Any, measure: str) -> str:
+    """Return the message on an entry without a score by a measure."""
+    scores = entry if isinstance(entry, Mapping) else {}
+    names = [name for name, score in scores.items() if is_number(score)]
+    return (
+        f"{path}: no number {measure!r} for the split {split!r}; its numbers are "
+        f"{shown_names(names)}"
+    )
 
 
 # -- tables ----------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from ir_measures.measures.base import MeanAgg, SumAgg
 from ir_measures.measures.base import Measure as IRMeasure
 
 from ir_lexirecall._util.arrays import Floats
-from ir_lexirecall._util.errors import and_more, shown_names, warn
+from ir_lexirecall._util.errors import and_more, shortened, shown_names, warn
 from ir_lexirecall.measures.declaration import Measure, Utility
 from ir_lexirecall.measures.other_programs import BY_OTHERS, is_of_ndeval, ndeval_values
 from ir_lexirecall.measures.recall import nested_of_one
@@ -27,6 +27,8 @@ from ir_lexirecall.measures.trec_eval import (
 )
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from ir_lexirecall.data.aligned_run import AlignedRun
     from ir_lexirecall.data.judgments import Judgments
 
@@ -285,17 +287,55 @@ def _by_provider(measure: IRMeasure, run: AlignedRun) -> Floats:
     ]  # no name of an unjudged document
     renamed = replace(judgments, docs=names)
     stand_in = pd.DataFrame(replace(run, judgments=renamed).as_run("unjudged-"))
+    qrels = renamed.for_ir_measures()
     try:
-        metrics = ir_measures.iter_calc([measure], renamed.for_ir_measures(), stand_in)
-        by_query = {metric.query_id: metric.value for metric in metrics}
+        by_query = _values_of_provider(measure, qrels, stand_in)
     except (ArithmeticError, CalledProcessError) as error:
-        raise ValueError(
-            f"{measure}: ir_measures' provider cannot compute this: {error}"
-        ) from error
+        raise ValueError(_failure(measure, qrels, stand_in, error)) from error
     return np.array(
         [by_query.get(query_id, measure.DEFAULT) for query_id in judgments.query_ids],
         dtype=np.float64,
     )
+
+
+def _values_of_provider(
+    measure: IRMeasure, qrels: pd.DataFrame, run: pd.DataFrame
+) -> dict[str, float]:
+    """Return the value of each query that ir_measures' provider computes."""
+    metrics = ir_measures.iter_calc([measure], qrels, run)
+    return {metric.query_id: metric.value for metric in metrics}
+
+
+def _failure(
+    measure: IRMeasure, qrels: pd.DataFrame, run: pd.DataFrame, error: Exception
+) -> str:
+    """Return the message on a measure that ir_measures' provider cannot compute."""
+    hint = ""
+    if measure.NAME == "Accuracy":
+        hint = (
+            ", which it does where no document retrieved is below the level of relevance; "
+            "the share of queries with a relevant document at the top is Success@1"
+        )
+    failing = _failing_query(measure, qrels, run)
+    query = "" if failing is None else f" for query {failing!r}"
+    return (
+        f"{measure}: ir_measures' provider fails{query} ({shortened(str(error))}){hint}; leave out "
+        f"the measure{' or the query' if query else ''}"
+    )
+
+
+def _failing_query(
+    measure: IRMeasure, qrels: pd.DataFrame, run: pd.DataFrame
+) -> str | None:
+    """Return the first query for which a provider fails; None if it fails for all together."""
+    for query_id, ranking in run.groupby("query_id", sort=False):
+        try:
+            _values_of_provider(measure, qrels[qrels["query_id"] == query_id], ranking)
+        except ArithmeticError:
+            return str(query_id)
+        except CalledProcessError:
+            return None
+    return None
 
 
 _STANDARD: dict[type[IRMeasure], Score] = {

@@ -374,6 +374,47 @@ def test_some_queries_in_another_unicode_form_are_counted() -> None:
         irl.compare(qrels, {"first": qrels, "second": run}, "AP")
 
 
+ACCENTED_QRELS = {"q": {"caf\u00e9": 1, "b": 0}, "r": {"b": 1}}
+DECOMPOSED = {"q": {"cafe\u0301": 2.0, "b": 1.0}, "r": {"b": 1.0}}
+
+
+@pytest.mark.parametrize("form", FORMS_OF_RUNS)
+def test_one_warning_names_all_runs_in_another_unicode_form(
+    form: str, tmp_path: Path
+) -> None:
+    runs = {}
+    for name in "dacb":
+        (tmp_path / name).mkdir()
+        runs[name] = FORMS_OF_RUNS[form](DECOMPOSED, tmp_path / name)
+    runs["empty"] = {"q": {"x": 1.0}}
+    with pytest.warns(UserWarning, match="do") as caught:
+        irl.compare(ACCENTED_QRELS, runs, "AP", allow_empty=True)
+    nothing_shared, other_forms = (str(warning.message) for warning in caught)
+    assert nothing_shared.startswith("run 'empty' retrieves nothing that the qrels")
+    assert other_forms.startswith("run 'a': 1 of its ids is in the qrels in another")
+    assert other_forms.endswith(". The same holds for run 'b', run 'c', run 'd'")
+
+
+def test_warnings_of_a_benchmark_name_the_collection() -> None:
+    collections = {"one": ACCENTED_QRELS, "two": {"q": {"b": 1}, "r": {"b": 1}}}
+    runs = {"x": DECOMPOSED, "y": DECOMPOSED}
+    with pytest.warns(UserWarning, match="another Unicode form") as caught:
+        irl.benchmark(collections, dict.fromkeys(collections, runs), "AP")
+    (message,) = (str(warning.message) for warning in caught)
+    assert message.startswith("collection 'one': run 'x': 1 of its ids is")
+    assert message.endswith("The same holds for run 'y'")
+    with pytest.warns(UserWarning, match=r"^run 'x': 1 of its ids"):
+        irl.benchmark({"one": ACCENTED_QRELS}, {"one": runs}, "AP")
+
+
+def test_curves_give_one_warning_for_several_runs() -> None:
+    with pytest.warns(UserWarning, match="another Unicode form") as caught:
+        irl.evaluation.evaluating.recall_curves(
+            ACCENTED_QRELS, {"x": DECOMPOSED, "y": DECOMPOSED}
+        )
+    assert len(caught) == 1
+
+
 @pytest.mark.parametrize("form", FORMS_OF_RUNS)
 def test_accented_ids_that_meet_are_no_matter(form: str, tmp_path: Path) -> None:
     both = [unicodedata.normalize(one, "caf\u00e9") for one in ("NFC", "NFD")]

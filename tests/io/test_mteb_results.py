@@ -293,3 +293,28 @@ def test_other_files_among_results_are_named(content: Any, tmp_path: Path) -> No
     ):
         table = read_values(folder)
     assert "other" not in table.runs
+
+
+@pytest.mark.parametrize(
+    ("scores", "message"),
+    [
+        ({}, "there are no scores in it; run the task again, or leave the file out"),
+        ({"test": []}, "there are no scores in it"),
+        ({"test": [], "dev": []}, "there are no scores in it"),
+        (5, "there are no scores in it"),
+        ({"test": [5]}, "no number 'main_score' for the split 'test'; .* are none"),
+        ({"dev": [{"ndcg_at_10": 0.5, "map": 1}]}, "split 'dev'; .* ndcg_at_10, map$"),
+        (
+            {"test": [{"main_score": "0.5"}]},
+            "no number 'main_score' for the split 'test'",
+        ),
+    ],
+)
+def test_a_result_without_scores_is_told_from_one_without_the_measure(
+    scores: Any, message: str, tmp_path: Path
+) -> None:
+    tasks(tmp_path, {"test": {"x": 0.9}}, {"test": {"x": 0.5}})
+    path = tmp_path / "a" / "revision" / "T.json"
+    path.write_text(json.dumps({"task_name": "T", "scores": scores}))
+    with pytest.raises(ValueError, match=rf"^read_values: {path}: .*{message}"):
+        read_values(tmp_path)

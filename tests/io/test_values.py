@@ -578,11 +578,11 @@ def test_a_damaged_file_is_named(text: str, message: str, tmp_path: Path) -> Non
     [
         (
             {"task_name": "T", "scores": [1]},
-            "no number 'main_score' in it; name another one",
+            "there are no scores in it; run the task again",
         ),
         (
             {"task_name": "T", "scores": {"test": [{"ndcg": 1}]}},
-            "no number 'main_score' in it; name another one",
+            "no number 'main_score' for the split 'test'; its numbers are ndcg",
         ),
         (
             {"mteb_dataset_name": "T", "test": {"ndcg": 1}},
