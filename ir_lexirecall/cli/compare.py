@@ -285,7 +285,7 @@ def _disagree(
     n_this_way, n_reverse = list(counts.values())[3:]
     page.add_sentences(
         f"{by_a} and {by_b} prefer different runs on {counts['disagree']} of {counts['queries']} "
-        f"queries: on {n_this_way} {by_a} prefers {a} and {by_b} {b}, on {n_reverse} the reverse. "
+        f"queries: {by_a} prefers {a} on {n_this_way} and {b} on {n_reverse}. "
         f"They prefer the same run on {counts['agree']}."
     )
 

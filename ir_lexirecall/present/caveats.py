@@ -420,31 +420,6 @@ def best_runs_of_few_queries(
             return
 
 
-def undecided_outside_the_best_set(
-    result: Comparison, standings: Sequence[Standing]
-) -> Iterator[Note]:
-    """Explain why a run that cannot be the best does not differ significantly from the leader.
-
-    The best set takes fewer comparisons than all pairs.
-    """
-    if result.baseline is not None or len(result.runs) <= 2:
-        return
-    for standing in standings:
-        if not standing.all_alike and _leaves_out_undecided(standing):
-            mark = (
-                "A run without a mark need not be significantly worse than the leader."
-            )
-            yield Note(mark, ASIDE)
-            return
-
-
-def _leaves_out_undecided(standing: Standing) -> bool:
-    """Return whether a run outside the best set does not differ significantly from the leader."""
-    left_out = [run for run in standing.runs if run not in standing.may_be_best]
-    leader = standing.leaders[0]
-    return any(standing.verdicts.on(leader, run) == UNDECIDED for run in left_out)
-
-
 def _sampled_units(
     result: Comparison, standings: Sequence[Standing]
 ) -> tuple[int, str]:
@@ -771,7 +746,6 @@ CAVEATS_ON_TESTS: tuple[
     poorly_shared_queries,
     best_runs_of_few_queries,
     outnumbered_leaders,
-    undecided_outside_the_best_set,
     few_human_queries,
     differences_that_judging_could_undo,
     tests_without_power,

@@ -348,6 +348,8 @@ def _legend(
         yield from _short_legend_of_pairs(result, standings, used, how)
     elif result.baseline is None:
         yield _legend_of_best(result, used)
+        if any(map(_leaves_out_undecided, standings)):
+            yield "a run without a mark need not be significantly worse than the leader"
         yield _differing_pairs(result, standings, how)
         yield from filter(None, [families_words(result)])
         yield from _about_preferences(result, standings)
@@ -359,6 +361,15 @@ def _legend(
         yield from _about_preferences(result, standings)
     yield from filter(None, [missing_words(result)])
     yield from filter(None, [directions(result.compared.by).strip()])
+
+
+def _leaves_out_undecided(standing: Standing) -> bool:
+    """Return whether a run outside the best set does not differ significantly from the leader."""
+    if standing.all_alike:
+        return False
+    left_out = [run for run in standing.runs if run not in standing.may_be_best]
+    leader = standing.leaders[0]
+    return any(standing.verdicts.on(leader, run) == UNDECIDED for run in left_out)
 
 
 def _short_legend_of_pairs(

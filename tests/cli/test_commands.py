@@ -621,7 +621,7 @@ def test_disagreements_show_what_the_method_gives(cli: Cli) -> None:
     files = ("qrels.txt", "a.run", "b.run")
     shown = cli("compare", *files, "--disagree", "RR", "lexirecall", "a", "b").out
     assert (
-        "RR and lexirecall prefer different runs on 4 of 4 queries: on 4 RR prefers a"
+        "RR and lexirecall prefer different runs on 4 of 4 queries: RR prefers a on 4 and b on 0"
         in shown
     )
     assert "level: the recall level that decided" in shown

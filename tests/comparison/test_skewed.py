@@ -196,7 +196,7 @@ def test_a_run_that_is_left_out_of_the_best_set_though_it_does_not_differ_is_exp
         best = result.best_set().set_index("run")["may_be_best"]
         leader, verdicts = result.best_set()["run"][0], result.tests.verdicts_by()
         explained = (
-            "A run without a mark need not be significantly worse than the leader."
+            "a run without a mark need not be significantly worse than the leader"
             in result.summary(full=True)
         )
         assert explained == any(

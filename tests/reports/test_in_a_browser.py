@@ -468,9 +468,9 @@ def test_a_second_criterion_lists_the_queries_on_which_it_prefers_the_other_run(
     )  # ties may stand in another order
     assert browser.js("document.getElementById('tally').textContent").startswith(
         f"{by} and {against} prefer different runs on {counts['disagree']} of {counts['queries']} "
-        f"queries: on {counts[f'{by} prefers {a}, {against} {b}']} {by} prefers {a} and {against} "
-        f"{b}, on {counts[f'{by} prefers {b}, {against} {a}']} the reverse. They prefer the same "
-        f"run on {counts['agree']}."
+        f"queries: {by} prefers {a} on {counts[f'{by} prefers {a}, {against} {b}']} and {b} on "
+        f"{counts[f'{by} prefers {b}, {against} {a}']}. They prefer the same run on "
+        f"{counts['agree']}."
     )
     winners = table.set_index("query_id").loc[shown[0]]
     verdict = browser.js("document.getElementById('verdict').textContent")

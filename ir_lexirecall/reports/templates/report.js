@@ -343,7 +343,7 @@ const whole = Promise.all([...document.querySelectorAll(".stored")].map(async (s
     const either = data.queries.filter((_, q) => decision(q) !== null || second(q) !== null).length;
     const same = all.filter((query) => query.sign !== 0 && query.sign === second(query.q)?.sign).length;
     return `${one} and ${two} prefer different runs on ${opposed.length} of ${either} queries: `
-      + `on ${count(opposed, 1)} ${one} prefers ${A} and ${two} ${B}, on ${count(opposed, -1)} the reverse. `
+      + `${one} prefers ${A} on ${count(opposed, 1)} and ${B} on ${count(opposed, -1)}. `
       + `They prefer the same run on ${same}. Strongest disagreement first.`;
   };
   const chooseCriterion = (place) => {
