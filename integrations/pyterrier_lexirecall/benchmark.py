@@ -111,7 +111,8 @@ def _check_options(options: Mapping[str, Any]) -> None:
     }
     for name in options:
         if name not in parameters:
-            hint = did_you_mean(name, parameters)
+            fixed = _FIXED.get(name)
+            hint = did_you_mean(name, parameters) if fixed is None else f"; {fixed}"
             raise TypeError(
                 f"pt.lexirecall.Benchmark: unexpected argument {name!r}{hint}"
             )

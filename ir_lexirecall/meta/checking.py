@@ -62,6 +62,18 @@ def properties() -> pd.DataFrame:
     )
 
 
+def _check_top_grade(measures: Mapping[str, IRMeasure], top: int) -> None:
+    """Raise if a measure has no value for a document of the top grade, before all are searched."""
+    for name, measure in measures.items():
+        if aspect_ends(measure):
+            continue
+        try:
+            values(measure, [Ranking((top,))])
+        except ValueError as error:
+            reason = str(error).rpartition(f"has grade {top}, ")[2]
+            raise ValueError(f"{name} does not take grade {top}: {reason}") from None
+
+
 def _finding(table: pd.DataFrame) -> Finding:
     """Return the finding: how many properties hold, and which fail."""
     sentences = [introduction(table)]
@@ -177,6 +189,8 @@ def axioms(
     check_integer("seed", seed, least=0)
     if size is not None:
         check_integer("size", size)
+    if grades is not None:
+        _check_top_grade(parsed, _checked_grades(grades)[-1])
     rows = []
     search_of: dict[
         tuple[str, Space], Search

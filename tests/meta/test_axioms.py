@@ -24,6 +24,7 @@ from ir_lexirecall.measures.parsing import parse_measures
 from ir_lexirecall.meta import axioms
 from ir_lexirecall.meta.checking import with_gains
 from ir_lexirecall.meta.laws import PROPERTIES, moffat
+from ir_lexirecall.meta.laws.properties import Search
 from ir_lexirecall.meta.made_up_rankings import Ranking, values
 
 pytestmark = pytest.mark.sparse
@@ -866,3 +867,28 @@ def test_a_measure_of_a_small_collection_is_searched_within_it() -> None:
         "n = 1, 2, 4, ..., 4;"
     )
     assert results.loc["realizability", "search"] == "m = 1 to 12"
+
+
+@pytest.mark.parametrize(
+    ("measures", "grades", "message"),
+    [
+        ("ERR@10", [0, 7], "ERR@10 does not take grade 7: above max_rel=4"),
+        (["AP", "ERR"], [0, 1, 5], "ERR does not take grade 5: above max_rel=4"),
+        (
+            "RBU(max_rel=2)",
+            [0, 3],
+            r"RBU\(max_rel=2\) does not .* grade 3: above max_rel=2",
+        ),
+        ("INST(max_rel=3)", [0, 4], r"INST\(max_rel=3\) does not .*; raise max_rel"),
+        ("CWL_ERR10(max_rel=1)", [0, 2], ".* does not take grade 2: above max_rel=1"),
+    ],
+)
+def test_grades_above_the_scale_are_refused_before_the_search(
+    measures: Any, grades: list[int], message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def search(*_: Any) -> None:
+        raise AssertionError("it searches")
+
+    monkeypatch.setattr(Search, "of", search)
+    with pytest.raises(ValueError, match=f"^axioms: {message}"):
+        axioms(measures, grades=grades)
