@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pyterrier as pt
 
 import ir_lexirecall.benchmarks as benchmarks
@@ -167,8 +168,26 @@ def _run_pipeline(
     ) as unfinished:
         # PyTerrier refuses some characters in names; the file gets its name when it is whole.
         saved = {"names": ["run"], "save_dir": unfinished}
-        pt.Experiment([system], topics, qrels, ["num_q"], **saved, **experiment)
+        pt.Experiment(
+            [_ranking(system)], topics, qrels, ["num_q"], **saved, **experiment
+        )
         os.replace(Path(unfinished) / "run.res.gz", file)
+
+
+def _ranking(system: Any) -> Any:
+    """Return the pipeline of a system with ranks: PyTerrier saves no other run, nor a table."""
+    if isinstance(system, pd.DataFrame):
+        return pt.Transformer.from_df(_with_ranks(system))
+    if isinstance(system, pt.Transformer):
+        return system >> pt.apply.generic(_with_ranks)
+    return system
+
+
+def _with_ranks(results: pd.DataFrame) -> pd.DataFrame:
+    """Return results with ranks by score, if they have scores only."""
+    if "rank" in results or not {"qid", "score"} <= {*results}:
+        return results
+    return pt.model.add_ranks(results)
 
 
 def _judgments_of(source: Any) -> Any:

@@ -263,3 +263,26 @@ def test_fractional_grades_are_judged_as_by_benchmark() -> None:
     assert result["odd"].means()["mean"].tolist() == pytest.approx(
         [values.iloc[:, 0].mean()]
     )
+
+
+def test_pipelines_without_ranks_are_ranked_by_score() -> None:
+    scored = demo.run("bm25").rename(columns={"query_id": "qid", "doc_id": "docno"})
+    scored = scored[["qid", "docno", "score"]].sample(frac=1, random_state=1)
+    ranked = Counting("bm25")
+    result = pt.lexirecall.Benchmark(
+        {"ranked": ranked, "scored": pt.Transformer.from_df(scored), "frame": scored},
+        parts(),
+        MEASURES,
+        **OPTIONS,
+    )
+    means = result["odd"].means().pivot(index="criterion", columns="run", values="mean")
+    assert means["scored"].tolist() == means["ranked"].tolist()
+    assert means["frame"].tolist() == means["ranked"].tolist()
+
+
+@pytest.mark.parametrize("name", ["names", "topics", "save_format"])
+def test_arguments_of_experiment_are_told_where_they_are_given(name: str) -> None:
+    with pytest.raises(
+        TypeError, match=rf"unexpected argument '{name}'; (give|pipelines|runs) "
+    ):
+        pt.lexirecall.Benchmark({}, {}, **{name: None})
