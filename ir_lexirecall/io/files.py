@@ -15,16 +15,18 @@ import stat
 import sys
 import tempfile
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import chain, count, islice
 from pathlib import Path
 from typing import Any, BinaryIO, Self
 
-from ir_lexirecall._util.errors import needs, shown
+from ir_lexirecall._util.errors import naming, needs, shown
 from ir_lexirecall._util.lazy import cached_property
 from ir_lexirecall.io.archives import check_unpacked_size
 
+Location = Callable[[int], str]
+"""From the number of a line to what messages call it."""
 STDIN = "-"  # how standard input is called where a path is expected
 LONGEST = 2**20
 """Bytes of a line: what is longer is refused."""
@@ -202,9 +204,23 @@ class File:
                 f"{self.line_name(line)}: not UTF-8 ({error.reason})"
             ) from None
 
+    def json(self) -> Any:
+        """Return the content of a JSON file.
+
+        Raises:
+            ValueError: it is not JSON, or cannot be read.
+        """
+        return self.parsed_json(self.text())
+
+    def parsed_json(self, text: str, first_line: int = 1) -> Any:
+        """Return the content of a JSON text of the file; see ``parsed_json``."""
+        with naming(self.path):
+            return parsed_json(text, self.line_name, first_line)
+
     def json_values(self) -> list[tuple[int, Any]]:
         """Return the JSON values in the file, with their lines; see ``json_values``."""
-        return json_values(self.text(), self.path)
+        with naming(self.path):
+            return json_values(self.text(), self.line_name)
 
     def blocks(self) -> Iterator[bytes]:
         """Yield the content in blocks of whole lines, without a byte order mark.
@@ -469,8 +485,10 @@ def _parsed_integer(digits: str) -> int | float:
     return float(digits)
 
 
-def parsed_json(text: str, path: str, first_line: int = 1) -> Any:
+def parsed_json(text: str, location: Location, first_line: int = 1) -> Any:
     """Return the content of a JSON text that begins in a line of a file.
+
+    Errors name the line where one is at fault; what calls this names the file (``naming``).
 
     Raises:
         ValueError: it is no JSON, nested too deeply, or an object names something twice with
@@ -487,7 +505,7 @@ def parsed_json(text: str, path: str, first_line: int = 1) -> Any:
             if first is not value and not (
                 isinstance(value, (int, float)) and first == value
             ):
-                raise ValueError(f"{path}: {name!r} occurs twice in one JSON object")
+                raise ValueError(f"{name!r} occurs twice in one JSON object")
         return content
 
     try:
@@ -497,33 +515,40 @@ def parsed_json(text: str, path: str, first_line: int = 1) -> Any:
         if _SURROGATE.search(text):
             json.dumps(content, ensure_ascii=False).encode()
     except json.JSONDecodeError as error:
-        raise ValueError(
-            f"{path}, line {first_line + error.lineno - 1}: taken for JSON, but {error.msg}"
-        ) from None
+        line = location(first_line + error.lineno - 1)
+        raise ValueError(f"{line}: taken for JSON, but {error.msg}") from None
     except RecursionError:
-        raise ValueError(f"{path}: taken for JSON, but nested too deeply") from None
+        raise ValueError("taken for JSON, but nested too deeply") from None
     except UnicodeEncodeError as error:
         half = error.object[error.start].encode("ascii", "backslashreplace").decode()
         raise ValueError(
-            f"{path}: taken for JSON, but {half} is half a character (a lone surrogate)"
+            f"taken for JSON, but {half} is half a character (a lone surrogate)"
         ) from None
     return content
 
 
-def json_values(text: str, path: str) -> list[tuple[int, Any]]:
+def member_json(text: str, label: str) -> Any:
+    """Return the content of a JSON text in an archive; errors call the text by its label."""
+    with naming(label):
+        return parsed_json(text, lambda line: f"{label}, line {line}")
+
+
+def json_values(text: str, location: Location) -> list[tuple[int, Any]]:
     """Return the JSON values of a text, with their lines.
 
     There is one for each line if the first of several lines is a whole object, else a single one.
     """
     first, _, rest = text.strip().partition("\n")
-    try:
-        by_line = (
-            bool(rest) and first.startswith("{") and bool(parsed_json(first, path))
-        )
-    except ValueError:  # an object over several lines
-        by_line = False
-    numbered = enumerate(text.split("\n"), start=1) if by_line else [(1, text)]
-    return [(n, parsed_json(line, path, n)) for n, line in numbered if line.strip()]
+    by_line = False
+    if rest and first.startswith("{"):
+        with contextlib.suppress(ValueError):  # of an object over several lines
+            by_line = bool(parsed_json(first, location))
+    lines = text.split("\n") if by_line else [text]
+    return [
+        (number, parsed_json(line, location, number))
+        for number, line in enumerate(lines, start=1)
+        if line.strip()
+    ]
 
 
 def kind_of_file(path: str) -> str:

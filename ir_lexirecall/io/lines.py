@@ -23,6 +23,7 @@ from ir_lexirecall._util.errors import and_more, shown
 from ir_lexirecall._util.lazy import polars as pl
 from ir_lexirecall.io.cells import grade_of_text, number_hint, number_of_text
 from ir_lexirecall.io.checks import check_names, check_not_cut
+from ir_lexirecall.io.files import Location
 from ir_lexirecall.io.names import (
     QREL_COLUMNS,
     TEXTS,
@@ -32,8 +33,6 @@ from ir_lexirecall.io.names import (
 )
 from ir_lexirecall.io.schemas import RANKED_RUN, RUN, Cut, Schema
 
-Location = Callable[[int], str]
-"""From the number of a line in a block to what messages call it."""
 _WHITE = bytes.maketrans(b"\t\r\v\f", b"    ")
 _ON_TOP = re.compile(
     rb"(?:[ \t\r\v\f]*(?:#[^\n]*)?\n)*+"

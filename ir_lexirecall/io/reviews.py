@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from ir_lexirecall._util.errors import and_more, entry, naming, repeated, shown
 from ir_lexirecall.io.archives import rows_of_table, text_of_member, unpack_member
-from ir_lexirecall.io.files import parsed_json
+from ir_lexirecall.io.files import member_json
 
 ReviewFiles: TypeAlias = (
     "str | os.PathLike[str] | Iterable[str | os.PathLike[str]] | Mapping[str, Any]"
@@ -274,7 +274,7 @@ def _project(archive: zipfile.ZipFile, file: str) -> dict[str, Any]:
     if "project.json" not in archive.namelist():
         raise ValueError("not a project of ASReview: it has no project.json")
     text = text_of_member(archive, "project.json")
-    project = parsed_json(text, f"{file} (project.json)")
+    project = member_json(text, f"{file} (project.json)")
     if not isinstance(project, dict):
         raise ValueError(
             f"its project.json holds {shown(project)}, not what ASReview writes"

@@ -21,7 +21,7 @@ from ir_lexirecall._util.errors import (
 )
 from ir_lexirecall.io.cells import number_or_text as as_float
 from ir_lexirecall.io.checks import check_not_cut
-from ir_lexirecall.io.files import File, open_file, parsed_json
+from ir_lexirecall.io.files import File, open_file
 from ir_lexirecall.io.lines import csv_rows, separator_of
 from ir_lexirecall.io.schemas import Cut
 
@@ -213,7 +213,7 @@ def _content(source: JSONLike, what: str) -> tuple[Mapping[str, Any], str]:
     if isinstance(source, Mapping):
         return source, what
     file = open_file(source)
-    content = parsed_json(file.text(), file.path)
+    content = file.json()
     if not isinstance(content, dict):
         raise ValueError(
             f"{file.path}: expected a JSON object, got a {type(content).__name__}"
@@ -389,7 +389,7 @@ def _rated_in_file(file: File) -> list[Rated]:
     """Return everything in a judgment list, JSON or CSV."""
     if not file.first_line.lstrip().startswith("{"):
         return _rated_in_csv(file)
-    content = parsed_json(file.text(), file.path)
+    content = file.json()
     if not isinstance(content, dict):
         raise ValueError(
             f"{file.path}: expected a JSON object, got a {type(content).__name__}"

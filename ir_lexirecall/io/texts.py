@@ -302,7 +302,7 @@ def _of_file(file: File, what: str) -> Iterator[IdAndText]:
     if first.startswith("{") and _has_json_lines(file):
         return _of_json_lines(file, what)
     if first.startswith(("{", "[")):
-        return _of_json(files.parsed_json(file.text(), file.path), what, file.path)
+        return _of_json(file.json(), what, file.path)
     if file.ending == ".csv":
         return _of_csv(file, what)
     return _of_lines(file, what)
@@ -323,7 +323,7 @@ def _has_json_lines(file: File) -> bool:
 def _of_json_lines(file: File, what: str) -> Iterator[IdAndText]:
     """Yield the ids and texts in a file with a JSON object on each line."""
     for n, line, _ in _lines(file):
-        record = files.parsed_json(line, file.path, n)
+        record = file.parsed_json(line, n)
         yield from _of_record(record, what, file.line_name(n))
 
 

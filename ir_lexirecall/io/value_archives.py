@@ -13,7 +13,7 @@ from typing import Any
 
 from ir_lexirecall._util.errors import needs
 from ir_lexirecall.io.archives import check_unpacked_size
-from ir_lexirecall.io.files import File, parsed_json
+from ir_lexirecall.io.files import File, member_json
 
 _LOCAL_HEADER = struct.Struct("<4s5H3I2H")
 """Signature, version, flags, method, time, date, checksum, two sizes, lengths of name and extra."""
@@ -74,7 +74,7 @@ def _json_in_archive(texts: Mapping[str, bytes], name: str, path: str) -> Any:
         raise ValueError(
             f"{path} ({name}): not UTF-8 ({error.reason}); write the log again"
         ) from None
-    return parsed_json(text, f"{path} ({name})")
+    return member_json(text, f"{path} ({name})")
 
 
 def _texts_of_archive(file: File) -> dict[str, bytes]:

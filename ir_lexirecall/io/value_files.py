@@ -7,10 +7,10 @@ from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from ir_lexirecall._util.errors import shown
+from ir_lexirecall._util.errors import naming, shown
 from ir_lexirecall.io.cells import number_of_text as number
 from ir_lexirecall.io.checks import check_not_cut
-from ir_lexirecall.io.files import File, json_values, kind_of_file, open_file
+from ir_lexirecall.io.files import File, Location, json_values, kind_of_file, open_file
 from ir_lexirecall.io.frames import Table
 from ir_lexirecall.io.lines import csv_rows, numbered_lines
 from ir_lexirecall.io.mteb_results import is_mteb
@@ -95,7 +95,7 @@ def content_of_text(file: File, columns: NamedColumns) -> Cells | Table:
     if not first:
         raise ValueError(f"{path}: there are no values in it")
     if first.lstrip().startswith(("{", "[")):
-        return content_of_json(text, path)
+        return content_of_json(text, file)
     separator = separator_of_header(first, path, columns)
     if separator is not None:
         rows = list(csv_rows(text, file.line_name, separator))
@@ -277,9 +277,11 @@ def _names_in(lines: Sequence[Line], field: int) -> set[str]:
 # -- JSON ------------------------------------------------------------------------------------------
 
 
-def content_of_json(text: str, path: str) -> Cells | Table:
+def content_of_json(text: str, file: File) -> Cells | Table:
     """Return the values in JSON: a file of a known program, records, or a dict of dicts."""
-    numbered, cut = json_records(text, path)
+    path = file.path
+    with naming(path):
+        numbered, cut = json_records(text, file.line_name)
     content = numbered[0][1]
     if not content:
         raise ValueError(f"{path}: there are no values in it")
@@ -312,7 +314,9 @@ def content_of_value(content: Any, path: str) -> Cells | Table:
     return table_of_records([(1, content)], path, "record")
 
 
-def json_records(text: str, path: str) -> tuple[list[tuple[int, Any]], tuple[str, ...]]:
+def json_records(
+    text: str, location: Location
+) -> tuple[list[tuple[int, Any]], tuple[str, ...]]:
     """Return the JSON values in a file, numbered, and a sentence if its last line is cut off.
 
     Raises:
@@ -320,16 +324,16 @@ def json_records(text: str, path: str) -> tuple[list[tuple[int, Any]], tuple[str
     """
     whole, _, last = text.rpartition("\n")
     if not last.strip() or not whole.strip().startswith("{"):
-        return json_values(text, path), ()
+        return json_values(text, location), ()
     try:
-        return json_values(text, path), ()
+        return json_values(text, location), ()
     except ValueError:
-        numbered = json_values(whole, path)
+        numbered = json_values(whole, location)
         if len(numbered) == 1 and numbered[0][0] != whole.count("\n") + 1:
             raise  # an object over several lines
         n = text.count("\n") + 1
         return numbered, (
-            f"{path}, line {n} is cut off: {len(numbered)} lines are whole.",
+            f"{location(n)} is cut off: {len(numbered)} lines are whole.",
         )
 
 
