@@ -19,11 +19,12 @@ from ir_lexirecall.data.tie_rule import Blocks, ScoreOrder, ranks_of
 from ir_lexirecall.io.columns import (
     TableLike,
     changes,
-    few_columns,
+    checked_columns,
+    columns_of_table,
     nested_columns,
     packed_numbers,
+    plain_columns,
     read_columns,
-    with_string_keys,
 )
 from ir_lexirecall.io.names import RUN_COLUMNS
 from ir_lexirecall.io.schemas import RUN
@@ -63,25 +64,28 @@ def align(judgments: Judgments, run: RunLike) -> AlignedRun:
 def ranks_as_given(judgments: Judgments, run: Source) -> AlignedRun:
     """Align a run without condensing its rankings, even if ``judged_only`` is set."""
     if run.kind is Kind.FILES:
-        return _joined(judgments, _align_files(judgments, run))
-    if run.kind is Kind.NESTED:
-        return _align_nested(judgments, with_string_keys(run.data, RUN.what))
-    columns = few_columns(run, RUN)
-    nested = None if columns is None else nested_columns(columns)
-    if nested is not None:
-        return _align_nested(judgments, nested)
-    return _joined(judgments, _align_rows(judgments, read_columns(run, RUN)))
-
-
-def _align_nested(
-    judgments: Judgments, run: Mapping[str, Mapping[str, Any]]
-) -> AlignedRun:
-    """Align a dict of dicts."""
-    if len(run) <= _FEW_QUERIES and not judgments.excluded:
-        aligned = _align_few(judgments, run)
+        with naming(run.name):
+            parts = _align_batches(judgments, read_columns(run, RUN))
+            if isinstance(parts, _Scattered):
+                warn(
+                    f"{run.name}: query {parts.query_id!r} is not contiguous; reading the file "
+                    "again, all of it at once. Sort it by query to save time and memory."
+                )
+                parts = _align_at_once(judgments, read_columns(run, RUN))
+        return _joined(judgments, parts)
+    rankings = run.data
+    if run.kind is Kind.TABLE:
+        columns = columns_of_table(run.data, RUN)
+        plain = plain_columns(columns, RUN)
+        rankings = None if plain is None else nested_columns(plain)
+        if rankings is None:
+            table = checked_columns(columns, RUN)
+            return _joined(judgments, _align_rows(judgments, [table]))
+    if len(rankings) <= _FEW_QUERIES and not judgments.excluded:
+        aligned = _align_few(judgments, rankings)
         if aligned is not None:
             return aligned
-    return _joined(judgments, _align_dict(judgments, run))
+    return _joined(judgments, _align_dict(judgments, rankings))
 
 
 def _joined(judgments: Judgments, parts: Iterable[_Part]) -> AlignedRun:
@@ -140,38 +144,44 @@ def _twice(query_id: str, doc_id: str, count: int) -> ValueError:
     )
 
 
-def _align_files(judgments: Judgments, run: Source) -> list[_Part]:
-    """Align files some whole queries at a time, so that memory is bounded however long the file is.
+class _Scattered(NamedTuple):
+    """A query whose lines are not contiguous in a file."""
 
-    Where the lines of a query are not contiguous, all judged queries are read at once.
+    query_id: str
+
+
+def _align_batches(
+    judgments: Judgments, batches: Iterator[pl.DataFrame]
+) -> list[_Part] | _Scattered:
+    """Align a file some whole queries at a time, so that memory is bounded however long it is.
+
+    Where the lines of a query are not contiguous, return that query.
     """
     if not engine.computes():
-        with naming(run.name):
-            return _align_rows(judgments, read_columns(run, RUN))
+        return _align_rows(judgments, batches)
     parts: list[_Part] = []
     seen: set[str] = set()
-    for table in _whole_queries(one_ahead(read_columns(run, RUN))):
+    for table in _whole_queries(one_ahead(batches)):
         first_rows = pl.Series(changes(table["query_id"]))
         queries = (
             judgments.place.keys() & table["query_id"].filter(first_rows).to_list()
         )
         again = queries & seen
         if again:
-            warn(
-                f"{run.name}: query {min(again)!r} is not contiguous; reading the file again, "
-                "all of it at once. Sort it by query to save time and memory."
-            )
-            wanted = pl.col("query_id").is_in(list(judgments.place))
-            table = pl.concat(
-                [batch.filter(wanted) for batch in one_ahead(read_columns(run, RUN))]
-            )
-            with naming(run.name):
-                return _align_table(judgments, table)
+            return _Scattered(min(again))
         seen |= queries
         if queries:
-            with naming(run.name):
-                parts += _align_table(judgments, table)
+            parts += _align_table(judgments, table)
     return parts
+
+
+def _align_at_once(
+    judgments: Judgments, batches: Iterator[pl.DataFrame]
+) -> list[_Part]:
+    """Align all judged queries of a file together."""
+    wanted = pl.col("query_id").is_in(list(judgments.place))
+    table = pl.concat([batch.filter(wanted) for batch in one_ahead(batches)])
+    return _align_table(judgments, table)
 
 
 def _whole_queries(batches: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:

@@ -15,14 +15,14 @@ from ir_lexirecall._util.errors import and_more, check_text
 from ir_lexirecall._util.lazy import polars as pl
 from ir_lexirecall.io.columns import (
     changes,
-    few_columns,
+    checked_columns,
+    columns_of_table,
     nested_columns,
     packed_numbers,
+    plain_columns,
     read_table,
-    with_string_keys,
 )
 from ir_lexirecall.io.names import ASPECT_COLUMNS, QREL_COLUMNS
-from ir_lexirecall.io.relevant_documents import with_grades
 from ir_lexirecall.io.schemas import QRELS
 from ir_lexirecall.io.source import Kind, Source
 
@@ -94,17 +94,19 @@ def read_qrels(source: Source) -> Qrels:
         ValueError: a missing column, a grade that is not a number, or the same judgment twice with
             different grades.
     """
+    if source.kind is Kind.FILES:
+        return _sorted_rows(read_table(source, QRELS).to_dict())
     if source.kind is Kind.NESTED:
-        nested = with_string_keys(with_grades(source.data), QRELS.what)
-        few = _of_nested(nested)
-        if few is not None:
-            return few
-        qrels = _sorted_rows(read_table(Source(Kind.NESTED, nested), QRELS).to_dict())
-        return _with_queries(qrels, nested)
-    few = _of_few(few_columns(source, QRELS)) if source.kind is Kind.TABLE else None
-    if few is not None:
-        return few
-    return _sorted_rows(read_table(source, QRELS).to_dict())  # which names the offender
+        qrels = _of_nested(source.data)
+        if qrels is None:  # columns name the offender
+            qrels = _sorted_rows(read_table(source, QRELS).to_dict())
+            qrels = _with_queries(qrels, source.data)
+        return qrels
+    columns = columns_of_table(source.data, QRELS)
+    qrels = _of_few(plain_columns(columns, QRELS))
+    if qrels is None:
+        qrels = _sorted_rows(checked_columns(columns, QRELS).to_dict())
+    return qrels
 
 
 def _of_nested(nested: Mapping[str, Mapping[str, Any]]) -> Qrels | None:

@@ -23,12 +23,16 @@ from ir_lexirecall.evaluation.scored_runs import (
     quick_tie_mean,
     read_run,
     runs_by_name,
-    source_of,
     tie_range,
     tie_warning,
 )
-from ir_lexirecall.io.columns import RISING, ranked_scores, scores_rise_with_ranks
-from ir_lexirecall.io.source import Source
+from ir_lexirecall.io.rising_scores import (
+    RISING,
+    ranked_scores,
+    scores_rise_with_ranks,
+)
+from ir_lexirecall.io.schemas import RUN
+from ir_lexirecall.io.source import Source, what_is
 from ir_lexirecall.measures import scoring
 from ir_lexirecall.measures.parsing import MeasuresLike, is_measures, parse_measures
 
@@ -111,45 +115,6 @@ def evaluate(
     AP     0.4167
     dtype: float64
     """
-    parsed = _parsed_measures(measures, qrels, run)
-    judgments = Judgments.from_qrels(qrels)
-    scoring.check_judgments(parsed.values(), judgments)
-    source = source_of(run)
-    aligned = read_run(judgments, source, allow_empty=allow_empty)
-
-    columns = {
-        name: scoring.values(measure, aligned) for name, measure in parsed.items()
-    }
-    table: pd.DataFrame | pd.Series
-    if aggregate:
-        means = {
-            name: scoring.aggregate(parsed[name], column)
-            for name, column in columns.items()
-        }
-        table = pd.Series(means, dtype=float)
-    else:
-        table = pd.DataFrame(
-            columns, index=pd.Index(judgments.query_ids, name="query_id")
-        )
-
-    attributes = {
-        "rules": judgments.conditions,
-        "metadata": source.metadata if isinstance(source, Source) else "",
-        "diagnostics": _diagnostics(source, aligned, parsed, columns),
-    }
-    table.attrs.update({name: value for name, value in attributes.items() if value})
-    return table
-
-
-def _parsed_measures(
-    measures: MeasuresLike, qrels: QrelsLike, run: RunLike
-) -> dict[str, IRMeasure]:
-    """Return measures by the names of their columns.
-
-    Raises:
-        ValueError: an unknown measure; or arguments are in another order, or a name is that of the
-            index.
-    """
     try:
         parsed = parse_measures(measures)
     except ValueError:
@@ -160,26 +125,67 @@ def _parsed_measures(
                     "the order is evaluate(measures, qrels, run)"
                 ) from None
         raise
-    if "query_id" in parsed:
+    _check_names(parsed)
+    judgments = Judgments.from_qrels(qrels)
+    scoring.check_judgments(parsed.values(), judgments)
+    source = what_is(run, RUN, ready=AlignedRun)
+    aligned = read_run(judgments, source, allow_empty=allow_empty)
+    values_of = {
+        name: scoring.values(measure, aligned) for name, measure in parsed.items()
+    }
+
+    metadata, warnings = "", []
+    if isinstance(source, Source):
+        metadata = source.metadata
+        if scores_rise_with_ranks(ranked_scores(source)):
+            warnings.append(f"{RISING}.")
+    warnings += _warnings_of_ties(aligned, parsed, values_of)
+    attributes = {
+        "rules": judgments.conditions,
+        "metadata": metadata,
+        "diagnostics": warnings,
+    }
+    table = _means(parsed, values_of) if aggregate else _per_query(judgments, values_of)
+    table.attrs.update({name: value for name, value in attributes.items() if value})
+    return table
+
+
+def _check_names(measures: Mapping[str, IRMeasure]) -> None:
+    """Raise if a measure's name is that of the index."""
+    if "query_id" in measures:
         raise ValueError(
-            f"'query_id' is the name of the table's index; give {parsed['query_id']} another name"
+            "'query_id' is the name of the table's index; "
+            f"give {measures['query_id']} another name"
         )
-    return parsed
 
 
-def _diagnostics(
-    source: Source | AlignedRun,
+def _means(
+    measures: Mapping[str, IRMeasure], values_of: Mapping[str, Floats]
+) -> pd.Series:
+    """Return the mean of each measure over queries; the sum of counts."""
+    means = {
+        name: scoring.aggregate(measures[name], values)
+        for name, values in values_of.items()
+    }
+    return pd.Series(means, dtype=float)
+
+
+def _per_query(judgments: Judgments, values_of: Mapping[str, Floats]) -> pd.DataFrame:
+    """Return the values of each measure, a row for each query."""
+    index = pd.Index(judgments.query_ids, name="query_id")
+    return pd.DataFrame(values_of, index=index)
+
+
+def _warnings_of_ties(
     aligned: AlignedRun,
     measures: Mapping[str, IRMeasure],
     values_of: Mapping[str, Floats],
 ) -> list[str]:
-    """Return warnings of scores that rise with ranks, and of means that ties could change.
+    """Return warnings of means that ties could change.
 
-    Only measures of this library are looked at for ties: others would have to be computed again.
+    Only measures of this library are looked at: others would have to be computed again.
     """
-    warnings = []
-    if isinstance(source, Source) and scores_rise_with_ranks(ranked_scores(source)):
-        warnings.append(f"{RISING}.")
+    warnings: list[str] = []
     if aligned.ties is None:
         return warnings
     for name, measure in measures.items():

@@ -102,7 +102,10 @@ class ScoredRuns(Memoised):
         judgments = Judgments.from_qrels(qrels)
         check_judgments(measures.values(), judgments)
         aligned: dict[str, AlignedRun] = {}
-        sources = {str(name): source_of(run, str(name)) for name, run in runs.items()}
+        sources = {
+            str(name): what_is(run, RUN, label=label_of(name), ready=AlignedRun)
+            for name, run in runs.items()
+        }
         columns: dict[str, list[Floats]] = {name: [] for name in measures}
         mismatches = Mismatches()
         with ExitStack() as stack:
@@ -373,18 +376,13 @@ def run_name(name: str | int | None) -> str | None:
     return cast(str, name)
 
 
-def source_of(
-    run: RunLike | AlignedRun, name: str | None = None
-) -> Source | AlignedRun:
-    """Return a run as it can be read twice.
+def label_of(name: object) -> str:
+    """Return what errors call a run of several, unless it is a file.
 
-    Errors call it by its file's name, or else by its own if there are several.
+    >>> label_of("bm25")
+    "run 'bm25'"
     """
-    if isinstance(run, AlignedRun):
-        return run
-    path = os.fspath(run) if isinstance(run, (str, os.PathLike)) else ""
-    with naming(path or ("run" if name is None else f"run {name!r}")):
-        return what_is(run, RUN)
+    return f"run {str(name)!r}"
 
 
 def read_run(
@@ -407,8 +405,10 @@ def read_run(
     Raises:
         ValueError: the run cannot be read.
     """
-    title = "the run" if name is None else f"run {name!r}"
-    source = source_of(run, name)
+    label, title = "run", "the run"
+    if name is not None:
+        label = title = label_of(name)
+    source = what_is(run, RUN, label=label, ready=AlignedRun)
     if isinstance(source, AlignedRun):
         if source.judgments is not judgments:
             raise ValueError(
@@ -417,7 +417,7 @@ def read_run(
         if not allow_empty:
             check_matches(judgments, source, None, title, allow_empty=False)
         return source
-    with naming(source.name or ("run" if name is None else title)):
+    with naming(source.name or label):
         aligned = ranks_as_given(judgments, source)
     check_matches(
         judgments,

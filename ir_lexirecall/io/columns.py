@@ -15,7 +15,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
-from itertools import chain, pairwise
+from itertools import chain
 from math import nan
 from typing import Any, TypeAlias
 
@@ -27,17 +27,16 @@ from ir_lexirecall._util.arrays import Bools
 from ir_lexirecall._util.errors import (
     and_more,
     check_text,
-    is_number,
     naming,
     shown,
     shown_names,
 )
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.lazy import polars as pl
-from ir_lexirecall.io.cells import grade_of, id_of, number_of, number_or_text
+from ir_lexirecall.io.cells import grade_of, id_of, number_of
 from ir_lexirecall.io.lines import stacked
 from ir_lexirecall.io.names import grades_may_be_scores, our_names, renaming
-from ir_lexirecall.io.readers import LOOKED_AT, RANKED_SCORES, first_ranks, format_of
+from ir_lexirecall.io.readers import format_of
 from ir_lexirecall.io.schemas import PAIRS, QRELS, RUN, Schema
 from ir_lexirecall.io.source import Fields, Kind, Source, what_is
 
@@ -50,11 +49,6 @@ A path, a pandas, Polars or Arrow table, a dict of dicts, an iterable of named t
 or an object that holds one of these (DuckDB, Hugging Face, ranx, trectools, Pyserini's hits).
 """
 _FEW_ROWS = 4096  # of a table that is read without a query engine
-RISING = (
-    "scores rise with the run's own ranks: its first documents come last (negate scores if "
-    "smaller ones are better)"
-)
-"""Warning of a run for which ``scores_rise_with_ranks`` is true."""
 _LOOKS = {  # by what was read, the column that it lacks, and whether there are grades and scores
     ("score", "score", True, False): "; this looks like qrels, not a run",
     ("relevance", "relevance", False, True): "; this looks like a run, not qrels",
@@ -109,50 +103,6 @@ def id_pairs(data: TableLike, what: str) -> list[tuple[str, str]]:
 def head(source: Source, schema: Schema, rows: int) -> pl.DataFrame:
     """Return the first rows of a source that can be read again."""
     return next(read_columns(source, schema))[:rows]
-
-
-def scores_rise_with_ranks(rows: Iterable[tuple[Any, Any, Any]]) -> bool:
-    """Return whether scores rise with the ranks beside them, as costs do.
-
-    At least nine in ten steps to the next rank must rise; a run without ranks has none.
-
-    Args:
-        rows: query, rank and score; see ``ranked_scores``.
-
-    >>> scores_rise_with_ranks([("q", 1, 0.1), ("q", 2, 0.7)])
-    True
-    >>> scores_rise_with_ranks([("q", 2, 0.1), ("q", 1, 0.7)])
-    False
-    """
-    rises = steps = 0
-    numbers = (
-        (query, number_or_text(rank), number_or_text(score))
-        for query, rank, score in rows
-    )
-    for (query, rank, score), (next_query, next_rank, next_score) in pairwise(numbers):
-        if query != next_query or None in (rank, score, next_rank, next_score):
-            continue
-        step = (next_rank - rank) * (next_score - score)  # type: ignore[operator]
-        rises += step > 0
-        steps += step != 0
-    return steps > 0 and rises >= 0.9 * steps
-
-
-def ranked_scores(run: Source) -> list[tuple[Any, Any, Any]]:
-    """Return query, rank and score of a run's first rows; an empty list without ranks."""
-    if run.kind is Kind.FILES:
-        return first_ranks(run.data[0])
-    table = run.data
-    if not hasattr(table, "itertuples") and not isinstance(table, pl.DataFrame):
-        return []
-    columns = [*map(str, table.columns)]
-    names = dict(zip(our_names(columns), columns, strict=True))
-    if not set(RANKED_SCORES) <= names.keys() or len(names) != len(columns):
-        return []
-    first = table.head(LOOKED_AT)
-    return [
-        *zip(*(first[names[name]].to_list() for name in RANKED_SCORES), strict=True)
-    ]
 
 
 def checked_columns(
@@ -215,7 +165,7 @@ def columns_of_table(table: Any, schema: Schema) -> list[tuple[str, Any]]:
     if isinstance(table, Fields):
         columns = table.columns.items()
     elif isinstance(table, Mapping):
-        columns = _columns_of_dicts(with_string_keys(table, schema.what), schema)
+        columns = _columns_of_dicts(table, schema)
     elif hasattr(table, "itertuples"):
         columns = [(str(label), values) for label, values in table.items()]
     elif isinstance(table, pl.LazyFrame) and engine.computes():
@@ -223,7 +173,12 @@ def columns_of_table(table: Any, schema: Schema) -> list[tuple[str, Any]]:
     elif isinstance(table, pl.DataFrame):
         columns = table.to_dict().items()
     elif hasattr(table, "__arrow_c_stream__") and not hasattr(table, "dtype"):
-        columns = _columns_of_arrow(table)
+        if engine.computes():
+            with contextlib.suppress(TypeError, ValueError, pl.exceptions.PolarsError):
+                columns = pl.DataFrame(table).to_dict().items()
+        elif hasattr(table, "column_names"):
+            names = table.column_names
+            columns = [(name, table.column(name).to_pylist()) for name in names]
     if columns is None:
         raise ValueError(_not_a_table(table, schema))
     return list(columns)
@@ -244,16 +199,6 @@ def _columns_of_dicts(
             list(chain.from_iterable(docs.values() for docs in nested.values())),
         ),
     ]
-
-
-def _columns_of_arrow(data: Any) -> list[tuple[str, Any]] | None:
-    """Return the columns of an object with Arrow's interface; None if it cannot be read."""
-    if engine.computes():
-        with contextlib.suppress(TypeError, ValueError, pl.exceptions.PolarsError):
-            return list(pl.DataFrame(data).to_dict().items())
-    elif hasattr(data, "column_names"):
-        return [(name, data.column(name).to_pylist()) for name in data.column_names]
-    return None
 
 
 def _not_a_table(data: Any, schema: Schema) -> str:
@@ -495,74 +440,33 @@ def top_k(
 # -- small ones as plain lists ---------------------------------------------------------------------
 
 
-def with_string_keys(
-    outer: Mapping[Any, Mapping[Any, Any]], what: str
-) -> Mapping[str, Mapping[str, Any]]:
-    """Return the same dict of dicts, or a copy with integer ids as decimal strings."""
-    for query_id, docs in outer.items():
-        if not isinstance(docs, Mapping):
-            raise ValueError(_not_documents(query_id, docs, what))
-    with contextlib.suppress(TypeError, UnicodeEncodeError):
-        for ids in (outer, *outer.values()):
-            text = "".join(ids)  # the quickest way to learn that all are strings
-            if not text.isascii():
-                text.encode("utf-8")
-        return outer
-    copy: dict[str, dict[str, Any]] = {}
-    n_documents = 0
-    with naming(what):
-        for query_id, docs in outer.items():
-            n_documents += len(docs)
-            copy[id_of(query_id)] = {
-                id_of(doc_id): value for doc_id, value in docs.items()
-            }
-    if len(copy) < len(outer) or sum(map(len, copy.values())) < n_documents:
-        raise ValueError(
-            f"{what}: an id occurs as a string and as an integer; use one of the two"
-        )
-    return copy
-
-
-def _not_documents(query_id: Any, docs: Any, what: str) -> str:
-    """Return the message on a query that maps to something other than a dict of documents."""
-    hint = ""
-    if what == "run" and isinstance(docs, (list, tuple, set, frozenset)):
-        hint = "; give each document a score, as in {'a': 2, 'b': 1}: the highest comes first"
-    elif what == "run" and not is_number(docs):
-        hint = " (several runs by name are for compare)"
-    return (
-        f"{what}: query {shown(query_id)} maps to {shown(docs)}, not to a dict of "
-        f"documents{hint}"
-    )
-
-
-def few_columns(source: Source, schema: Schema) -> dict[str, list[Any]] | None:
-    """Return the columns of a small frame of pandas or of few rows, as far as they are plain.
+def plain_columns(
+    columns: Sequence[tuple[str, Any]], schema: Schema
+) -> dict[str, list[Any]] | None:
+    """Return the columns of few rows, or of a small frame of pandas, as far as they are plain.
 
     So small inputs need no query engine, whose start would take longer than their evaluation.
-    Whatever is odd is left to the general way, which names the offender: None for anything larger,
+    Whatever is odd is left to ``checked_columns``, which names the offender: None for more rows,
     with other columns than those needed and, in qrels, one of aspects, with ids that are neither
     all strings nor all integers, or with aspects that are no strings. An iteration of ``"0"`` says
     nothing and is left out.
     """
-    is_small = isinstance(source.data, Fields) or hasattr(source.data, "itertuples")
-    if not is_small or len(source.data) > _FEW_ROWS:
+    names = our_names([name for name, _ in columns])
+    if not _are_plain_names(names, schema) or len(columns[0][1]) > _FEW_ROWS:
         return None
-    pairs = columns_of_table(source.data, schema)
-    names = our_names([name for name, _ in pairs])
-    if not _are_plain_names(names, schema):
-        return None
-    columns = {
-        name: _as_list(values) for name, (_, values) in zip(names, pairs, strict=True)
-    }
-    for name in columns.keys() - schema.numbers:
-        ids = _plain_ids(columns[name], integers=name in schema.needed)
+    plain = {}
+    for name, (_, values) in zip(names, columns, strict=True):
+        if not isinstance(values, list) and not hasattr(values, "tolist"):
+            return None
+        plain[name] = values if isinstance(values, list) else values.tolist()
+    for name in plain.keys() - schema.numbers:
+        ids = _plain_ids(plain[name], integers=name in schema.needed)
         if ids is None:
             return None
-        columns[name] = ids
-    if set(columns.get("iteration", ())) == {"0"}:
-        del columns["iteration"]
-    return columns
+        plain[name] = ids
+    if set(plain.get("iteration", ())) == {"0"}:
+        del plain["iteration"]
+    return plain
 
 
 def _are_plain_names(names: Sequence[str], schema: Schema) -> bool:
@@ -597,11 +501,6 @@ def nested_columns(
     if sum(map(len, nested.values())) == len(doc_ids):
         return dict(nested)
     return None
-
-
-def _as_list(values: Any) -> list[Any]:
-    """Return a column of a frame as a list."""
-    return values if isinstance(values, list) else values.tolist()
 
 
 def _plain_ids(values: list[Any], *, integers: bool) -> list[str] | None:

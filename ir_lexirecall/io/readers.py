@@ -34,8 +34,7 @@ from ir_lexirecall._util.lazy import polars as pl
 from ir_lexirecall.io import files, lines, search_engines
 from ir_lexirecall.io.cells import grade_of, id_of, number_of
 from ir_lexirecall.io.checks import check_names
-from ir_lexirecall.io.files import File
-from ir_lexirecall.io.lines import Location
+from ir_lexirecall.io.files import File, Location
 from ir_lexirecall.io.names import (
     ASPECT_COLUMNS,
     QREL_COLUMNS,
@@ -44,13 +43,10 @@ from ir_lexirecall.io.names import (
     our_names,
 )
 from ir_lexirecall.io.relevant_documents import with_grades
-from ir_lexirecall.io.schemas import POOL, QRELS, RANKS_AND_SCORES, RUN, Schema
+from ir_lexirecall.io.schemas import POOL, QRELS, RUN, Schema
 from ir_lexirecall.io.spreadsheets import with_original_ids
 
-_RUN_FIELDS = 6  # of a line in TREC's format
-RANKED_SCORES = ("query_id", "rank", "score")
 _ROWS = 2**21  # of a Parquet file at a time
-LOOKED_AT = 2000  # rows of a table in which ranks are looked at
 _MTEB = "mteb_model_meta"
 _GRADES = {"support": 2, "partial_support": 1, "not_support": 0}
 
@@ -152,26 +148,6 @@ def columns_of_text(file: File, schema: Schema) -> Iterator[pl.DataFrame]:
         yield table
     else:
         yield from tables
-
-
-def first_ranks(file: File) -> list[tuple[Any, Any, Any]]:
-    """Return query, rank and score of a text file's first rows; an empty list without."""
-    if file.is_parquet or is_json(file.first_line):
-        return []
-    header = lines.header_of(file.first_line, file.ending)
-    if not header.is_one(RUN, file.line_name(1)):
-        text = file.beginning.decode("utf-8-sig", "replace")
-        rows = map(str.split, text.split("\n")[:-1])  # the last one may be cut
-        return [(row[0], row[3], row[4]) for row in rows if len(row) >= _RUN_FIELDS]
-    if not set(RANKED_SCORES) <= set(header.columns(RANKS_AND_SCORES)):
-        return []
-    layout = lines.layout_of_table(header, RANKS_AND_SCORES)
-    table = next(layout.batches(file.blocks, file.line_of_block))
-    return [
-        *zip(
-            *(table[name][:LOOKED_AT].to_list() for name in RANKED_SCORES), strict=True
-        )
-    ]
 
 
 def read_pool(path: str) -> tuple[pl.DataFrame, int] | None:

@@ -7,19 +7,22 @@ other programs: rankings of ranx, hits of Pyserini, data sets of Hugging Face.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from itertools import islice
-from typing import Any
+from typing import Any, TypeVar, overload
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ir_lexirecall._util.errors import shown
+from ir_lexirecall._util.errors import is_number, naming, shown
 from ir_lexirecall._util.lazy import pandas as pd
+from ir_lexirecall.io.cells import id_of
 from ir_lexirecall.io.files import File, named_files
+from ir_lexirecall.io.relevant_documents import with_grades
 from ir_lexirecall.io.schemas import Schema
+
+Ready = TypeVar("Ready")
 
 _REFUSED = {
     "dask": "a Dask table is not computed yet; give its .compute()",
@@ -35,6 +38,9 @@ _TRECTOOLS = {
     "rel": "relevance",
     "score": "score",
 }
+_FRAMES = ("pandas", "polars")
+_OF_FRAMES = ("columns", "__arrow_c_stream__", "dtype")
+"""Attributes of what is not read row by row: a frame, or something that looks like one."""
 _CHECKED = 3  # rankings in which hits are looked for
 _TOP_K = "ir_lexirecall.io.columns.top_k"
 
@@ -81,14 +87,35 @@ class Fields:
         return len(next(iter(self.columns.values()), ()))
 
 
-def what_is(data: Any, schema: Schema, *, ids: bool = False) -> Source:
+@overload
+def what_is(
+    data: Any, schema: Schema, *, label: str = ..., ids: bool = ...
+) -> Source: ...
+
+
+@overload
+def what_is(
+    data: Any, schema: Schema, *, label: str = ..., ready: type[Ready]
+) -> Source | Ready: ...
+
+
+def what_is(
+    data: Any,
+    schema: Schema,
+    *,
+    label: str = "",
+    ids: bool = False,
+    ready: type[Ready] | None = None,
+) -> Source | Ready:
     """Return the user's argument in a form that can be read twice.
 
     Args:
         data: a path, a table, a dict of dicts, rows, or an object of another program that holds
             one of these; or a ``Source``, which is returned as it is.
         schema: what is to be read.
+        label: what errors call it, unless it is a path.
         ids: whether a text that names no file is the id of a data set.
+        ready: a class whose objects are returned as they are, too.
 
     Raises:
         ValueError: there is no such file, or the object cannot be read.
@@ -99,18 +126,20 @@ def what_is(data: Any, schema: Schema, *, ids: bool = False) -> Source:
     """
     if isinstance(data, Source):
         return data
-    if isinstance(data, (str, os.PathLike)):
-        path = os.fspath(data)
-        files = tuple(map(File.opened, named_files(path)))
-        if files:
-            return Source(Kind.FILES, files, path)
-        if ids and isinstance(data, str):
-            return Source(Kind.ID, path, path)
-        return Source(
-            Kind.FILES, (File.opened(path),), path
-        )  # which says what is wrong
-    table = unwrapped(data, schema)
-    return Source(Kind.NESTED if isinstance(table, Mapping) else Kind.TABLE, table)
+    if ready is not None and isinstance(data, ready):
+        return data
+    if not isinstance(data, (str, os.PathLike)):
+        with naming(label or schema.what):
+            table = unwrapped(data, schema)
+        kind = Kind.NESTED if isinstance(table, Mapping) else Kind.TABLE
+        return Source(kind, table)
+    path = os.fspath(data)
+    paths = named_files(path)
+    if ids and not paths and isinstance(data, str):
+        return Source(Kind.ID, path, path)
+    with naming(path or label or schema.what):
+        # Opening a path that names no file says what is wrong.
+        return Source(Kind.FILES, tuple(map(File.opened, paths or [path])), path)
 
 
 def unwrapped(data: Any, schema: Schema) -> Any:
@@ -123,61 +152,47 @@ def unwrapped(data: Any, schema: Schema) -> Any:
     0        q      a    2.5
     """
     package = type(data).__module__.partition(".")[0]
-    if package in _REFUSED and not hasattr(data, "_fields"):
-        raise ValueError(
-            f"{schema.what} of type {type(data).__name__}: {_REFUSED[package]}"
-        )
-    table = _table_of_package(data, package, schema)
-    if table is not None:
-        return table
+    if package in _PROGRAMS:
+        data = _PROGRAMS[package](data, schema)
     if isinstance(data, Mapping):
-        if schema.what == "run":
-            return _rankings_of_hits(data)
-        return data
-    if isinstance(data, Iterator) and hasattr(
-        data, "read_all"
-    ):  # a reader of Arrow's tables
+        return documents_by_query(data, schema)
+    if package == "pyarrow" and hasattr(data, "to_table"):  # files, or their scanner
+        return data.to_table()
+    if isinstance(data, Iterator) and hasattr(data, "read_all"):  # of Arrow's tables
         return data.read_all()
-    is_frame = any(
-        hasattr(data, name) for name in ("columns", "__arrow_c_stream__", "dtype")
+    is_frame = any(hasattr(data, name) for name in _OF_FRAMES)
+    if package in _FRAMES or is_frame or not isinstance(data, Iterable):
+        return data
+    return rows_as_columns(list(data), schema)
+
+
+def _refused(data: Any, schema: Schema) -> Any:
+    """Raise if an object of a program cannot be read as a table; its rows can."""
+    if hasattr(data, "_fields"):
+        return data
+    package = type(data).__module__.partition(".")[0]
+    raise ValueError(
+        f"{schema.what} of type {type(data).__name__}: {_REFUSED[package]}"
     )
-    if isinstance(data, Iterable) and not is_frame:
-        return rows_as_columns(list(data), schema)
+
+
+def _of_trectools(data: Any, _: Schema) -> pd.DataFrame:
+    """Return the table in qrels or a run of trectools."""
+    table = data.qrels_data if hasattr(data, "qrels_data") else data.run_data
+    columns = [name for name in _TRECTOOLS if name in table]
+    return table[columns].rename(columns=_TRECTOOLS)
+
+
+def _of_hugging_face(data: Any, schema: Schema) -> Any:
+    """Return the Arrow table in a data set; raise if it has splits."""
+    if isinstance(data, Mapping):
+        splits = ", ".join(map(repr, data))
+        raise ValueError(
+            f"{schema.what}: a {type(data).__name__} has splits ({splits}); give one of them"
+        )
+    if hasattr(data, "num_rows"):
+        return data.with_format("arrow")[:]
     return data
-
-
-def _table_of_package(data: Any, package: str, schema: Schema) -> Any:
-    """Return the table, or the dict of dicts, that an object of a program holds.
-
-    None of an object that has no form of its own: it is read by what it can do.
-
-    Raises:
-        ValueError: a data set has splits, or an array has no names of columns.
-    """
-    match package:
-        case "ranx":
-            return data.to_dict()
-        case "trectools":
-            table = data.qrels_data if hasattr(data, "qrels_data") else data.run_data
-            return table[[name for name in _TRECTOOLS if name in table]].rename(
-                columns=_TRECTOOLS
-            )
-        case "datasets" if isinstance(data, Mapping):
-            splits = ", ".join(map(repr, data))
-            raise ValueError(
-                f"{schema.what}: a {type(data).__name__} has splits ({splits}); give one of them"
-            )
-        case "datasets" if hasattr(data, "num_rows"):
-            return data.with_format("arrow")[:]
-        case "pyarrow" if hasattr(
-            data, "to_table"
-        ):  # a data set of files, or its scanner
-            return data.to_table()
-        case "numpy" if isinstance(data, np.ndarray):
-            return _table_of_records(data, schema.what)
-        case "polars" | "pandas":
-            return data
-    return None
 
 
 def rows_as_columns(rows: list[Any], schema: Schema) -> Fields:
@@ -218,12 +233,14 @@ def _tuples_as_columns(rows: list[Any], schema: Schema) -> Fields:
     return Fields(dict(zip(names, map(list, zip(*rows, strict=True)), strict=True)))
 
 
-def _table_of_records(data: NDArray[Any], what: str) -> pd.DataFrame:
-    """Return a structured array as a table.
+def _of_numpy(data: Any, schema: Schema) -> Any:
+    """Return a structured array as a table; a single number stays as it is.
 
     Raises:
         ValueError: its columns have no names.
     """
+    if not isinstance(data, np.ndarray):
+        return data
     if data.dtype.names is None:
         kind = "a single column, without ids"
         if data.ndim != 1:
@@ -232,7 +249,7 @@ def _table_of_records(data: NDArray[Any], what: str) -> pd.DataFrame:
                 f"query, use {_TOP_K}"
             )
         raise ValueError(
-            f"{what} of type {type(data).__name__} cannot be read: it is {kind}"
+            f"{schema.what} of type {type(data).__name__} cannot be read: it is {kind}"
         )
     fields = {name: data[name].ravel() for name in data.dtype.names}
     for name, values in fields.items():
@@ -241,15 +258,98 @@ def _table_of_records(data: NDArray[Any], what: str) -> pd.DataFrame:
     return pd.DataFrame(fields)
 
 
-def _rankings_of_hits(data: Mapping[Any, Any]) -> Mapping[Any, Any]:
-    """Return a run whose queries map to lists of hits as a dict of dicts; another one as it is."""
+_PROGRAMS: Mapping[str, Callable[[Any, Schema], Any]] = {
+    "ranx": lambda data, _: data.to_dict(),
+    "trectools": _of_trectools,
+    "datasets": _of_hugging_face,
+    "numpy": _of_numpy,
+    **dict.fromkeys(_REFUSED, _refused),
+}
+"""Packages whose objects have forms of their own, and what is read in their place."""
+
+# -- documents by query ----------------------------------------------------------------------------
+
+
+def documents_by_query(
+    data: Mapping[Any, Any], schema: Schema
+) -> Mapping[str, Mapping[str, Any]]:
+    """Return the numbers of documents by query, with ids as texts.
+
+    The same mapping if it is that already: documents may also be hits of a run, or listed as
+    relevant in qrels, and integers are ids, too.
+
+    Raises:
+        ValueError: a query has something else, or an id is not a text or an integer.
+
+    >>> from ir_lexirecall.io.schemas import QRELS
+    >>> documents_by_query({1: {"a": 2, 7: 0}, 2: ["b"]}, QRELS)
+    {'1': {'a': 2, '7': 0}, '2': {'b': 1}}
+    """
+    numbers = data
+    if schema.of_qrels:
+        numbers = with_grades(data)
+    elif schema.what == "run" and _lists_hits(data.values()):
+        numbers = {query: _ranking_of(query, hits) for query, hits in data.items()}
+    for query_id, docs in numbers.items():
+        if not isinstance(docs, Mapping):
+            raise ValueError(_not_documents(query_id, docs, schema.what))
+    if _are_texts([*numbers]) and all(map(_are_texts, numbers.values())):
+        return numbers
+    return _with_text_ids(numbers, schema.what)
+
+
+def _are_texts(ids: Iterable[Any]) -> bool:
+    """Return whether all ids are texts that can be written in UTF-8."""
+    try:
+        text = "".join(ids)  # the quickest way to learn that all are strings
+        if not text.isascii():
+            text.encode("utf-8")
+    except (TypeError, UnicodeEncodeError):
+        return False
+    return True
+
+
+def _with_text_ids(
+    numbers: Mapping[Any, Mapping[Any, Any]], what: str
+) -> dict[str, dict[str, Any]]:
+    """Return a copy with integer ids as decimal texts."""
+    copy: dict[str, dict[str, Any]] = {}
+    n_documents = 0
+    with naming(what):
+        for query_id, docs in numbers.items():
+            n_documents += len(docs)
+            copy[id_of(query_id)] = {
+                id_of(doc_id): value for doc_id, value in docs.items()
+            }
+    if len(copy) < len(numbers) or sum(map(len, copy.values())) < n_documents:
+        raise ValueError(
+            f"{what}: an id occurs as a string and as an integer; use one of the two"
+        )
+    return copy
+
+
+def _not_documents(query_id: Any, docs: Any, what: str) -> str:
+    """Return the message on a query that maps to something other than a dict of documents."""
+    hint = ""
+    if what == "run" and isinstance(docs, (list, tuple, set, frozenset)):
+        hint = "; give each document a score, as in {'a': 2, 'b': 1}: the highest comes first"
+    elif what == "run" and not is_number(docs):
+        hint = " (several runs by name are for compare)"
+    return (
+        f"{what}: query {shown(query_id)} maps to {shown(docs)}, not to a dict of "
+        f"documents{hint}"
+    )
+
+
+def _lists_hits(rankings: Iterable[Any]) -> bool:
+    """Return whether the first rankings that are not dicts are lists of hits."""
     first = None
-    for first in islice(data.values(), _CHECKED):
+    for first in islice(rankings, _CHECKED):
         if not isinstance(first, Mapping):
             break
-    if not isinstance(first, (list, tuple)) or None in map(_hit, first[:_CHECKED]):
-        return data
-    return {query_id: _ranking_of(query_id, hits) for query_id, hits in data.items()}
+    if not isinstance(first, (list, tuple)):
+        return False
+    return None not in map(_hit, first[:_CHECKED])
 
 
 def _ranking_of(query_id: Any, hits: Any) -> Any:

@@ -13,10 +13,13 @@ from ir_lexirecall._util.errors import entry, shown_names, warn
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.lazy import special
 from ir_lexirecall._util.rounding import settled
+from ir_lexirecall.data.aligned_run import AlignedRun
 from ir_lexirecall.data.alignment import RunLike
 from ir_lexirecall.data.judgments import Judgments, QrelsLike
 from ir_lexirecall.data.pools import Pool, Ranks
-from ir_lexirecall.evaluation.scored_runs import read_run, source_of
+from ir_lexirecall.evaluation.scored_runs import read_run
+from ir_lexirecall.io.schemas import RUN
+from ir_lexirecall.io.source import what_is
 from ir_lexirecall.judging.algorithms import Bounded, DepthLike, Judgings, bounded
 from ir_lexirecall.judging.normalised import (
     AveragePrecision,
@@ -490,7 +493,7 @@ def judgment_bounds(
     """
     parsed, judgings = parse_measures(measures), Judgings(depth, max_rel, unretrieved)
     judgments = Judgments.from_qrels(qrels)
-    source = source_of(run)
+    source = what_is(run, RUN, ready=AlignedRun)
     aligned = read_run(judgments, source)
     pool = Pool.from_runs(
         judgments, {"run": source}, judgings.pool_depth(parsed.values())

@@ -15,7 +15,11 @@ import numpy as np
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall.data.matching import FIRST, hardly_judged
 from ir_lexirecall.evaluation.scored_runs import ScoredRuns
-from ir_lexirecall.io.columns import RISING, ranked_scores, scores_rise_with_ranks
+from ir_lexirecall.io.rising_scores import (
+    RISING,
+    ranked_scores,
+    scores_rise_with_ranks,
+)
 from ir_lexirecall.io.source import Source
 from ir_lexirecall.measures.declaration import Measure
 from ir_lexirecall.measures.parsing import parse_one
