@@ -14,7 +14,7 @@ from ir_lexirecall._util.errors import did_you_mean, is_number, repeated
 from ir_lexirecall.data.alignment import RunLike
 from ir_lexirecall.data.collection import DEMO, Collection
 from ir_lexirecall.data.judgments import Judgments, QrelsLike, load
-from ir_lexirecall.io.files import named_files, open_file
+from ir_lexirecall.io.files import Location, named_files, open_file
 from ir_lexirecall.io.relevant_documents import lists_ids
 from ir_lexirecall.io.run_folders import all_runs, run_files
 from ir_lexirecall.significance import SignificanceTest
@@ -380,14 +380,14 @@ def read_source(path: str | os.PathLike[str]) -> Source:
     return _from_toml(source)
 
 
-def _check_dots(text: str, path: Path) -> None:
+def _check_dots(text: str, location: Location) -> None:
     """Raise if a key has so many parts that Python's reader of TOML would take minutes."""
     for number, line in enumerate(text.split("\n"), start=1):
         if line.lstrip().startswith("#"):
             continue
         if any(part.count(".") > _MOST_DOTS for part in _PARTS_OF_LINE.split(line)):
             raise ValueError(
-                f"{path}, line {number}: a name with more than {_MOST_DOTS} dots; a line of this "
+                f"{location(number)}: a name with more than {_MOST_DOTS} dots; a line of this "
                 'file is, for example, "bm25" = "runs/bm25.run"'
             )
 
@@ -398,8 +398,9 @@ def _from_toml(path: Path) -> Source:
     Raises:
         ValueError: it is not TOML, or a key is unknown, missing or of another type.
     """
-    text = open_file(path).text(_LARGEST_FILE)
-    _check_dots(text, path)
+    file = open_file(path)
+    text = file.text(_LARGEST_FILE)
+    _check_dots(text, file.line_name)
     try:
         options: dict[str, Any] = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:

@@ -39,6 +39,8 @@ _HARMLESS = 2**28  # bytes
 _LARGEST_COPY = 2**34  # bytes of a pipe: a run has 160 million lines in them
 _LEAST_FREE = 2**30  # bytes of the disk to which a pipe is copied
 _ZEROS = bytes(512)
+_BEGINS_WITH_ZEROS = "cannot be read: it begins with zeros (NUL), not with a text"
+"""Fault of devices, and of files without content."""
 _MOST_DIGITS = 300
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 _UNPACKERS = {  # modules, the first one that is installed: isal is several times faster
@@ -191,8 +193,8 @@ class File:
         length = 0
         with self._stream() as stream:
             while block := self._read(stream, _BLOCK):
-                if not blocks:
-                    _check_no_zeros(block, self.path)
+                if not blocks and block.startswith(_ZEROS):
+                    raise ValueError(f"{self.path} {_BEGINS_WITH_ZEROS}")
                 blocks.append(block)
                 length += len(block)
                 self._check_size(length, most)
@@ -249,7 +251,9 @@ class File:
 
     def _check_size(self, length: int, most: int = sys.maxsize) -> None:
         """Raise if so many unpacked bytes are too many, or packed too well to be data."""
-        check_unpacked_size(self.path, os.path.getsize(self.content), length, most)
+        n_packed = os.path.getsize(self.content)
+        with naming(self.path):
+            check_unpacked_size("its content", n_packed, length, most)
 
     def _check_lengths(self, number: int, block: bytes) -> None:
         """Raise if a line of the block ``number`` is too long for a text."""
@@ -417,7 +421,8 @@ def _check_beginning(block: bytes, path: str) -> None:
         block: more bytes than a line may have, unless the stream has less.
         path: what messages call the stream.
     """
-    _check_no_zeros(block, path)
+    if block.startswith(_ZEROS):
+        raise ValueError(f"{path} {_BEGINS_WITH_ZEROS}")
     if len(block) <= LONGEST:
         return
     lines = block.split(b"\n")
@@ -441,14 +446,6 @@ def _check_utf8(block: bytes, path: str) -> None:
     except UnicodeDecodeError as error:
         line = 1 + block.count(b"\n", 0, error.start)
         raise ValueError(f"{path}, line {line}: not UTF-8 ({error.reason})") from None
-
-
-def _check_no_zeros(block: bytes, path: str) -> None:
-    """Raise if a file begins with zeros, as devices and files without content do."""
-    if block.startswith(_ZEROS):
-        raise ValueError(
-            f"{path} cannot be read: it begins with zeros (NUL), not with a text"
-        )
 
 
 def _remove(folder: str, process: int) -> None:
