@@ -30,7 +30,7 @@ from ir_lexirecall.judging.normalised import (
 from ir_lexirecall.judging.ranking_pairs import RankingPairs, Retrieved
 from ir_lexirecall.judging.winners import WEIGHTS, Outcomes, outcomes
 from ir_lexirecall.measures.parsing import MeasuresLike, parse_measures
-from ir_lexirecall.measures.scoring import values
+from ir_lexirecall.measures.scoring import check_judgments, values
 from ir_lexirecall.preferences.functions import LEXICOGRAPHIC
 from ir_lexirecall.preferences.naming import Preference
 
@@ -493,6 +493,7 @@ def judgment_bounds(
     """
     parsed, judgings = parse_measures(measures), Judgings(depth, max_rel, unretrieved)
     judgments = Judgments.from_qrels(qrels)
+    check_judgments(parsed.values(), judgments)
     source = what_is(run, RUN, ready=AlignedRun)
     aligned = read_run(judgments, source)
     pool = Pool.from_runs(

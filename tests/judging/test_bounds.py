@@ -462,3 +462,14 @@ def test_no_collection_has_more_documents_than_can_be_unretrieved(measure: str) 
         match=f"^judgment_bounds: unretrieved must be an integer from 0 to {2**53}, not {10**30}$",
     ):
         irl.judgment_bounds(measure, qrels, run, unretrieved=10**30)
+
+
+def test_grades_that_do_not_suit_the_measures_are_said() -> None:
+    several = pd.DataFrame(
+        [("q", "1", "a", 2), ("q", "2", "a", 0)],
+        columns=["query_id", "iteration", "doc_id", "relevance"],
+    )
+    with pytest.warns(UserWarning, match="'a' of query 'q' has several grades"):
+        irl.judgment_bounds("nDCG", several, {"q": {"a": 1.0}})
+    with pytest.warns(UserWarning, match=r"no grade .* relevant for P@1"):
+        irl.judgment_bounds("P@1", {"q": {"a": 0.7}}, {"q": {"a": 1.0}})
