@@ -124,7 +124,9 @@ class Metric(ListMetric, RankingMetricBase):  # type: ignore[misc]
     @property
     def _rel(self) -> float | None:
         """The smallest grade that counts as relevant, for measures that have one."""
-        rel = self.measure["rel"] if "rel" in self.measure.SUPPORTED_PARAMS else None
+        rel = None
+        if "rel" in self.measure.SUPPORTED_PARAMS:
+            rel = self.measure["rel"]
         return rel if is_number(rel) else None
 
     def measure_list(self, recs: ItemList, test: ItemList, /) -> float:
@@ -528,8 +530,10 @@ def _run_fields(
     candidates = [field for field in runs.key_fields if field not in user_key]
     if run_key is None:
         fields = candidates
+    elif isinstance(run_key, str):
+        fields = [run_key]
     else:
-        fields = [run_key] if isinstance(run_key, str) else list(run_key)
+        fields = list(run_key)
     unknown = [field for field in fields if field not in candidates]
     if unknown:
         raise ValueError(

@@ -156,9 +156,10 @@ def _run_pipeline(
     system: Any, source: Any, file: str, experiment: Mapping[str, Any]
 ) -> None:
     """Run a pipeline on a data set, and save the run, whole or not at all."""
-    topics, qrels = (
-        source if _is_pair(source) else (source.get_topics(), source.get_qrels())
-    )
+    if _is_pair(source):
+        topics, qrels = source
+    else:
+        topics, qrels = source.get_topics(), source.get_qrels()
     columns = {"query_id": "qid", "doc_id": "docno", "relevance": "label"}
     qrels = Judgments.from_qrels(qrels).for_ir_measures().rename(columns=columns)
     # The number of queries is all that is measured, and PyTerrier reads whole grades only.
@@ -195,8 +196,14 @@ def _judgments_of(source: Any) -> Any:
     dataset_id = _id_of(source)
     if dataset_id is not None and type(source).__name__ == "IRDSDataset":
         return find_collection(dataset_id)  # with all that is known of it
-    rules = Rules() if dataset_id is None else rules_of(dataset_id)
-    qrels = source[1] if _is_pair(source) else source.get_qrels()
+    if dataset_id is None:
+        rules = Rules()
+    else:
+        rules = rules_of(dataset_id)
+    if _is_pair(source):
+        qrels = source[1]
+    else:
+        qrels = source.get_qrels()
     return Judgments.from_qrels(qrels).with_rules(rules)
 
 
@@ -328,10 +335,13 @@ def _named_pipelines(pipelines: Any) -> list[tuple[Any, Any]]:
     if isinstance(pipelines, Mapping):
         return list(pipelines.items())
     if isinstance(pipelines, Iterable):
-        return [
-            (item[1], item[0]) if isinstance(item, tuple) else (item, item)
-            for item in pipelines
-        ]
+        named = []
+        for item in pipelines:
+            if isinstance(item, tuple):
+                named.append((item[1], item[0]))
+            else:
+                named.append((item, item))
+        return named
     raise ValueError(
         f"expected pipelines, or a function that gives some, got {pipelines!r}"
     )

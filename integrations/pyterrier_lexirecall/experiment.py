@@ -255,7 +255,9 @@ def Experiment(
         comparison, evaluation = None, _without_baselines(evaluation, error)
     against = _against_baselines(comparison, result, rankings, evaluation)
     table = _tabulate(result, comparison, against, evaluation, layout)
-    return (table, comparison) if return_comparison else table
+    if return_comparison:
+        return table, comparison
+    return table
 
 
 # -- check ---------------------------------------------------------------------------------------
@@ -291,11 +293,10 @@ def _without_preferences(
     eval_metrics: Sequence[str | IRMeasure],
 ) -> tuple[list[str | IRMeasure], list[str]]:
     """Return the measures, and the names of preferences that stand among them."""
-    named = [
-        metric
-        for metric in eval_metrics
-        if isinstance(metric, str) and parse_preference(metric)
-    ]
+    named = []
+    for metric in eval_metrics:
+        if isinstance(metric, str) and parse_preference(metric):
+            named.append(metric)
     return [metric for metric in eval_metrics if metric not in named], named
 
 
@@ -314,7 +315,9 @@ def _read_preferences(preferences: str | Sequence[str] | None) -> dict[str, Pref
     Raises:
         ValueError: an unknown preference.
     """
-    names = [preferences] if isinstance(preferences, str) else preferences or ()
+    names = preferences or ()
+    if isinstance(preferences, str):
+        names = [preferences]
     preference_of_name = {}
     for name in names:
         preference = parse_preference(name)
@@ -413,7 +416,10 @@ class _Systems:
                 choices = [name for name in names if isinstance(name, str)]
                 baseline = names.index(check_choice("baseline", baseline, choices))
         elif isinstance(retr_systems, list):
-            names = list(map(str, retr_systems)) if names is None else list(names)
+            if names is None:
+                names = list(map(str, retr_systems))
+            else:
+                names = list(names)
             systems = retr_systems
         else:
             kind = type(retr_systems).__name__
@@ -447,18 +453,19 @@ class _Systems:
     @property
     def first_baseline(self) -> Any:
         """Index of the baseline that `pt.Experiment` gets; None without a baseline."""
-        return self.baselines[0] if self.baselines else None
+        if self.baselines:
+            return self.baselines[0]
+        return None
 
     @property
     def pairs(self) -> list[tuple[str, str]]:
         """The pairs that are compared, by their labels: all, or those with each baseline."""
         if not self.baselines:
             return all_pairs(self.labels, None)
-        return [
-            pair
-            for index in self.baselines
-            for pair in all_pairs(self.labels, self.labels[index])
-        ]
+        pairs = []
+        for index in self.baselines:
+            pairs.extend(all_pairs(self.labels, self.labels[index]))
+        return pairs
 
     @property
     def labels(self) -> list[str]:
@@ -532,11 +539,10 @@ def _with_whole_grades(qrels: Any, measures: Measures) -> Any:
     if (qrels["label"] % 1 == 0).all():
         return qrels.assign(label=qrels["label"].astype("int64"))
     own_classes = {type(measure) for measure in REGISTRY.values()}
-    others = [
-        name
-        for name, measure in measures.items()
-        if measure and type(measure) not in own_classes
-    ]
+    others = []
+    for name, measure in measures.items():
+        if measure and type(measure) not in own_classes:
+            others.append(name)
     if not any(measures.values()):
         others = [str(NOTHING)]  # stands in for measures
     if others:
@@ -589,12 +595,12 @@ class _Evaluation:
             return several.averaged(result, layout.round), rankings
         systems = self.systems.systems
         keepers = [_Keep(all_columns=self.systems.names_baselines) for _ in systems]
-        pipelines = [
-            _KeptPipeline.of(system, keeper)
-            if isinstance(system, pt.Transformer)
-            else system
-            for system, keeper in zip(systems, keepers, strict=True)
-        ]
+        pipelines = []
+        for system, keeper in zip(systems, keepers, strict=True):
+            if isinstance(system, pt.Transformer):
+                pipelines.append(_KeptPipeline.of(system, keeper))
+            else:
+                pipelines.append(system)
         with keeping_errors_of("pyterrier"):
             result = _plain_experiment(
                 pipelines,
@@ -605,22 +611,23 @@ class _Evaluation:
                 round=layout.round,
                 **options,
             )
-        rankings = {
-            label: keeper.retrieved(system, name, self.topics, options)
-            for label, system, keeper, name in zip(
-                self.systems.labels, systems, keepers, self.systems.names, strict=True
-            )
-        }
+        rankings = {}
+        for label, system, keeper, name in zip(
+            self.systems.labels, systems, keepers, self.systems.names, strict=True
+        ):
+            rankings[label] = keeper.retrieved(system, name, self.topics, options)
         return result, rankings
 
     def averages_against(
         self, baseline: int, rankings: Mapping[str, Any]
     ) -> pd.DataFrame:
         """Return the averages of `pt.Experiment` with another baseline, without running systems."""
-        frames = [
-            pt.io.read_results(ranking) if isinstance(ranking, str) else ranking
-            for ranking in rankings.values()
-        ]
+        frames = []
+        for ranking in rankings.values():
+            if isinstance(ranking, str):
+                frames.append(pt.io.read_results(ranking))
+            else:
+                frames.append(ranking)
         table: pd.DataFrame = _plain_experiment(
             frames, **self._arguments(), baseline=baseline, validate="ignore"
         )
@@ -649,7 +656,10 @@ class _KeptPipeline(pt.Compose):  # type: ignore[misc]
     @classmethod
     def of(cls, system: pt.Transformer, keeper: _Keep) -> _KeptPipeline:
         """Return the pipeline of a system; stages of a composed one stay stages."""
-        stages = system if isinstance(system, pt.Compose) else [system]
+        if isinstance(system, pt.Compose):
+            stages = system
+        else:
+            stages = [system]
         return cls(*stages, keeper)
 
     def __repr__(self) -> str:
@@ -669,10 +679,14 @@ class _Keep(pt.Transformer):  # type: ignore[misc]
         """Keep the rows of new topics, and return all rows."""
         if len(inp):  # PyTerrier passes an empty frame to look at the columns
             # A stage may give its rows of all topics in every batch.
-            new = inp[~inp["qid"].isin(self.seen)] if self.seen else inp
-            columns = [
-                column for column in inp if self.all_columns or column in _RANKED
-            ]
+            if self.seen:
+                new = inp[~inp["qid"].isin(self.seen)]
+            else:
+                new = inp
+            columns = []
+            for column in inp:
+                if self.all_columns or column in _RANKED:
+                    columns.append(column)
             self.batches.append(new[columns])
             self.seen.update(inp["qid"].unique())
         return inp
@@ -711,7 +725,10 @@ def _saved_results(name: Any, options: Mapping[str, Any]) -> Any:
         return None
     if save_format == "trec":
         return path
-    load = save_format.load if is_module else save_format[0]
+    if is_module:
+        load = save_format.load
+    else:
+        load = save_format[0]
     with pt.io.autoopen(path, "rb") as file:
         return load(file)
 
@@ -735,7 +752,10 @@ def _compare_rankings(
     comparison = None
     if _all_rank_documents(rankings, evaluation.preferences):
         first = systems.first_baseline
-        baseline = None if first is None else systems.labels[first]
+        if first is None:
+            baseline = None
+        else:
+            baseline = systems.labels[first]
         comparison = _comparison_on(
             evaluation.qrels,
             rankings,
@@ -751,7 +771,9 @@ def _compare_rankings(
     by_program = None
     if request.predicted is not None:
         by_program = _comparison_by_program(comparison, rankings, evaluation)
-    queries = evaluation.topics if "query" in evaluation.topics else None
+    queries = None
+    if "query" in evaluation.topics:
+        queries = evaluation.topics
     texts = TextSources(request.texts, queries)
     compared = replace(
         comparison.compared,
@@ -932,7 +954,9 @@ def _against_baselines(
             over = Comparison(
                 replace(over.compared, baseline=baseline, margins=margins)
             )
-        ending = f" ({systems.labels[index]})" if systems.names_baselines else ""
+        ending = ""
+        if systems.names_baselines:
+            ending = f" ({systems.labels[index]})"
         against[ending] = over, partial(plain_averages, index)
     return against
 
@@ -981,7 +1005,9 @@ def _tabulate(
             averages(result[0], *shared, against, **columns),
             per_query(result[1], *shared),
         )
-        return type(result)(*tables) if layout.dataframe else tables
+        if layout.dataframe:
+            return type(result)(*tables)
+        return tables
     if layout.perquery:
         return per_query(result, *shared)
     return averages(result, *shared, against, **columns)

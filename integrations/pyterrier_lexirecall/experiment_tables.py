@@ -99,9 +99,12 @@ def read_metrics(
                 parsed = [metric]
         taken.append(metric)
         measures += parsed
-    columns = {
-        names.get(m, str(m)): None if isinstance(m, str) else m for m in measures
-    }
+    columns: dict[str, Any] = {}
+    for m in measures:
+        if isinstance(m, str):
+            columns[names.get(m, str(m))] = None
+        else:
+            columns[names.get(m, str(m))] = m
     return taken if any(columns.values()) else [*taken, NOTHING], columns
 
 
@@ -211,7 +214,10 @@ class _Averages:
         measure = self.measures[name]
         if measure is None:
             return _Column(self.plain[name], _SMALLER)  # the time
-        best = _SMALLER if smaller_is_better(measure) else _LARGER
+        if smaller_is_better(measure):
+            best = _SMALLER
+        else:
+            best = _LARGER
         if self.comparison is None or name not in self.comparison.compared.by:
             return _Column(self.plain[name], best)
         if is_added_up(measure):
@@ -221,7 +227,10 @@ class _Averages:
 
     def _preference(self, name: str, ending: str) -> dict[str, _Column]:
         """Return the mean preferences over a baseline; over all other systems without one."""
-        over = self.against[ending][0] if self.against else self.comparison
+        if self.against:
+            over = self.against[ending][0]
+        else:
+            over = self.comparison
         if over is None:
             return {}
         if self.against:
@@ -314,11 +323,11 @@ def _without_judged_documents(comparison: Comparison | None) -> list[str]:
     """Return the systems that retrieved no judged document."""
     if comparison is None or comparison.compared.scored is None:
         return []
-    return [
-        name
-        for name, run in comparison.compared.scored.runs.items()
-        if not len(run.doc)
-    ]
+    without = []
+    for name, run in comparison.compared.scored.runs.items():
+        if not len(run.doc):
+            without.append(name)
+    return without
 
 
 # -- values per query ----------------------------------------------------------------------------
@@ -415,7 +424,10 @@ def _sorted_rows(rows: pd.DataFrame, order: Sequence[str]) -> pd.DataFrame:
 
 def _rounded(name: str, numbers: Any, places: Places) -> list[float]:
     """Round the numbers of a column, if decimal places are given for it."""
-    digits = places.get(name) if isinstance(places, Mapping) else places
+    if isinstance(places, Mapping):
+        digits = places.get(name)
+    else:
+        digits = places
     if digits is None:
         return list(numbers.tolist())
     return [round(number, digits) for number in numbers.tolist()]
@@ -441,10 +453,16 @@ def highlighted(table: pd.DataFrame, style: str | None, best: Mapping[str, str])
         direction = best.get(str(column.name))
         if direction not in (_LARGER, _SMALLER):
             return cells
-        extreme = column.max() if direction == _LARGER else column.min()
+        if direction == _LARGER:
+            extreme = column.max()
+        else:
+            extreme = column.min()
         rows = np.flatnonzero(column == extreme)
         for row in rows:
-            cells[row] = last if row == rows[-1] else tied
+            if row == rows[-1]:
+                cells[row] = last
+            else:
+                cells[row] = tied
         return cells
 
     return table.style.apply(marks, axis=0)

@@ -63,7 +63,10 @@ class RepeatedSystems:
         for name, system in zip(names, systems, strict=True):
             is_list = isinstance(system, (list, tuple))
             for number, run in enumerate(system if is_list else [system], start=1):
-                label = f"{name}, repeat {number}" if is_list else str(name)
+                if is_list:
+                    label = f"{name}, repeat {number}"
+                else:
+                    label = str(name)
                 runs[label], system_of_label[label] = _as_system(run), str(name)
         labels = RepeatLabels(system_of_label)
         of_runs = labels.labels_of_runs
@@ -88,7 +91,9 @@ class RepeatedSystems:
         of_systems = result.assign(name=result["name"].map(self.labels.run))
         averages = of_systems.groupby(keys, sort=False, as_index=False).mean()
         if "measure" not in keys:
-            return averages if places is None else averages.round(places)
+            if places is None:
+                return averages
+            return averages.round(places)
         if isinstance(places, Mapping):
             digits = averages["measure"].map(places)
         else:
@@ -111,7 +116,10 @@ def _rounded(values: pd.Series, digits: int | pd.Series | None) -> list[float]:
         digits_of_value = [digits] * len(values)
     else:
         digits_of_value = digits.tolist()
-    return [
-        float(value) if pd.isna(n_digits) else round(float(value), int(n_digits))
-        for value, n_digits in zip(values, digits_of_value, strict=True)
-    ]
+    rounded = []
+    for value, n_digits in zip(values, digits_of_value, strict=True):
+        if pd.isna(n_digits):
+            rounded.append(float(value))
+        else:
+            rounded.append(round(float(value), int(n_digits)))
+    return rounded

@@ -135,12 +135,12 @@ class _Retrieval(_Measured):
         **options: Any,
     ) -> None:
         self._take(measures, primary, alpha)
-        grades = {
-            q: {str(d): float(g) for d, g in docs.items()}
-            if isinstance(docs, Mapping)
-            else dict.fromkeys(docs, 1.0)
-            for q, docs in relevant_docs.items()
-        }
+        grades = {}
+        for q, docs in relevant_docs.items():
+            if isinstance(docs, Mapping):
+                grades[q] = {str(d): float(g) for d, g in docs.items()}
+            else:
+                grades[q] = dict.fromkeys(docs, 1.0)
         relevant = {
             query_id: {doc for doc, grade in docs.items() if grade > 0}
             for query_id, docs in grades.items()
@@ -188,12 +188,11 @@ class _Retrieval(_Measured):
         """Return the metrics of one score function: the framework's own, and ours by name."""
         metrics: dict[str, dict[Any, float]]
         metrics = super().compute_metrics(queries_result_list)  # type: ignore[misc]
-        run = {
-            str(query_id): {str(hit["corpus_id"]): float(hit["score"]) for hit in hits}
-            for query_id, hits in zip(
-                self.queries_ids, queries_result_list, strict=True
-            )
-        }
+        run = {}
+        for query_id, hits in zip(self.queries_ids, queries_result_list, strict=True):
+            run[str(query_id)] = {
+                str(hit["corpus_id"]): float(hit["score"]) for hit in hits
+            }
         table = self._scored(self.judgments, run)
         self._values.append(table)
         return {

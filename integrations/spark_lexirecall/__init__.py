@@ -165,19 +165,17 @@ def compare(
     )
     design.check_runs(runs)
     criteria = parse_criteria(by)
-    measures = {
-        name: criterion
-        for name, criterion in criteria.items()
-        if isinstance(criterion, IRMeasure)
-    }
+    measures = {}
+    for name, criterion in criteria.items():
+        if isinstance(criterion, IRMeasure):
+            measures[name] = criterion
     scoring.check_served(measures.values())
     exchange = Exchange.of(qrels, runs, measures, buckets)
     criteria = distinct_criteria(criteria, (exchange.whole or Judgments).threshold)
-    preferences = {
-        name: criterion
-        for name, criterion in criteria.items()
-        if isinstance(criterion, Preference)
-    }
+    preferences = {}
+    for name, criterion in criteria.items():
+        if isinstance(criterion, Preference):
+            preferences[name] = criterion
     scored, counted = collected_runs(exchange, measures, preferences, allow_empty)
     table = None
     if (

@@ -403,7 +403,8 @@ def lists(rows: Any, queries: int, dtype: Any, which: Any = None) -> Any:
     With ``which``, the lists of all other queries are empty.
     """
     table = np.array(rows, dtype=dtype).reshape(len(rows), queries).T
-    which = np.ones(queries, dtype=bool) if which is None else which
+    if which is None:
+        which = np.ones(queries, dtype=bool)
     offsets = np.r_[0, np.cumsum(which * len(rows))].astype(np.int32)
     return pa_.ListArray.from_arrays(
         pa_.array(offsets), pa_.array(np.ascontiguousarray(table[which]).ravel())

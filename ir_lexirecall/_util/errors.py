@@ -216,7 +216,9 @@ def shown_names(names: Sequence[str], most: int = 20) -> str:
     >>> shown_names(["a", "b"]), shown_names([])
     ('a, b', 'none')
     """
-    more = f", and {len(names) - most} more" if len(names) > most else ""
+    more = ""
+    if len(names) > most:
+        more = f", and {len(names) - most} more"
     return ", ".join(shown(name)[1:-1] for name in names[:most]) + more or "none"
 
 
@@ -251,7 +253,9 @@ def naming(source: str) -> Iterator[None]:
     except ValueError as error:
         if str(error).startswith(source):
             raise
-        kind = type(error) if isinstance(error, NotText) else ValueError
+        kind: type[ValueError] = ValueError
+        if isinstance(error, NotText):
+            kind = type(error)
         raise kind(
             f"{source}: {str(error).removeprefix('run: ').removeprefix('qrels: ')}"
         ) from None
@@ -307,7 +311,9 @@ def did_you_mean(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:
     import difflib
 
     close = difflib.get_close_matches(name, list(known), n=1, cutoff=cutoff)
-    return f"; did you mean {close[0]!r}?" if close else ""
+    if close:
+        return f"; did you mean {close[0]!r}?"
+    return ""
 
 
 def needs(what: str, package: str, extra: str) -> str:
@@ -359,7 +365,10 @@ def check_integer(
     ValueError: cutoff must be an integer of at least 1, not 0
     """
     if not is_integer(value) or value < least or (most is not None and value > most):
-        bounds = f"of at least {least}" if most is None else f"from {least} to {most}"
+        if most is None:
+            bounds = f"of at least {least}"
+        else:
+            bounds = f"from {least} to {most}"
         raise ValueError(f"{name} must be an integer {bounds}, not {value!r}")
     return int(value)
 
@@ -434,7 +443,9 @@ def check_choice(name: str, value: Any, choices: Iterable[str]) -> str:
     """
     options = list(choices)
     if not isinstance(value, str) or value not in options:
-        hint = did_you_mean(value, options, 0.7) if isinstance(value, str) else ""
+        hint = ""
+        if isinstance(value, str):
+            hint = did_you_mean(value, options, 0.7)
         raise ValueError(
             f"unknown {name} {value!r}; choose from {', '.join(options)}{hint}"
         )

@@ -79,7 +79,9 @@ def _expression_of(text: str) -> ast.expr:
         statements = ast.parse(text).body
     except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
         # Thousands of brackets end in the last two.
-        reason = error.msg if isinstance(error, SyntaxError) else error
+        reason = str(error)
+        if isinstance(error, SyntaxError):
+            reason = error.msg
         raise ValueError(f"{shown(text)} is not a measure: {reason}; {_FORM}") from None
     if len(statements) != 1 or not isinstance(statements[0], ast.Expr):
         raise ValueError(f"{shown(text)} is not one measure; {_FORM}")
@@ -121,7 +123,9 @@ def _value(text: str, name: str, node: ast.expr | None) -> Any:
                     strict=True,
                 )
             )
-    source = "**" if node is None else ast.get_source_segment(text, node)
+    source: str | None = "**"
+    if node is not None:
+        source = ast.get_source_segment(text, node)
     raise ValueError(
         f"{shown(text)}: {name} must be a number, text, True, False, None or a dict of them, "
         f"not {source}"

@@ -38,7 +38,10 @@ def progress_bar(
     ['a', 'b']
     """
     in_notebook = _is_notebook()
-    shown = (in_notebook or _is_terminal()) if progress is None else progress
+    if progress is None:
+        shown = in_notebook or _is_terminal()
+    else:
+        shown = progress
     if sys.stderr is None or not shown or _is_within_a_bar():  # no stderr: in services
         return _Hidden(items)
     with warnings.catch_warnings():

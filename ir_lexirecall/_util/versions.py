@@ -63,7 +63,10 @@ def copied_as_one(provenance: Mapping[str, Any]) -> dict[str, Any]:
     >>> provenance, deepcopy(provenance)["versions"] is provenance["versions"]
     ({'versions': {'numpy': '2.1.0'}, 'alpha': 0.05}, True)
     """
-    return {
-        name: Facts(fact) if isinstance(fact, dict) else fact
-        for name, fact in provenance.items()
-    }
+    copied = {}
+    for name, fact in provenance.items():
+        if isinstance(fact, dict):
+            copied[name] = Facts(fact)
+        else:
+            copied[name] = fact
+    return copied

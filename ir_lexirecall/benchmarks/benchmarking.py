@@ -232,7 +232,10 @@ def _benchmark_of_values(
     results: dict[str, Comparison] = {}
     for name, table in tables.items():
         with concerning("" if len(tables) == 1 else f"collection {name!r}"):
-            source = values.get(name) if isinstance(values, Mapping) else values
+            if isinstance(values, Mapping):
+                source = values.get(name)
+            else:
+                source = values
             of_collection = replace(
                 design, groups=groups[name], predicted=None, collection=name
             )
@@ -471,7 +474,9 @@ def _check_none_lacks(lacking: Mapping[str, list[str]]) -> None:
     if not lacking:
         return
     run, names = next(iter(lacking.items()))
-    more = f" (and {len(lacking) - 1} more)" if len(lacking) > 1 else ""
+    more = ""
+    if len(lacking) > 1:
+        more = f" (and {len(lacking) - 1} more)"
     raise ValueError(
         f"collection {names[0]!r} lacks run {run!r}, which others have{more}; "
         "add it, or give missing='skip'"

@@ -104,7 +104,9 @@ class Leaderboard:
 
     def _numbers_of_cells(self, name: str, numbers: Ints) -> Columns:
         """Return a column of numbers of cells, where tasks have several."""
-        return {} if self.cells.is_single else {name: numbers}
+        if self.cells.is_single:
+            return {}
+        return {name: numbers}
 
     def _corrected_means(self, means: Floats, resampled: Floats) -> Floats:
         """Return the corrected mean of the best run among those with the most tasks; else NaN."""

@@ -529,7 +529,10 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
             zip(self.results, arrays, strict=True), key=lambda one: one[0]
         ):
             groups = self.results[name].compared.test_of(by).groups
-            units.append(x if groups is None else group_units(x, groups))
+            if groups is None:
+                units.append(x)
+            else:
+                units.append(group_units(x, groups))
         return units
 
     @property
@@ -588,11 +591,10 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         Of a single run no preferences, and no criterion without values on some collection, unless
         that holds for all criteria.
         """
-        names = [
-            name
-            for name in self.criteria
-            if len(self.runs) > 1 or self.criterion(name).is_measure
-        ]
+        names = []
+        for name in self.criteria:
+            if len(self.runs) > 1 or self.criterion(name).is_measure:
+                names.append(name)
         return [name for name in names if name not in self._refused] or names
 
     @property

@@ -83,10 +83,10 @@ def _several_collections(collections: CollectionsLike) -> list[tuple[str, Any]]:
         return []
     if not all(isinstance(item, (str, Collection)) for item in collections):
         return []
-    return [
-        (item if isinstance(item, str) else item.dataset_id, item)
-        for item in collections
-    ]
+    named = []
+    for item in collections:
+        named.append((item if isinstance(item, str) else item.dataset_id, item))
+    return named
 
 
 def _name_of_collection(qrels: Any) -> str:
@@ -186,7 +186,9 @@ def _folder_of_collection(path: Path, name: str) -> Path:
     if folders:
         return folders[0]
     names = sorted(item.name for item in path.iterdir() if item.is_dir())
-    hint = f"; there are {', '.join(names)}" if names else ""
+    hint = ""
+    if names:
+        hint = f"; there are {', '.join(names)}"
     if not any(path.iterdir()):
         hint = "; it is empty"
     raise ValueError(f"{path} has no folder for collection {name!r}{hint}")
@@ -252,12 +254,15 @@ def _check_none_is_empty(
 ) -> None:
     """Raise if a collection has no part of a mapping, or an empty one."""
     parts = {name: part_of.get(name, {}) for name in collections}
-    missing = [
-        name for name, part in parts.items() if isinstance(part, Mapping) and not part
-    ]
+    missing = []
+    for name, part in parts.items():
+        if isinstance(part, Mapping) and not part:
+            missing.append(name)
     if not missing:
         return
-    others = f", nor for {', '.join(map(repr, missing[1:]))}" if missing[1:] else ""
+    others = ""
+    if missing[1:]:
+        others = f", nor for {', '.join(map(repr, missing[1:]))}"
     raise ValueError(f"there are no {what} for collection {missing[0]!r}{others}")
 
 
@@ -311,18 +316,16 @@ class Source:
     @property
     def arguments(self) -> dict[str, Any]:
         """The options that ``benchmark`` takes, without ``over``, which its tables take."""
-        tested = {
-            name: self.options[key]
-            for key, name in _OF_TEST.items()
-            if key in self.options
-        }
+        tested = {}
+        for key, name in _OF_TEST.items():
+            if key in self.options:
+                tested[name] = self.options[key]
         if tested.get("correction") == "none":
             tested["correction"] = None
-        others = {
-            key: value
-            for key, value in self.options.items()
-            if key not in (*_OF_TEST, *_OF_READING, "over")
-        }
+        others = {}
+        for key, value in self.options.items():
+            if key not in (*_OF_TEST, *_OF_READING, "over"):
+                others[key] = value
         return others | ({"test": SignificanceTest(**tested)} if tested else {})
 
     def test_with(self, test: str | SignificanceTest) -> SignificanceTest:
@@ -453,17 +456,22 @@ def _from_folder(folder: Path) -> Source:
     Raises:
         ValueError: there is no collection in it, or one without runs.
     """
-    below = [
-        item
-        for item in folder.iterdir()
-        if item.is_dir() and not item.name.startswith(".")
-    ]
+    below = []
+    for item in folder.iterdir():
+        if item.is_dir() and not item.name.startswith("."):
+            below.append(item)
     is_collection = bool(_qrels_in(folder) and _runs_in(folder))
     collections, runs = {}, {}
     for path in [folder] if is_collection else sorted(below):
-        name = folder.resolve().name if path is folder else path.name
+        if path is folder:
+            name = folder.resolve().name
+        else:
+            name = path.name
         qrels = _qrels_in(path)
-        collections[name] = _one_of(qrels) if qrels else _data_set_of(path, name)
+        if qrels:
+            collections[name] = _one_of(qrels)
+        else:
+            collections[name] = _data_set_of(path, name)
         runs[name] = _runs_in(path, warned=True)
         if not runs[name]:
             raise ValueError(
@@ -504,13 +512,15 @@ def _qrels_in(folder: Path) -> list[Path]:
 
     Their names begin with ``qrels``, or have it as a part between dots.
     """
-    return [
-        file
-        for file in sorted(folder.iterdir())
-        if file.is_file()
-        and not file.name.startswith(".")
-        and _names_qrels(file.name.lower())
-    ]
+    files = []
+    for file in sorted(folder.iterdir()):
+        if (
+            file.is_file()
+            and not file.name.startswith(".")
+            and _names_qrels(file.name.lower())
+        ):
+            files.append(file)
+    return files
 
 
 def _names_qrels(name: str) -> bool:

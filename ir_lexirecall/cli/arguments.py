@@ -76,9 +76,7 @@ class Parser(argparse.ArgumentParser):
     ) -> None:
         exit_codes = sorted((_CODES | dict(codes or {})).items())
         epilog = f"exit codes: {', '.join(f'{code} {meaning}' for code, meaning in exit_codes)}"
-        if example is None:
-            epilog = epilog
-        else:
+        if example is not None:
             epilog = f"example: ir-lexirecall {example}\n\n{epilog}"
         super().__init__(
             allow_abbrev=False, formatter_class=_Help, epilog=epilog, **options
@@ -544,7 +542,10 @@ class Options(argparse.Namespace):
 
     def significance_test(self) -> SignificanceTest:
         """Return how differences are tested."""
-        correction = None if self.correction == "none" else self.correction
+        if self.correction == "none":
+            correction = None
+        else:
+            correction = self.correction
         cluster = getattr(self, "cluster", False)  # of the commands that take groups
         return SignificanceTest(
             self.test,
@@ -726,7 +727,10 @@ def reading_of(options: Options, qrels: QrelsLike) -> Any:
     """Return qrels with the order of documents and the levels that a command line names."""
     if options.trec_eval is None and options.levels is None:
         return qrels
-    levels = None if options.levels is None else parse_levels(options.levels)
+    if options.levels is None:
+        levels = None
+    else:
+        levels = parse_levels(options.levels)
     return load(qrels, trec_eval=options.trec_eval, levels=levels)
 
 

@@ -101,7 +101,10 @@ def add_benchmark(commands: Any) -> None:
 
 def run_benchmark(options: Options) -> None:
     """Run the command ``benchmark``."""
-    source = Source({}, {}) if options.values else read_source(options.source)
+    if options.values:
+        source = Source({}, {})
+    else:
+        source = read_source(options.source)
     _take_test_of_file(options, source)
     if options.groups is not None and named_files(options.groups):
         options.groups = open_file(options.groups)  # read once for each collection
@@ -145,16 +148,15 @@ def _arguments(
     options: Options, source: Source, predicted: Mapping[str, str]
 ) -> dict[str, Any]:
     """Return the arguments of ``benchmark``; the command line overrides the file."""
-    named = {
-        name: getattr(options, name)
-        for name in (
-            "baseline",
-            "smaller_is_better",
-            "groups",
-            "missing",
-            "deterministic",
-        )
-    }
+    named = {}
+    for name in (
+        "baseline",
+        "smaller_is_better",
+        "groups",
+        "missing",
+        "deterministic",
+    ):
+        named[name] = getattr(options, name)
     named["by"] = options.criteria() or None
     named["margin"] = parse_margin(options.margin)
     named["allow_empty"] = options.allow_empty or None
@@ -163,7 +165,10 @@ def _arguments(
     arguments = {"by": None if options.values else STANDARD} | source.arguments
     arguments |= {name: value for name, value in named.items() if value is not None}
     arguments["test"] = options.significance_test()
-    arguments["values"] = options.source if options.values else None
+    if options.values:
+        arguments["values"] = options.source
+    else:
+        arguments["values"] = None
     if options.predicted and not options.values:
         arguments["predicted"] = predicted
     elif options.predicted:
@@ -211,7 +216,10 @@ def _inputs_of_report(
     predicted: Mapping[str, str],
 ) -> dict[str, str]:
     """Return the files that the report lists, by what they are."""
-    inputs = {"values": options.source} if options.values else {}
+    if options.values:
+        inputs = {"values": options.source}
+    else:
+        inputs = {}
     inputs |= {f"{name}: qrels": file for name, file in source.collections.items()}
     for name, files in judged.items():
         inputs |= {f"{name}: judged {file}": file for file in files}

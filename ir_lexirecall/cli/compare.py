@@ -311,7 +311,10 @@ def _show_to_people(page: Page, result: Comparison, *, holds: bool) -> None:
         tables["Pairs in groups of queries:"] = result.group_table()
     for title, table in tables.items():
         page.add_sentences("", title)
-        columns = _ordered(table) if options.wide else _without_repeats(table, result)
+        if options.wide:
+            columns = _ordered(table)
+        else:
+            columns = _without_repeats(table, result)
         page.add_table(table[columns])
 
 
@@ -370,7 +373,10 @@ def compared(
         2 if inputs is None else least,
     )
     if inputs is None:
-        values = options.values[0] if len(options.values) == 1 else list(options.values)
+        if len(options.values) == 1:
+            values = options.values[0]
+        else:
+            values = list(options.values)
         reading_options = reading_of_values(options)
         costs = reading_options.pop("smaller_is_better")
         reading_options["repeats"] = Repeats.from_argument(
@@ -398,10 +404,11 @@ def reading_of_values(options: Options) -> dict[str, Any]:
 def code_of(result: Comparison) -> int:
     """Return the exit code of a comparison: 5 if values ended early, which is said, else 0."""
     values_given = result.compared.given
-    cut = () if values_given is None else values_given.cut
-    for sentence in cut:
+    if values_given is None or not values_given.cut:
+        return 0
+    for sentence in values_given.cut:
         warn(sentence)
-    return INCOMPLETE if cut else 0
+    return INCOMPLETE
 
 
 def run_report(options: Options) -> int:
@@ -592,9 +599,14 @@ def gate_of_runs(options: Options, asked: Mapping[str, Any]) -> Gate:
     inputs = Inputs(options)
     (baseline, first), *other = inputs.runs.items()
     # The same file twice is an unchanged run, which passes.
-    candidate, second = other[0] if other else (f"{baseline} (candidate)", first)
-    measures = () if options.measures or options.preference else inputs.measures
-    by = options.criteria(measures)
+    if other:
+        candidate, second = other[0]
+    else:
+        candidate, second = f"{baseline} (candidate)", first
+    if options.measures or options.preference:
+        by = options.criteria()
+    else:
+        by = options.criteria(inputs.measures)
     return gate(
         inputs.judgments, first, second, by, names=(baseline, candidate), **asked
     )

@@ -209,7 +209,10 @@ def _add_bounds(page: Page, scored: ScoredRuns, judgings: Any) -> None:
             arrays |= {f"{name} low": ends[name].low, f"{name} high": ends[name].high}
         for title, array in arrays.items():
             means = [aggregate(measure, row) for row in array]
-            columns[title] = array.ravel().tolist() if by_query else means
+            if by_query:
+                columns[title] = array.ravel().tolist()
+            else:
+                columns[title] = means
     page.add_table(columns)
     tops = top_words({name: judgings.depth_of(scored.measures[name]) for name in ends})
     page.add_sentences(
@@ -291,14 +294,17 @@ def _trec_lines(
         }
         means: dict[str, float] = {}
         for name, row in values.items():
-            means[name] = (
-                len(row) if name == "num_q" else aggregate(scored.measures[name], row)
-            )
+            if name == "num_q":
+                means[name] = len(row)
+            else:
+                means[name] = aggregate(scored.measures[name], row)
             if name == "map" and geometric:
                 means["gm_map"] = float(
                     np.exp(np.log(np.maximum(row, _LEAST_AP)).mean())
                 )
-        per_query = (scored.judgments.query_ids, values) if options.by_query else None
+        per_query = None
+        if options.by_query:
+            per_query = scored.judgments.query_ids, values
         # A run has the tag that it has in TREC's format; its name where it is in another one.
         fields = source.data[0].first_line.split()
         tag = (
@@ -318,7 +324,9 @@ def add_means(page: Page, scored: ScoredRuns, *, legend: bool = True) -> None:
             marks[name] = best_marks(
                 columns[name], smaller_is_better=smaller_is_better(measure)
             )
-    where = f" of {scored.judgments.source}" if scored.judgments.source else ""
+    where = ""
+    if scored.judgments.source:
+        where = f" of {scored.judgments.source}"
     best = any(map(any, marks.values()))
     notes = [
         *(["Bold: the best of its column."] if best else []),
@@ -471,7 +479,9 @@ _OTHER_PROGRAMS = (
 def _lines_on_measure(name: str, options: Options) -> list[str]:
     """Return what a measure is, its formula and its parameters, as lines."""
     about = descriptions.describe(name)
-    also = f" (also {', '.join(about.aliases)})" if about.aliases else ""
+    also = ""
+    if about.aliases:
+        also = f" (also {', '.join(about.aliases)})"
     lines = [filled(f"{about.name}{also}: {about.meaning}", options, " " * 4)]
     if about.plain:
         lines.append(filled(f"    {about.plain}", options, " " * 6))

@@ -69,7 +69,9 @@ def _add_inputs(study: Parser, record: Record) -> None:
         study.add_runs()
         study.add(*record.runs)
     if record.measures:
-        also = f", or {', '.join(preferences.NAMES)}" if record.runs else ""
+        also = ""
+        if record.runs:
+            also = f", or {', '.join(preferences.NAMES)}"
         help_text = f"measures, one or several (see `ir-lexirecall measures`){also}"
         study.add("measures", required=True, help=help_text)
 
@@ -190,7 +192,10 @@ def _study_of_runs(
     inputs = Inputs(options)
     rel = options.rel if "rel" in record.runs else 1
     if rel is None:
-        rel = 1 if inputs.collection is None else inputs.collection.rel
+        if inputs.collection is None:
+            rel = 1
+        else:
+            rel = inputs.collection.rel
     return meta.Study(
         measures,
         inputs.judgments,

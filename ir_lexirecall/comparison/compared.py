@@ -418,13 +418,15 @@ class ComparedRuns(Memoised):
         """
         if not self.has_uneven_pairs:
             return [(np.arange(len(self.pairs)), self)]
-        return [
-            (
-                np.array(indices),
-                self._with_pairs([self.pairs[i] for i in indices], table),
+        parts = []
+        for indices, table in self._shared_values.tables(self.pairs):
+            parts.append(
+                (
+                    np.array(indices),
+                    self._with_pairs([self.pairs[i] for i in indices], table),
+                )
             )
-            for indices, table in self._shared_values.tables(self.pairs)
-        ]
+        return parts
 
     def part_of_pair(self, a: str, b: str) -> ComparedRuns:
         """Return the part in which two runs are compared.
@@ -454,7 +456,9 @@ class ComparedRuns(Memoised):
             by[name] = replace(
                 criterion, values=values, query_ids=table.query_ids, means=means
             )
-        baseline = self.baseline if self.baseline in table.runs else None
+        baseline = None
+        if self.baseline in table.runs:
+            baseline = self.baseline
         return replace(
             self,
             runs=table.runs,
@@ -571,11 +575,10 @@ class ComparedRuns(Memoised):
 
     def _source_provenance(self) -> dict[str, Any]:
         """Return what is known of measures, judgments, runs and values; None for what is not."""
-        least_grade = {
-            name: criterion.preferences.rel
-            for name, criterion in self.by.items()
-            if isinstance(criterion, PreferenceCriterion)
-        }
+        least_grade = {}
+        for name, criterion in self.by.items():
+            if isinstance(criterion, PreferenceCriterion):
+                least_grade[name] = criterion.preferences.rel
         provenance: dict[str, Any] = {
             "direction": self._directions,
             "rel": least_grade,

@@ -286,11 +286,10 @@ def _check_single_rankings(runs: Mapping[str, RunLike]) -> None:
 
 def _warn_of_unreached_grades(by: Criteria, judgments: Judgments) -> None:
     """Warn of preferences that take documents as relevant by a grade that no judgment reaches."""
-    least_grade = {
-        name: criterion.rel_in(judgments)
-        for name, criterion in by.items()
-        if isinstance(criterion, Preference)
-    }
+    least_grade = {}
+    for name, criterion in by.items():
+        if isinstance(criterion, Preference):
+            least_grade[name] = criterion.rel_in(judgments)
     warn_if_unreached(least_grade, judgments)
 
 
@@ -336,11 +335,11 @@ def _measures_in(by: Criteria) -> dict[str, IRMeasure]:
 
 def _resolved_preferences(result: Comparison) -> dict[str, Preference]:
     """Return the preferences of a comparison with the grade from which it takes documents."""
-    return {
-        name: criterion.preference(rel=criterion.preferences.rel)
-        for name, criterion in result.compared.by.items()
-        if isinstance(criterion, PreferenceCriterion)
-    }
+    preferences = {}
+    for name, criterion in result.compared.by.items():
+        if isinstance(criterion, PreferenceCriterion):
+            preferences[name] = criterion.preference(rel=criterion.preferences.rel)
+    return preferences
 
 
 def compare_repeated(
@@ -519,7 +518,10 @@ def comparison_of(
     """
     design = design or Design()
     check_shared(scored, all_pairs(scored.names, design.baseline))
-    counted = np.arange(len(scored.judgments)) if queries is None else queries
+    if queries is None:
+        counted = np.arange(len(scored.judgments))
+    else:
+        counted = queries
     counts = _CountsByRelevance(scored)
     criteria: dict[str, Criterion] = {}
     for name, criterion in by.items():
@@ -673,7 +675,10 @@ def _measures_named_as_costs(
         return []
     if not isinstance(costs, Iterable):
         raise ValueError(f"smaller_is_better must name measures, not {costs!r}")
-    names = [costs] if isinstance(costs, str) else [str(name) for name in costs]
+    if isinstance(costs, str):
+        names = [costs]
+    else:
+        names = [str(name) for name in costs]
     if not named:
         return names
     smaller = [named.get(name, name) for name in names]
@@ -723,13 +728,12 @@ def with_predictions(result: Comparison, every: Comparison) -> Comparison:
             "in one of them only"
         )
     order = [every.runs.index(run) for run in result.runs]
-    sorted_by = {
-        name: replace(
-            criterion, values=criterion.values[order], means=criterion.means[order]
-        )
-        for name, criterion in every.compared.by.items()
-        if isinstance(criterion, MeasureCriterion)
-    }
+    sorted_by = {}
+    for name, criterion in every.compared.by.items():
+        if isinstance(criterion, MeasureCriterion):
+            sorted_by[name] = replace(
+                criterion, values=criterion.values[order], means=criterion.means[order]
+            )
     predicted = replace(every.compared, runs=result.runs, by=sorted_by, given=None)
     return Comparison(replace(result.compared, predicted=predicted))
 
@@ -830,7 +834,10 @@ def _criterion_of_values(table: ValueTable, name: str, label: str) -> MeasureCri
 
 def _with_query_id(source: Any, query_column: str | None) -> Any:
     """Return a frame where the column that names the queries is called ``query_id``."""
-    frame = None if query_column in (None, "query_id") else table_of_frame(source)
+    if query_column in (None, "query_id"):
+        frame = None
+    else:
+        frame = table_of_frame(source)
     if (
         frame is None
         or query_column not in frame.columns
@@ -888,7 +895,8 @@ def _criteria_by_label(by: CriteriaLike) -> dict[Any, Any]:
                     f"{label!r} is the name of {other}; give {item} another name"
                 )
         return dict(by)
-    items = [by] if isinstance(by, (str, type)) or not isinstance(by, Iterable) else by
+    is_single = isinstance(by, (str, type)) or not isinstance(by, Iterable)
+    items: Iterable[Any] = [by] if is_single else by
     named = {}
     for item in items:
         try:
@@ -906,7 +914,9 @@ def _with_preferences_named(error: ValueError, named: Mapping[Any, Any]) -> Valu
     """Return the error about an unknown measure, with the preferences that could be meant."""
     message = str(error)
     for item in named.values():
-        name = re.split("[@(]", item)[0].lower() if isinstance(item, str) else ""
+        name = ""
+        if isinstance(item, str):
+            name = re.split("[@(]", item)[0].lower()
         close = difflib.get_close_matches(name, NAMES, 1, 0.66)
         if close:
             if message.endswith("?"):
@@ -937,7 +947,10 @@ def distinct_criteria(
         if not name.strip().startswith(criterion.NAME):  # a label of the user's
             first[(name,)] = name
             continue
-        rel = threshold if criterion["rel"] is None else criterion["rel"]
+        if criterion["rel"] is None:
+            rel = threshold
+        else:
+            rel = criterion["rel"]
         first.setdefault((criterion.NAME, rel, criterion["cutoff"]), name)
     return {name: criteria[name] for name in criteria if name in first.values()}
 

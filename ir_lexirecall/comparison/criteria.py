@@ -119,9 +119,13 @@ class MeasureCriterion:
         low, high = self.range
         if np.isfinite([low, high]).all():
             return high - low
-        low = low if np.isfinite(low) else float(self.values.min(initial=0.0))
-        high = high if np.isfinite(high) else float(self.values.max(initial=0.0))
-        return max(high - low, 2 * margin) if high > low else np.inf
+        if not np.isfinite(low):
+            low = float(self.values.min(initial=0.0))
+        if not np.isfinite(high):
+            high = float(self.values.max(initial=0.0))
+        if high > low:
+            return max(high - low, 2 * margin)
+        return np.inf
 
     def variance_with_seeds(self, pairs: PairIndices) -> DifferenceVariance | None:
         """Return the variance of mean differences of pairs of runs that have seeds, else None."""

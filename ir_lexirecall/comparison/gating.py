@@ -93,7 +93,10 @@ class Gate:
         result = self.comparison
         table = result.table()
         has_rankings = result.compared.given is None
-        table["holds"] = result.verdicts(holds=True)["holds"] if has_rankings else None
+        if has_rankings:
+            table["holds"] = result.verdicts(holds=True)["holds"]
+        else:
+            table["holds"] = None
         for fact in ("test", "queries", "margin"):
             table[fact] = [result.provenance[fact][name] for name in table["criterion"]]
         if self.rule == "drop":
@@ -378,7 +381,10 @@ def _compare_rankings(
         scored = results[
             0
         ].compared.scored  # has the candidate, which may be readable only once
-        read = runs[candidate] if scored is None else scored.sources[candidate]
+        if scored is None:
+            read = runs[candidate]
+        else:
+            read = scored.sources[candidate]
         pair = {name: runs[name], candidate: read}
         results.append(
             compare_runs(judgments, pair, criteria, replace(design, baseline=name))
@@ -499,11 +505,10 @@ def _looked_at(results: Sequence[Comparison]) -> dict[str, Any]:
     """Return what decides the outcome: digests of each run's values, margins, and the test."""
     digests = {}
     for result in results:
-        judges = [
-            judge
-            for judge in (result.compared, result.compared.predicted)
-            if judge is not None
-        ]
+        judges = []
+        for judge in (result.compared, result.compared.predicted):
+            if judge is not None:
+                judges.append(judge)
         criteria: list[Criterion] = [c for judge in judges for c in judge.by.values()]
         for row, run in enumerate(result.runs):
             standings = b"".join(
@@ -523,7 +528,10 @@ def _looked_at(results: Sequence[Comparison]) -> dict[str, Any]:
 
 def _outcome_of(gate: Gate) -> Mapping[str, Any]:
     """Return what a ledger records of a gate."""
-    gates = [gate] if gate.release is None else [gate, gate.release]
+    if gate.release is None:
+        gates = [gate]
+    else:
+        gates = [gate, gate.release]
     tables = {one.baseline: one.table for one in gates}
     verdicts = {
         name: dict(zip(table["criterion"], table["verdict"], strict=True))

@@ -70,7 +70,9 @@ def spent_at(look: int, alpha: float, horizon: int | None = None) -> float:
     """
     if horizon is None:
         return 6 * alpha / (math.pi * look) ** 2
-    return alpha / horizon if look <= horizon else 0.0
+    if look <= horizon:
+        return alpha / horizon
+    return 0.0
 
 
 @dataclass(frozen=True)
@@ -241,7 +243,10 @@ class _Entries:
         """Return the level of all looks before the one at these data, or else of all looks."""
         key = json.dumps(data, sort_keys=True)
         keys = list(self.numbers)
-        before = keys[: keys.index(key)] if key in self.numbers else keys
+        if key in self.numbers:
+            before = keys[: keys.index(key)]
+        else:
+            before = keys
         last = self.numbers.get(key, _MOST_LOOKS)
         spent = sum(spending.at(self.numbers[other]) for other in before)
         return spent + sum(spending.at(n) for n in self._broken_numbers() if n < last)

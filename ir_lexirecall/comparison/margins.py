@@ -25,7 +25,10 @@ def corrected_together(p: Sequence[Floats], test: SignificanceTest) -> Corrected
 
     Tukey's HSD accounts for the pairs of one set only, so p of several sets are corrected, too.
     """
-    method = test.counted_correction if len(p) == 1 else test.correction
+    if len(p) == 1:
+        method = test.counted_correction
+    else:
+        method = test.correction
     adjusted, reject = corrected(np.concatenate(p), method, test.alpha)
     ends = np.cumsum([len(one) for one in p])[:-1]
     return np.split(adjusted, ends), np.split(reject, ends)

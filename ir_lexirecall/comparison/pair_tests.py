@@ -231,11 +231,10 @@ class PairTests(Memoised):
             columns = PairTests(part).uncorrected(by, test)
             columns["queries"] = np.full(len(indices), len(part.by[by].query_ids))
             parts.append(columns)
-        joined = {
-            name: compared.joined([columns[name] for columns in parts])
-            for name in parts[0]
-            if name not in compared.pair_columns
-        }
+        joined = {}
+        for name in parts[0]:
+            if name not in compared.pair_columns:
+                joined[name] = compared.joined([columns[name] for columns in parts])
         n_cells = compared.n_shared_cells(by)
         cells = {} if n_cells is None else {"cells": n_cells}
         return {
@@ -299,10 +298,12 @@ class PairTests(Memoised):
                 "sd_noise": np.sqrt(parts.noise),
             }
         n_repeats = criterion.repeated.n_repeats
-        labels = [
-            f"{one}" if one == other else f"{one}/{other}"
-            for one, other in zip(n_repeats[a], n_repeats[b], strict=True)
-        ]
+        labels = []
+        for one, other in zip(n_repeats[a], n_repeats[b], strict=True):
+            if one == other:
+                labels.append(f"{one}")
+            else:
+                labels.append(f"{one}/{other}")
         return {"repeats": labels, **sd}
 
     @memoised
@@ -432,13 +433,16 @@ class PairTests(Memoised):
         if test.procedure.of == "signs":
             return unlimited
         width = criterion.largest_loss(margin)
-        blocks = [
-            least_loss_ruled_out(
-                test.units_of(x), np.full(len(x), margin), width, test.alpha
+        blocks = []
+        for x in criterion.differences(*self.compared.pair_indices):
+            blocks.append(
+                least_loss_ruled_out(
+                    test.units_of(x), np.full(len(x), margin), width, test.alpha
+                )
             )
-            for x in criterion.differences(*self.compared.pair_indices)
-        ]
-        return np.concatenate(blocks) if blocks else unlimited
+        if blocks:
+            return np.concatenate(blocks)
+        return unlimited
 
     def _powered_bounds(self, by: str) -> Interval:
         """Return prediction-powered one-sided bounds at 1 - alpha."""
@@ -547,7 +551,9 @@ def cut_at_range(
     """
     least = float(np.min([x.min() for x in values]))
     most = float(np.max([x.max() for x in values]))
-    floor = limits[0] if np.isfinite(limits[0]) or least < 0 else 0.0
+    floor = 0.0
+    if np.isfinite(limits[0]) or least < 0:
+        floor = limits[0]
     return np.maximum(low, min(least, floor)), np.minimum(high, max(most, limits[1]))
 
 

@@ -131,7 +131,10 @@ class Comparison:
             labels: dict[str, Any] = {"criterion": name}
             if directions:
                 labels["direction"] = directions.get(name, "")
-            groups = self._group_columns(name) if in_groups else [{}]
+            if in_groups:
+                groups = self._group_columns(name)
+            else:
+                groups = [{}]
             parts += [
                 pd.DataFrame({**labels, **group, **of_criterion})
                 for group, of_criterion in zip(groups, columns(name), strict=True)
@@ -462,8 +465,6 @@ class Comparison:
         parts = self._components(by)
         if queries is None:
             queries = len(self.compared.criterion(by).query_ids)
-        else:
-            queries = queries
         repeats = repeats_with_queries(
             parts, difference, queries, power, self.test.alpha
         )
@@ -720,12 +721,13 @@ class Comparison:
         level = self._level(alpha)
 
         def tested(name: str) -> list[dict[str, Any]]:
-            parts = [
-                np.concatenate(
-                    [*part.by[name].differences(*self.compared.pair_indices)]
+            parts = []
+            for part in self.compared.by_group.values():
+                parts.append(
+                    np.concatenate(
+                        [*part.by[name].differences(*self.compared.pair_indices)]
+                    )
                 )
-                for part in self.compared.by_group.values()
-            ]
             f, p = heterogeneity(parts, self.test.seed)
             adjusted, _ = corrected(p, self.test.correction, level)
             columns = {

@@ -87,7 +87,9 @@ def nothing_shared(scored: ScoredRuns, pairs: Sequence[tuple[str, str]]) -> str:
         )
         more = ", ..." if len(queries) > _MOST_NAMED else ""
         sides.append(f"{run!r} for {first_ids}{more} ({len(queries):,} in all)")
-    others = f" (and {len(apart) - 1:,} more pairs of runs)" if len(apart) > 1 else ""
+    others = ""
+    if len(apart) > 1:
+        others = f" (and {len(apart) - 1:,} more pairs of runs)"
     return (
         f"runs {first.run_a!r} and {first.run_b!r} share no query with results{others}: "
         f"{sides[0]}, {sides[1]}"

@@ -69,7 +69,9 @@ class Verdicts:
         if (run, beside) in self.pairs:
             return self.pairs[run, beside]
         verdict = self.pairs.get((beside, run))
-        return None if verdict is None else turned_verdict(verdict)
+        if verdict is None:
+            return None
+        return turned_verdict(verdict)
 
     def beaten(self, run: str, others: Sequence[str]) -> list[str]:
         """Return which of the other runs a run is better than."""

@@ -51,7 +51,10 @@ class Parameter:
     def shown(self) -> str:
         """Name, with the value if this measure has another one than the default."""
         plain = self.default in ("required", "none")
-        differs = self.value is not None if plain else repr(self.value) != self.default
+        if plain:
+            differs = self.value is not None
+        else:
+            differs = repr(self.value) != self.default
         if differs:
             return f"{self.name} = {self.value!r}"
         return self.name
@@ -127,7 +130,9 @@ class Description(About):
     @property
     def heading(self) -> str:
         """Measure with its other names, and its full name."""
-        also = f" (also {', '.join(self.aliases)})" if self.aliases else ""
+        also = ""
+        if self.aliases:
+            also = f" (also {', '.join(self.aliases)})"
         return f"{self.measure}{also}" + (
             f": {self.title}" if self.title != self.measure else ""
         )
@@ -163,7 +168,9 @@ class Description(About):
         return self.page()
 
     def _repr_html_(self) -> str:
-        formula = f"<p>$${escape_html(self.formula)}$$</p>" if self.formula else ""
+        formula = ""
+        if self.formula:
+            formula = f"<p>$${escape_html(self.formula)}$$</p>"
         lines = "\n".join(map(escape_html, self.page(10**6).split("\n")))
         return f'{formula}<pre style="white-space: pre-wrap">{lines}</pre>'
 
@@ -312,11 +319,10 @@ def _meaning(measure: IRMeasure) -> str:
 def _aliases(measure: IRMeasure) -> tuple[str, ...]:
     """Return the other names under which ir_measures knows a measure without parameters."""
     registry = ir_measures.measures.registry.items()
-    names = [
-        name
-        for name, other in registry
-        if type(other) is type(measure) and other.params == {}
-    ]
+    names = []
+    for name, other in registry:
+        if type(other) is type(measure) and other.params == {}:
+            names.append(name)
     return tuple(name for name in names if name != measure.NAME)
 
 
@@ -405,11 +411,10 @@ def _about_test(test: Any) -> About:
 def _about_section(section: dict[str, str]) -> About:
     """Return the description in a section of `entries.ini`."""
     texts = {name: section[name] for name in _TEXTS if name in section}
-    meanings = {
-        key.removeprefix("meaning."): text
-        for key, text in section.items()
-        if key.startswith("meaning.")
-    }
+    meanings = {}
+    for key, text in section.items():
+        if key.startswith("meaning."):
+            meanings[key.removeprefix("meaning.")] = text
     return About(
         see_also=tuple(section["see_also"].split(", ")),
         meanings=meanings,
@@ -468,7 +473,9 @@ def _cited(entry: dict[str, str]) -> str:
     surnames = [person.split()[-1] for person in entry["authors"].split(" and ")]
     if len(surnames) > _MOST_AUTHORS:
         surnames = [surnames[0], "et al."]
-    doi = f", doi {entry['doi']}" if "doi" in entry else ""
+    doi = ""
+    if "doi" in entry:
+        doi = f", doi {entry['doi']}"
     return f"{', '.join(surnames)}: {entry['title']}, {entry['where']} {entry['year']}{doi}"
 
 
@@ -481,8 +488,10 @@ def _sections(kind: str) -> dict[str, dict[str, str]]:
     parser.optionxform = str  # type: ignore[assignment,method-assign]
     parser.read(_FILE, encoding="utf-8")
     named = ((section.partition(" "), parser[section]) for section in parser.sections())
-    return {
-        name: {key: " ".join(text.split("\n")) for key, text in section.items()}
-        for (of_kind, _, name), section in named
-        if of_kind == kind
-    }
+    sections = {}
+    for (of_kind, _, name), section in named:
+        if of_kind == kind:
+            sections[name] = {
+                key: " ".join(text.split("\n")) for key, text in section.items()
+            }
+    return sections

@@ -121,7 +121,10 @@ class Judgings:
         if self.max_rel is not None:
             judgments.check_top_grade(self.max_rel, "max_rel")
             return int(self.max_rel)
-        top_of_measure = None if measure is None else measure.params.get("max_rel")
+        if measure is None:
+            top_of_measure = None
+        else:
+            top_of_measure = measure.params.get("max_rel")
         if top_of_measure is not None:
             return int(top_of_measure)
         return math.ceil(max(1, judgments.highest_grade))

@@ -160,7 +160,10 @@ def _by_pair(
     pool: Pool, indices: PairIndices | Ints, values: Floats, known: Bounded
 ) -> tuple[Floats, Floats, Bools]:
     """Return bounds of differences, low, high, and exact, found pair by pair."""
-    a, b = indices if isinstance(indices, tuple) else (indices, None)
+    if isinstance(indices, tuple):
+        a, b = indices
+    else:
+        a, b = indices, None
     n_queries = len(pool.judgments)
     low, high = np.empty((2, len(a), n_queries))
     exact = np.ones((len(a), n_queries), dtype=bool)

@@ -304,7 +304,9 @@ def _texts(
 def _loaded(texts: TextsLike | None) -> TextsLike | None:
     """Return the collection of the demo for its id; other texts as they are."""
     is_demo = isinstance(texts, str) and texts == DEMO
-    return load_collection(DEMO) if is_demo else texts
+    if is_demo:
+        return load_collection(DEMO)
+    return texts
 
 
 _KEPT = ("rules", "source", "threshold", "judged_only", "only_relevant", "order")
@@ -454,7 +456,9 @@ def _graded(source: QrelsLike) -> QrelsLike:
     Raises:
         ValueError: no row has a grade, or the table has a fault.
     """
-    path = os.fspath(source) if isinstance(source, (str, os.PathLike)) else ""
+    path = ""
+    if isinstance(source, (str, os.PathLike)):
+        path = os.fspath(source)
     pool = read_pool(path)
     if pool is None:
         return source

@@ -231,9 +231,10 @@ class NestedLexirecall:
         # In which order the open documents of a case become relevant.
         number = position_in_segment(case[is_open])
         order = np.full(len(row), -1)
-        order[is_open] = (
-            number if outside is None else n_open[case[is_open]] - 1 - number
-        )
+        if outside is None:
+            order[is_open] = number
+        else:
+            order[is_open] = n_open[case[is_open]] - 1 - number
 
         # A choice is a case and a number j of its open documents that are relevant.
         first_choice = np.cumsum(n_open + 1) - (n_open + 1)
@@ -401,7 +402,10 @@ class Normalised:
         edges = np.unique(np.concatenate([gains, judged_gain]))
         queries, row = np.unique(query, return_inverse=True)
         most = int(np.bincount(self.judgments.query, minlength=1).max()) + sizes
-        k = most if self.cutoff is None else min(self.cutoff, most)
+        if self.cutoff is None:
+            k = most
+        else:
+            k = min(self.cutoff, most)
         total = np.r_[0.0, np.cumsum(self.discount(np.arange(1.0, k + 1)))]
         ideals = np.zeros((len(queries), len(gains) - 1, sizes))
         s = np.arange(sizes)

@@ -239,7 +239,10 @@ def powered_margin_test(
         gain = way * result.estimate + shift
         with np.errstate(divide="ignore", invalid="ignore"):
             t = np.where(gain == 0, 0.0, gain / result.error)
-        floor = least_two_sided_p(differing_queries(d)) / 2 if shift == 0 else 2.0**-n
+        if shift == 0:
+            floor = least_two_sided_p(differing_queries(d)) / 2
+        else:
+            floor = 2.0**-n
         p = np.maximum(
             skewed_p(t, way * result.skew, n - 2), np.where(gain == 0, 0.5, floor)
         )

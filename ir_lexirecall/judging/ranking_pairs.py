@@ -95,16 +95,20 @@ class RankingPairs:
         queries, (rank, top) = len(pool.judgments), pool.ranks_within(depth, cutoff)
         seen = top | (pool.is_judged & (rank > 0))
         for block in row_blocks(len(a), len(pool.query), _AT_ONCE):
-            both = [a[block]] if b is None else [a[block], b[block]]
+            if b is None:
+                both = [a[block]]
+            else:
+                both = [a[block], b[block]]
             pair, row = np.nonzero(reduce(or_, [seen[runs] for runs in both]))
-            sides = [
-                Retrieved(
-                    rank[runs[pair], row],
-                    pool.retrieved[runs].ravel(),
-                    values[runs].ravel(),
+            sides = []
+            for runs in both:
+                sides.append(
+                    Retrieved(
+                        rank[runs[pair], row],
+                        pool.retrieved[runs].ravel(),
+                        values[runs].ravel(),
+                    )
                 )
-                for runs in both
-            ]
             case = pair * queries + pool.query[row]
             query = np.tile(np.arange(queries), len(both[0]))
             if b is None:

@@ -51,7 +51,10 @@ class Example:
         rows = []
         for index, label in enumerate((*self.ranking, *self.missing), start=1):
             parts = label if isinstance(label, tuple) else (label,)
-            names = self.names if isinstance(label, tuple) else ("0",)
+            if isinstance(label, tuple):
+                names = self.names
+            else:
+                names = ("0",)
             rows += [
                 Judgment("q", f"d{index}", grade, name)
                 for name, grade in zip(names, parts, strict=True)
@@ -68,7 +71,10 @@ class Example:
 
     def __str__(self) -> str:
         several = any(isinstance(label, tuple) for label in self.ranking)
-        what = f"Grades for {' and '.join(self.names)}" if several else "Grades"
+        if several:
+            what = f"Grades for {' and '.join(self.names)}"
+        else:
+            what = "Grades"
         shown = f"{what} from rank 1 on: {', '.join(map(_grade, self.ranking))}"
         if self.missing:
             shown += f"; not retrieved: {', '.join(map(_grade, self.missing))}"
@@ -78,7 +84,9 @@ class Example:
 def _grade(label: Label) -> str:
     if isinstance(label, tuple):
         return f"({', '.join(map(_grade, label))})"
-    return "unjudged" if label is None else str(label)
+    if label is None:
+        return "unjudged"
+    return str(label)
 
 
 @dataclass(frozen=True, eq=False)

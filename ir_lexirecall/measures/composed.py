@@ -95,9 +95,9 @@ class ComposedMeasure(Measure, register=False):
 
 def _check_aspects(aspects: Any) -> bool:
     """Return whether aspects are texts with scales, and at least one."""
-    are_right = [
-        isinstance(name, str) and _is_scale(scale) for name, scale in aspects.items()
-    ]
+    are_right = []
+    for name, scale in aspects.items():
+        are_right.append(isinstance(name, str) and _is_scale(scale))
     return len(are_right) > 0 and all(are_right)
 
 

@@ -68,7 +68,10 @@ class _CWL(Measure, register=False):
             best = float(discounts.gain(np.array([float(top)]), top, kind)[0])
         else:
             best = 0.0
-        end = self["cutoff"] if "cutoff" in self.SUPPORTED_PARAMS else inf
+        if "cutoff" in self.SUPPORTED_PARAMS:
+            end = self["cutoff"]
+        else:
+            end = inf
         queries, discount = len(judgments), self.discount()
         if not best and len(run.query) <= FEW and queries <= FEW:
             # A query without a relevant document scores 0, though grades between 0 and 1 have a
@@ -334,7 +337,10 @@ class GERR(Measure):
     def score(self, run: AlignedRun) -> Floats:
         """Return the expected reciprocal rank of each query."""
         top, kind = self["max_rel"], self["gain"]
-        k = inf if self["cutoff"] is None else self["cutoff"]
+        if self["cutoff"] is None:
+            k = inf
+        else:
+            k = self["cutoff"]
         judgments, queries = run.judgments, len(run.judgments)
         judgments.check_top_grade(top, str(self))
         looked_at = run.rank <= k

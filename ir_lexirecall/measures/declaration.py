@@ -93,11 +93,10 @@ class Parameterised:
                 f"{self.NAME} has no parameter {unknown[0]!r}; it has "
                 f"{', '.join(self.SUPPORTED_PARAMS) or 'none'}"
             )
-        plain = {
-            name: _plain(params[name])
-            for name in self.SUPPORTED_PARAMS
-            if name in params
-        }
+        plain = {}
+        for name in self.SUPPORTED_PARAMS:
+            if name in params:
+                plain[name] = _plain(params[name])
         self.params = {
             name: value for name, value in plain.items() if value is not None
         }
@@ -236,8 +235,12 @@ def with_formula(docstring: str, about: About) -> str:
     Symbols: p_1: a rank
     """
     summary, _, rest = docstring.partition("\n\n")
-    formula = f"Formula: {about.plain}" if about.plain else ""
-    symbols = f"Symbols: {about.symbols}" if about.symbols else ""
+    formula = ""
+    if about.plain:
+        formula = f"Formula: {about.plain}"
+    symbols = ""
+    if about.symbols:
+        symbols = f"Symbols: {about.symbols}"
     return "\n\n".join(part for part in (summary, formula, symbols, rest) if part)
 
 
@@ -304,17 +307,18 @@ def _plain(value: Any) -> Any:
         return int(value)
     if isinstance(value, numbers.Real):
         number = float(value)
-        return int(number) if number.is_integer() else number
+        if number.is_integer():
+            return int(number)
+        return number
     return value
 
 
 def _with_all_parameters(measure: IRMeasure) -> str:
     """Return a measure as text with all parameters that were set, unlike `str`, also defaults."""
-    values = {
-        name: value
-        for name, value in measure.params.items()
-        if name != measure.AT_PARAM
-    }
+    values = {}
+    for name, value in measure.params.items():
+        if name != measure.AT_PARAM:
+            values[name] = value
     params = ",".join(
         f"{name}={measure._param_repr(value)}" for name, value in values.items()
     )

@@ -230,7 +230,10 @@ class EU(DiversityMeasure):
     def less_effort(self, run: AlignedRun, utility: Floats) -> Floats:
         """Return the utility of each query less the effort of reading the ranking."""
         k = self["cutoff"]
-        looked_at = run.depth if k is None else np.minimum(run.depth, k)
+        if k is None:
+            looked_at = run.depth
+        else:
+            looked_at = np.minimum(run.depth, k)
         i = np.arange(1, int(looked_at.max(initial=0)) + 1)
         # Sum of 1 / (1 + log2 i) for i = 1..looked_at.
         effort = np.r_[0.0, np.cumsum(1 / (1 + np.log2(i)))][looked_at]
@@ -305,9 +308,10 @@ class CT(DiversityMeasure):
         r = discounts.gain(grade, top, self["gain"])
         # Sums of whole numbers are exact, those of quotients are not: ten gains of 1/10 must reach
         # 1.
-        units, scale = (
-            (grade, top) if self["gain"] == "linear" else discounts.in_units(grade, top)
-        )
+        if self["gain"] == "linear":
+            units, scale = grade, top
+        else:
+            units, scale = discounts.in_units(grade, top)
         full = sum_before(pair, units) / scale >= self["saturation"]
         worth = self.discounted(
             aspects.weight[pair] * r, run, aspects.query[pair], rank

@@ -73,7 +73,10 @@ def _fraction(latex: str, index: int) -> tuple[str, int]:
     )
     needs_group = re.search(r" [-+] | over | = |\w-\d", above) is not None
     numerator = _grouped(above) if needs_group else above
-    text = f"{above}/{below}" if is_short else f"{numerator} / {_grouped(below)}"
+    if is_short:
+        text = f"{above}/{below}"
+    else:
+        text = f"{numerator} / {_grouped(below)}"
     rest = latex[index:].lstrip(" \\,;")
     is_factor = (
         rest != ""

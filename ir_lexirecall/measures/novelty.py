@@ -406,7 +406,10 @@ class P_at_Recall(DiversityMeasure):
             key, axis=1, return_inverse=True, return_counts=True
         )
         new = np.bincount(number.ravel(), weights=first[within], minlength=len(size))
-        worth = new / size if self["form"] == "subtopics" else np.minimum(new, 1.0)
+        if self["form"] == "subtopics":
+            worth = new / size
+        else:
+            worth = np.minimum(new, 1.0)
         return ratio(per_query_sum(document[0], worth, len(stop)), stop)
 
 

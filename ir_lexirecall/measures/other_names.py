@@ -53,8 +53,12 @@ def measure_meant(text: str) -> str:
     of_trec_eval = equivalent(text)
     if of_trec_eval is not None:
         depends_on_version = of_trec_eval.note.startswith("trec_eval 9")
-        return "" if depends_on_version else of_trec_eval.measure
-    match = _PLAIN.fullmatch(text) if len(text) < _LONGEST else None
+        if depends_on_version:
+            return ""
+        return of_trec_eval.measure
+    match = None
+    if len(text) < _LONGEST:
+        match = _PLAIN.fullmatch(text)
     if match is None:
         return ""
     key = re.sub("[_-]", "", match["name"]).lower()
@@ -64,7 +68,9 @@ def measure_meant(text: str) -> str:
     if match["cutoff"] is None and name in _NEED_CUTOFF:
         return ""
     rel = f"(rel={match['rel']})" if match["rel"] else ""
-    cutoff = f"@{match['cutoff']}" if match["cutoff"] else ""
+    cutoff = ""
+    if match["cutoff"]:
+        cutoff = f"@{match['cutoff']}"
     return f"{name}{rel}{cutoff}"
 
 
@@ -74,7 +80,9 @@ def name_here(text: str) -> str:
     >>> [name_here(name) for name in ("HR@10", "hit_rate_at_5", "accuracy@1", "mrr10", "FR@3")]
     ['Success@10', 'Success@5', 'Success@1', 'RR@10', '']
     """
-    match = _WITH_CUTOFF.fullmatch(text.strip()) if len(text) < _LONGEST else None
+    match = None
+    if len(text) < _LONGEST:
+        match = _WITH_CUTOFF.fullmatch(text.strip())
     name = match and _NAMES_HERE.get(re.sub("[_-]", "", match[1]).lower())
     if not name or not match:
         return ""

@@ -367,7 +367,10 @@ class Novelty:
     @classmethod
     def of(cls, measure: Measure) -> Novelty:
         """Return the sum that one of ndeval's measures is made of."""
-        alpha = measure["alpha"] if "alpha" in measure.SUPPORTED_PARAMS else 0.5
+        if "alpha" in measure.SUPPORTED_PARAMS:
+            alpha = measure["alpha"]
+        else:
+            alpha = 0.5
         kind = next(kind for kind in ("DCG", "ERR", "RBP") if kind in measure.NAME)
         return cls(
             kind, alpha, float(optional(measure, "beta") or 0), cutoff_of(measure)

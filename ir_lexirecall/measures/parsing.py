@@ -74,7 +74,9 @@ def by_own_label(measures: MeasuresLike) -> dict[str, MeasureLike]:
         return named
     labelled: dict[str, MeasureLike] = {}
     for label, measure in named.items():
-        meant = _meant_by_unknown(measure) if isinstance(measure, str) else ""
+        meant = ""
+        if isinstance(measure, str):
+            meant = _meant_by_unknown(measure)
         labelled[meant or label] = meant or measure
     return labelled
 
@@ -85,7 +87,9 @@ def _meant_by_unknown(text: str) -> str:
         parse_measure(text)
     except ValueError:
         meant = measure_meant(text)
-        return str(parse_measure(meant)) if meant else ""
+        if meant:
+            return str(parse_measure(meant))
+        return ""
     return ""
 
 
@@ -95,7 +99,10 @@ def is_measures(thing: Any) -> bool:
     >>> is_measures(["TSE", ir_measures.AP]), is_measures({"q": {"d": 1}}), is_measures("qrels.txt")
     (True, False, False)
     """
-    several = thing if isinstance(thing, (list, tuple)) else [thing]
+    if isinstance(thing, (list, tuple)):
+        several = thing
+    else:
+        several = [thing]
     try:
         return bool(several) and all(
             isinstance(parse_one(one), IRMeasure) for one in several
@@ -230,7 +237,10 @@ class _RegisteredNames:
         """Return all names of ir_measures and of this library."""
         printed = {}
         for name, measure in ir_measures.measures.registry.items():
-            printed[name] = name if name in REGISTRY else measure.__name__
+            if name in REGISTRY:
+                printed[name] = name
+            else:
+                printed[name] = measure.__name__
         ours_first = sorted(printed, key=lambda name: name not in REGISTRY)
         return cls(printed, {name.lower(): name for name in ours_first})
 
@@ -251,7 +261,9 @@ class _RegisteredNames:
         ):  # which is what others call hits, not the measure Accuracy
             return ""
         registered = self.by_lower_case.get(lower_case)
-        return "" if registered is None else self.printed[registered]
+        if registered is None:
+            return ""
+        return self.printed[registered]
 
     def similar(self, name: str) -> list[str]:
         """Return up to two names that are spelt like a name, or that have it within."""

@@ -119,11 +119,10 @@ class RBU(DiversityMeasure):
             self["cutoff"],
             (1 - self["p"]) / self["p"] if self["normalize"] else 1.0,
         )
-        longest = (
-            (inf if k is None else k)
-            if p == 1
-            else p * (1 - p ** (inf if k is None else k)) / (1 - p)
-        )
+        if p == 1:
+            longest = inf if k is None else k
+        else:
+            longest = p * (1 - p ** (inf if k is None else k)) / (1 - p)
         return -self["e"] * longest * scale if self["e"] else 0.0, p * scale
 
     def score(self, run: AlignedRun) -> Floats:
@@ -158,7 +157,10 @@ class RBU(DiversityMeasure):
     def less_effort(self, run: AlignedRun, value: Floats) -> Floats:
         """Return the gain of each query less the effort of reading, on the scale asked for."""
         p, k = self["p"], self["cutoff"]
-        looked_at = run.depth if k is None else np.minimum(run.depth, k)
+        if k is None:
+            looked_at = run.depth
+        else:
+            looked_at = np.minimum(run.depth, k)
         value = value - self["e"] * (
             p * geometric_sum(p, looked_at.astype(np.float64))
         )  # p^1 + p^2 + ...

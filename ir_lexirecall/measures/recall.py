@@ -360,7 +360,10 @@ class RE(_SearchLength):
         """Return the mean rank of the relevant documents of each query, above the ideal one."""
         relevant, n = self.in_collection(run), self["n"]
         m, u = relevant.m, relevant.m - relevant.r
-        bottom = np.where(u > 0, np.inf, 0.0) if n is None else u * (n - (u - 1) / 2)
+        if n is None:
+            bottom = np.where(u > 0, np.inf, 0.0)
+        else:
+            bottom = u * (n - (u - 1) / 2)
         return ratio(
             per_query_sum(relevant.query, relevant.rank, len(m)) + bottom, m
         ) - np.where(m > 0, (m + 1) / 2, 0.0)

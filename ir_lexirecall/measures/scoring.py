@@ -144,7 +144,9 @@ def values(
     ):
         measure = measure(rel=threshold)
     result = score(measure, run)
-    return result.value if isinstance(result, Utility) else result
+    if isinstance(result, Utility):
+        return result.value
+    return result
 
 
 def check_judgments(measures: Iterable[IRMeasure], judgments: Judgments) -> None:

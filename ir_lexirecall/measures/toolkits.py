@@ -73,7 +73,9 @@ class DCG(_OfToolkits):
 def looked_at(measure: Measure, run: AlignedRun) -> Ints:
     """Return how many documents of each ranking a measure looks at: all, or down to its cutoff."""
     k = measure["cutoff"]
-    return run.depth if k is None else np.minimum(run.depth, k)
+    if k is None:
+        return run.depth
+    return np.minimum(run.depth, k)
 
 
 class F1(_OfToolkits):

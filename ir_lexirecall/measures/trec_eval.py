@@ -63,7 +63,9 @@ def computes(table: dict[str, Score], *names: str) -> Callable[[Score], Score]:
 
 def optional(measure: Measure, name: str) -> Any:
     """Return a parameter's value or default; None if there is neither."""
-    value = measure[name] if name in measure.SUPPORTED_PARAMS else None
+    value = None
+    if name in measure.SUPPORTED_PARAMS:
+        value = measure[name]
     return None if value is NOT_PROVIDED else value
 
 
@@ -72,7 +74,9 @@ def cutoff_of(measure: Measure) -> int:
     k = optional(measure, "cutoff")
     if k is not None and not k >= 1:
         raise ValueError(f"{measure}: the cutoff must be at least 1")
-    return UNLIMITED if k is None else min(k, UNLIMITED)
+    if k is None:
+        return UNLIMITED
+    return min(k, UNLIMITED)
 
 
 def number(

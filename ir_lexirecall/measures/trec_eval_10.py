@@ -421,7 +421,10 @@ def recall_point(recall: float, m: Ints, version: int) -> Ints:
     """
     exact = recall * m
     whole = np.floor(exact)
-    up = exact - whole >= 0.5 if version == 10 else np.floor(exact + 0.9) > whole
+    if version == 10:
+        up = exact - whole >= 0.5
+    else:
+        up = np.floor(exact + 0.9) > whole
     return (whole + up).astype(np.int64)
 
 

@@ -345,11 +345,12 @@ def correlation(self: Decisions, *, by: str = "values") -> pd.DataFrame:
     self.check(measures=2)
     pick = np.ravel if by == "values" else means
     at = {label: pick(self.rising(label)) for label in self.labels}
-    rows = [
-        {"measure_a": a, "measure_b": b, "points": len(at[a])}
-        | {name: coefficient_of(name, at[a], at[b]) for name in COEFFICIENTS}
-        for a, b in combinations(at, 2)
-    ]
+    rows = []
+    for a, b in combinations(at, 2):
+        rows.append(
+            {"measure_a": a, "measure_b": b, "points": len(at[a])}
+            | {name: coefficient_of(name, at[a], at[b]) for name in COEFFICIENTS}
+        )
     return recorded(pd.DataFrame(rows), "correlation", by=by, **self.provenance)
 
 

@@ -255,7 +255,10 @@ def _outcome(
     """Return the result, the counterexample and what was searched."""
     law = search.law
     gains = GAINS[law.gains]
-    words = f"{search.words}; {gains}" if gains else search.words
+    if gains:
+        words = f"{search.words}; {gains}"
+    else:
+        words = search.words
     if not search.claims:
         return NOT_APPLICABLE, "", f"no case is that small: {words}"
     broken = search.broken(scored[law.kind], falling)
@@ -285,7 +288,10 @@ def _space(
     if aspects and chosen != (0, 1):
         raise ValueError(f"{name} names its aspects and their grades; leave out grades")
     base = measure.base_measure() if aspects else measure
-    longest = np.inf if is_native(base) else _LONGEST_OF_OTHERS
+    if is_native(base):
+        longest = np.inf
+    else:
+        longest = _LONGEST_OF_OTHERS
     return Space(
         grades=chosen,
         least=1 if aspects or rel is None else float(rel),
@@ -324,14 +330,21 @@ def _default_grades(measure: IRMeasure, gains: str) -> tuple[int, ...]:
         return _checked_grades(
             (0, int(np.ceil(rel)) if isinstance(rel, (int, float)) else 1)
         )
-    top = measure.params.get("max_rel", 2) if gains == "own" else 2
+    if gains == "own":
+        top = measure.params.get("max_rel", 2)
+    else:
+        top = 2
     return 0, *range(1, max(1, min(2, int(top))) + 1)
 
 
 def _number(measure: IRMeasure, name: str) -> Any:
     """Return the value of a parameter of the measure, set or by default; None if not a number."""
-    value = measure[name] if name in measure.SUPPORTED_PARAMS else None
-    return value if isinstance(value, numbers.Real) else None
+    value = None
+    if name in measure.SUPPORTED_PARAMS:
+        value = measure[name]
+    if isinstance(value, numbers.Real):
+        return value
+    return None
 
 
 def with_gains(measure: IRMeasure, gains: str, top: int) -> IRMeasure:

@@ -59,11 +59,11 @@ class Decisions:
         check_number("rel", rel, above=0)
         try:
             unparsed = by_own_label(measures)
-            preferences = {
-                label: p
-                for label, item in unparsed.items()
-                if (p := parse_preference(item)) is not None
-            }
+            preferences = {}
+            for label, item in unparsed.items():
+                preference = parse_preference(item)
+                if preference is not None:
+                    preferences[label] = preference
             parsed = parse_measures(
                 {
                     label: item
@@ -142,11 +142,11 @@ class Decisions:
     @cached_property
     def measures(self) -> dict[str, IRMeasure]:
         """Those of ``labels`` that are no preferences."""
-        return {
-            label: measure
-            for label, measure in self.labels.items()
-            if isinstance(measure, IRMeasure)
-        }
+        measures = {}
+        for label, measure in self.labels.items():
+            if isinstance(measure, IRMeasure):
+                measures[label] = measure
+        return measures
 
     @cached_property
     def scored(self) -> ScoredRuns:
@@ -240,7 +240,9 @@ def rising(measure: IRMeasure, values: Floats) -> Floats:
     >>> rising(ir_measures.AP, np.array([0.5])), rising(SL3(), np.array([3.0]))
     (array([0.5]), array([-3.]))
     """
-    return -values if smaller_is_better(measure) else values
+    if smaller_is_better(measure):
+        return -values
+    return values
 
 
 def parse_measures_for(measures: MeasuresLike) -> dict[str, IRMeasure]:

@@ -196,11 +196,17 @@ def at_depth(
 
 def aspect_ends(measure: IRMeasure) -> dict[str, tuple[float, float]]:
     """Return the lowest and highest label of each aspect that the measure names."""
-    scales = measure["aspects"].items() if "aspects" in measure.SUPPORTED_PARAMS else ()
-    return {
-        name: (min(scale), max(scale)) if isinstance(scale, dict) else (0, scale)
-        for name, scale in scales
-    }
+    if "aspects" in measure.SUPPORTED_PARAMS:
+        scales = measure["aspects"].items()
+    else:
+        scales = ()
+    ends = {}
+    for name, scale in scales:
+        if isinstance(scale, dict):
+            ends[name] = (min(scale), max(scale))
+        else:
+            ends[name] = (0, scale)
+    return ends
 
 
 _MOST = 2**53  # documents: ranks that floats tell apart

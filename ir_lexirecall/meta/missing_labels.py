@@ -481,7 +481,10 @@ def removals(
 
 def without_labels(judgments: Judgments, removed: Bools) -> Judgments:
     """Return the judgments with the marked documents not relevant in every aspect."""
-    table = None if judgments.table is None else judgments.table.without_labels(removed)
+    if judgments.table is None:
+        table = None
+    else:
+        table = judgments.table.without_labels(removed)
     return replace(
         judgments, grade=np.where(removed, 0.0, judgments.grade), table=table
     )
@@ -535,7 +538,8 @@ class TwoWay:
     ) -> TwoWay:
         """Draw queries and groups with replacement; every run needs a group."""
         names = decisions.names
-        groups = {name: name for name in names} if groups is None else groups
+        if groups is None:
+            groups = {name: name for name in names}
         by_name = {str(name): str(group) for name, group in groups.items()}
         if lacking := [name for name in names if name not in by_name]:
             raise ValueError(f"run {lacking[0]!r} has no group")
@@ -579,11 +583,10 @@ def times_drawn(rng: np.random.Generator, size: int, n_resamples: int) -> Floats
 def interval(resampled: Floats, alpha: float) -> tuple[float, float, float]:
     """Return the value of the sample, the first, and the percentile interval of the resamples."""
     finite = resampled[1:][~np.isnan(resampled[1:])]
-    low, high = (
-        np.quantile(finite, [alpha / 2, 1 - alpha / 2])
-        if len(finite)
-        else (np.nan, np.nan)
-    )
+    if len(finite):
+        low, high = np.quantile(finite, [alpha / 2, 1 - alpha / 2])
+    else:
+        low, high = np.nan, np.nan
     return float(resampled[0]), float(low), float(high)
 
 

@@ -212,7 +212,10 @@ def finding(table: pd.DataFrame) -> Finding:
 
 def _ranked_means(table: pd.DataFrame, headline: Headline) -> pd.DataFrame:
     """Return the mean of the headline's column, `number`, by subject, largest first."""
-    rows = headline.rows(table) if headline.rows else table
+    if headline.rows:
+        rows = headline.rows(table)
+    else:
+        rows = table
     if "minus" in rows:
         rows = rows[rows["minus"] == ""]
     subjects = next(
@@ -238,11 +241,13 @@ def _extremes(ranking: pd.DataFrame, headline: Headline) -> list[str]:
         joint = " by " if subjects == ["run", "measure"] else " for "
     rows = ranking.dropna().to_dict("records")
     ends = [*rows[:1], *rows[1:][-1:]]
-    return [
-        f"{end} {joint.join(str(row[subject]) for subject in subjects)} "
-        f"({format_number(row['number'], 4)})"
-        for end, row in zip((headline.largest, headline.smallest), ends, strict=False)
-    ]
+    extremes = []
+    for end, row in zip((headline.largest, headline.smallest), ends, strict=False):
+        extremes.append(
+            f"{end} {joint.join(str(row[subject]) for subject in subjects)} "
+            f"({format_number(row['number'], 4)})"
+        )
+    return extremes
 
 
 def introduction(table: pd.DataFrame) -> str:
@@ -264,7 +269,9 @@ def _number_of(table: pd.DataFrame, name: str, column: str) -> int:
     recorded_names = table.attrs.get(name)
     if recorded_names is not None:
         return len(recorded_names)
-    return table[column].nunique() if column in table else 0
+    if column in table:
+        return table[column].nunique()
+    return 0
 
 
 RECORDS["tie_audit"] = Record(

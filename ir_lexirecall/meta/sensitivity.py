@@ -68,11 +68,10 @@ def discriminative_power(
     curve = achieved_significance(self, test=test)
     by_measure = curve.groupby("measure", sort=False)["significant"]
     table = by_measure.agg(pairs="size", significant="sum", share="mean").reset_index()
-    facts = {
-        name: fact
-        for name, fact in curve.attrs.items()
-        if name not in ("function", "versions")
-    }
+    facts = {}
+    for name, fact in curve.attrs.items():
+        if name not in ("function", "versions"):
+            facts[name] = fact
     return recorded(table, "discriminative_power", **facts)
 
 
@@ -269,9 +268,10 @@ def split_half(
     for (a, b), parts in sums.items():
         tau, swaps = np.concatenate(parts, axis=1)
         tau = tau[~np.isnan(tau)]
-        mean, deviation = (
-            (float(tau.mean()), float(tau.std())) if len(tau) else (np.nan, np.nan)
-        )
+        if len(tau):
+            mean, deviation = float(tau.mean()), float(tau.std())
+        else:
+            mean, deviation = np.nan, np.nan
         rows.append((a, b, size, total, mean, deviation, float(swaps.mean())))
     table = pd.DataFrame(
         rows,

@@ -383,20 +383,20 @@ class TwoJudges:
             rel: the study's own.
         """
         if isinstance(rel_b, Mapping):
-            return [
-                (
-                    check_number("rel_b", one, above=0),
-                    check_number("rel_b", other, above=0),
-                )
-                for one, other in rel_b.items()
-            ]
+            pairs = []
+            for one, other in rel_b.items():
+                own = check_number("rel_b", one, above=0)
+                pairs.append((own, check_number("rel_b", other, above=0)))
+            return pairs
         if rel_b is not None:
             return [(rel, check_number("rel_b", rel_b, above=0))]
         grades = np.concatenate([judgments.grade for judgments in self.judgments])
-        levels = [
-            int(grade) if grade.is_integer() else grade
-            for grade in np.unique(grades[grades > 0]).tolist()
-        ]
+        levels = []
+        for grade in np.unique(grades[grades > 0]).tolist():
+            if grade.is_integer():
+                levels.append(int(grade))
+            else:
+                levels.append(grade)
         return [(level, level) for level in levels]
 
     def lacks_relevant(self, rel: float, rel_b: float) -> str:
@@ -475,11 +475,10 @@ def _common_rows(a: Judgments, b: Judgments) -> tuple[list[int], list[int]]:
         }
         for judge in (a, b)
     )
-    common = [
-        (row, row_of_b[key])
-        for key, row in row_of_a.items()
-        if key in row_of_b and a.is_judged[row] and b.is_judged[row_of_b[key]]
-    ]
+    common = []
+    for key, row in row_of_a.items():
+        if key in row_of_b and a.is_judged[row] and b.is_judged[row_of_b[key]]:
+            common.append((row, row_of_b[key]))
     return [row for row, _ in common], [row for _, row in common]
 
 

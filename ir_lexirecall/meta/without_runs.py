@@ -134,7 +134,9 @@ def tie_probabilities(
         check_integers("m", m),
         check_integers("k", k),
     )
-    depths = [None] if depth is None else check_integers("depth", depth)
+    depths: Sequence[int | None] = [None]
+    if depth is not None:
+        depths = check_integers("depth", depth)
     if max(relevant) > min(sizes):
         raise ValueError(
             f"m={max(relevant)} relevant documents do not fit into n={min(sizes)}"
@@ -311,7 +313,10 @@ def orientation(
             )
             extremes = scoring.values(measure, run)
             best, worst, first_up, last_down = rising(measure, extremes).tolist()
-            scale = best - worst if isinstance(measure, TSE) and best > worst else 1.0
+            if isinstance(measure, TSE) and best > worst:
+                scale = best - worst
+            else:
+                scale = 1.0
             precision, recall = (first_up - worst) / scale, (best - last_down) / scale
             rows.append((name, size, few, precision, recall, *extremes.tolist()))
     names = [
@@ -585,7 +590,9 @@ def _spacing(value: Floats) -> tuple[int, float, float, float, bool | float]:
     if not len(steps):
         return 1, np.nan, np.nan, np.nan, np.nan
     least, most = float(steps.min()), float(steps.max())
-    is_spaced = bool(most - least < _EQUAL) if len(steps) > 1 else np.nan
+    is_spaced: bool | float = np.nan
+    if len(steps) > 1:
+        is_spaced = bool(most - least < _EQUAL)
     return len(steps) + 1, least, most, most / least, is_spaced
 
 

@@ -115,7 +115,10 @@ def labels(names: Sequence[Any]) -> list[str]:
         short = label(name)
         numbers = alike.setdefault(short, {})
         number = numbers.setdefault(name, len(numbers) + 1)
-        shown.append(short if number == 1 else f"{short} ({number})")
+        if number == 1:
+            shown.append(short)
+        else:
+            shown.append(f"{short} ({number})")
     return shown
 
 
@@ -141,7 +144,9 @@ def legend_label(name: Any) -> str:
     ('bm25', ' _bm25')
     """
     short = label(name)
-    return f" {short}" if short.startswith("_") else short
+    if short.startswith("_"):
+        return f" {short}"
+    return short
 
 
 def show_legend(ax: Any) -> None:

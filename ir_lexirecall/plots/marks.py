@@ -62,7 +62,10 @@ def difference_marks(
     """
     marks = []
     for row in rows:
-        kind = row.verdict if row.verdict in (BETTER, WORSE) else UNDECIDED
+        if row.verdict in (BETTER, WORSE):
+            kind = row.verdict
+        else:
+            kind = UNDECIDED
         mark = Mark(
             str(getattr(row, name)),
             row.estimate,
@@ -100,10 +103,10 @@ def collection_marks(result: Benchmark, by: str) -> dict[str, list[Mark]]:
         mark.name: mark._replace(name="all")
         for mark in difference_marks(standing.against.itertuples())
     }
-    return {
-        run: [
+    marks_of_run = {}
+    for run, mark in over_all.items():
+        marks_of_run[run] = [
             *difference_marks(table[table["run_a"] == run].itertuples(), "collection"),
             mark,
         ]
-        for run, mark in over_all.items()
-    }
+    return marks_of_run

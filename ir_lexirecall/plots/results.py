@@ -118,11 +118,10 @@ def groups(result: Comparison, by: str | None = None, *, ax: Any = None) -> Any:
     They are of all runs against the baseline, or the leader.
     """
     standing = _standing(result, by)
-    marks = [
-        mark._replace(name=f"{run}, {mark.name}")
-        for run, marks_of_run in group_marks(standing).items()
-        for mark in marks_of_run
-    ]
+    marks = []
+    for run, marks_of_run in group_marks(standing).items():
+        for mark in marks_of_run:
+            marks.append(mark._replace(name=f"{run}, {mark.name}"))
     below = f"{_estimates(standing)}; each group of queries by itself"
     return _forest(ax, standing, marks, below, _verdicts_in_words(marks))
 
@@ -243,7 +242,9 @@ def _colour(kind: str) -> str:
 
 def _face(kind: str) -> str:
     """Return the colour that a kind of marks is filled with."""
-    return "white" if kind in _HOLLOW else _colour(kind)
+    if kind in _HOLLOW:
+        return "white"
+    return _colour(kind)
 
 
 def _legend_of_marks(ax: Any, meanings: Mapping[str, str]) -> None:
@@ -460,9 +461,10 @@ def forest(result: Benchmark, by: str | None = None, *, ax: Any = None) -> Any:
             colour = axes.line_style(line, len(runs))["color"]
             _draw_estimate(ax, row, mark, colour, is_over_all=is_over_all)
             rows.append(row)
-            names.append(
-                f"{axes.label(mark.name)}: {axes.label(run)}" if blank else mark.name
-            )
+            if blank:
+                names.append(f"{axes.label(mark.name)}: {axes.label(run)}")
+            else:
+                names.append(mark.name)
     ax.axvline(0, color="black", linewidth=0.8, linestyle=":")
     axes.name_ticks(ax.yaxis, names, rows)
     ax.invert_yaxis()
@@ -510,7 +512,10 @@ def _draw_estimate(
     symbol, size, width = ("D", 7, 2.5) if is_over_all else ("o", 4.5, 1.2)
     if np.isfinite([mark.low, mark.high]).all():
         ax.plot([mark.low, mark.high], [row, row], color=colour, linewidth=width)
-    face = colour if mark.kind in (BETTER, WORSE) else "white"
+    if mark.kind in (BETTER, WORSE):
+        face = colour
+    else:
+        face = "white"
     ax.plot(
         [mark.value], [row], symbol, color=colour, markersize=size, markerfacecolor=face
     )
@@ -681,7 +686,10 @@ def notebook(result: Comparison | Benchmark) -> str:
         result = next(iter(result.values()))
     if isinstance(result, Benchmark):
         glance = benchmark_glance(result)
-        by = result.quantities[:1] if glance.rows and len(result.runs) > 1 else []
+        if glance.rows and len(result.runs) > 1:
+            by = result.quantities[:1]
+        else:
+            by = []
     else:
         glance = comparison_glance(result)
         by = list(defined(result))[:1]

@@ -222,22 +222,22 @@ class Symbols(Picture):
 
     def draw(self, table: Any, ax: Any, said: Callable[[str], str]) -> None:
         """Draw the rows of a table; ``said`` gives the words of a label."""
-        cells = {
-            (a, b): v
-            for a, b, v in table[[self.row, self.column, self.value]].itertuples(
-                index=False, name=None
-            )
-        }
+        cells = {}
+        for a, b, v in table[[self.row, self.column, self.value]].itertuples(
+            index=False, name=None
+        ):
+            cells[(a, b)] = v
         rows, columns = (
             list(dict.fromkeys(cell[side] for cell in cells)) for side in (0, 1)
         )
-        shown = [
-            [
-                self.symbols[cells[a, b]] if (a, b) in cells else ("", 0.0)
-                for b in columns
-            ]
-            for a in rows
-        ]
+        shown = []
+        for a in rows:
+            shown.append(
+                [
+                    self.symbols[cells[a, b]] if (a, b) in cells else ("", 0.0)
+                    for b in columns
+                ]
+            )
         colours = [[colour for _, colour in row] for row in shown]
         image = ax.imshow(
             colours, cmap="coolwarm_r", vmin=-1.6, vmax=1.6, aspect="auto"

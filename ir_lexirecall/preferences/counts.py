@@ -114,7 +114,10 @@ class PreferenceCounts(Memoised):
             total = (wins - wins.T).astype(np.float64)
             key = standing + size * np.arange(queries)
             # How many share the standing, the run itself included.
-            alike = np.bincount(key.ravel(), minlength=1)[key] if queries else key
+            if queries:
+                alike = np.bincount(key.ravel(), minlength=1)[key]
+            else:
+                alike = key
             against_others = (size - 2 * standing - alike).T / max(1, size - 1)
         losses, mean = wins.T, total / max(1, queries)
         return Counts(

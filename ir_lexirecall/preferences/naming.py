@@ -44,7 +44,9 @@ class Preference(Parameterised):
     def rel_in(self, judgments: Judgments) -> float:
         """Return the smallest relevant grade, given the threshold of the judgments."""
         rel: float | None = self["rel"]
-        return judgments.threshold if rel is None else rel
+        if rel is None:
+            return judgments.threshold
+        return rel
 
 
 PREFERENCES = {name: Preference(name) for name in NAMES}
@@ -82,7 +84,10 @@ def with_parameters(criteria: Iterable[Any], **params: Any) -> list[Any]:
     """
     values = {name: value for name, value in params.items() if value is not None}
     named = [(item, parse_preference(item) if values else None) for item in criteria]
-    return [
-        item if found is None else str(found(**{**values, **found.params}))
-        for item, found in named
-    ]
+    with_params = []
+    for item, found in named:
+        if found is None:
+            with_params.append(item)
+        else:
+            with_params.append(str(found(**{**values, **found.params})))
+    return with_params

@@ -90,10 +90,13 @@ _FEW_FOR_RESAMPLING = 50  # the same for tests that correct for nothing
 
 def comparison_caveats(result: Comparison) -> list[Note]:
     """Return the notes on a comparison, the gravest first."""
-    standings = standings_of(result) if len(result.runs) > 1 else []
-    on_tests = [
-        note for caveat in CAVEATS_ON_TESTS for note in caveat(result, standings)
-    ]
+    if len(result.runs) > 1:
+        standings = standings_of(result)
+    else:
+        standings = []
+    on_tests: list[Note] = []
+    for caveat in CAVEATS_ON_TESTS:
+        on_tests.extend(caveat(result, standings))
     return gravest_first([*on_tests, *caveats_on_data(result)])
 
 
@@ -115,7 +118,10 @@ def repeated_values(result: Comparison) -> Iterator[Note]:
         deviations = result.tests.repeat_columns(name)
         pair = int(deviations["sd_seeds"].argmax())
         of_queries = deviations["sd_queries"][pair] / n_queries**0.5
-        beginning = f"By {name}, a" if len(result.criteria) > 1 else "A"
+        if len(result.criteria) > 1:
+            beginning = f"By {name}, a"
+        else:
+            beginning = "A"
         new_set = f"{beginning} new set of {count(n_queries, result.compared.unit)}"
         a, b = result.pairs[pair]
         moves = f"{new_set} moves the difference of {a} and {b} by {of_queries:.2g}"
@@ -287,7 +293,9 @@ def _first_preference(result: Comparison) -> PreferenceCriterion | None:
 
 def _defined_criteria(result: Comparison) -> Mapping[str, Criterion]:
     """Return the criteria that compare runs, by name; none if there is one run only."""
-    return defined(result) if len(result.runs) > 1 else {}
+    if len(result.runs) > 1:
+        return defined(result)
+    return {}
 
 
 # -- caveats on rows of values ---------------------------------------------------------------------
@@ -437,7 +445,10 @@ def outnumbered_leaders(
 
     Only runs that do not differ significantly from it are looked at.
     """
-    end = "" if result.compared.margins is not None else ": no significant difference"
+    if result.compared.margins is not None:
+        end = ""
+    else:
+        end = ": no significant difference"
     for standing in standings:
         records = _records_of_outnumbered(result, standing)
         if not records:
@@ -582,7 +593,10 @@ def skewed_verdicts(
         return
     for standing in standings:
         name, test = standing.name, result.compared.test_of(standing.name)
-        unit = result.compared.unit if test.groups is None else "group"
+        if test.groups is None:
+            unit = result.compared.unit
+        else:
+            unit = "group"
         for _, part in result.compared.pair_parts:
             differences = _signed_differences(part.by[name], part.pair_indices)
             if test.groups is not None:
@@ -794,7 +808,9 @@ class _DecidedPair(NamedTuple):
         )
 
     def _within_part(self, text: str) -> str:
-        return f"{self.part}: {text}" if self.part else text
+        if self.part:
+            return f"{self.part}: {text}"
+        return text
 
 
 def skewness_notes(
@@ -825,7 +841,10 @@ def skewness_notes(
     """
     if test.procedure.of == "signs":
         return
-    enough = _FEW_FOR_T if test.name == "t" else _FEW_FOR_RESAMPLING
+    if test.name == "t":
+        enough = _FEW_FOR_T
+    else:
+        enough = _FEW_FOR_RESAMPLING
     first_of_few: dict[str, _DecidedPair] = {}
     for part, (differences, verdicts) in parts.items():
         decided = _decided_pairs(part, pairs, verdicts, differences)
@@ -859,13 +878,13 @@ def _decided_pairs(
     differences: Floats,
 ) -> list[_DecidedPair]:
     """Return the pairs with a verdict, with the skewness of their differences."""
-    return [
-        _DecidedPair(part, runs, verdict, skew)
-        for runs, verdict, skew in zip(
-            pairs, verdicts, skewness(differences).tolist(), strict=True
-        )
-        if verdict != UNDECIDED
-    ]
+    decided = []
+    for runs, verdict, skew in zip(
+        pairs, verdicts, skewness(differences).tolist(), strict=True
+    ):
+        if verdict != UNDECIDED:
+            decided.append(_DecidedPair(part, runs, verdict, skew))
+    return decided
 
 
 def _skewed_about_a_centre(

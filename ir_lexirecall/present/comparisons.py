@@ -88,7 +88,10 @@ def comparison_glance(result: Comparison, places: int = PLACES) -> Glance:
 def _title(result: Comparison) -> str:
     """Return what was compared: runs, queries, collection, baseline."""
     runs = list(result.runs)
-    what = listed(runs) if len(runs) == 2 else count(len(runs), "run")
+    if len(runs) == 2:
+        what = listed(runs)
+    else:
+        what = count(len(runs), "run")
     title = f"{what}, {count(len(result.query_ids), result.compared.unit)}"
     if result.compared.source:
         title += f" of {result.compared.source}"
@@ -136,8 +139,12 @@ def _steps(result: Comparison) -> list[Step]:
     """Return how to see more."""
     if len(result.runs) < 2:
         return []
-    a, b = list(result.runs)[:2] if len(result.runs) == 2 else ("A", "B")
-    quoted = f"'{a}', '{b}'" if len(result.runs) == 2 else "a, b"
+    if len(result.runs) == 2:
+        a, b = result.runs
+        quoted = f"'{a}', '{b}'"
+    else:
+        a, b = "A", "B"
+        quoted = "a, b"
     steps = [
         Step("--pairs", ".table()"),
         Step(f"--explain {a} {b}", f".explain({quoted})"),
@@ -189,7 +196,9 @@ def _group(
 def _missing_parts(standing: Standing, rows: Sequence[str]) -> list[Part]:
     """Return the column of the shares of queries without a value, if there are any."""
     shares = missing_shares(standing.result, rows)
-    return [Part("missing", shares)] if shares else []
+    if shares:
+        return [Part("missing", shares)]
+    return []
 
 
 def _head(standing: Standing) -> str:
@@ -215,8 +224,10 @@ def _best_marks(standing: Standing, rows: Sequence[str]) -> list[str]:
     for run in rows:
         if run in standing.leaders:
             shown.append(marks.BEST)
+        elif run in standing.may_be_best:
+            shown.append(marks.MAY_BE_BEST)
         else:
-            shown.append(marks.MAY_BE_BEST if run in standing.may_be_best else "")
+            shown.append("")
     return shown
 
 
@@ -277,7 +288,10 @@ def _cells_against(
     shown_mean = texts.format_number(mean, places)
     if row is None:
         return _CellsAgainst(shown_mean if is_measure else "baseline")
-    first = shown_mean if is_measure else f"{row['wins']}:{row['losses']}"
+    if is_measure:
+        first = shown_mean
+    else:
+        first = f"{row['wins']}:{row['losses']}"
     sign = ""
     if standing.result.compared.margins is None:
         sign = _SIGNS.get(row["verdict"], "")
@@ -558,7 +572,9 @@ def _queries_for_margin(standing: Standing, is_open: np.ndarray) -> str:
         return ""
     queries = result.queries_for_margin(margin, _POWER, name)["queries"][is_open]
     most = float(queries.max())
-    return f"{most:,.0f} queries" if np.isfinite(most) else ""
+    if np.isfinite(most):
+        return f"{most:,.0f} queries"
+    return ""
 
 
 def _detectable_difference(standing: Standing, is_open: np.ndarray) -> str:
@@ -615,7 +631,10 @@ def _numbers(standing: Standing, row: pd.Series, p: str, places: int) -> str:
     """Return by how much a run differs from the other: wins and losses, or an estimate."""
     if standing.result.compared.test_of(standing.name).procedure.of == "signs":
         return f"wins {row['wins']}, loses {row['losses']} ({p})"
-    label = "" if standing.estimate == MEAN_DIFFERENCE else f"{standing.estimate} "
+    if standing.estimate == MEAN_DIFFERENCE:
+        label = ""
+    else:
+        label = f"{standing.estimate} "
     interval = texts.interval(row["ci_low"], row["ci_high"], places)
     within = "" if interval == "-" else f"{interval}, "
     return f"{label}{signed(float(row['estimate']), places)} ({within}{p})"
@@ -685,7 +704,10 @@ def _predicted(result: Comparison, standings: Sequence[Standing]) -> Iterator[st
         if standing.criterion.is_measure:
             effective = result.tests.powered(standing.name).n_effective
             gain = float(np.median(effective)) - human
-            worth[standing.name] = f"{gain:.0f}" if gain >= 0.5 else "no"
+            if gain >= 0.5:
+                worth[standing.name] = f"{gain:.0f}"
+            else:
+                worth[standing.name] = "no"
     judged = f"the {count(human, 'query')} that people judged"
     predictions = f"the predicted judgments of {len(result.compared.predicted.query_ids):,} queries"
     yield (
@@ -719,19 +741,23 @@ def _in_groups(result: Comparison, standings: Sequence[Standing]) -> Iterator[st
         return
     sizes = result.compared.groups.sizes
     how = how_compared(result, [standing.name for standing in standings], len(sizes))
-    baseline = "" if result.baseline is None else f", against {result.baseline}"
+    if result.baseline is None:
+        baseline = ""
+    else:
+        baseline = f", against {result.baseline}"
     for number, standing in enumerate(standings):
-        by = f"by {display_name(standing.name, result)}: " if len(standings) > 1 else ""
+        by = ""
+        if len(standings) > 1:
+            by = f"by {display_name(standing.name, result)}: "
         if number == 0:
             head = f"By query group{baseline} ({how}): {by}"
         else:
             head = by.replace("by ", "By ", 1)
-        facts = [
-            (_in_group(result, rows), f"{group} ({count(sizes[str(group)], 'query')})")
-            for group, rows in result.group_table(standing.name).groupby(
-                "group", sort=False
-            )
-        ]
+        facts = []
+        table = result.group_table(standing.name)
+        for group, rows in table.groupby("group", sort=False):
+            where = f"{group} ({count(sizes[str(group)], 'query')})"
+            facts.append((_in_group(result, rows), where))
         yield f"{head}{texts.once(facts, 'in')}."
 
 
@@ -739,12 +765,15 @@ def _in_group(result: Comparison, rows: pd.DataFrame) -> str:
     """Return what differs in a group of queries."""
     if result.baseline is None:
         number = int(rows["verdict"].isin([BETTER, WORSE]).sum())
-        fact = f"{number:,} of {count(len(rows), 'pair')} differ" if number else ""
+        fact = ""
+        if number:
+            fact = f"{number:,} of {count(len(rows), 'pair')} differ"
     else:
         runs = gathered(zip(rows["verdict"], rows["run_a"], strict=True))
-        decided = [
-            verdict for verdict in VERDICTS if verdict in runs and verdict != UNDECIDED
-        ]
+        decided = []
+        for verdict in VERDICTS:
+            if verdict in runs and verdict != UNDECIDED:
+                decided.append(verdict)
         fact = ", ".join(
             f"{listed(runs[verdict], FEW_NAMES)} {verdict}" for verdict in decided
         )
@@ -781,7 +810,10 @@ def _better_than_the_leader(standing: Standing, *, is_single: bool) -> Iterator[
     ]
     if better:
         verb = "is" if len(better) == 1 else "are"
-        by = "" if is_single else f" by {display_name(standing.name, standing.result)}"
+        if is_single:
+            by = ""
+        else:
+            by = f" by {display_name(standing.name, standing.result)}"
         yield f"{listed(better)} {verb} significantly better than {best}{by}, pair by pair."
 
 
@@ -836,7 +868,10 @@ def _could_change_the_winner(
     These are the two best runs, or the best run and the baseline.
     """
     first, second = standings[0].runs[:2]
-    other = second if result.baseline in (None, first) else str(result.baseline)
+    if result.baseline in (None, first):
+        other = second
+    else:
+        other = str(result.baseline)
     pair = [set(runs) for runs in result.pairs].index({first, other})
     open_on, depth_of = [], {}
     for standing in standings:
@@ -850,7 +885,9 @@ def _could_change_the_winner(
         open_on.append(f"on {share}{_by(standing, standings)}")
         depth_of[standing.name] = undecided.depth
     if open_on:
-        between = f" between {first} and {other}" if len(result.runs) > 2 else ""
+        between = ""
+        if len(result.runs) > 2:
+            between = f" between {first} and {other}"
         documents = f"Unjudged documents of {texts.top_words(depth_of)}"
         yield f"{documents} could change the winner{between} {listed(open_on)}."
         yield from _exact_bounds_of_the_same_order(result, pair, standings)

@@ -294,9 +294,10 @@ class Finding:
             parts.append("\n".join(["Caveats:", *notes]))
         if short.ranking is not None and len(short.ranking):
             table = short.shown_ranking().text()[0]
-            parts.append(
-                f"{texts.printable(short.title)}\n{table}" if short.title else table
-            )
+            if short.title:
+                parts.append(f"{texts.printable(short.title)}\n{table}")
+            else:
+                parts.append(table)
         if short.explained:
             parts.append(texts.printable(short.explained))
         return "\n\n".join(parts)
@@ -328,7 +329,9 @@ class Finding:
         number = next(
             (name for name in map(str, table.columns) if name not in ("", "run")), ""
         )
-        marks = {number: self.marks} if any(self.marks) else None
+        marks = None
+        if any(self.marks):
+            marks = {number: self.marks}
         return replace(Shown.from_frame(table, marks, places), title=self.title)
 
 

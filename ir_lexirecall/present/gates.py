@@ -66,8 +66,9 @@ def gate_text(gate: Gate, most: int = _MOST_LOST, *, markdown: bool = True) -> s
 def gate_glance(gate: Gate, most: int = _MOST_LOST) -> Glance:
     """Return a gate at a glance: a row per criterion, the bound that decides, the verdict."""
     alpha = level_of_all(gate)
-    gates = [gate] if gate.release is None else [gate, gate.release]
-    notes = [note for one in gates for note in comparison_caveats(one.comparison)]
+    notes = [
+        note for one in _gates_of(gate) for note in comparison_caveats(one.comparison)
+    ]
     shown = [note for note in notes if not note.kind.startswith(MIGHT_BE_UNDONE)]
     details = []
     if gate.release is not None:
@@ -90,6 +91,13 @@ def gate_glance(gate: Gate, most: int = _MOST_LOST) -> Glance:
         row_head="criterion",
         details=[*details, *lost],
     )
+
+
+def _gates_of(gate: Gate) -> list[Gate]:
+    """Return a gate, and that against the last release if there is one."""
+    if gate.release is None:
+        return [gate]
+    return [gate, gate.release]
 
 
 def _lost(gate: Gate, most: int) -> list[tuple[str, Shown]]:
@@ -131,10 +139,9 @@ def _outcome_word(gate: Gate) -> str:
 
     A gate that is undecided passes unless its rule is `strict`.
     """
-    gates = [gate] if gate.release is None else [gate, gate.release]
-    if any(one.failed for one in gates):
+    if any(one.failed for one in _gates_of(gate)):
         return "FAILED"
-    if gate.rule != "drop" and any(one.undecided for one in gates):
+    if gate.rule != "drop" and any(one.undecided for one in _gates_of(gate)):
         return "UNDECIDED"
     return "PASSED"
 
@@ -346,7 +353,9 @@ def _queries_needed(gate: Gate, name: str) -> str:
     ):
         return ""
     queries = float(result.queries_for_margin(margin, _POWER, name)["queries"].iloc[0])
-    return f"{queries:,.0f}" if np.isfinite(queries) else ""
+    if np.isfinite(queries):
+        return f"{queries:,.0f}"
+    return ""
 
 
 def gate_json(gate: Gate, most: int = _MOST_LOST) -> str:

@@ -155,7 +155,9 @@ class Glance:
         everything = list(range(len(self.rows)))
         shown = [i for i in everything if i < MOST_ROWS or self.rows[i] in self.kept]
         is_one_hidden = len(everything) == len(shown) + 1
-        return everything if all_rows or is_one_hidden else shown
+        if all_rows or is_one_hidden:
+            return everything
+        return shown
 
     def in_short(self) -> tuple[Glance, str]:
         """Return this table with short names of measures, and a sentence that explains these."""
@@ -406,7 +408,10 @@ def _table_lines(
 ) -> list[str]:
     """Return the table, in as many blocks below each other as the width asks for."""
     names = _row_names(glance, rows, width)
-    room = None if width is None else width - texts.width(names[0])
+    if width is None:
+        room = None
+    else:
+        room = width - texts.width(names[0])
     groups = [
         _group_lines(group, rows) for group in _fitting(glance.groups, rows, room)
     ]
@@ -573,7 +578,9 @@ def _html_facts(short: Glance, full: Glance) -> str:
 def _html_detail(title: str, table: Shown) -> str:
     """Return a further table below its title."""
     shown = f"<p>{texts.escape_html(title)}</p>"
-    return shown + table.html() if table.columns else shown
+    if table.columns:
+        return shown + table.html()
+    return shown
 
 
 def _html_notes(notes: Sequence[str]) -> list[str]:
@@ -619,10 +626,9 @@ def _html_heads(glance: Glance, full: Glance) -> str:
     corner = texts.escape_html(glance.row_head) or _read_out("run")
     first, second = [f'<th scope="col" class="name" rowspan="2">{corner}</th>'], []
     for group, whole in zip(glance.groups, full.groups, strict=True):
-        heads = [
-            texts.escape_html(part.head) or _read_out("value")
-            for part in _html_parts(group)
-        ]
+        heads = []
+        for part in _html_parts(group):
+            heads.append(texts.escape_html(part.head) or _read_out("value"))
         if group.spans:
             heads.append(_read_out("interval"))
         if any(group.marks):
@@ -681,12 +687,12 @@ def _html_cell(part: Part, row: int) -> str:
 
 def _html_marks(marks: str) -> str:
     """Return marks as words in colour."""
-    shown = [
-        f'<span class="{_CLASSES[mark]}">{WORDS[mark]}</span>'
-        if mark in WORDS
-        else texts.escape_html(mark)
-        for mark in marks
-    ]
+    shown = []
+    for mark in marks:
+        if mark in WORDS:
+            shown.append(f'<span class="{_CLASSES[mark]}">{WORDS[mark]}</span>')
+        else:
+            shown.append(texts.escape_html(mark))
     return ", ".join(shown)
 
 
@@ -710,9 +716,11 @@ def without_marks(sentence: str) -> str:
 
 def _ends(group: Group) -> tuple[float, float]:
     """Return the range of all intervals of a group."""
-    finite = [
-        x for span in group.spans for x in span if x == x and abs(x) != float("inf")
-    ]
+    finite = []
+    for span in group.spans:
+        for x in span:
+            if x == x and abs(x) != float("inf"):
+                finite.append(x)
     if not finite or min(finite) == max(finite):
         return 0.0, 1.0
     return min(finite), max(finite)
@@ -781,7 +789,10 @@ def _markdown_table(glance: Glance) -> str:
     rules = []
     for column, padded in zip(columns, cells, strict=True):
         rule = "-" * (texts.width(padded[0]) + 1)
-        rules.append(f"{rule}:" if column.numeric else f":{rule}")
+        if column.numeric:
+            rules.append(f"{rule}:")
+        else:
+            rules.append(f":{rule}")
     lines.insert(1, f"|{'|'.join(rules)}|")
     return "\n".join(lines)
 

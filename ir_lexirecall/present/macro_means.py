@@ -164,10 +164,13 @@ def _on_cells(result: Benchmark, scores: CellScores) -> Iterator[Note]:
 
 def _sizes(result: Benchmark) -> dict[str, int]:
     """Return how many queries each collection has; one where only a value of it is given."""
-    return {
-        name: 1 if result.per_task else len(comparison.query_ids)
-        for name, comparison in result.items()
-    }
+    sizes = {}
+    for name, comparison in result.items():
+        if result.per_task:
+            sizes[name] = 1
+        else:
+            sizes[name] = len(comparison.query_ids)
+    return sizes
 
 
 def _on_few_queries(result: Benchmark) -> Iterator[Note]:
@@ -208,11 +211,10 @@ def _on_leader_behind(result: Benchmark, name: str) -> Iterator[Note]:
     means = sign * levelled(np.stack([x.mean(axis=1) for x in values], axis=1), SUM)
     leader = int(best_first(means.mean(axis=1))[0])
     is_behind = means[leader] < means[baseline]
-    names = [
-        collection
-        for collection, is_one in zip(result, is_behind, strict=True)
-        if is_one
-    ]
+    names = []
+    for collection, is_one in zip(result, is_behind, strict=True):
+        if is_one:
+            names.append(collection)
     if names:
         run, behind = result.runs[leader], listed(names)
         kind = "Leaders behind the baseline on some collections"
@@ -276,9 +278,12 @@ def _on_skewed_replicates(
     """
     sign = result.criterion(name).sign
     pairs = [(str(run), str(result.baseline)) for run in replicated["run"]]
-    verdicts = [
-        BETTER if least else UNDECIDED for least in replicated["better_on_at_least"]
-    ]
+    verdicts = []
+    for least in replicated["better_on_at_least"]:
+        if least:
+            verdicts.append(BETTER)
+        else:
+            verdicts.append(UNDECIDED)
     of_collections = zip(result, differences, strict=True)
     parts = {collection: (sign * x, verdicts) for collection, x in of_collections}
     yield from skewness_notes(name, test, pairs, parts, "query")
@@ -326,7 +331,10 @@ def benchmark_glance(
 def _title(result: Benchmark) -> str:
     """Return what was evaluated: runs, collections, queries, baseline."""
     queries = sum(len(comparison.query_ids) for comparison in result.values())
-    size = "a value of each" if result.per_task else count(queries, "query")
+    if result.per_task:
+        size = "a value of each"
+    else:
+        size = count(queries, "query")
     collections = (
         f"{count(len(result), 'collection')} ({listed(list(result), MOST_COLLECTIONS)})"
     )
@@ -340,12 +348,9 @@ def _group(standing: MacroStanding, rows: Sequence[str], places: int) -> Group:
     """Return the columns of a criterion: macro means, differences, and intervals of ranks."""
     table = standing.ranking.set_index("run").loc[list(rows)]
     level = texts.confidence_words(standing.result.provenance)
-    spans = [
-        (float(low), float(mean), float(high))
-        for low, mean, high in table[["ci_low", "mean", "ci_high"]].itertuples(
-            index=False
-        )
-    ]
+    spans = []
+    for low, mean, high in table[["ci_low", "mean", "ci_high"]].itertuples(index=False):
+        spans.append((float(low), float(mean), float(high)))
     parts = [Part("mean", [texts.format_number(mean, places) for _, mean, _ in spans])]
     shares = missing_shares(standing.result, rows)
     if shares:
@@ -384,9 +389,12 @@ def _signs(table: pd.DataFrame) -> list[str]:
 
 def _difference_parts(table: pd.DataFrame, places: int) -> list[Part]:
     """Return the columns of differences to the baseline."""
-    differences = [
-        "" if np.isnan(x) else signed(float(x), places) for x in table["difference"]
-    ]
+    differences = []
+    for x in table["difference"]:
+        if np.isnan(x):
+            differences.append("")
+        else:
+            differences.append(signed(float(x), places))
     ends = zip(table["difference_low"], table["difference_high"], strict=True)
     intervals = [texts.interval(*both, places) for both in ends]
     p = ["" if np.isnan(x) else texts.format_p(float(x)) for x in table["p_corrected"]]
@@ -463,7 +471,10 @@ def _different_leaders(standings: Sequence[MacroStanding]) -> Iterator[str]:
         return
     facts = []
     for leaders, names in criteria_of.items():
-        lead = listed(list(leaders)) if leaders else "all are level"
+        if leaders:
+            lead = listed(list(leaders))
+        else:
+            lead = "all are level"
         facts.append(f"by {listed(names)}, {lead}")
     yield f"Who leads depends on the criterion: {'; '.join(facts)}."
 
@@ -575,14 +586,15 @@ def benchmark_table(
         check_choice("columns", columns, TABLES)
     over = result.sample(over)
     result.overall(over)  # raises if nothing can be said
-    standings = [
-        MacroStanding(result, name, over)
-        for name in ([by] if by else result.quantities)
-    ]
+    standings = []
+    for name in [by] if by else result.quantities:
+        standings.append(MacroStanding(result, name, over))
     column_of = _columns_of(result, standings, places)
     shown = list(column_of.values())
     if columns is not None:
-        wanted = _OF_MEANS if columns == "means" else _OF_DIFFERENCES
+        wanted: tuple[str, ...] = _OF_DIFFERENCES
+        if columns == "means":
+            wanted = _OF_MEANS
         shown = [column for name, column in column_of.items() if name in wanted]
     title = caption
     if title is None:
@@ -645,7 +657,10 @@ def _cells(table: pd.DataFrame, value: str, ends: str, places: int) -> list[str]
     for number, low, high in both:
         interval = texts.interval(low, high, places)
         cell = texts.format_number(float(number), places)
-        cells.append(cell if interval == "-" else f"{cell} ({interval})")
+        if interval == "-":
+            cells.append(cell)
+        else:
+            cells.append(f"{cell} ({interval})")
     return cells
 
 

@@ -52,10 +52,9 @@ def marks_of(result: Comparison) -> dict[str, list[str]]:
         if result.baseline is None or name not in tested:
             continue
         verdicts = result.tests.verdicts_by(name)
-        signs = [
-            SIGNS.get(verdicts.on(run, result.baseline) or "", "")
-            for run in result.runs
-        ]
+        signs = []
+        for run in result.runs:
+            signs.append(SIGNS.get(verdicts.on(run, result.baseline) or "", ""))
         marks[name] = [
             best + sign for best, sign in zip(marks[name], signs, strict=True)
         ]
@@ -72,10 +71,13 @@ def _numbers_of(result: Comparison, name: str) -> dict[str, float]:
     if criterion.is_measure or result.baseline is None or name not in defined(result):
         return dict(zip(result.runs, criterion.means.tolist(), strict=True))
     differences = result.table(name).set_index("run_a")["difference"]
-    return {
-        run: 0.0 if run == result.baseline else float(differences[run])
-        for run in result.runs
-    }
+    number_of_run = {}
+    for run in result.runs:
+        if run == result.baseline:
+            number_of_run[run] = 0.0
+        else:
+            number_of_run[run] = float(differences[run])
+    return number_of_run
 
 
 def comparison_table(
@@ -124,7 +126,10 @@ def comparison_table(
             ):
                 del criteria[name]
     notes += criteria_captions(criteria, _rivals(result, columns))
-    title = _caption(result, columns) if caption is None else caption
+    if caption is None:
+        title = _caption(result, columns)
+    else:
+        title = caption
     return Shown(shown, title, notes)
 
 
@@ -141,7 +146,9 @@ def _rivals(result: Comparison, columns: str) -> str:
 
 def _caption(result: Comparison, columns: str) -> str:
     """Return what a table shows, and on how many queries of which collection."""
-    where = f" of {result.compared.source}" if result.compared.source else ""
+    where = ""
+    if result.compared.source:
+        where = f" of {result.compared.source}"
     n_queries = count(len(result.query_ids), result.compared.unit)
     return f"{columns.capitalize()} on {n_queries}{where}."
 
@@ -231,7 +238,10 @@ def _letter_marks(
     """Return, for each run, the letters of the runs that it is significantly better than."""
     runs = list(letters)
     separator = "" if len(runs) <= len(string.ascii_lowercase) else ","
-    unsure = (standing.unsure or []) if holds else []
+    if holds:
+        unsure = standing.unsure or []
+    else:
+        unsure = []
     marks = {}
     for run in runs:
         beaten = standing.verdicts.beaten(run, runs)
@@ -322,9 +332,14 @@ def _rows_of_differences(
 ) -> Iterator[_DifferenceRow]:
     """Yield the row of each pair by a criterion."""
     result = standing.result
-    unsure = (standing.unsure or []) if holds else []
+    if holds:
+        unsure = standing.unsure or []
+    else:
+        unsure = []
     for row in result.table(standing.name).itertuples():
-        dagger = DAGGER if {row.run_a, row.run_b} in unsure else ""
+        dagger = ""
+        if {row.run_a, row.run_b} in unsure:
+            dagger = DAGGER
         yield _DifferenceRow(
             display_name(standing.name, result),
             str(row.run_a),

@@ -125,7 +125,9 @@ def _given_values(result: Comparison | Benchmark) -> list[ValueTable]:
     """Return the tables of values of a result: one, or that of each collection."""
     single: ComparedRuns | None = getattr(result, "compared", None)
     if single is not None:
-        return [] if single.given is None else [single.given]
+        if single.given is None:
+            return []
+        return [single.given]
     values = [one.compared.given for one in cast("Benchmark", result).values()]
     return [table for table in values if table is not None]
 
@@ -199,7 +201,9 @@ def display_name(name: str, result: Comparison) -> str:
     is_measured = any(
         getattr(other, "order", None) is not None for other in criteria.values()
     )
-    return f"{name} (exact)" if is_measured else name
+    if is_measured:
+        return f"{name} (exact)"
+    return name
 
 
 def how_compared(result: Comparison, names: Sequence[str], groups: int = 1) -> str:
@@ -512,6 +516,9 @@ def largest_loss(standing: Standing, row: pd.Series) -> str:
 
 def bound_words(standing: Standing, row: pd.Series) -> str:
     """Return the bound of `loss_words` with its confidence, and its unit if that is no mean."""
-    unit = "" if standing.estimate == MEAN_DIFFERENCE else f"; {standing.estimate}"
+    if standing.estimate == MEAN_DIFFERENCE:
+        unit = ""
+    else:
+        unit = f"; {standing.estimate}"
     level = f"one-sided {confidence_words(standing.result.provenance)}"
     return f"{loss_words(standing, row)} ({level}{unit})"

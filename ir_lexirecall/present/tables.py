@@ -185,7 +185,10 @@ class Shown:
         rules = []
         for cell, column in zip(head, self.columns, strict=True):
             rule = "-" * (texts.width(cell) + 1)
-            rules.append(f"{rule}:" if column.numeric else f":{rule}")
+            if column.numeric:
+                rules.append(f"{rule}:")
+            else:
+                rules.append(f":{rule}")
         lines = [f"| {' | '.join(row)} |" for row in (head, *rows)]
         lines.insert(1, f"|{'|'.join(rules)}|")
         return "\n\n".join(["\n".join(lines), *map(texts.escape_markdown, self.notes)])
@@ -254,7 +257,10 @@ class Shown:
                     cells[i] = f"\\textbf{{{cells[i]}}}"
             head = _latex_head(column.head)
             columns.append(texts.padded([head, *cells], numeric=column.numeric))
-            alignments.append("r" if column.numeric else "l")
+            if column.numeric:
+                alignments.append("r")
+            else:
+                alignments.append("l")
             if any(raised):
                 columns.append(
                     texts.padded(["", *map(_latex_marks, raised)], numeric=False)
@@ -340,7 +346,10 @@ def _marked(
     for cell, mark in zip(cells, marks, strict=True):
         shown = bold.format(cell) if BEST in mark else cell
         remaining = mark.replace(BEST, "")
-        marked.append(shown + raised(remaining) if remaining else shown)
+        if remaining:
+            marked.append(shown + raised(remaining))
+        else:
+            marked.append(shown)
     return marked
 
 
@@ -364,7 +373,9 @@ def _latex_cell(cell: str) -> str:
 
 def _latex_head(head: str) -> str:
     """Return the head of a column in LaTeX."""
-    return "$p$" if head == "p" else texts.escape_latex(head)
+    if head == "p":
+        return "$p$"
+    return texts.escape_latex(head)
 
 
 def _latex_sentence(sentence: str) -> str:
@@ -470,7 +481,9 @@ def plain(value: Any) -> Any:
         return None
     if isinstance(value, float) and math.isnan(value):
         return None
-    return str(value) if isinstance(value, Fraction) else value
+    if isinstance(value, Fraction):
+        return str(value)
+    return value
 
 
 def align_points(cells: Sequence[str], blank: str = " ") -> list[str]:
@@ -499,4 +512,6 @@ def align_points(cells: Sequence[str], blank: str = " ") -> list[str]:
 def _decimal_places(cell: str) -> int:
     """Return the number of decimal places of a number, also after ``<``; 0 of other texts."""
     is_decimal = re.fullmatch(r"(< )?-?\d+\.\d+", cell)
-    return len(cell.partition(".")[2]) if is_decimal else 0
+    if is_decimal:
+        return len(cell.partition(".")[2])
+    return 0

@@ -106,7 +106,9 @@ def format_bound(value: float) -> str:
     >>> format_bound(0.01834), format_bound(0.2589), format_bound(0), format_bound(12.34)
     ('0.018', '0.26', '0', '12')
     """
-    return f"{value:.2g}" if abs(value) < 100 else f"{value:.0f}"
+    if abs(value) < 100:
+        return f"{value:.2g}"
+    return f"{value:.0f}"
 
 
 # -- names -----------------------------------------------------------------------------------------
@@ -149,11 +151,11 @@ def short_names(names: Iterable[str]) -> dict[str, str]:
         for name in names
     }
     uses = Counter(shortened.values())
-    return {
-        name: short
-        for name, short in shortened.items()
-        if short != name and uses[short] == 1
-    }
+    short_of_name = {}
+    for name, short in shortened.items():
+        if short != name and uses[short] == 1:
+            short_of_name[name] = short
+    return short_of_name
 
 
 def in_short(sentence: str, names: Mapping[str, str]) -> str:
@@ -389,10 +391,11 @@ def top_words(depth_of: Mapping[str, int | None]) -> str:
     'the top 10 (nDCG@10) and the top 100 (AP and LR)'
     """
     names_of = gathered((depth, name) for name, depth in depth_of.items())
-    words = [
-        ("whole rankings" if depth is None else f"the top {depth:,}", names)
-        for depth, names in names_of.items()
-    ]
+    words = []
+    for depth, names in names_of.items():
+        words.append(
+            ("whole rankings" if depth is None else f"the top {depth:,}", names)
+        )
     if len(words) == 1:
         return words[0][0]
     return listed([f"{top} ({listed(names)})" for top, names in words])
@@ -429,7 +432,10 @@ def how_tested(
     titles, is_mixed = _titles_of_tests(tests)
     level = f"p <= {format_level(first.alpha)}"
     is_over_all = first.family == "all" and criteria > 1
-    correction = first.correction if is_over_all else first.counted_correction
+    if is_over_all:
+        correction = first.correction
+    else:
+        correction = first.counted_correction
     if comparisons < 2:
         correction = None
     if margin_comparisons:
@@ -437,7 +443,9 @@ def how_tested(
         return "; ".join([f"{titles}, one-sided except for better", *families, level])
     how = []
     if correction:
-        over = f" over all {criteria} criteria" if is_over_all else ""
+        over = ""
+        if is_over_all:
+            over = f" over all {criteria} criteria"
         how.append(
             f"{correction_words(correction)} for {comparisons:,} comparisons{over}"
         )

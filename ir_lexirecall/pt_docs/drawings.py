@@ -125,11 +125,10 @@ def rewards(name: str) -> Drawing:
         reverse=not REGISTRY[name].SMALLER_IS_BETTER,
     )
     figure = Figure(figsize=(7.4 if curve else 5.4, 0.3 * len(cells) + 0.5))
-    left, right = (
-        figure.subplots(1, 2, width_ratios=[3, 2])
-        if curve
-        else (figure.subplots(), None)
-    )
+    if curve:
+        left, right = figure.subplots(1, 2, width_ratios=[3, 2])
+    else:
+        left, right = figure.subplots(), None
     ladder(
         plain(left), [cells[i] for i in order], [float(value[f"q{i}"]) for i in order]
     )
@@ -165,11 +164,10 @@ def rewards(name: str) -> Drawing:
 def with_required(name: str) -> str:
     """Return the measure as text, with a value for every parameter that it requires."""
     defaults = {"max_rel": 2, "cutoff": 10, "aspects": ASPECTS, "recall": 0.5}
-    params = {
-        p: defaults[p]
-        for p, declared in REGISTRY[name].SUPPORTED_PARAMS.items()
-        if declared.required
-    }
+    params = {}
+    for p, declared in REGISTRY[name].SUPPORTED_PARAMS.items():
+        if declared.required:
+            params[p] = defaults[p]
     if REGISTRY[name].FAMILY == "collections":
         params["n"] = 20
     return str(REGISTRY[name](**params))

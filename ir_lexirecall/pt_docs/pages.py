@@ -86,9 +86,14 @@ def standard() -> str:
     parts = []
     for name in sorted(entries("measure"), key=str.lower):
         about = irl.describe(name)
-        title = f"{name}: {about.title}" if about.title != name else name
+        if about.title != name:
+            title = f"{name}: {about.title}"
+        else:
+            title = name
         meaning = re.sub(r"([*_`|\\])", r"\\\1", about.meaning)
-        source = f"Source: {about.source.line}" if about.source.line else ""
+        source = ""
+        if about.source.line:
+            source = f"Source: {about.source.line}"
         parts += [
             f"{title}\n{'-' * len(title)}",
             "",
@@ -117,7 +122,10 @@ def displayed(formula: str, symbols: str) -> str:
 
     On one line, the definitions would be wider than a page.
     """
-    lines = re.split(r",\s*\\quad\s*", " ".join(formula.split())) if formula else []
+    if formula:
+        lines = re.split(r",\s*\\quad\s*", " ".join(formula.split()))
+    else:
+        lines = []
     shown = [
         f".. math::\n\n   {line}{',' * (place < len(lines))}"
         for place, line in enumerate(lines, 1)
@@ -183,7 +191,9 @@ def drawing(name: str) -> str:
     caption = which.get(
         family, "three relevant documents, in one ranking not all of them retrieved"
     )
-    also = "; right, one relevant document alone" if family in drawings.OF_RANKS else ""
+    also = ""
+    if family in drawings.OF_RANKS:
+        also = "; right, one relevant document alone"
     words = f"What {drawings.with_required(name)} rewards: rankings, best first ({caption}){also}."
     return figure(picture.inline(name), words)
 
@@ -198,10 +208,12 @@ def figure(svg: str, words: str) -> str:
 
 def at_a_glance(about: Description) -> str:
     """Return a table of what a value means, row by row."""
-    links = [
-        f":ref:`{n} <measure-{n}>`" if n in REGISTRY else f":doc:`{n} <standard>`"
-        for n in about.see_also
-    ]
+    links = []
+    for n in about.see_also:
+        if n in REGISTRY:
+            links.append(f":ref:`{n} <measure-{n}>`")
+        else:
+            links.append(f":doc:`{n} <standard>`")
     facts = {"Values": about.values, "0 means": about.zero, "Ties": about.ties}
     rows = {name: prose(text) for name, text in facts.items()} | {
         "Use it": about.use,

@@ -103,11 +103,10 @@ def fill(app: Any, docname: str, source: list[str]) -> None:
         source[0] = THUMBNAIL.sub(thumbnail, source[0]) + SCRIPTS
     if docname == "papers":
         run = app.config.plot_gallery in (True, "1", "True")
-        papers = [
-            paper(script, run=run)
-            for script in sorted((EXAMPLES / "papers").glob("*.py"))
-            if told(script)[0]
-        ]
+        papers = []
+        for script in sorted((EXAMPLES / "papers").glob("*.py")):
+            if told(script)[0]:
+                papers.append(paper(script, run=run))
         source[0] = source[0].replace(".. made: papers", "\n".join(papers))
     source[0] = PLACE.sub(made, source[0])
 
@@ -171,11 +170,10 @@ def finish(app: Any, doctree: Any) -> None:
     # Long lines of LaTeX or sentences are seen whole.
     for block in doctree.findall(nodes.literal_block):
         text = block.astext()
-        rows = [
-            line
-            for line in text.splitlines()
-            if len(line) > 80 and re.search(r"\S {2,}\S", line)
-        ]
+        rows = []
+        for line in text.splitlines():
+            if len(line) > 80 and re.search(r"\S {2,}\S", line):
+                rows.append(line)
         if "\\begin{table}" in text or (block.get("language") == "none" and not rows):
             block["classes"].append("prose")
 

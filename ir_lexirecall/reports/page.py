@@ -132,7 +132,8 @@ def report(
     )
     if isinstance(shown, Benchmark) and len(shown) == 1:
         shown = next(iter(shown.values()))
-    date = datetime.datetime.now(datetime.UTC) if date is None else date
+    if date is None:
+        date = datetime.datetime.now(datetime.UTC)
     page = template.render(
         title=_title(shown) if title is None else title,
         date=_iso(date),
@@ -189,12 +190,14 @@ def _template(result: Comparison | Benchmark) -> Any:
 
 def _title(result: Comparison | Benchmark) -> str:
     """Return the title of a page that was given none."""
+    sources = []
     if isinstance(result, Benchmark):
         sources = list(result)
-    else:
-        sources = [result.compared.source] if result.compared.source else []
-    named = [listed(sources, _MOST_TITLES)] if sources else []
-    return ": ".join(["Retrieval evaluation", *named])
+    elif result.compared.source:
+        sources = [result.compared.source]
+    if not sources:
+        return "Retrieval evaluation"
+    return f"Retrieval evaluation: {listed(sources, _MOST_TITLES)}"
 
 
 def _iso(date: datetime.date) -> str:
@@ -290,8 +293,10 @@ def _file(what: str, name: str) -> dict[str, Any]:
 
     A page is passed on, and absolute paths name people and machines.
     """
-    source = Path(name).name if os.path.isabs(name) else name
-    label = what.replace(name, source) if os.path.isabs(name) else what
+    source, label = name, what
+    if os.path.isabs(name):
+        source = Path(name).name
+        label = what.replace(name, source)
     file: dict[str, Any] = {
         "what": label,
         "source": source,

@@ -69,7 +69,10 @@ def browsers_of(
         ``packed``: JSON, compressed (deflate), in base64; ``scope``: what is in it, in words; the
         ``collection``'s name.
     """
-    results = dict(result) if isinstance(result, Benchmark) else {"": result}
+    if isinstance(result, Benchmark):
+        results = dict(result)
+    else:
+        results = {"": result}
     browsers = []
     for collection, comparison in results.items():
         sources = runs
@@ -170,7 +173,9 @@ def _most_pairs(
     """Return how many pairs of runs the page has room for, or how many are asked for if fewer."""
     n_preferences = max(1, len(result.criteria) - len(result.compared.measures))
     room = max(1, _MOST_DECISIONS // n_parts // (n_queries * n_preferences))
-    return room if details is None else min(room, details)
+    if details is None:
+        return room
+    return min(room, details)
 
 
 def _pairs_of_best_runs(
@@ -307,7 +312,9 @@ def _texts_of_documents(result: Comparison, texts: TextSources) -> Any:
     if texts.texts is not None or not is_data_set(result.compared.source):
         return texts.texts
     collection = find_collection(result.compared.source)
-    return collection if collection.has_texts else None
+    if collection.has_texts:
+        return collection
+    return None
 
 
 def _texts_of_queries(
@@ -323,16 +330,16 @@ def _queries(
     judgments: Judgments, rel: float, text_of_query: Mapping[str, Any]
 ) -> list[dict[str, Any]]:
     """Return the id, the text and the number of relevant documents of each query."""
-    return [
-        {
-            "id": printable(query_id),
-            "text": _shown(str(text_of_query.get(query_id, ""))),
-            "m": m,
-        }
-        for query_id, m in zip(
-            judgments.query_ids, judgments.m(rel).tolist(), strict=True
+    queries = []
+    for query_id, m in zip(judgments.query_ids, judgments.m(rel).tolist(), strict=True):
+        queries.append(
+            {
+                "id": printable(query_id),
+                "text": _shown(str(text_of_query.get(query_id, ""))),
+                "m": m,
+            }
         )
-    ]
+    return queries
 
 
 def _beginnings(documents: Any, doc_ids: list[str], room: int) -> list[list[str]]:
@@ -363,13 +370,15 @@ def _beginning(text: str) -> str:
 def _decisions(part: _Part, progress: bool | None) -> list[list[dict[str, Any]]]:
     """Return what decided between the runs of each pair, by each criterion."""
     with progress_bar(progress, part.pairs, desc="pairs") as bar:
-        return [
-            [
-                _decided(part.result, a, b, name, part.query_ids)
-                for name in part.result.criteria
-            ]
-            for a, b in bar
-        ]
+        decisions = []
+        for a, b in bar:
+            decisions.append(
+                [
+                    _decided(part.result, a, b, name, part.query_ids)
+                    for name in part.result.criteria
+                ]
+            )
+        return decisions
 
 
 def _open_by_criterion(part: _Part) -> list[dict[str, Any] | None]:
@@ -511,13 +520,15 @@ def _decided(
     if result.compared.by[by].is_measure:
         return {}
     table = result.explain(a, b, by).set_index("query_id").reindex(query_ids)
-    columns = {
-        short: list(
-            map(_finite, table[column].to_numpy(dtype=float, na_value=np.nan).tolist())
-        )
-        for column, short in _DECIDED.items()
-        if column in table
-    }
+    columns = {}
+    for column, short in _DECIDED.items():
+        if column in table:
+            columns[short] = list(
+                map(
+                    _finite,
+                    table[column].to_numpy(dtype=float, na_value=np.nan).tolist(),
+                )
+            )
     return columns | {"kind": _kind_of_explanation(table)}
 
 
@@ -571,7 +582,9 @@ def _finite(value: float) -> float | None:
     """Return a number as JSON holds it: None for what is missing, integers without a point."""
     if not np.isfinite(value):
         return None
-    return int(value) if value == int(value) else value
+    if value == int(value):
+        return int(value)
+    return value
 
 
 def _shown(text: str) -> str:

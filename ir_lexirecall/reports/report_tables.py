@@ -95,12 +95,15 @@ def table_of(frame: pd.DataFrame, keys: int = 1) -> dict[str, Any]:
         columns.append(column)
         exact = [plain(value) for value in values.tolist()]
         texts = zip(cells_of(name, values, PLACES), exact, strict=True)
-        shown = [
-            minus(text) if is_number or value is None else text for text, value in texts
-        ]
-        digits = [
-            repr(value) if is_number and value is not None else None for value in exact
-        ]
+        shown = []
+        for text, value in texts:
+            if is_number or value is None:
+                shown.append(minus(text))
+            else:
+                shown.append(text)
+        digits: list[str | None] = [None] * len(exact)
+        if is_number:
+            digits = [None if value is None else repr(value) for value in exact]
         cells.append([(column, *cell) for cell in zip(shown, digits, strict=True)])
     meanings = {
         name: _MEANINGS[name] for name in map(str, frame.columns) if name in _MEANINGS
@@ -222,7 +225,9 @@ def can_be_summed_up(result: Benchmark) -> bool:
 
 def _defined(result: Comparison) -> list[str]:
     """Return the criteria by which runs can be compared."""
-    return list(defined(result)) if len(result.runs) > 1 else []
+    if len(result.runs) > 1:
+        return list(defined(result))
+    return []
 
 
 # -- numbers ---------------------------------------------------------------------------------------
@@ -255,4 +260,6 @@ def minus(text: str) -> str:
     >>> minus("-1.0e-05"), minus("-")
     ('−1.0e−05', '–')
     """
-    return "–" if text == "-" else text.replace("-", "−")
+    if text == "-":
+        return "–"
+    return text.replace("-", "−")

@@ -219,7 +219,9 @@ def _ranking(
 
     over_all = "rank_low" in standing.ranking
     forest = _forest(result, standing, compared)
-    heatmap = _heatmap(standing) if isinstance(standing, Standing) and several else None
+    heatmap = None
+    if isinstance(standing, Standing) and several:
+        heatmap = _heatmap(standing)
     if isinstance(result, Benchmark):
         comparison = next(iter(result.values()))
     else:
@@ -282,7 +284,9 @@ def _group(standing: Standing | MacroStanding, run: str, leads: bool) -> str:
         return ""
     if leads:
         return LEADS
-    return MAY_BE_BEST if run in standing.may_be_best else ""
+    if run in standing.may_be_best:
+        return MAY_BE_BEST
+    return ""
 
 
 def _p_of_verdict(difference: Mark | None, has_margin: bool) -> float:
@@ -290,7 +294,10 @@ def _p_of_verdict(difference: Mark | None, has_margin: bool) -> float:
     if difference is None:
         return np.nan
     verdict = difference.row.verdict
-    columns = _WITH_MARGIN if has_margin else dict.fromkeys(VERDICTS, "p_corrected")
+    if has_margin:
+        columns = _WITH_MARGIN
+    else:
+        columns = dict.fromkeys(VERDICTS, "p_corrected")
     return float(getattr(difference.row, columns.get(verdict, ""), np.nan))
 
 
@@ -310,7 +317,9 @@ def _description(
     else:
         measure = comparison.compared.scored.measures.get(standing.name)
     described = measure or getattr(standing.criterion, "preference", None)
-    return describe(described) if described else None
+    if described:
+        return describe(described)
+    return None
 
 
 def _forest(
@@ -450,7 +459,10 @@ def _note_on_pairs(
         for cell in chain.from_iterable(rows)
     ):
         undecided = standing.result.missing.undecided(standing.name)
-        depth_of = {} if undecided is None else {standing.name: undecided.depth}
+        if undecided is None:
+            depth_of = {}
+        else:
+            depth_of = {standing.name: undecided.depth}
         note += f" {dagger_note(depth_of)}"
     return note
 

@@ -289,7 +289,10 @@ def by_t(x: Floats, shifts: Floats, alpha: float | None, _: object = None) -> Si
     mean, deviation = mean_and_deviation(x)
     n_queries = x.shape[1]
     error = deviation / np.sqrt(n_queries)
-    a = skew_correction(x) if alpha is None else np.zeros(len(x))
+    if alpha is None:
+        a = skew_correction(x)
+    else:
+        a = np.zeros(len(x))
     above, below = np.empty((2, *shifts.shape))
     for p, sign in ((above, 1), (below, -1)):
         for k, shift in enumerate(shifts):

@@ -204,7 +204,9 @@ class PairDeviations(Statistic):
         means = draws.means(self._centred)
         for j, mean_square in enumerate(self._mean_squares(draws)):
             gain, error, is_constant = self._gains(j, means, mean_square, draws)
-            raised = self._with_least_error(j, gain, error) if self._for_ranks else None
+            raised = None
+            if self._for_ranks:
+                raised = self._with_least_error(j, gain, error)
             t = _studentised(gain, error, is_constant, self._noise(j))
             np.maximum(above[j], t.max(axis=0), out=above[j])
             np.minimum(below[j + 1 :], t, out=below[j + 1 :])
@@ -245,7 +247,10 @@ class PairDeviations(Statistic):
         variance = np.subtract(mean_square, squared_mean, out=mean_square)
         if self.over == "collections":
             self._add_effects(j, gains, draws)
-        gain = gains[0] if len(gains) == 1 else gains.mean(axis=0)
+        if len(gains) == 1:
+            gain = gains[0]
+        else:
+            gain = gains.mean(axis=0)
         if self.over == "collections" and len(gains) > 1:
             between = _variance_of_mean(gains, gain)
             is_constant &= between <= self._noise(j)[:, None] ** 2
@@ -312,7 +317,9 @@ class PairDeviations(Statistic):
             [np.abs(self._spread(j)).max(axis=1) for j in range(n_runs - 1)]
         )
         smallest = largest[largest > 0].min(initial=1)
-        return np.float32 if smallest > _SMALLEST else np.float64
+        if smallest > _SMALLEST:
+            return np.float32
+        return np.float64
 
     def _spread(self, j: int) -> Floats:
         """Return the differences of later rows of `_side_by_side` to row j, free of rounding."""
@@ -427,7 +434,9 @@ def rank_intervals(deviations: Deviations, alpha: float = 0.05) -> tuple[Ints, I
     """
     n_runs, n_resamples = deviations.above.shape
     is_enough = 2 * deviations.least_p <= alpha
-    k = most_extreme(n_resamples, alpha) if is_enough else 0
+    k = 0
+    if is_enough:
+        k = most_extreme(n_resamples, alpha)
     bound = kth_largest(deviations.furthest[None], k)[0] * (1 + DIFFERENCE)
     better = np.count_nonzero(deviations.t > bound, axis=1)
     worse = np.count_nonzero(deviations.t < -bound, axis=1)

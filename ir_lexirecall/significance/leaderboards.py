@@ -343,7 +343,10 @@ def shared_deviations(values: Floats | TaskCells, draws: Resampled) -> Deviation
     >>> rank_intervals(shared_deviations(x, Resampled(999)))
     (array([2, 1, 1]), array([3, 3, 2]))
     """
-    cells = values if isinstance(values, TaskCells) else TaskCells.of_tasks(values)
+    if isinstance(values, TaskCells):
+        cells = values
+    else:
+        cells = TaskCells.of_tasks(values)
     pairs = SharedDeviations(cells, draws.number)
     resample([pairs], seed=draws.seed, progress=draws.progress)
     return pairs.result

@@ -66,10 +66,9 @@ class MacroSeeds:
             pairs: the systems of each pair by index; one array for means of single systems.
             over: what is a sample: ``"queries"``, or ``"collections"``, too.
         """
-        x = [
-            values[pairs[0]] - (values[pairs[1]] if pairs[1:] else 0)
-            for values in self._averages
-        ]
+        x = []
+        for values in self._averages:
+            x.append(values[pairs[0]] - (values[pairs[1]] if pairs[1:] else 0))
         if over == "queries":
             return self._variance_over_queries(x, pairs)
         means = np.stack([of_collection.mean(axis=1) for of_collection in x], axis=1)

@@ -356,7 +356,9 @@ def check_correction(method: str | None) -> None:
     ):
         return
     choices = ", ".join([*names, "None (no correction)"])
-    hint = _meant_correction(method, names) if isinstance(method, str) else ""
+    hint = ""
+    if isinstance(method, str):
+        hint = _meant_correction(method, names)
     raise ValueError(f"unknown correction {method!r}; choose from {choices}{hint}")
 
 

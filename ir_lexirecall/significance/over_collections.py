@@ -128,9 +128,10 @@ class MacroMeans(Statistic):
 
     def take(self, draws: Draws) -> None:
         """Compute means and errors of some resamples."""
-        mean, error = (
-            self._of_queries(draws) if self.over == "queries" else self._of_means(draws)
-        )
+        if self.over == "queries":
+            mean, error = self._of_queries(draws)
+        else:
+            mean, error = self._of_means(draws)
         self.resamples.mean[:, draws.block] = mean
         self.resamples.error[:, draws.block] = error
 
@@ -463,7 +464,9 @@ def macro_interval(
         return interval_over_collections(*collection_means(values), alpha)
     mean, error = macro_means(values), macro_error(values, over)
     sizes = [x.shape[1] for x in values]
-    share = _LEAST_ERROR if sum(sizes) >= _ENOUGH_QUERIES else 0.0
+    share = 0.0
+    if sum(sizes) >= _ENOUGH_QUERIES:
+        share = _LEAST_ERROR
     low, high, p = studentised_interval(mean, error, resamples, alpha, share)
     if min(sizes) >= _MANY_QUERIES:
         most = np.mean([np.abs(x).max(axis=1) for x in values], axis=0)

@@ -164,7 +164,10 @@ def _deviations(x: Floats, alpha: float, power: float) -> tuple[Floats, Floats, 
     n = x.shape[1]
     z = -float(special.ndtri(alpha / 2))
     t = -float(special.stdtrit(n - 1, alpha / 2))
-    deviation = mean_and_deviation(x)[1] if n > 1 else np.full(len(x), np.nan)
+    if n > 1:
+        deviation = mean_and_deviation(x)[1]
+    else:
+        deviation = np.full(len(x), np.nan)
     deviation = np.where(deviation > 0, deviation, np.nan)
     if n < 5 or n <= z:
         return deviation, deviation * 0, deviation * np.inf

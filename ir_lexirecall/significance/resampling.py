@@ -67,7 +67,10 @@ def by_bootstrap(
     error = deviation / np.sqrt(x.shape[1])
     largest = np.abs(x).max(axis=1)
     sides, half = np.ones((2, *shifts.shape)), np.empty(len(x))
-    k = 0 if alpha is None else most_extreme(draws.number, alpha)
+    if alpha is None:
+        k = 0
+    else:
+        k = most_extreme(draws.number, alpha)
     for pairs in row_blocks(len(x), draws.number, 2 * BLOCK):
         t = _distances_of_resamples(x[pairs] - mean[pairs, None], draws)
         half[pairs] = kth_largest(t, k) * error[pairs]
@@ -165,7 +168,10 @@ def by_randomisation(
     """
     n_queries = x.shape[1]
     weight = np.ones(n_queries) if size is None else size
-    mean = mean_and_deviation(x)[0] if size is None else x.sum(axis=1) / size.sum()
+    if size is None:
+        mean = mean_and_deviation(x)[0]
+    else:
+        mean = x.sum(axis=1) / size.sum()
     above, below = np.ones((2, *shifts.shape))
     sides = Sides(
         above,
@@ -179,7 +185,10 @@ def by_randomisation(
     # its complement, too.
     n_sets = draws.number
     if n_queries <= EXACT:
-        n_sets = 2**n_queries - 1 if alpha is None else 2 ** (n_queries - 1) - 1
+        if alpha is None:
+            n_sets = 2**n_queries - 1
+        else:
+            n_sets = 2 ** (n_queries - 1) - 1
     for pairs in row_blocks(len(x), n_sets, 2 * BLOCK):
         if alpha is None:
             _one_sided_by_sets(sides, pairs, x, weight, shifts, n_sets, draws)

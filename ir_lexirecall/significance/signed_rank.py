@@ -73,8 +73,13 @@ def _tested(differences: _Differences, alpha: float | None) -> list[float]:
     """Return estimate, ends of the interval, p and effect of one pair."""
     null, w = differences.null, differences.statistic
     p = min(1.0, 2 * null.lower_tail(min(w, null.total - w)))
-    effect = (2 * w - null.total) / null.total if null.total else 0.0
-    interval = [np.nan] * 3 if alpha is None else _interval(differences, alpha)
+    effect = 0.0
+    if null.total:
+        effect = (2 * w - null.total) / null.total
+    if alpha is None:
+        interval = [np.nan] * 3
+    else:
+        interval = _interval(differences, alpha)
     return [*interval, p, effect]
 
 
@@ -176,7 +181,9 @@ class _Null:
             n_steps += 1
         while n_steps >= 0 and 2 * self.lower_tail(n_steps * self.step) > alpha:
             n_steps -= 1
-        return (n_steps + 0.5) * self.step if n_steps >= 0 else None
+        if n_steps >= 0:
+            return (n_steps + 0.5) * self.step
+        return None
 
 
 def _lower_half(ranks: list[int]) -> Floats:

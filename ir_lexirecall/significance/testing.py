@@ -224,7 +224,9 @@ class SignificanceTest:
     @property
     def counted_correction(self) -> str | None:
         """The correction; None for Tukey's HSD, which accounts for the family itself."""
-        return None if self.name == "tukey" else self.correction
+        if self.name == "tukey":
+            return None
+        return self.correction
 
     @entry
     def of_pairs(self, x: Floats, *, bounds: Bounds | None = None) -> TestResult:
@@ -434,7 +436,10 @@ def smallest_p(test: SignificanceTest, queries: int) -> float:
     n_units = _n_units(test, queries)
     if n_units < 2:
         return 1.0
-    least = 0.0 if test.procedure.at_once else math.ldexp(1.0, 1 - n_units)
+    if test.procedure.at_once:
+        least = 0.0
+    else:
+        least = math.ldexp(1.0, 1 - n_units)
     is_drawn = test.resampled and n_units > test.procedure.exact
     if is_drawn:
         return max(least, 1 / (test.n_resamples + 1))

@@ -163,7 +163,9 @@ def _of_library(measure: Measure, run: AlignedRun) -> Floats | None:
     if isinstance(measure, composed.CAM):
         return measure.mean_of(*measure.base_scores(run, expected_values))
     formula = _OF_LIBRARY.get(type(measure))
-    return None if formula is None else formula(measure, run)
+    if formula is None:
+        return None
+    return formula(measure, run)
 
 
 def _intent_aware(measure: diversity.IA, run: AlignedRun) -> Floats:

@@ -199,15 +199,14 @@ def _gains_of_tied(
     """
     tied = np.flatnonzero((groups.size_of_group > 1) & (groups.first_of_group <= last))
     size, first = groups.size_of_group[tied], groups.first_of_group[tied]
-    factors = [
-        _factors(r[start : start + count], n, unjudged)
-        for start, count, n in zip(
-            groups.start[tied].tolist(),
-            groups.count[tied].tolist(),
-            size.tolist(),
-            strict=True,
-        )
-    ]
+    factors = []
+    for start, count, n in zip(
+        groups.start[tied].tolist(),
+        groups.count[tied].tolist(),
+        size.tolist(),
+        strict=True,
+    ):
+        factors.append(_factors(r[start : start + count], n, unjudged))
     n_factors = np.array([len(of_group) for of_group in factors], dtype=np.int64)
     # The mean products over 0, 1, ... factors, group after group.
     mean_products = np.concatenate([np.zeros(0), *map(symmetric_means, factors)])
@@ -263,7 +262,10 @@ def err(measure: Measure, run: AlignedRun) -> Floats:
 
 def gerr(measure: Any, run: AlignedRun) -> Floats:
     """Return the expected GERR, the sum of r(i) S(i) / i over ranks i."""
-    k = inf if measure["cutoff"] is None else measure["cutoff"]
+    if measure["cutoff"] is None:
+        k = inf
+    else:
+        k = measure["cutoff"]
     gain_if_unjudged = unjudged_gain(measure)
     r = gains_on_scale(measure, run)
     cascade = expected_cascade(groups_of(run), r, k, gain_if_unjudged)

@@ -149,7 +149,8 @@ class Groups:
             gain: a factor of each document; 1 by default.
         """
         total = np.zeros(self.n_segments)
-        gain = np.ones(len(self.segment)) if gain is None else gain
+        if gain is None:
+            gain = np.ones(len(self.segment))
         gain_per_rank = self.sums(gain) / self.size_of_group
         for step in self.steps(cutoff):
             row, above = np.nonzero(step.probability > _NEGLIGIBLE)

@@ -40,7 +40,10 @@ def lexirecall(measure: Any, run: AlignedRun) -> Floats:
     """Return the expected LR, in either form."""
     if measure["form"] == "weighted":
         return weighted_lexirecall(measure, run)
-    k = NO_CUTOFF if measure["cutoff"] is None else measure["cutoff"]
+    if measure["cutoff"] is None:
+        k = NO_CUTOFF
+    else:
+        k = measure["cutoff"]
     groups, m = relevant_groups(run, measure["rel"]), run.judgments.m(measure["rel"])
     query, first = groups.segment_of_group, groups.first_of_group
     value = np.zeros(len(m))

@@ -28,7 +28,10 @@ def mean_over_orders(
 
     Documents with the same judgments are alike, so that only orders that differ are tried.
     """
-    most = MOST_ORDERS if is_native(measure) else _MOST_OF_PROVIDERS
+    if is_native(measure):
+        most = MOST_ORDERS
+    else:
+        most = _MOST_OF_PROVIDERS
     queries = [query for query in _tied_queries(run) if query.n_orders <= most]
     n_queries = len(run.judgments)
     total, n_tried = np.zeros(n_queries), np.zeros(n_queries)

@@ -121,7 +121,10 @@ def recall_error(measure: Measure, run: AlignedRun) -> Floats:
     """
     groups, m = relevant_groups(run, measure["rel"]), run.judgments.m(measure["rel"])
     n, k = measure["n"], _cutoff(measure)
-    n_not_relevant = np.zeros(len(m)) if n is None else n - m.astype(np.float64)
+    if n is None:
+        n_not_relevant = np.zeros(len(m))
+    else:
+        n_not_relevant = n - m.astype(np.float64)
 
     def closer_than_missing(segment: Ints, rank: Ints, level: Ints) -> Floats:
         """Return the rank of a document, less its rank if it were missing."""

@@ -56,7 +56,10 @@ class _Model(NamedTuple):
 
 def cwl_err(measure: Any, run: AlignedRun) -> Floats:
     """Return the expected CWL_ERR8 to CWL_ERR11; NaN where a group has too many states."""
-    end = measure["cutoff"] if "cutoff" in measure.SUPPORTED_PARAMS else inf
+    if "cutoff" in measure.SUPPORTED_PARAMS:
+        end = measure["cutoff"]
+    else:
+        end = inf
     model = _Model(measure.discount(), end, unjudged_gain(measure))
     return _mean_ratios(measure, run, gains_on_scale(measure, run), model)
 

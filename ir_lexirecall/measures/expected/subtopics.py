@@ -174,9 +174,10 @@ def _gains_of_open_subtopics(
     """
     top = top_grades(measure, run.judgments)[groups.segment]
     # Gains are units / scale; units are added up, since sums of whole numbers are exact.
-    units, scale = (
-        (grade, top) if measure["gain"] == "linear" else discounts.in_units(grade, top)
-    )
+    if measure["gain"] == "linear":
+        units, scale = grade, top
+    else:
+        units, scale = discounts.in_units(grade, top)
     first_row = np.searchsorted(groups.segment, np.arange(groups.n_segments))
     open_gains = []
     for start, count in zip(groups.start.tolist(), groups.count.tolist(), strict=True):

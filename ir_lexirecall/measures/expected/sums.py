@@ -27,7 +27,10 @@ def shares_of_sums(
     >>> shares_of_sums([1.0, 1.0, 2.0], below=3.0)
     [{0.0: 1.0}, {1.0: 0.666..., 2.0: 0.333...}, {2.0: 0.333...}, {}]
     """
-    largest = len(units) if most is None else min(most, len(units))
+    if most is None:
+        largest = len(units)
+    else:
+        largest = min(most, len(units))
     shares: SumShares = [{0.0: 1.0} if below > 0 else {}]
     for n, unit in enumerate(units, start=1):
         if n <= largest:

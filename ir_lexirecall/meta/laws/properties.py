@@ -171,7 +171,10 @@ class Property:
         for i, (_, ranking) in enumerate(claim.terms):
             words |= {f"r{i}": ranking, f"v{i}": f"{value[ranking]:.{digits}g}"}
         less, more = ("more", "less") if falling else ("less", "more")
-        than = f"not {more} than" if self.strict else f"{less} than"
+        if self.strict:
+            than = f"not {more} than"
+        else:
+            than = f"{less} than"
         return (
             self.counterexample or f"{{r0}} scores {{v0}}, {than} {{r1}}, {{v1}}"
         ).format(**words)
@@ -361,7 +364,10 @@ def _search_of_own_claims(law: Property, space: Space) -> Search:
     assert law.claims is not None
     claims = list(law.claims(space))
     last = max((claim.number for claim in claims), default=0)
-    words = law.searched.format(last=last) if claims else "no number"
+    if claims:
+        words = law.searched.format(last=last)
+    else:
+        words = "no number"
     return Search(law, claims, words, space)
 
 
@@ -397,13 +403,14 @@ class _Around:
 
     def enumerated(self, size: int) -> list[Claim]:
         """Return the claims around all rankings of at most ``size`` documents."""
-        return [
-            claim
-            for length in range(1, size + 1)
-            for retrieved in itertools.product(self.labels, repeat=length)
-            for missing in self.missing
-            for claim in _claims(self.law, Ranking(retrieved, missing), self.space)
-        ]
+        claims = []
+        for length in range(1, size + 1):
+            for retrieved in itertools.product(self.labels, repeat=length):
+                for missing in self.missing:
+                    claims.extend(
+                        _claims(self.law, Ranking(retrieved, missing), self.space)
+                    )
+        return claims
 
     def drawn(
         self, small: int, largest: int, cases: int, rng: np.random.Generator
