@@ -11,8 +11,9 @@ import numpy as np
 
 from ir_lexirecall._util.arrays import Bools, Floats, row_blocks
 from ir_lexirecall._util.errors import check_choice, check_number, entry
-from ir_lexirecall._util.lazy import LazyModule, Memoised, cached_property
+from ir_lexirecall._util.lazy import Memoised, cached_property
 from ir_lexirecall._util.lazy import pandas as pd
+from ir_lexirecall._util.readers import plots, present
 from ir_lexirecall._util.rounding import SUM, levelled
 from ir_lexirecall._util.versions import copied_as_one, versions
 from ir_lexirecall.benchmarks.leaderboard import Leaderboard
@@ -46,9 +47,6 @@ from ir_lexirecall.significance.leaderboards import (
 from ir_lexirecall.significance.macro_repeats import MacroSeeds
 from ir_lexirecall.significance.outcomes import agreeing
 from ir_lexirecall.significance.resampling import heterogeneity
-
-present: Any = LazyModule("ir_lexirecall.present")  # found late: they read results
-plots: Any = LazyModule("ir_lexirecall.plots")
 
 _SINGLE = {"run_a": "run", "ci_low": "difference_low", "ci_high": "difference_high"}
 _TESTED = ("difference", "p", "p_corrected", "verdict")
@@ -1025,7 +1023,9 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
             full: show every run, column and caveat, and how the result was made.
         """
         glance = present.benchmark_glance(self, over)
-        return str(present.full_text(glance, self.provenance) if full else glance)
+        if full:
+            return present.full_text(glance, self.provenance)
+        return str(glance)
 
     def __str__(self) -> str:
         return self.summary()
@@ -1039,9 +1039,8 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         self, over: str | None = None, places: int = 4, *, columns: str | None = None
     ) -> str:
         """Return ``overall`` in Markdown; arguments as in ``to_latex``, by default every number."""
-        return str(
-            present.benchmark_table(self, over, places, columns=columns).markdown()
-        )
+        table = present.benchmark_table(self, over, places, columns=columns)
+        return table.markdown()
 
     @entry
     def to_latex(
@@ -1066,10 +1065,10 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         table = present.benchmark_table(
             self, over, places, columns=columns, caption=caption
         )
-        return str(table.latex(label=label))
+        return table.latex(label=label)
 
     def _repr_html_(self) -> str:
-        return str(plots.notebook(self))
+        return plots.notebook(self)
 
     @entry
     def plot(self, kind: str = "forest", *args: Any, **options: Any) -> Any:

@@ -18,8 +18,9 @@ from ir_lexirecall._util.errors import (
     shown,
     shown_names,
 )
-from ir_lexirecall._util.lazy import LazyModule, cached_property
+from ir_lexirecall._util.lazy import cached_property
 from ir_lexirecall._util.lazy import pandas as pd
+from ir_lexirecall._util.readers import present
 from ir_lexirecall._util.rounding import same
 from ir_lexirecall.comparison.compared import Design, MarginLike
 from ir_lexirecall.comparison.comparing import (
@@ -45,8 +46,6 @@ from ir_lexirecall.io.repeated_values import Repeats, RepeatsLike
 from ir_lexirecall.io.values import ValuesLike, read_values
 from ir_lexirecall.preferences.naming import Preference
 from ir_lexirecall.significance import SignificanceTest
-
-present: Any = LazyModule("ir_lexirecall.present")  # found late: it reads results
 
 RULES = ("evidence", "judged", "strict", "drop")
 
@@ -190,7 +189,7 @@ class Gate:
 
     def __str__(self) -> str:
         """Return the summary in Markdown."""
-        return str(present.gate_text(self))
+        return present.gate_text(self)
 
     def __repr__(self) -> str:
         """Return the runs and the outcome."""

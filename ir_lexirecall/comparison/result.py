@@ -9,8 +9,9 @@ from typing import Any, Self
 import numpy as np
 
 from ir_lexirecall._util.errors import check_choice, check_number, entry
-from ir_lexirecall._util.lazy import LazyModule, cached_property
+from ir_lexirecall._util.lazy import cached_property
 from ir_lexirecall._util.lazy import pandas as pd
+from ir_lexirecall._util.readers import plots, present
 from ir_lexirecall.comparison.compared import ComparedRuns
 from ir_lexirecall.comparison.criteria import MeasureCriterion
 from ir_lexirecall.comparison.explaining import disagreements, explained
@@ -33,9 +34,6 @@ from ir_lexirecall.significance import (
     repeats_with_queries,
 )
 from ir_lexirecall.significance.repeats import Components
-
-present: Any = LazyModule("ir_lexirecall.present")  # they read results
-plots: Any = LazyModule("ir_lexirecall.plots")
 
 
 @dataclass(frozen=True, eq=False)
@@ -869,7 +867,9 @@ class Comparison:
             full: show every run, column and caveat, and how the result was made.
         """
         glance = present.comparison_glance(self)
-        return str(present.full_text(glance, self.provenance) if full else glance)
+        if full:
+            return present.full_text(glance, self.provenance)
+        return str(glance)
 
     @entry
     def to_markdown(
@@ -877,7 +877,7 @@ class Comparison:
     ) -> str:
         """Return a table for a paper in Markdown; arguments as in ``to_latex``."""
         table = present.comparison_table(self, places, holds=holds, columns=columns)
-        return str(table.markdown())
+        return table.markdown()
 
     @entry
     def to_latex(
@@ -907,10 +907,10 @@ class Comparison:
         table = present.comparison_table(
             self, places, holds=holds, columns=columns, caption=caption
         )
-        return str(table.latex(label=label))
+        return table.latex(label=label)
 
     def _repr_html_(self) -> str:
-        return str(plots.notebook(self))
+        return plots.notebook(self)
 
     @entry
     def plot(self, kind: str = "means", *args: Any, **options: Any) -> Any:
