@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -53,6 +53,16 @@ class ExactOrder:
     def on_queries(self, query_ids: list[str]) -> ExactOrder:
         """Return the order on some of the queries."""
         return ExactOrder(self.preferences, query_ids)
+
+
+R = TypeVar("R", RepeatedValues, RepeatedPreferences)
+
+
+def _seeds(repeated: R | None, query_ids: Sequence[str]) -> R | None:
+    """Return the repeats of runs if they are seeds with a variance: on two queries or more."""
+    if repeated is None or not repeated.is_of_seeds or len(query_ids) < 2:
+        return None
+    return repeated
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,25 +139,19 @@ class MeasureCriterion:
 
     def variance_with_seeds(self, pairs: PairIndices) -> DifferenceVariance | None:
         """Return the variance of mean differences of pairs of runs that have seeds, else None."""
-        if (
-            self.repeated is None
-            or not self.repeated.is_of_seeds
-            or len(self.query_ids) < 2
-        ):
+        seeds = _seeds(self.repeated, self.query_ids)
+        if seeds is None:
             return None
         x = self.all_differences(pairs)
-        return difference_variance(x, self.repeated.variance, pairs)
+        return difference_variance(x, seeds.variance, pairs)
 
     def variance_of_means(self) -> DifferenceVariance | None:
         """Return the variance of the means of runs that have seeds, else None."""
-        if (
-            self.repeated is None
-            or not self.repeated.is_of_seeds
-            or len(self.query_ids) < 2
-        ):
+        seeds = _seeds(self.repeated, self.query_ids)
+        if seeds is None:
             return None
         runs = np.arange(len(self.values))
-        return difference_variance(self.values, self.repeated.variance, [runs])
+        return difference_variance(self.values, seeds.variance, [runs])
 
     def components(self, pairs: PairIndices) -> Components:
         """Return the components of variance of pairs of runs that have repeats."""
@@ -272,23 +276,17 @@ class PreferenceCriterion:
 
     def variance_with_seeds(self, pairs: PairIndices) -> DifferenceVariance | None:
         """Return the variance of mean preferences of pairs of runs that have seeds, else None."""
-        if (
-            self.repeated is None
-            or not self.repeated.is_of_seeds
-            or len(self.query_ids) < 2
-        ):
+        seeds = _seeds(self.repeated, self.query_ids)
+        if seeds is None:
             return None
-        return self.repeated.variance(pairs)
+        return seeds.variance(pairs)
 
     def variance_of_means(self) -> DifferenceVariance | None:
         """Return the variance of the mean preferences of runs that have seeds, else None."""
-        if (
-            self.repeated is None
-            or not self.repeated.is_of_seeds
-            or len(self.query_ids) < 2
-        ):
+        seeds = _seeds(self.repeated, self.query_ids)
+        if seeds is None:
             return None
-        return self.repeated.variance_of_means()
+        return seeds.variance_of_means()
 
     def components(self, pairs: PairIndices) -> Components:
         """Return the components of variance of pairs of runs that have repeats."""

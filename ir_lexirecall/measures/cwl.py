@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from functools import partial
-from math import inf, pi
+from math import pi
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -20,7 +20,7 @@ import numpy as np
 from ir_lexirecall._util.arrays import FEW, Floats
 from ir_lexirecall.measures import discounts
 from ir_lexirecall.measures.about import About, Example
-from ir_lexirecall.measures.declaration import UNIT, Measure, Utility
+from ir_lexirecall.measures.declaration import UNIT, Measure, Utility, last_rank
 from ir_lexirecall.measures.parameters import GAIN_ON_SCALE, Param, cutoff
 
 if TYPE_CHECKING:
@@ -68,11 +68,7 @@ class _CWL(Measure, register=False):
             best = float(discounts.gain(np.array([float(top)]), top, kind)[0])
         else:
             best = 0.0
-        if "cutoff" in self.SUPPORTED_PARAMS:
-            end = self["cutoff"]
-        else:
-            end = inf
-        queries, discount = len(judgments), self.discount()
+        queries, discount, end = len(judgments), self.discount(), last_rank(self)
         if not best and len(run.query) <= FEW and queries <= FEW:
             # A query without a relevant document scores 0, though grades between 0 and 1 have a
             # gain.
@@ -337,11 +333,7 @@ class GERR(Measure):
     def score(self, run: AlignedRun) -> Floats:
         """Return the expected reciprocal rank of each query."""
         top, kind = self["max_rel"], self["gain"]
-        if self["cutoff"] is None:
-            k = inf
-        else:
-            k = self["cutoff"]
-        judgments, queries = run.judgments, len(run.judgments)
+        k, judgments, queries = last_rank(self), run.judgments, len(run.judgments)
         judgments.check_top_grade(top, str(self))
         looked_at = run.rank <= k
         query, rank = run.query[looked_at], run.rank[looked_at]

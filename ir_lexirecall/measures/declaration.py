@@ -24,9 +24,10 @@ from math import inf
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import ir_measures
+import numpy as np
 from ir_measures.measures.base import Measure as IRMeasure
 
-from ir_lexirecall._util.arrays import Floats
+from ir_lexirecall._util.arrays import Floats, Ints
 from ir_lexirecall._util.errors import warn
 from ir_lexirecall.measures.about import About
 from ir_lexirecall.measures.parameters import JUDGED_ONLY, Param
@@ -222,6 +223,21 @@ class Measure(Parameterised, IRMeasure, metaclass=_Callable):  # type: ignore[mi
 
     def check_judgments(self, judgments: Judgments) -> None:
         """Warn of ``judgments`` that do not suit the measure; called once for every qrels."""
+
+
+def last_rank(measure: IRMeasure) -> float:
+    """Return the cutoff of a measure; infinity without one."""
+    if "cutoff" not in measure.SUPPORTED_PARAMS or measure["cutoff"] is None:
+        return inf
+    return measure["cutoff"]
+
+
+def looked_at(measure: IRMeasure, run: AlignedRun) -> Ints:
+    """Return how many documents of each ranking a measure looks at: all, or down to its cutoff."""
+    k = measure["cutoff"]
+    if k is None:
+        return run.depth
+    return np.minimum(run.depth, k)
 
 
 def with_formula(docstring: str, about: About) -> str:

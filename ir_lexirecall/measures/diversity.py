@@ -26,7 +26,7 @@ from ir_lexirecall._util.arrays import (
 from ir_lexirecall.measures import discounts
 from ir_lexirecall.measures.about import About, Example
 from ir_lexirecall.measures.composed import BASE, ComposedMeasure
-from ir_lexirecall.measures.declaration import UNIT, Measure
+from ir_lexirecall.measures.declaration import UNIT, Measure, looked_at
 from ir_lexirecall.measures.other_programs import (
     coverage,
     rows_by_aspect,
@@ -229,14 +229,10 @@ class EU(DiversityMeasure):
 
     def less_effort(self, run: AlignedRun, utility: Floats) -> Floats:
         """Return the utility of each query less the effort of reading the ranking."""
-        k = self["cutoff"]
-        if k is None:
-            looked_at = run.depth
-        else:
-            looked_at = np.minimum(run.depth, k)
-        i = np.arange(1, int(looked_at.max(initial=0)) + 1)
-        # Sum of 1 / (1 + log2 i) for i = 1..looked_at.
-        effort = np.r_[0.0, np.cumsum(1 / (1 + np.log2(i)))][looked_at]
+        read = looked_at(self, run)
+        i = np.arange(1, int(read.max(initial=0)) + 1)
+        # Sum of 1 / (1 + log2 i) for i = 1..read.
+        effort = np.r_[0.0, np.cumsum(1 / (1 + np.log2(i)))][read]
         return np.where(run.judgments.has_weight, utility - self["e"] * effort, 0.0)
 
 

@@ -22,7 +22,7 @@ from ir_lexirecall._util.arrays import (
 )
 from ir_lexirecall.measures import discounts
 from ir_lexirecall.measures.about import About, Example
-from ir_lexirecall.measures.declaration import UNIT
+from ir_lexirecall.measures.declaration import UNIT, last_rank, looked_at
 from ir_lexirecall.measures.diversity import (
     ALPHA,
     ANY_GAIN,
@@ -42,7 +42,6 @@ from ir_lexirecall.measures.other_programs import (
     rows_by_aspect,
 )
 from ir_lexirecall.measures.parameters import GAIN_OF_ASPECTS, Param, cutoff, rel
-from ir_lexirecall.measures.toolkits import looked_at
 
 if TYPE_CHECKING:
     from ir_lexirecall.data.aligned_run import AlignedRun
@@ -148,7 +147,7 @@ class nDCU(EU):
                 * gain_of_rows(self, judgments),
                 self["alpha"],
                 lambda rank: 1 / (1 + np.log2(rank)),
-                depth=inf if self["cutoff"] is None else self["cutoff"],
+                depth=last_rank(self),
                 effort=self["e"],
             ),
         )
@@ -299,7 +298,7 @@ class alpha_nDCG_G(Novelty):
                 gain_of_rows(self, judgments),
                 self["alpha"],
                 self.discount,
-                depth=inf if self["cutoff"] is None else self["cutoff"],
+                depth=last_rank(self),
             ),
         )
         return best

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from math import inf
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -19,6 +18,7 @@ from ir_lexirecall._util.arrays import (
 from ir_lexirecall._util.errors import warn
 from ir_lexirecall.measures import discounts
 from ir_lexirecall.measures.about import About, Example
+from ir_lexirecall.measures.declaration import last_rank, looked_at
 from ir_lexirecall.measures.diversity import (
     BOTH,
     GAIN,
@@ -114,21 +114,19 @@ class RBU(DiversityMeasure):
 
     def value_range(self) -> tuple[float, float]:
         """Return the range of the values; only effort makes them negative."""
-        p, k, scale = (
-            self["p"],
-            self["cutoff"],
-            (1 - self["p"]) / self["p"] if self["normalize"] else 1.0,
-        )
+        p, end = self["p"], last_rank(self)
+        scale = 1.0
+        if self["normalize"]:
+            scale = (1 - p) / p
         if p == 1:
-            longest = inf if k is None else k
+            longest = end
         else:
-            longest = p * (1 - p ** (inf if k is None else k)) / (1 - p)
+            longest = p * (1 - p**end) / (1 - p)
         return -self["e"] * longest * scale if self["e"] else 0.0, p * scale
 
     def score(self, run: AlignedRun) -> Floats:
         """Return the utility less the effort for each query."""
-        judgments, p, k = run.judgments, self["p"], self["cutoff"]
-        end = inf if k is None else k
+        judgments, p, end = run.judgments, self["p"], last_rank(self)
         row, rank = run.aspect_places()
         if max(len(row), len(judgments)) <= FEW:
             value = self._utility_of_few(judgments, row, rank, end)
@@ -156,14 +154,8 @@ class RBU(DiversityMeasure):
 
     def less_effort(self, run: AlignedRun, value: Floats) -> Floats:
         """Return the gain of each query less the effort of reading, on the scale asked for."""
-        p, k = self["p"], self["cutoff"]
-        if k is None:
-            looked_at = run.depth
-        else:
-            looked_at = np.minimum(run.depth, k)
-        value = value - self["e"] * (
-            p * geometric_sum(p, looked_at.astype(np.float64))
-        )  # p^1 + p^2 + ...
+        p, read = self["p"], looked_at(self, run).astype(np.float64)
+        value = value - self["e"] * (p * geometric_sum(p, read))  # p^1 + p^2 + ...
         return np.where(
             run.judgments.has_weight,
             value * ((1 - p) / p if self["normalize"] else 1),

@@ -13,7 +13,7 @@ import numpy as np
 from ir_lexirecall._util.arrays import Floats, Ints, per_query_sum, ratio
 from ir_lexirecall._util.errors import and_more
 from ir_lexirecall.measures.about import RANKS, About, Example
-from ir_lexirecall.measures.declaration import UNIT, Measure
+from ir_lexirecall.measures.declaration import UNIT, Measure, looked_at
 from ir_lexirecall.measures.parameters import COLLECTION_SIZE, Param, cutoff, rel
 
 if TYPE_CHECKING:
@@ -143,7 +143,7 @@ class TSE(_Recall):
         end = np.inf if n is None else float(n)
         bottom: Any = end  # where missing documents are
         if self["impute"] == "optimistic":
-            bottom = (run.depth if k is None else np.minimum(run.depth, k)) + missing
+            bottom = looked_at(self, run) + missing
         p_m = np.where(missing == 0, relevant.p_r, bottom).astype(np.float64)
         if n is not None:
             check_n(self, run, np.maximum(relevant.p_r + missing, p_m))

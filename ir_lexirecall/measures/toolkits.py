@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from ir_lexirecall._util.arrays import Floats, Ints, ratio
+from ir_lexirecall._util.arrays import Floats, ratio
 from ir_lexirecall.measures.about import RANKS, About, Example
 from ir_lexirecall.measures.declaration import UNIT, Measure
 from ir_lexirecall.measures.parameters import Param, cutoff, rel
@@ -68,14 +68,6 @@ class DCG(_OfToolkits):
     def score(self, run: AlignedRun) -> Floats:
         """Return the discounted cumulative gain of each query."""
         return gains(run, self["dcg"]).dcg(cutoff_of(self), len(run.judgments))
-
-
-def looked_at(measure: Measure, run: AlignedRun) -> Ints:
-    """Return how many documents of each ranking a measure looks at: all, or down to its cutoff."""
-    k = measure["cutoff"]
-    if k is None:
-        return run.depth
-    return np.minimum(run.depth, k)
 
 
 class F1(_OfToolkits):

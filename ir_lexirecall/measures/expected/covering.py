@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ir_lexirecall._util.arrays import Floats, position_in_segment
+from ir_lexirecall.measures.declaration import looked_at
 from ir_lexirecall.measures.expected.groups import groups_of
-from ir_lexirecall.measures.toolkits import looked_at
 
 if TYPE_CHECKING:
     from ir_lexirecall.data.aligned_run import AlignedRun

@@ -11,6 +11,7 @@ from ir_measures.measures.base import Measure
 
 from ir_lexirecall._util.arrays import Floats, Ints, per_query_sum
 from ir_lexirecall.measures import discounts
+from ir_lexirecall.measures.declaration import last_rank
 from ir_lexirecall.measures.expected.groups import Spread, groups_of, steps
 from ir_lexirecall.measures.other_programs import (
     GDEVAL_MAX_REL,
@@ -262,10 +263,7 @@ def err(measure: Measure, run: AlignedRun) -> Floats:
 
 def gerr(measure: Any, run: AlignedRun) -> Floats:
     """Return the expected GERR, the sum of r(i) S(i) / i over ranks i."""
-    if measure["cutoff"] is None:
-        k = inf
-    else:
-        k = measure["cutoff"]
+    k = last_rank(measure)
     gain_if_unjudged = unjudged_gain(measure)
     r = gains_on_scale(measure, run)
     cascade = expected_cascade(groups_of(run), r, k, gain_if_unjudged)

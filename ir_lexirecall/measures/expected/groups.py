@@ -36,10 +36,18 @@ if TYPE_CHECKING:
     from ir_lexirecall.data.aligned_run import AlignedRun
 
 NO_CUTOFF = 2**62
+"""A cutoff below every ranking, of measures without one."""
 _NEGLIGIBLE = 1e-30  # probabilities below are left out of sums
 
 LevelWorth: TypeAlias = Callable[[Ints, Ints, Ints], Floats]
 """What a document adds to a value, from its segment, its rank and its level (1, 2, ...)."""
+
+
+def whole_cutoff(measure: Any) -> int:
+    """Return the cutoff of a measure of this library; `NO_CUTOFF` without one."""
+    if measure["cutoff"] is None:
+        return NO_CUTOFF
+    return int(measure["cutoff"])
 
 
 class Spread(NamedTuple):

@@ -26,7 +26,7 @@ import numpy as np
 from ir_lexirecall._util.arrays import Floats, Ints
 from ir_lexirecall._util.lazy import special
 from ir_lexirecall.measures.expected.binary import relevant_groups
-from ir_lexirecall.measures.expected.groups import NO_CUTOFF
+from ir_lexirecall.measures.expected.groups import whole_cutoff
 from ir_lexirecall.measures.expected.ranks_of_relevant import weighted_lexirecall
 
 if TYPE_CHECKING:
@@ -40,11 +40,8 @@ def lexirecall(measure: Any, run: AlignedRun) -> Floats:
     """Return the expected LR, in either form."""
     if measure["form"] == "weighted":
         return weighted_lexirecall(measure, run)
-    if measure["cutoff"] is None:
-        k = NO_CUTOFF
-    else:
-        k = measure["cutoff"]
-    groups, m = relevant_groups(run, measure["rel"]), run.judgments.m(measure["rel"])
+    k, m = whole_cutoff(measure), run.judgments.m(measure["rel"])
+    groups = relevant_groups(run, measure["rel"])
     query, first = groups.segment_of_group, groups.first_of_group
     value = np.zeros(len(m))
     for q in np.unique(query).tolist():

@@ -15,18 +15,11 @@ from ir_measures.measures.base import Measure
 from ir_lexirecall._util.arrays import Bools, Floats, Ints, per_query_sum, ranges, ratio
 from ir_lexirecall._util.rounding import SUM
 from ir_lexirecall.measures.expected.binary import expected_count, relevant_groups
-from ir_lexirecall.measures.expected.groups import NO_CUTOFF, Groups
+from ir_lexirecall.measures.expected.groups import Groups, whole_cutoff
 from ir_lexirecall.measures.recall import exposure
 
 if TYPE_CHECKING:
     from ir_lexirecall.data.aligned_run import AlignedRun
-
-
-def _cutoff(measure: Measure) -> int:
-    """Return the cutoff of a measure, `NO_CUTOFF` without one."""
-    if measure["cutoff"] is None:
-        return NO_CUTOFF
-    return int(measure["cutoff"])
 
 
 # -- the last relevant document, and search lengths -----------------------------------------------
@@ -52,7 +45,9 @@ def total_search_efficiency(measure: Measure, run: AlignedRun) -> Floats:
         with_it[is_last] = e(rank[is_last].astype(np.float64))
         return with_it - e_with_missing(segment, level - 1)
 
-    value = relevant_groups(run, measure["rel"]).level_sum(difference, _cutoff(measure))
+    value = relevant_groups(run, measure["rel"]).level_sum(
+        difference, whole_cutoff(measure)
+    )
     has_relevant = np.flatnonzero(m > 0)
     nothing_found = np.zeros(len(has_relevant), dtype=np.int64)
     value[has_relevant] += e_with_missing(has_relevant, nothing_found)
@@ -73,7 +68,7 @@ def _exposure_with_missing(
     below the ranking if the imputation is optimistic.
     """
     m = run.judgments.m(measure["rel"])
-    depth = np.minimum(run.depth, _cutoff(measure))
+    depth = np.minimum(run.depth, whole_cutoff(measure))
 
     def optimistic(query: Ints, r: Ints) -> Floats:
         """Return the exposure at rank depth + m - r."""
@@ -101,7 +96,7 @@ def _are_all_found(groups: Groups, m: Ints, k: int) -> Bools:
 def search_length(measure: Measure, run: AlignedRun) -> Floats:
     """Return the expected SL3, E[p_m] - m; a missing document has rank n, without n infinity."""
     groups, m = relevant_groups(run, measure["rel"]), run.judgments.m(measure["rel"])
-    n, k = measure["n"], _cutoff(measure)
+    n, k = measure["n"], whole_cutoff(measure)
     rank_if_missing = 0 if n is None else n
 
     def closer_than_missing(segment: Ints, rank: Ints, level: Ints) -> Floats:
@@ -120,7 +115,7 @@ def recall_error(measure: Measure, run: AlignedRun) -> Floats:
     A missing document of level i has rank n - m + i; without n, RE is infinite then.
     """
     groups, m = relevant_groups(run, measure["rel"]), run.judgments.m(measure["rel"])
-    n, k = measure["n"], _cutoff(measure)
+    n, k = measure["n"], whole_cutoff(measure)
     if n is None:
         n_not_relevant = np.zeros(len(m))
     else:
@@ -162,7 +157,7 @@ def weighted_lexirecall(measure: Measure, run: AlignedRun) -> Floats:
     segment = np.repeat(np.arange(len(m)), m)
     level = ranges(np.ones(len(m), dtype=np.int64), m + 1)
     if_missing = weight(segment, level) * (m[segment] - level) / n
-    return groups.level_sum(better_than_missing, _cutoff(measure)) + per_query_sum(
+    return groups.level_sum(better_than_missing, whole_cutoff(measure)) + per_query_sum(
         segment, if_missing, len(m)
     )
 

@@ -13,14 +13,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import ceil, inf, log2, nan, prod
+from math import ceil, log2, nan, prod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ir_lexirecall._util.arrays import Floats, Ints
 from ir_lexirecall._util.lazy import cached_property
-from ir_lexirecall.measures.declaration import Utility
+from ir_lexirecall.measures.declaration import Utility, last_rank
 from ir_lexirecall.measures.expected.graded import gains_on_scale, unjudged_gain
 from ir_lexirecall.measures.expected.groups import Groups, groups_of
 from ir_lexirecall.measures.other_programs import (
@@ -56,11 +56,7 @@ class _Model(NamedTuple):
 
 def cwl_err(measure: Any, run: AlignedRun) -> Floats:
     """Return the expected CWL_ERR8 to CWL_ERR11; NaN where a group has too many states."""
-    if "cutoff" in measure.SUPPORTED_PARAMS:
-        end = measure["cutoff"]
-    else:
-        end = inf
-    model = _Model(measure.discount(), end, unjudged_gain(measure))
+    model = _Model(measure.discount(), last_rank(measure), unjudged_gain(measure))
     return _mean_ratios(measure, run, gains_on_scale(measure, run), model)
 
 

@@ -21,7 +21,11 @@ from ir_lexirecall.measures import discounts
 from ir_lexirecall.measures.diversity import ANY_GAIN, CT, DiversityMeasure, top_grades
 from ir_lexirecall.measures.expected.binary import average_precision_sum, expected_count
 from ir_lexirecall.measures.expected.graded import expected_cascade, ndcg
-from ir_lexirecall.measures.expected.groups import NO_CUTOFF, Groups, groups_by_aspect
+from ir_lexirecall.measures.expected.groups import (
+    Groups,
+    groups_by_aspect,
+    whole_cutoff,
+)
 from ir_lexirecall.measures.expected.sums import without_each
 from ir_lexirecall.measures.other_programs import (
     Novelty,
@@ -32,13 +36,6 @@ from ir_lexirecall.measures.trec_eval import cutoff_of
 
 if TYPE_CHECKING:
     from ir_lexirecall.data.aligned_run import AlignedRun
-
-
-def _cutoff(measure: Any) -> int:
-    """Return the cutoff of a measure of this library."""
-    if measure["cutoff"] is None:
-        return NO_CUTOFF
-    return int(measure["cutoff"])
 
 
 def of_queries(run: AlignedRun, value_of_pair: Floats) -> Floats:
@@ -116,7 +113,7 @@ def _novel_gains(
         """Return what a document adds for a gain of 1."""
         return weight[pair] * discount(rank) * (1 - measure["alpha"]) ** (level - 1)
 
-    return of_queries(run, groups.level_sum(worth, _cutoff(measure), gain))
+    return of_queries(run, groups.level_sum(worth, whole_cutoff(measure), gain))
 
 
 def expected_utility(measure: Any, run: AlignedRun) -> Floats:
@@ -147,7 +144,7 @@ def cube_test(measure: CT, run: AlignedRun) -> Floats:
     groups, grade, gain = gains_by_aspect(measure, run)
     open_gain = _gains_of_open_subtopics(measure, run, groups, grade, gain)
     total = np.zeros(groups.n_segments)
-    for step in groups.steps(_cutoff(measure)):
+    for step in groups.steps(whole_cutoff(measure)):
         expected_gain = np.zeros(len(step.group))
         for row, g in enumerate(step.group.tolist()):
             n_above = groups.level_before[g] + np.arange(groups.count[g])
@@ -210,7 +207,7 @@ def rank_biased_utility(measure: Any, run: AlignedRun) -> Floats:
     """Return the expected RBU, the sum of p^rank w r(rank) S(rank), less the effort."""
     aspects, p = run.judgments.aspects, measure["p"]
     groups, _, gain = gains_by_aspect(measure, run)
-    pair, rank, r = expected_cascade(groups, gain, _cutoff(measure))
+    pair, rank, r = expected_cascade(groups, gain, whole_cutoff(measure))
     discount = p ** rank.astype(np.float64)
     satisfaction_left = product_before(pair, 1 - r)
     worth = discount * aspects.weight[pair] * r * satisfaction_left
@@ -235,5 +232,5 @@ def d_ndcg(measure: Any, run: AlignedRun) -> Floats:
 def d_sharp(measure: Any, run: AlignedRun) -> Floats:
     """Return the expected DSharp: subtopic recall and D_nDCG, weighted by gamma."""
     gamma = measure["gamma"]
-    covered = subtopic_recall(run, measure["rel"], _cutoff(measure))
+    covered = subtopic_recall(run, measure["rel"], whole_cutoff(measure))
     return gamma * covered + (1 - gamma) * d_ndcg(measure, run)
