@@ -45,6 +45,11 @@ from ir_lexirecall.meta.records import (
 from ir_lexirecall.plots.studies import Lines
 from ir_lexirecall.preferences.naming import Preference
 from ir_lexirecall.significance import SignificanceTest, corrected
+from ir_lexirecall.significance.draws import (
+    percentile_interval,
+    sample_and_draws,
+    share_beyond_zero,
+)
 
 POLICIES = ("random", "pool", "frequency")
 
@@ -410,7 +415,7 @@ def _survival_rows(
         agreement = survivals[a].agreement - survivals[b].agreement
         decided = survivals[a].decided - survivals[b].decided
         shares = _intervals(agreement, decided, alpha)
-        yield {"measure": a, "minus": b, **shares, "p": two_sided_p(decided)}
+        yield {"measure": a, "minus": b, **shares, "p": share_beyond_zero(decided)}
 
 
 def _intervals(agreement: Floats, decided: Floats, alpha: float) -> dict[str, float]:
@@ -423,7 +428,10 @@ def _intervals(agreement: Floats, decided: Floats, alpha: float) -> dict[str, fl
         "decided_low",
         "decided_high",
     )
-    numbers = (*interval(agreement, alpha), *interval(decided, alpha))
+    numbers = (
+        *percentile_interval(agreement, alpha),
+        *percentile_interval(decided, alpha),
+    )
     return dict(zip(columns, numbers, strict=True))
 
 
@@ -548,7 +556,7 @@ class TwoWay:
         )
         rng = np.random.default_rng(seed)
         drawn = (
-            times_drawn(rng, size, n_resamples)
+            sample_and_draws(rng, size, n_resamples)
             for size in (len(different), len(decisions.queries))
         )
         return cls(
@@ -572,26 +580,3 @@ class TwoWay:
                 above, below, out=np.full(len(above), np.nan), where=below > 0
             )
         return result
-
-
-def times_drawn(rng: np.random.Generator, size: int, n_resamples: int) -> Floats:
-    """Return how often each of ``size`` things is drawn; the first row is the sample itself."""
-    drawn = rng.multinomial(size, np.full(size, 1 / size), size=n_resamples)
-    return np.concatenate([np.ones((1, size)), drawn])
-
-
-def interval(resampled: Floats, alpha: float) -> tuple[float, float, float]:
-    """Return the value of the sample, the first, and the percentile interval of the resamples."""
-    finite = resampled[1:][~np.isnan(resampled[1:])]
-    if len(finite):
-        low, high = np.quantile(finite, [alpha / 2, 1 - alpha / 2])
-    else:
-        low, high = np.nan, np.nan
-    return float(resampled[0]), float(low), float(high)
-
-
-def two_sided_p(resampled: Floats) -> float:
-    """2 min(P(<= 0), P(>= 0)), the observed one counted among the resamples."""
-    finite = resampled[1:][~np.isnan(resampled[1:])]
-    tail = min(np.count_nonzero(finite <= 0), np.count_nonzero(finite >= 0))
-    return min(1.0, 2 * (1 + tail) / (1 + len(finite)))

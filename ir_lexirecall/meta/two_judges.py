@@ -25,12 +25,12 @@ from ir_lexirecall.data.judgments import Judgments, QrelsLike
 from ir_lexirecall.io.values import run_name
 from ir_lexirecall.meta.agreements import order_of, tau_b
 from ir_lexirecall.meta.decisions import Decisions
-from ir_lexirecall.meta.missing_labels import interval, times_drawn
 from ir_lexirecall.meta.records import SEED, Option, introduction, recorded, study
 from ir_lexirecall.plots.studies import Shares
 from ir_lexirecall.present.findings import Finding
 from ir_lexirecall.present.text import count, format_number
 from ir_lexirecall.significance import SignificanceTest
+from ir_lexirecall.significance.draws import percentile_interval, sample_and_draws
 
 
 def _finding(table: pd.DataFrame) -> Finding:
@@ -538,7 +538,7 @@ def _orders(
             np.nan,
         )
     a, b = one.standings[:, index], other.standings[:, other_place]
-    weights = times_drawn(
+    weights = sample_and_draws(
         np.random.default_rng(seed), len(common), n_resamples
     ).T / len(common)
     means = a @ weights, b @ weights
@@ -549,7 +549,7 @@ def _orders(
     )  # no order, no agreement on it
     columns: dict[str, float] = {}
     for what, values in (("tau", tau), ("tau_ap", from_the_top)):
-        value, low, high = interval(values, 0.1)
+        value, low, high = percentile_interval(values, 0.1)
         if np.isnan(value):
             low = high = np.nan
         columns[what], columns[f"{what}_p05"], columns[f"{what}_p95"] = value, low, high

@@ -183,3 +183,47 @@ def times_drawn(draw: Ints, queries: int) -> Floats:
         .reshape(draw.shape)
         .astype(np.float64)
     )
+
+
+# -- resamples that weigh things, the sample itself among them -------------------------------------
+
+
+def sample_and_draws(rng: np.random.Generator, size: int, n_resamples: int) -> Floats:
+    """Return how often each of ``size`` things is drawn; the first row is the sample itself.
+
+    The generator draws counts, not things one by one as in ``Draws``.
+    """
+    drawn = rng.multinomial(size, np.full(size, 1 / size), size=n_resamples)
+    return np.concatenate([np.ones((1, size)), drawn])
+
+
+def percentile_interval(resampled: Floats, alpha: float) -> tuple[float, float, float]:
+    """Return the value of the sample, the first, and the percentile interval of the resamples.
+
+    Resamples without a value are left out.
+
+    >>> percentile_interval(np.array([0.5, 0.1, 0.3, np.nan, 0.5]), 0.5)
+    (0.5, 0.2, 0.4)
+    """
+    drawn = _with_value(resampled)
+    if len(drawn) == 0:
+        return float(resampled[0]), np.nan, np.nan
+    low, high = np.quantile(drawn, [alpha / 2, 1 - alpha / 2])
+    return float(resampled[0]), float(low), float(high)
+
+
+def share_beyond_zero(resampled: Floats) -> float:
+    """Return two-sided p of 0: 2 min(P(<= 0), P(>= 0)), the sample counted among the resamples.
+
+    >>> share_beyond_zero(np.array([0.5, 0.1, 0.3, np.nan, -0.5]))
+    1.0
+    """
+    drawn = _with_value(resampled)
+    tail = min(np.count_nonzero(drawn <= 0), np.count_nonzero(drawn >= 0))
+    return min(1.0, 2 * (1 + tail) / (1 + len(drawn)))
+
+
+def _with_value(resampled: Floats) -> Floats:
+    """Return the resamples that have a value, without the sample itself."""
+    drawn = resampled[1:]
+    return drawn[~np.isnan(drawn)]
