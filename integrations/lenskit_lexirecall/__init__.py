@@ -143,9 +143,10 @@ class Metric(ListMetric, RankingMetricBase):  # type: ignore[misc]
         with naming(self.label):
             _check_ranking(recs)
             grade = _grades(test, self.rating_field)
-            labels = {
-                name: _grades(test, name) for name in aspects if name != "relevance"
-            }
+            labels = {}
+            for name in aspects:
+                if name != "relevance":
+                    labels[name] = _grades(test, name)
         if (recs.ids().dtype.kind in "iu") != (
             test.ids().dtype.kind in "iu"
         ):  # an integer is its decimal string
@@ -290,9 +291,10 @@ def _check_ranking(recs: ItemList) -> None:
     if len(set(numbers.tolist())) < len(
         recs
     ):  # as items that the vocabulary lacks are alike: ids tell
-        twice = [
-            item for item, times in Counter(recs.ids().tolist()).items() if times > 1
-        ]
+        twice = []
+        for item, times in Counter(recs.ids().tolist()).items():
+            if times > 1:
+                twice.append(item)
         if twice:
             raise ValueError(
                 f"item {twice[0]!r} appears twice in the list{and_more(len(twice) - 1)}; keep one"

@@ -909,9 +909,10 @@ def _comparison_by_program(
     by_program = _comparison_on(predicted, rankings, evaluation)
     if by_program is None:
         raise ValueError("predicted holds no judgments of the topics")
-    missing = [
-        name for name in comparison.compared.by if name not in by_program.compared.by
-    ]
+    missing = []
+    for name in comparison.compared.by:
+        if name not in by_program.compared.by:
+            missing.append(name)
     if missing:
         raise ValueError(
             f"{', '.join(missing)} cannot be computed for all topics by the predicted judgments; "

@@ -209,7 +209,10 @@ class DistantDocuments:
         if not isinstance(what, Preference):
             assert values is not None
             bounds = self.differences(what, values, pair_indices, judgings)
-            moving = None if bounds is None else can_change(bounds)
+            if bounds is None:
+                moving = None
+            else:
+                moving = can_change(bounds)
 
         def next_documents(pool: Pool, tables: Tables) -> dict[str, Any]:
             if isinstance(what, Preference):

@@ -419,9 +419,10 @@ def check_number(
         (least, "of at least", operator.ge),
         (below, "below", operator.lt),
     ]
-    limits = [
-        (bound, word, holds) for bound, word, holds in bounds if bound is not None
-    ]
+    limits = []
+    for bound, word, holds in bounds:
+        if bound is not None:
+            limits.append((bound, word, holds))
     if (
         not is_number(value)
         or not math.isfinite(value)

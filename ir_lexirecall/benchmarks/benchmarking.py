@@ -196,9 +196,10 @@ def _benchmark_of_source(
         options: arguments of ``benchmark``, which hold over those of the file unless they are None.
     """
     source = read_source(path)
-    given_options = {
-        name: value for name, value in options.items() if value is not None
-    }
+    given_options = {}
+    for name, value in options.items():
+        if value is not None:
+            given_options[name] = value
     arguments = source.arguments | given_options
     if "test" in given_options:
         arguments["test"] = source.test_with(given_options["test"])
@@ -286,9 +287,10 @@ def _check_same_criteria(results: Mapping[str, Comparison]) -> None:
     """
     criteria = next(iter(results.values())).criteria
     for name, result in results.items():
-        absent = [
-            criterion for criterion in criteria if criterion not in result.criteria
-        ]
+        absent = []
+        for criterion in criteria:
+            if criterion not in result.criteria:
+                absent.append(criterion)
         if absent:
             raise ValueError(
                 f"collection {name!r} has no values of {absent[0]}, which others have; "

@@ -543,7 +543,10 @@ def _runs_in(folder: Path, *, warned: bool = False) -> dict[str, str]:
     if not below.is_dir() or _qrels_in(below):
         return runs
     runs.pop(below.name, None)  # a folder of Parquet runs is not a run
-    more = all_runs(below) if warned else run_files(below)
+    if warned:
+        more = all_runs(below)
+    else:
+        more = run_files(below)
     twice = repeated([*runs, *more])
     if twice is not None:
         raise ValueError(

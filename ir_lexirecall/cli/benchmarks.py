@@ -193,8 +193,7 @@ def _show(page: Page, result: Benchmark, over: str | None) -> None:
 def _show_to_people(page: Page, result: Benchmark, over: str | None) -> None:
     """Add the result at a glance and, if they were asked for, every number of each criterion."""
     options = page.options
-    decimals = 3 if options.places is None else options.places
-    glance = present.benchmark_glance(result, over, decimals)
+    glance = present.benchmark_glance(result, over, page.decimals)
     page.add_glance(glance, provenance_line(result.provenance))
     if not options.pairs:
         return

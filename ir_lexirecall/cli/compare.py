@@ -301,8 +301,7 @@ def _add_legend(page: Page, table: pd.DataFrame) -> None:
 def _show_to_people(page: Page, result: Comparison, *, holds: bool) -> None:
     """Add the result at a glance and, if they were asked for, the tables of pairs."""
     options = page.options
-    decimals = 3 if options.places is None else options.places
-    glance = present.comparison_glance(result, decimals)
+    glance = present.comparison_glance(result, page.decimals)
     page.add_glance(glance, provenance_line(result.provenance))
     if not (options.pairs or holds):
         return

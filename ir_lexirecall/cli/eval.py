@@ -231,9 +231,8 @@ def _add_tests(page: Page, scored: ScoredRuns, options: Options) -> None:
         page.add_shown(present.comparison_table(result, page.places))
         return
     if page.for_people:
-        decimals = 3 if options.places is None else options.places
         page.add_glance(
-            present.comparison_glance(result, decimals),
+            present.comparison_glance(result, page.decimals),
             provenance_line(result.provenance),
         )
         return

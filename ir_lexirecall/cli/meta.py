@@ -149,9 +149,10 @@ def _arguments(options: Options, record: Record) -> dict[str, Any]:
     Raises:
         ValueError: a run is in two groups, or a measure is unknown.
     """
-    arguments = {
-        name: getattr(options, name) for name in record.options if name in options
-    }
+    arguments = {}
+    for name in record.options:
+        if name in options:
+            arguments[name] = getattr(options, name)
     if record.measures:
         cutoff = getattr(options, "cutoff", None)
         arguments["measures"] = with_parameters(

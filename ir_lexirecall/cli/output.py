@@ -17,6 +17,7 @@ from typing import Any
 
 from ir_lexirecall.io.files import written_whole
 from ir_lexirecall.present import text as texts
+from ir_lexirecall.present.glance import PLACES as GLANCE_PLACES
 from ir_lexirecall.present.glance import WIDTH, Glance, glance_text
 from ir_lexirecall.present.tables import (
     PLACES,
@@ -134,12 +135,17 @@ class Page:
 
     Attributes:
         for_people: whether sentences may stand beside tables.
+        places: decimal places of tables.
+        decimals: decimal places of results at a glance, which need fewer.
     """
 
     def __init__(self, options: argparse.Namespace) -> None:
         self.options: argparse.Namespace = options
         self.for_people: bool = options.format == "table"
-        self.places: int = PLACES if options.places is None else options.places
+        self.places: int = PLACES
+        self.decimals: int = GLANCE_PLACES
+        if options.places is not None:
+            self.places = self.decimals = options.places
         self.parts: list[str] = []
         self._shortens = self.for_people and not options.wide
         self._short: dict[str, str] = {}  # names of measures shown in short so far

@@ -486,7 +486,9 @@ def several_rankings(source: Any) -> list[Any] | None:
     runs = several_runs(source)
     if not runs:
         return None
-    return runs if all(map(_is_run, runs)) else None
+    if all(map(_is_run, runs)):
+        return runs
+    return None
 
 
 def _is_run(source: Any) -> bool:
@@ -796,9 +798,10 @@ def comparison_of_values(
 
 def _without_measure(table: ValueTable, name: str) -> ValueTable:
     """Return a table without the column of a measure, if it has that."""
-    values = {
-        measure: array for measure, array in table.values.items() if measure != name
-    }
+    values = {}
+    for measure, array in table.values.items():
+        if measure != name:
+            values[measure] = array
     return replace(table, values=values, costs=table.costs & values.keys())
 
 

@@ -438,7 +438,8 @@ def _names_in_values(
                 f"values hold the runs {shown_names(runs)}: name two, baseline= and candidate="
             )
         baseline = others[0] if baseline is None else baseline
-        candidate = others[-1] if candidate is None else candidate
+        if candidate is None:
+            candidate = others[-1]
     if candidate in (baseline, release):
         raise ValueError(
             f"the candidate and its baseline are one run, {candidate!r}; name two"

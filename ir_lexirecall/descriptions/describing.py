@@ -149,9 +149,10 @@ class Description(About):
             heading: _filled(f"{heading:<{room}}{text}", width, room)
             for heading, text in sections
         }
-        first = [
-            lines.pop(heading) for heading in ("Formula", "Symbols") if heading in lines
-        ]
+        first = []
+        for heading in ("Formula", "Symbols"):
+            if heading in lines:
+                first.append(lines.pop(heading))
         blocks = [
             _filled(self.heading, width, 0),
             _filled(self.meaning, width, 0),
@@ -354,7 +355,10 @@ def _parameters(measure: IRMeasure, about: About) -> tuple[Parameter, ...]:
 def _parameter(measure: IRMeasure, name: str, param: Any, meaning: str) -> Parameter:
     """Return a parameter; `meaning` is what the measure says of it, if anything."""
     has_default = param.default not in (None, NOT_PROVIDED)
-    default = repr(param.default) if has_default else "none"
+    if has_default:
+        default = repr(param.default)
+    else:
+        default = "none"
     if param.required:
         default, has_default = "required", False
     if not meaning and not isinstance(measure, Measure):

@@ -288,7 +288,10 @@ def _of_discounted_gains(
             return sums.WeightedSum(_scaled(weights), _gains(measure, top)[1])
         case "CWL_RBP":
             phi = float(measure["phi"])
-            weight = _geometric(phi) if phi else _scaled(np.ones(1))
+            if phi:
+                weight = _geometric(phi)
+            else:
+                weight = _scaled(np.ones(1))
             return sums.WeightedSum(weight, _gains(measure, top)[1])
     return None
 

@@ -293,7 +293,8 @@ def _texts(
     sources = table.attrs.get("texts")
     if isinstance(sources, TextSources):
         texts = sources.texts if texts is None else texts
-        queries = sources.queries if queries is None else queries
+        if queries is None:
+            queries = sources.queries
     if queries is None and isinstance(texts, Collection):
         queries = texts
     text_of_doc = texts_of(_loaded(texts), map(str, table["doc_id"]))
@@ -335,9 +336,10 @@ def merged(judgments: Judgments, more: QrelsLike) -> Judgments:
         warn(
             f"{name}: merged judgments keep one grade for each document; subtopics are left out"
         )
-    unknown = [
-        query_id for query_id in added.query_ids if query_id not in judgments.place
-    ]
+    unknown = []
+    for query_id in added.query_ids:
+        if query_id not in judgments.place:
+            unknown.append(query_id)
     if unknown:
         hint = form_hint(unknown, judgments.query_ids, ("added", "qrels'"))
         raise ValueError(

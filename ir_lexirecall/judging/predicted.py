@@ -186,7 +186,10 @@ def with_people_alone(
         bounds: -1 and 1 for preferences, else None.
         is_powered: pairs that need no widening: see `powered_preferences`.
     """
-    least, most = (-np.inf, np.inf) if bounds is None else bounds
+    if bounds is None:
+        least, most = -np.inf, np.inf
+    else:
+        least, most = bounds
     estimate = np.clip(result.estimate, least, most)
     low = np.clip(result.low, least, most)
     high = np.clip(result.high, least, most)

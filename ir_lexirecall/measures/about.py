@@ -50,16 +50,13 @@ class Example:
         """The judgments as rows."""
         rows = []
         for index, label in enumerate((*self.ranking, *self.missing), start=1):
-            parts = label if isinstance(label, tuple) else (label,)
             if isinstance(label, tuple):
-                names = self.names
+                grade_of_name = dict(zip(self.names, label, strict=True))
             else:
-                names = ("0",)
-            rows += [
-                Judgment("q", f"d{index}", grade, name)
-                for name, grade in zip(names, parts, strict=True)
-                if grade is not None
-            ]
+                grade_of_name = {"0": label}
+            for name, grade in grade_of_name.items():
+                if grade is not None:
+                    rows.append(Judgment("q", f"d{index}", grade, name))
         return rows
 
     @property

@@ -184,7 +184,10 @@ def cwl(
     q = (
         1 - unjudged if discount.cascade else np.ones(queries)
     )  # what an unjudged document leaves of S
-    stays = 1 - r if discount.cascade else np.ones_like(r)
+    if discount.cascade:
+        stays = 1 - r
+    else:
+        stays = np.ones_like(r)
     after = running_product(
         query, q[query] ** stretch * stays
     )  # S right after each document

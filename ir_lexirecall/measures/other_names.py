@@ -67,7 +67,9 @@ def measure_meant(text: str) -> str:
         return ""
     if match["cutoff"] is None and name in _NEED_CUTOFF:
         return ""
-    rel = f"(rel={match['rel']})" if match["rel"] else ""
+    rel = ""
+    if match["rel"]:
+        rel = f"(rel={match['rel']})"
     cutoff = ""
     if match["cutoff"]:
         cutoff = f"@{match['cutoff']}"

@@ -62,9 +62,10 @@ class Param(ParamInfo):  # type: ignore[misc]
             "below": self.below,
             "at most": self.most,
         }
-        limits = [
-            f"{relation} {end:g}" for relation, end in ends.items() if end is not None
-        ]
+        limits = []
+        for relation, end in ends.items():
+            if end is not None:
+                limits.append(f"{relation} {end:g}")
         if not limits:
             return self.kind
         number = "an integer" if self.dtype is int else "a number"

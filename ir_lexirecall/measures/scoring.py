@@ -166,9 +166,10 @@ def warn_of_grades(measures: Iterable[IRMeasure], judgments: Judgments) -> None:
     """Warn if the grades of the judgments do not suit the measures."""
     listed = list(measures)
     warn_of_several_grades(listed, judgments)
-    unreached = [
-        measure for measure in listed if least_grade(measure) > judgments.highest_grade
-    ]
+    unreached = []
+    for measure in listed:
+        if least_grade(measure) > judgments.highest_grade:
+            unreached.append(measure)
     if (
         unreached
     ):  # names are made for warnings only: they take longer than a small evaluation

@@ -122,9 +122,10 @@ class _TotalRecall(Measure, register=False):
     def _sizes_by_query(self, ids: Sequence[str], relevant: Relevant) -> Ints:
         """Return the sizes that `n` gives; raise if a query with relevant documents has none."""
         size_of = {str(query_id): size for query_id, size in self["n"].items()}
-        unknown = [
-            ids[q] for q in np.flatnonzero(relevant.m).tolist() if ids[q] not in size_of
-        ]
+        unknown = []
+        for q in np.flatnonzero(relevant.m).tolist():
+            if ids[q] not in size_of:
+                unknown.append(ids[q])
         if unknown:
             raise ValueError(
                 f"{self.NAME}: n has no size for query "
@@ -224,13 +225,17 @@ class ATD(_TotalRecall):
 
     def value_range(self) -> tuple[float, float]:
         """Return the smallest and the largest possible value with these parameters."""
-        return UNIT if self["normalize"] else self.RANGE
+        if self["normalize"]:
+            return UNIT
+        return self.RANGE
 
     def score(self, run: AlignedRun) -> Floats:
         """Return the mean rank of the relevant documents of each query."""
         relevant, n = self.positions(run)
         value = ratio(per_query_sum(relevant.query, relevant.rank, len(n)), relevant.m)
-        return value / n if self["normalize"] else value
+        if self["normalize"]:
+            return value / n
+        return value
 
 
 class RecallLoss(_TotalRecall):

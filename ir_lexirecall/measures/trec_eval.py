@@ -66,7 +66,9 @@ def optional(measure: Measure, name: str) -> Any:
     value = None
     if name in measure.SUPPORTED_PARAMS:
         value = measure[name]
-    return None if value is NOT_PROVIDED else value
+    if value is NOT_PROVIDED:
+        return None
+    return value
 
 
 def cutoff_of(measure: Measure) -> int:

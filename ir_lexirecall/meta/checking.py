@@ -287,7 +287,10 @@ def _space(
         chosen = _checked_grades(grades)
     if aspects and chosen != (0, 1):
         raise ValueError(f"{name} names its aspects and their grades; leave out grades")
-    base = measure.base_measure() if aspects else measure
+    if aspects:
+        base = measure.base_measure()
+    else:
+        base = measure
     if is_native(base):
         longest = np.inf
     else:

@@ -75,7 +75,9 @@ class Ranking(NamedTuple):
                 else:
                     word = "+".join(map(str, label))
                 words += [f"{word}x{count}"] if count > 3 else [word] * count
-        depth = f" at depth {self.depth}" if self.depth else ""
+        depth = ""
+        if self.depth:
+            depth = f" at depth {self.depth}"
         return f"[{' '.join(words)}]{depth}"
 
 
@@ -105,7 +107,10 @@ def made_up_run(
     first = np.searchsorted(query, query)
     doc_ids = _names(np.arange(len(query)) - first)
     grade = grade.astype(np.float64)
-    top = grade if grade.ndim == 1 else grade.max(axis=1)
+    if grade.ndim == 1:
+        top = grade
+    else:
+        top = grade.max(axis=1)
     judgments = Judgments(query_ids.tolist(), query, doc_ids.tolist(), top)
     if columns:
         aspects = dict(zip(columns, grade.T, strict=True))

@@ -354,9 +354,10 @@ class TwoJudges:
     def of(cls, decisions: Decisions, other: Judgments) -> TwoJudges:
         """Return the judgments of a study and of another judge, with the study's runs."""
         first = decisions.judgments
-        query_ids = [
-            query_id for query_id in first.query_ids if query_id in other.place
-        ]
+        query_ids = []
+        for query_id in first.query_ids:
+            if query_id in other.place:
+                query_ids.append(query_id)
         if not query_ids:
             raise ValueError("the two sets of judgments have no query in common")
         sources = _full_runs(decisions)

@@ -129,9 +129,10 @@ def groups(result: Comparison, by: str | None = None, *, ax: Any = None) -> Any:
 def _verdicts_in_words(marks: Sequence[Mark]) -> dict[str, str]:
     """Return what the kinds of marks mean: the verdicts, in a legend's words."""
     verdicts = {mark.row.verdict for mark in marks}
-    not_significant = [
-        words for verdict, words in _WORDS.items() if verdict in verdicts
-    ]
+    not_significant = []
+    for verdict, words in _WORDS.items():
+        if verdict in verdicts:
+            not_significant.append(words)
     return {
         BETTER: "significantly better",
         WORSE: "significantly worse",

@@ -28,7 +28,7 @@ from ir_lexirecall.present.caveats import (
     shared_words,
 )
 from ir_lexirecall.present.findings import grouped
-from ir_lexirecall.present.glance import Glance, Group, Part, Step
+from ir_lexirecall.present.glance import PLACES, Glance, Group, Part, Step
 from ir_lexirecall.present.standings import (
     VERDICTS,
     Standing,
@@ -48,7 +48,6 @@ from ir_lexirecall.present.text import FEW_NAMES, count, gathered, listed
 from ir_lexirecall.significance import least_two_sided_p, unseen_share
 from ir_lexirecall.significance.outcomes import MEAN_DIFFERENCE
 
-PLACES = 3  # decimal places of a glance
 _POWER = 0.8  # with which a difference is found
 _SIGNS = {BETTER: marks.BETTER, WORSE: marks.WORSE}
 
@@ -102,7 +101,9 @@ def _title(result: Comparison) -> str:
     elif len(runs) > 2:
         title += ", all pairs"
     shared = shared_words(result)
-    return f"{title}; {shared}" if shared else title
+    if shared:
+        return f"{title}; {shared}"
+    return title
 
 
 def _notes(result: Comparison) -> list[str]:
@@ -456,9 +457,10 @@ def _about_preferences(
         others = "against all other runs"
     else:
         others = f"against {result.baseline}"
-    preferences = [
-        standing for standing in standings if not standing.criterion.is_measure
-    ]
+    preferences = []
+    for standing in standings:
+        if not standing.criterion.is_measure:
+            preferences.append(standing)
     pairwise = [x.name for x in preferences if _mean_head(x) == "mean"]
     if len(pairwise) < len(preferences):
         yield f"net: (won - lost) / queries, {others}{_same_order_words(result, standings)}"
@@ -472,9 +474,10 @@ def _same_order_words(result: Comparison, standings: Sequence[Standing]) -> str:
         display_name(standing.name, result) == standing.name for standing in standings
     ):
         return ""
-    measures = [
-        name for name, x in result.compared.by.items() if getattr(x, "order", None)
-    ]
+    measures = []
+    for name, x in result.compared.by.items():
+        if getattr(x, "order", None):
+            measures.append(name)
     return f"; {listed(measures)}: the same order as a number"
 
 
@@ -805,9 +808,10 @@ def _best_by_all(standings: Sequence[Standing]) -> Iterator[str]:
 def _better_than_the_leader(standing: Standing, *, is_single: bool) -> Iterator[str]:
     """Yield which runs are significantly better than the one with the best mean."""
     best = standing.runs[0]
-    better = [
-        run for run in standing.runs[1:] if standing.verdicts.on(run, best) == BETTER
-    ]
+    better = []
+    for run in standing.runs[1:]:
+        if standing.verdicts.on(run, best) == BETTER:
+            better.append(run)
     if better:
         verb = "is" if len(better) == 1 else "are"
         if is_single:

@@ -18,9 +18,10 @@ from ir_lexirecall.present.caveats import (
     comparison_caveats,
     shared_words,
 )
-from ir_lexirecall.present.comparisons import PLACES, signed
+from ir_lexirecall.present.comparisons import signed
 from ir_lexirecall.present.findings import grouped
 from ir_lexirecall.present.glance import (
+    PLACES,
     Glance,
     Group,
     Part,
@@ -66,9 +67,9 @@ def gate_text(gate: Gate, most: int = _MOST_LOST, *, markdown: bool = True) -> s
 def gate_glance(gate: Gate, most: int = _MOST_LOST) -> Glance:
     """Return a gate at a glance: a row per criterion, the bound that decides, the verdict."""
     alpha = level_of_all(gate)
-    notes = [
-        note for one in _gates_of(gate) for note in comparison_caveats(one.comparison)
-    ]
+    notes = []
+    for one in _gates_of(gate):
+        notes.extend(comparison_caveats(one.comparison))
     shown = [note for note in notes if not note.kind.startswith(MIGHT_BE_UNDONE)]
     details = []
     if gate.release is not None:

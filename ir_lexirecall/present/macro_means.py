@@ -24,7 +24,7 @@ from ir_lexirecall.present.caveats import (
     notes_on_rows,
     skewness_notes,
 )
-from ir_lexirecall.present.comparisons import PLACES, comparison_glance, signed
+from ir_lexirecall.present.comparisons import comparison_glance, signed
 from ir_lexirecall.present.findings import (
     BROKEN,
     DOUBTFUL,
@@ -33,7 +33,15 @@ from ir_lexirecall.present.findings import (
     gravest_first,
     grouped,
 )
-from ir_lexirecall.present.glance import BEST, MAY_BE_BEST, Glance, Group, Part, Step
+from ir_lexirecall.present.glance import (
+    BEST,
+    MAY_BE_BEST,
+    PLACES,
+    Glance,
+    Group,
+    Part,
+    Step,
+)
 from ir_lexirecall.present.paper_tables import TABLES
 from ir_lexirecall.present.standings import (
     SIGNS,

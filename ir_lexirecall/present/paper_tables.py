@@ -201,7 +201,9 @@ def _raised_marks(
         return {}
     if letters:
         return _letter_marks(standing, letters, holds=holds)
-    return _daggers(standing, runs) if holds else {}
+    if holds:
+        return _daggers(standing, runs)
+    return {}
 
 
 def _rows_of_means(result: Comparison, standings: Mapping[str, Standing]) -> list[str]:

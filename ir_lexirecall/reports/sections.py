@@ -193,7 +193,10 @@ def _standings(result: Comparison | Benchmark) -> Sequence[Standing | MacroStand
 
 def _means(standing: Standing | MacroStanding) -> dict[str, tuple[float, bool]]:
     """Return the mean of each run, and whether the run leads."""
-    leaders = [] if standing.all_alike else standing.leaders
+    if standing.all_alike:
+        leaders = []
+    else:
+        leaders = standing.leaders
     means = zip(standing.runs, standing.ranking["mean"].tolist(), strict=True)
     return {run: (mean, run in leaders) for run, mean in means}
 

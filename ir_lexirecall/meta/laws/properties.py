@@ -93,7 +93,9 @@ class Space:
     def exclusive(self, aspect: int, grade: int | None = None) -> Label:
         """Return the label of a document about one of two subtopics; by default the top grade."""
         grade = self.top if grade is None else grade
-        return (grade, 0) if aspect == 0 else (0, grade)
+        if aspect == 0:
+            return grade, 0
+        return 0, grade
 
 
 GAINS = {
