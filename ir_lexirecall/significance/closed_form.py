@@ -11,6 +11,8 @@ are equal, and reject too often if these are few (with 8 of +-c in 8.5% of sampl
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -18,12 +20,15 @@ from ir_lexirecall._util.arrays import Bools, Floats, Ints
 from ir_lexirecall._util.errors import entry
 from ir_lexirecall._util.lazy import special
 from ir_lexirecall._util.rounding import DIFFERENCE, settled
+from ir_lexirecall.significance.evidence import differing_queries, least_two_sided_p
 from ir_lexirecall.significance.outcomes import (
+    Groups,
     Kernel,
     Procedure,
     Resampled,
     Sides,
     TestResult,
+    effect_of_mean,
     mean_and_deviation,
     moved,
     two_sided,
@@ -82,6 +87,22 @@ def sign_p(x: Floats, shifts: Floats) -> Floats:
     return np.where(shifts > 1, 0.0, np.where(wins == 0, 1.0, p))
 
 
+class _SignTest:
+    """The arithmetic of the sign test."""
+
+    def two_sided(
+        self, x: Floats, alpha: float, draws: Resampled, groups: Groups
+    ) -> TestResult:
+        """Test wins against losses."""
+        return sign_test(x, alpha)
+
+    def one_sided(
+        self, x: Floats, shifts: Floats, draws: Resampled, groups: Groups
+    ) -> tuple[Floats, Floats]:
+        """Return p of both sides at each shift."""
+        return sign_p(x, shifts), sign_p(-x, shifts)
+
+
 SIGN = Procedure(
     "sign",
     "sign test",
@@ -93,8 +114,7 @@ SIGN = Procedure(
     ties="tied queries are left out",
     use="for preferences, and where differences of measures are not comparable between queries",
     see_also=("t", "wilcoxon", "randomisation"),
-    two_sided=lambda x, alpha, _: sign_test(x, alpha),
-    one_sided=lambda x, shifts, _: (sign_p(x, shifts), sign_p(-x, shifts)),
+    pairs=_SignTest(),
     estimate="net share of decided queries won",
     effect="(wins - losses) / (wins + losses)",
     exact=np.inf,
@@ -264,6 +284,77 @@ def of_means(
     return sides
 
 
+@dataclass(frozen=True)
+class MeansTest:
+    """The arithmetic of a test of means, with queries or groups of them as units.
+
+    Attributes:
+        kernel: the test of rows that are not of one magnitude.
+    """
+
+    kernel: Kernel
+
+    def two_sided(
+        self, x: Floats, alpha: float, draws: Resampled, groups: Groups
+    ) -> TestResult:
+        """Test means of 0, with Cohen's d_z as effect."""
+        sides = self._sides(x, np.zeros((1, len(x))), alpha, draws, groups)
+        effect = effect_of_mean(x)
+        if groups is None:
+            effect = np.where(sides.mean == 0, 0.0, effect)
+        return TestResult(sides.mean, sides.low, sides.high, sides.p, effect)
+
+    def one_sided(
+        self, x: Floats, shifts: Floats, draws: Resampled, groups: Groups
+    ) -> tuple[Floats, Floats]:
+        """Return p of both sides at each shift."""
+        sides = self._sides(x, shifts, None, draws, groups)
+        return sides.above, sides.below
+
+    def _sides(
+        self,
+        x: Floats,
+        shifts: Floats,
+        alpha: float | None,
+        draws: Resampled,
+        groups: Groups,
+    ) -> Sides:
+        """Return the test of queries, or of groups as units, with the floors of few queries."""
+        if groups is None:
+            return _with_floors(of_means(self.kernel, x, shifts, alpha, draws), x)
+        sides = self.of_groups(x, shifts, alpha, draws, groups)
+        sides = _with_floors(sides, group_means(x, groups))
+        if alpha is not None:
+            unknown = ~group_interval_holds(x, groups)
+            sides.low[unknown] = sides.high[unknown] = np.nan
+        return sides
+
+    def of_groups(
+        self,
+        x: Floats,
+        shifts: Floats,
+        alpha: float | None,
+        draws: Resampled,
+        groups: ArrayLike,
+    ) -> Sides:
+        """Return the test of numbers that stand for the groups."""
+        return of_means(self.kernel, group_units(x, groups), shifts, alpha, draws)
+
+
+def _with_floors(sides: Sides, units: Floats) -> Sides:
+    """Return a test of means whose p of 0 are at least what exchanging signs of differences gives.
+
+    Args:
+        sides: the test, whose arrays are changed.
+        units: differences of queries, or mean differences of groups, shape ``(P, U)``.
+    """
+    least = least_two_sided_p(differing_queries(units))
+    np.maximum(sides.p, least, out=sides.p)
+    for side in (sides.above, sides.below):
+        np.maximum(side[0], np.where(least < 1, least / 2, side[0]), out=side[0])
+    return sides
+
+
 SKEWED = 5  # queries from which one-sided tests correct for skewness
 
 
@@ -389,7 +480,7 @@ T = Procedure(
     plain="t = mean / (sd / sqrt(n)), n - 1 degrees of freedom",
     use="for means of measures: robust from some 25 queries on",
     see_also=("bootstrap", "randomisation", "wilcoxon"),
-    kernel=by_t,
+    pairs=MeansTest(by_t),
     also_called=("student", "t-test", "ttest"),
 )
 
@@ -440,6 +531,12 @@ def group_sums(x: Floats, groups: ArrayLike) -> tuple[Floats, Floats]:
     """
     member = members(groups, x.shape[1])
     return settled(x @ member, np.abs(x) @ member), member.sum(axis=0)
+
+
+def group_means(x: Floats, groups: ArrayLike) -> Floats:
+    """Return the mean of each row over each group, shape ``(P, G)``."""
+    sums, size = group_sums(x, groups)
+    return sums / size
 
 
 def group_interval_holds(x: Floats, groups: ArrayLike) -> Bools:

@@ -10,7 +10,7 @@ import difflib
 import importlib.util
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, Literal, Self
+from typing import Any, Literal, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,7 @@ MEAN_DIFFERENCE = "mean difference"
 """What a test of means estimates, in words."""
 
 Bounds = tuple[float, float]
+Groups = tuple[str, ...] | None
 
 
 class Arrays:
@@ -113,6 +114,45 @@ class Resampled:
                 bar.update(block.stop - block.start)
 
 
+class PairTest(Protocol):
+    """The arithmetic of a test: what ``SignificanceTest`` asks of every procedure.
+
+    Differences of P pairs on Q queries have the shape ``(P, Q)``. But for signs, they come scaled:
+    the largest magnitude of a row lies in [1/2, 1). ``groups``, a label for each query, are the
+    units of tests that take them; None: queries are.
+    """
+
+    def two_sided(
+        self, x: Floats, alpha: float, draws: Resampled, groups: Groups
+    ) -> TestResult:
+        """Test 0, with an interval at 1 - alpha."""
+        ...
+
+    def one_sided(
+        self, x: Floats, shifts: Floats, draws: Resampled, groups: Groups
+    ) -> tuple[Floats, Floats]:
+        """Return p of theta <= -shift and of theta >= shift, for shifts of 0 or more, (K, P)."""
+        ...
+
+
+class AllAtOnce:
+    """The arithmetic of a test of all systems at once, which has nothing to say of single pairs."""
+
+    def two_sided(
+        self, x: Floats, alpha: float, draws: Resampled, groups: Groups
+    ) -> TestResult:
+        """Refuse single pairs."""
+        raise ValueError("Tukey's HSD tests all systems at once; call of_all")
+
+    def one_sided(
+        self, x: Floats, shifts: Floats, draws: Resampled, groups: Groups
+    ) -> tuple[Floats, Floats]:
+        """Refuse single pairs."""
+        raise ValueError(
+            "Tukey's HSD tests all systems at once; call margin_test_of_all"
+        )
+
+
 Kernel = Callable[[Floats, Floats, float | None, Resampled], Sides]
 """A test of differences, shape ``(P, Q)``, at shifts, shape ``(K, P)``, the first of which is 0.
 
@@ -130,17 +170,11 @@ class Procedure:
         meaning, plain, ties, use, see_also: as in ``About``.
         of: what theta is: the mean difference; of signs, the share of decided queries won less that
             lost, whatever the size of the differences; or another centre of them.
-        kernel: of a test of means, a ``Kernel``; rows of one magnitude have a test of their own.
-        two_sided, one_sided: of any other one, given differences, shape ``(P, Q)``: the test of 0
-            with an interval at 1 - alpha; p of theta <= -shift and of theta >= shift, of shifts of
-            0 or more, shape ``(K, P)``.
+        pairs: the arithmetic.
         estimate, effect: theta and the effect size in words.
         exact: queries up to which p is that of all assignments of signs.
         resampled: whether random numbers may be drawn.
         also_called: names that users may expect.
-
-    But for signs, differences come scaled: the largest magnitude of a row lies in [1/2, 1). Without
-    any of the three functions, all systems are tested at once.
     """
 
     name: str
@@ -149,13 +183,9 @@ class Procedure:
     plain: str
     use: str
     see_also: tuple[str, ...]
+    pairs: PairTest
     ties: str = "tied queries count as differences of 0"
     of: Literal["mean", "signs", "centre"] = "mean"
-    kernel: Kernel | None = None
-    two_sided: Callable[[Floats, float, Resampled], TestResult] | None = None
-    one_sided: Callable[[Floats, Floats, Resampled], tuple[Floats, Floats]] | None = (
-        None
-    )
     estimate: str = MEAN_DIFFERENCE
     effect: str = "mean / standard deviation of the differences (Cohen's d_z)"
     exact: float = 0
@@ -165,7 +195,7 @@ class Procedure:
     @property
     def at_once(self) -> bool:
         """Whether all systems are tested at once."""
-        return self.kernel is None and self.two_sided is None
+        return isinstance(self.pairs, AllAtOnce)
 
 
 def two_sided(above: Floats, below: Floats) -> Floats:

@@ -12,13 +12,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ir_lexirecall._util.arrays import Floats, Ints, row_blocks
 from ir_lexirecall._util.blocks import BLOCK
 from ir_lexirecall._util.lazy import stats
 from ir_lexirecall._util.rounding import DIFFERENCE, SUM, settled
+from ir_lexirecall.significance.closed_form import MeansTest, group_sums
 from ir_lexirecall.significance.draws import times_drawn
 from ir_lexirecall.significance.outcomes import (
+    AllAtOnce,
     Procedure,
     Resampled,
     Sides,
@@ -123,7 +126,7 @@ BOOTSTRAP = Procedure(
     plain="p = share of resamples whose |t| about the observed mean reaches the observed |t|",
     use="when the distribution of differences is far from normal; needs n_resamples and a seed",
     see_also=("t", "randomisation"),
-    kernel=by_bootstrap,
+    pairs=MeansTest(by_bootstrap),
     resampled=True,
 )
 
@@ -281,6 +284,22 @@ def _sets(
         yield block, is_in.astype(np.float64)
 
 
+class _RandomisationTest(MeansTest):
+    """The arithmetic of the randomisation test, which exchanges the signs of whole groups."""
+
+    def of_groups(
+        self,
+        x: Floats,
+        shifts: Floats,
+        alpha: float | None,
+        draws: Resampled,
+        groups: ArrayLike,
+    ) -> Sides:
+        """Return the test of sums over the groups."""
+        sums, size = group_sums(x, groups)
+        return by_randomisation(sums, shifts, alpha, draws, size)
+
+
 RANDOMISATION = Procedure(
     "randomisation",
     "randomisation test",
@@ -290,7 +309,7 @@ RANDOMISATION = Procedure(
     "queries, else sampled",
     use="with few assumptions: the runs are exchangeable under the null hypothesis",
     see_also=("t", "bootstrap", "tukey"),
-    kernel=by_randomisation,
+    pairs=_RandomisationTest(by_randomisation),
     exact=EXACT,
     resampled=True,
     also_called=("permutation", "fisher"),
@@ -338,6 +357,7 @@ TUKEY = Procedure(
     "of means reaches the pair's",
     use="when all pairs of many runs are compared that are exchangeable where they do not differ",
     see_also=("randomisation",),
+    pairs=AllAtOnce(),
     resampled=True,
     also_called=("hsd",),
 )

@@ -10,7 +10,13 @@ from ir_lexirecall._util.arrays import Floats, Ints, ranges
 from ir_lexirecall._util.lazy import special
 from ir_lexirecall._util.progress import progress_bar
 from ir_lexirecall._util.rounding import DIFFERENCE
-from ir_lexirecall.significance.outcomes import Procedure, TestResult, moved
+from ir_lexirecall.significance.outcomes import (
+    Groups,
+    Procedure,
+    Resampled,
+    TestResult,
+    moved,
+)
 
 EXACT = 50  # differences up to which the distribution is exact
 _FEW = 10  # distinct ranks up to which it is exact for more differences, too
@@ -100,6 +106,22 @@ def wilcoxon_p(x: Floats, shifts: Floats) -> Floats:
     return p
 
 
+class _SignedRankTest:
+    """The arithmetic of Wilcoxon's test."""
+
+    def two_sided(
+        self, x: Floats, alpha: float, draws: Resampled, groups: Groups
+    ) -> TestResult:
+        """Test symmetry about 0."""
+        return wilcoxon(x, alpha, progress=draws.progress)
+
+    def one_sided(
+        self, x: Floats, shifts: Floats, draws: Resampled, groups: Groups
+    ) -> tuple[Floats, Floats]:
+        """Return p of both sides at each shift."""
+        return wilcoxon_p(x, shifts), wilcoxon_p(-x, shifts)
+
+
 WILCOXON = Procedure(
     "wilcoxon",
     "Wilcoxon signed-rank test",
@@ -113,8 +135,7 @@ WILCOXON = Procedure(
     ties="zeros are left out; equal sizes share their mean rank",
     use="when few queries have very large differences; it does not ask what their mean is",
     see_also=("t", "sign"),
-    two_sided=lambda x, alpha, draws: wilcoxon(x, alpha, progress=draws.progress),
-    one_sided=lambda x, shifts, _: (wilcoxon_p(x, shifts), wilcoxon_p(-x, shifts)),
+    pairs=_SignedRankTest(),
     estimate="pseudomedian of the differences that are not 0",
     effect="matched-pairs rank-biserial correlation",
     exact=np.inf,

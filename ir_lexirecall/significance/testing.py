@@ -18,27 +18,22 @@ from ir_lexirecall._util.errors import (
 )
 from ir_lexirecall.significance import closed_form
 from ir_lexirecall.significance.evidence import (
-    differing_queries,
     least_margin_p,
-    least_two_sided_p,
 )
 from ir_lexirecall.significance.outcomes import (
     Bounds,
     MarginTest,
     Procedure,
     Resampled,
-    Sides,
     TestResult,
     agreeing,
     check_correction,
-    effect_of_mean,
     scaled,
 )
 from ir_lexirecall.significance.resampling import (
     BOOTSTRAP,
     RANDOMISATION,
     TUKEY,
-    by_randomisation,
     tukey_hsd,
     tukey_p,
 )
@@ -276,14 +271,8 @@ class SignificanceTest:
 
     def _two_sided(self, x: Floats) -> TestResult:
         """Return the two-sided test of differences, which are scaled unless only signs count."""
-        procedure = self.procedure
-        if procedure.two_sided is not None:
-            return procedure.two_sided(x, self.alpha, self.resampling)
-        sides = self._of_means(x, np.zeros((1, len(x))), self.alpha)
-        effect = effect_of_mean(x)
-        if self.groups is None:
-            effect = np.where(sides.mean == 0, 0.0, effect)
-        return TestResult(sides.mean, sides.low, sides.high, sides.p, effect)
+        pairs = self.procedure.pairs
+        return pairs.two_sided(x, self.alpha, self.resampling, self.groups)
 
     def _one_sided(self, x: Floats, shifts: Floats) -> tuple[Floats, Floats]:
         """Return p of theta <= -shift and of theta >= shift, shape ``(K, P)`` each.
@@ -296,35 +285,7 @@ class SignificanceTest:
         if procedure.of != "signs" and _n_units(self, x.shape[1]) < 2:
             # One query, or group, says nothing of the spread.
             return np.ones(shifts.shape), np.ones(shifts.shape)
-        if procedure.one_sided is not None:
-            return procedure.one_sided(x, shifts, self.resampling)
-        sides = self._of_means(x, shifts, None)
-        return sides.above, sides.below
-
-    def _of_means(self, x: Floats, shifts: Floats, alpha: float | None) -> Sides:
-        """Return the test of mean differences, with queries or groups as units.
-
-        Args:
-            x: scaled differences, shape ``(P, Q)``.
-            shifts: in the same unit, shape ``(K, P)``.
-            alpha: 1 - confidence of the interval; None for no interval.
-        """
-        kernel = self.procedure.kernel
-        assert kernel is not None
-        if self.groups is None:
-            sides = closed_form.of_means(kernel, x, shifts, alpha, self.resampling)
-            return _with_floors(sides, x)
-        if self.name == "bootstrap":
-            units = closed_form.group_units(x, self.groups)
-            sides = closed_form.of_means(kernel, units, shifts, alpha, self.resampling)
-        else:
-            sums, size = closed_form.group_sums(x, self.groups)
-            sides = by_randomisation(sums, shifts, alpha, self.resampling, size)
-        sides = _with_floors(sides, self.units_of(x))
-        if alpha is not None:
-            unknown = ~closed_form.group_interval_holds(x, self.groups)
-            sides.low[unknown] = sides.high[unknown] = np.nan
-        return sides
+        return procedure.pairs.one_sided(x, shifts, self.resampling, self.groups)
 
     def units_of(self, x: Floats) -> Floats:
         """Return the differences of queries, or the mean differences of groups that are units.
@@ -340,8 +301,7 @@ class SignificanceTest:
         """
         if self.groups is None:
             return x
-        sums, size = closed_form.group_sums(x, self.groups)
-        return sums / size
+        return closed_form.group_means(x, self.groups)
 
     @entry
     def of_all(self, values: Floats, *, bounds: Bounds | None = None) -> TestResult:
@@ -392,20 +352,6 @@ def _checked(array: Floats, name: str, bounds: Bounds | None) -> Floats:
             f"bounds must be two numbers with 0 between them, not {bounds!r}"
         )
     return array
-
-
-def _with_floors(sides: Sides, units: Floats) -> Sides:
-    """Return a test of means whose p of 0 are at least what exchanging signs of differences gives.
-
-    Args:
-        sides: the test, whose arrays are changed.
-        units: differences of queries, or mean differences of groups, shape ``(P, U)``.
-    """
-    least = least_two_sided_p(differing_queries(units))
-    np.maximum(sides.p, least, out=sides.p)
-    for side in (sides.above, sides.below):
-        np.maximum(side[0], np.where(least < 1, least / 2, side[0]), out=side[0])
-    return sides
 
 
 def _untested(shape: tuple[int, ...]) -> TestResult:
