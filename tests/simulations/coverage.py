@@ -32,9 +32,14 @@ from ir_lexirecall import significance as sig
 from ir_lexirecall.comparison.ledger import spent_at
 from ir_lexirecall.comparison.margins import margin_columns
 from ir_lexirecall.judging.bounds import imbens_manski
-from ir_lexirecall.meta.missing_labels import TwoWay, interval, times_drawn, two_sided_p
+from ir_lexirecall.meta.missing_labels import TwoWay
 from ir_lexirecall.significance import SignificanceTest, corrected
 from ir_lexirecall.significance import over_collections as inference
+from ir_lexirecall.significance.draws import (
+    percentile_interval,
+    sample_and_draws,
+    share_beyond_zero,
+)
 from tests.simulations import judging
 from tests.simulations.benchmark import World
 from tests.simulations.benchmark_seeds import benchmark_seed_ranks, benchmark_seeds
@@ -748,7 +753,9 @@ def studies(samples: int, rng: Generator) -> Iterator[Row]:
         right, said = [], []
         for sample in range(max(1, samples // 2)):
             resampler = np.random.default_rng(sample)
-            draws = [times_drawn(resampler, size, 399) for size in (groups, queries)]
+            draws = [
+                sample_and_draws(resampler, size, 399) for size in (groups, queries)
+            ]
             names = [str(group) for group in range(groups)]
             two_way = TwoWay(names, np.arange(groups), np.stack([a, b], axis=1), *draws)
             of_run, of_query = (
@@ -763,10 +770,10 @@ def studies(samples: int, rng: Generator) -> Iterator[Row]:
             ratios = [
                 two_way.ratio(one.astype(float), np.ones(one.shape)) for one in agrees
             ]
-            _, low, high = interval(ratios[0], ALPHA)
+            _, low, high = percentile_interval(ratios[0], ALPHA)
             truth = stats.norm.cdf(1 / np.sqrt(1 + 3 * 0.25))
             right.append(low <= truth <= high)
-            said.append(two_sided_p(ratios[0] - ratios[1]) <= ALPHA)
+            said.append(share_beyond_zero(ratios[0] - ratios[1]) <= ALPHA)
         setting = f"{groups} groups of runs, {queries} queries"
         row = covers("missing labels: agreement", setting, np.array(right), FEW)
         yield replace(row, instead=ROUGH)
