@@ -100,8 +100,8 @@ here = result.overall("queries")
 here.loc[here["criterion"] == "LR", columns].round(3)
 
 # %%
-# ``rank_low`` to ``rank_high`` are the ranks that the data leave open, for all systems at once: two systems whose
-# intervals overlap do not differ significantly.
+# ``rank_low`` to ``rank_high`` are the ranks that the data leave open, for all systems at once. A system whose interval
+# begins at 1 may be the best.
 
 axes = result.plot("rank_intervals", "LR")
 axes.figure.suptitle("Which ranks are possible, by mean LexiRecall", fontsize="medium")

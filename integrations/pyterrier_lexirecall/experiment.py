@@ -337,7 +337,7 @@ def _check_predicted(predicted: Any, test: Any, filter_by_qrels: bool) -> None:
         )
     if callable(test):
         raise ValueError(
-            "a test of your own sees the queries that people judged only; leave out test or "
+            "your own test would see only the queries that people judged; leave out test or "
             "predicted"
         )
 
@@ -351,11 +351,11 @@ def _check_repeats(
     """Raise if repeats are given with arguments that they cannot be combined with."""
     check_can_be_repeated(preferences, design)
     if own_test is not None:
-        raise ValueError(
-            "a test of your own knows no repeats; leave out test or repeats"
-        )
+        raise ValueError("your own test cannot use repeats; leave out test or repeats")
     if not dataframe:
-        raise ValueError("repeats give a DataFrame; leave dataframe=False out")
+        raise ValueError(
+            "the result with repeats is always a DataFrame; leave dataframe=False out"
+        )
 
 
 def _read_test(

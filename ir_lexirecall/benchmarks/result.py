@@ -134,7 +134,7 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
             return "collections" if self.per_task else "queries"
         if check_choice("over", over, OVER) == "queries" and self.per_task:
             raise ValueError(
-                "a value per task says nothing of its queries: inference is over='collections' only"
+                "there is one value per task, none per query; use over='collections'"
             )
         return over
 
@@ -855,8 +855,8 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         name = self.criterion(by).name
         if not self.per_task:
             raise ValueError(
-                "only a leaderboard, a value per task and run, has cells; compare a collection by "
-                "itself to see which queries two runs share"
+                "cells are splits and subsets of a leaderboard, which has one value per task and "
+                "run; compare a single collection to see which queries two runs share"
             )
         shared = self._leaderboard(name).cells.shared_cells()
         return self._frame(pd.DataFrame(shared, index=self.runs, columns=self.runs))

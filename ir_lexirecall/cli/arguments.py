@@ -587,26 +587,26 @@ class Options(argparse.Namespace):
             raise ValueError("give QRELS and RUN, or --values FILE, not both")
         if self.trec_eval is not None or self.levels is not None:
             option = "--levels" if self.trec_eval is None else "--trec-eval"
-            raise ValueError(f"{option} is about judgments and runs; --values has none")
+            raise ValueError(
+                f"{option} needs QRELS and RUN; leave it out with --values"
+            )
         check_patterns(self.values)
 
     def check_no_values(self) -> None:
         """Raise if options on values are given without ``--values``."""
         if self.missing is not None:
             raise ValueError(
-                "--missing is about values; a query that a run lacks is an empty ranking"
+                "--missing needs --values; in a run, a missing query counts as an empty ranking"
             )
         if self.smaller_is_better is not None:
             raise ValueError(
-                "--smaller-is-better is about --values; a measure of rankings knows which value "
-                "is better"
+                "--smaller-is-better needs --values; of measures of rankings, the direction is "
+                "known"
             )
         for name in ("query_column", "run_column", "where", *_REPEATS):
             if getattr(self, name) is not None:
                 option = name.replace("_", "-")
-                raise ValueError(
-                    f"--{option} says how to read --values; give --values, too"
-                )
+                raise ValueError(f"--{option} needs --values; give it, too")
 
     def repeats_of_values(self) -> tuple[str, str] | str | None:
         """Return the column of repeats and their kind, or the kind alone.

@@ -588,7 +588,7 @@ def gate_of_runs(options: Options, asked: Mapping[str, Any]) -> Gate:
     for name in ("baseline", "candidate"):
         if getattr(options, f"{name}_run") is not None:
             raise ValueError(
-                f"--{name} names a run of --values; a run file is called by its name"
+                f"--{name} needs --values; give run files without it: QRELS BASELINE CANDIDATE"
             )
     is_one_file = options.baseline == options.candidate != STDIN
     if is_one_file:

@@ -56,6 +56,14 @@ def add_to_judge(commands: Any) -> None:
     add_output(parser)
 
 
+_MEANING = (
+    "decides: how differently open pairs of runs rank the document, added up (by lexirecall: in "
+    "how many of them only one run retrieves it).",
+    "runs: how many runs retrieve it.",
+)
+"""What columns mean that are not clear by their names."""
+
+
 def run_to_judge(options: Options) -> None:
     """Run the command `to-judge`."""
     by = parse_criteria(options.criteria(preferences=["lexirecall"]))
@@ -76,7 +84,9 @@ def run_to_judge(options: Options) -> None:
             "texts are written with -o pool.csv or -o pool.html; name one of these"
         )
     if options.labels and kind != "html":
-        raise ValueError("--labels are of the page; name it with -o pool.html")
+        raise ValueError(
+            "--labels needs a page to show them; write one with -o pool.html"
+        )
     if kind in ("html", "csv"):
         emit(f"{_write_pool(table, kind, options, inputs)}\n")
         return
@@ -84,6 +94,8 @@ def run_to_judge(options: Options) -> None:
     page.add_table(table)
     if not len(table):
         page.add_sentences("No unjudged document can change who is better.")
+    elif page.for_people:
+        page.add_sentences("", *_MEANING)
     page.finish()
 
 
@@ -208,7 +220,7 @@ def _check_files(options: Options, kind: str) -> None:
         )
     if kind != "html" and (options.texts or options.queries or options.labels):
         raise ValueError(
-            "--texts, --queries and --labels are of the page; name it with "
+            "--texts, --queries and --labels need a page to show them; write one with "
             "--disagreements again.html"
         )
 

@@ -380,8 +380,8 @@ def check_can_be_repeated(by: Criteria, design: Design) -> None:
     for name, criterion in by.items():
         if isinstance(criterion, Preference) and criterion.NAME == "dominance":
             raise ValueError(
-                f"{name!r} is a partial order, which repeats cannot be averaged by; name another "
-                "preference, such as 'lexirecall'"
+                f"{name!r} leaves some rankings incomparable, so repeats cannot be averaged; name "
+                "another preference, such as 'lexirecall'"
             )
     if design.predicted is not None or (
         design.groups is not None and design.test.cluster
@@ -744,7 +744,7 @@ def refuse_costs(smaller_is_better: object) -> None:
     """Raise if ``smaller_is_better`` is given for a comparison of runs."""
     if smaller_is_better:
         raise ValueError(
-            "smaller_is_better is about values=; a measure of rankings knows which value is better"
+            "smaller_is_better needs values=; of measures of rankings, the direction is known"
         )
 
 
@@ -752,13 +752,11 @@ def refuse_reading_of_values(missing: str = "error", **options: object) -> None:
     """Raise if an option that says how to read values is given for a comparison of runs."""
     if missing != "error":
         raise ValueError(
-            "missing is about values=; a query that a run lacks is an empty ranking"
+            "missing needs values=; in a run, a missing query counts as an empty ranking"
         )
     for name, value in options.items():
         if value is not None:
-            raise ValueError(
-                f"{name} says how to read values=; runs have columns of their own"
-            )
+            raise ValueError(f"{name} needs values=; leave it out with runs")
 
 
 def comparison_of_values(

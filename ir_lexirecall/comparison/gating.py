@@ -313,9 +313,7 @@ def gate(
         if qrels is not None:
             raise ValueError("give qrels and two runs, or values, not both")
         if names is not None:
-            raise ValueError(
-                "names are those of runs; values name theirs, or give {name: values}"
-            )
+            raise ValueError("names is for rankings; with values, give {name: values}")
         wanted = wanted_values(
             by, smaller_is_better, missing, query, run, where, repeated
         )

@@ -158,7 +158,7 @@ class Look:
             look = Look(name, number, alpha, False, data, spent_before, horizon)
             if not look.spent:
                 raise ValueError(
-                    f"the ledger {shown(name)} has had the {horizon} looks of its horizon; "
+                    f"the ledger {shown(name)} has used all {horizon} looks of its horizon; "
                     "begin a new ledger"
                 )
             claim = {
@@ -310,8 +310,8 @@ def _entry(text: str, number: int, name: str) -> dict[str, Any] | None:
         entry = None
     if text.startswith(_MERGE_MARKS):
         raise ValueError(
-            f"line {number} of the ledger {shown(name)} is a mark of a merge, {shown(text[:40])}; "
-            "take these marks out and keep the lines of both sides"
+            f"line {number} of the ledger {shown(name)} is left from a merge, {shown(text[:40])}; "
+            "remove such lines, and keep the entries of both sides"
         )
     if not isinstance(entry, dict) or not {"look", "data"} <= entry.keys():
         if number == 1:
@@ -320,7 +320,7 @@ def _entry(text: str, number: int, name: str) -> dict[str, Any] | None:
                 "name a new file"
             )
         raise ValueError(
-            f"line {number} of the ledger {shown(name)}: no gate wrote {shown(text[:80])}; "
+            f"line {number} of the ledger {shown(name)}: gate does not write {shown(text[:80])}; "
             "mend it, or name a new file"
         )
     _check_numbers(entry, number, name)

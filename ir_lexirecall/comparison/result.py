@@ -801,8 +801,9 @@ class Comparison:
             max_rel: as in ``bounds``.
 
         Returns:
-            Columns ``query_id``, ``doc_id``, ``decides``, ``runs`` (how many retrieved it), and
-            ``rank_NAME`` for every run.
+            Columns ``query_id``, ``doc_id``, ``decides`` (how differently the runs of pairs that
+            can still change rank it, added up; 0 if they rank it alike by the criterion), ``runs``
+            (how many retrieved it), and ``rank_NAME`` for every run.
         """
         return self.missing.to_judge(n, by, depth, max_rel=max_rel)
 

@@ -166,7 +166,7 @@ class ScoredRuns(Memoised):
         """
         if self.judgments.judged_only:
             raise ValueError(
-                "judged_only removed the unjudged documents: none is left to judge"
+                "judged_only removed the unjudged documents; to judge some, leave it out"
             )
         return self.cached(("pool", depth), partial(self._pooled, depth))
 

@@ -95,7 +95,9 @@ def rows_of_table(
                 raise
             if not budget.is_spent:  # SQLite drops what is raised while it works
                 raise KeyboardInterrupt from None
-            raise ValueError(f"reading the table {table} does not end") from None
+            raise ValueError(
+                f"the table {table} takes more steps to read than its size explains"
+            ) from None
 
 
 class _Budget:
@@ -128,4 +130,4 @@ def _check_is_stored(
     if computed := [
         name for name in columns if hidden.get(name, _ORDINARY) != _ORDINARY
     ]:
-        raise ValueError(f"the column {computed[0]} of {table} is computed")
+        raise ValueError(f"the column {computed[0]} of {table} is computed, not stored")

@@ -118,8 +118,8 @@ class Repeats:
         if self.deterministic:
             return None
         raise ValueError(
-            f"{table.name}: no column {self.column!r}, which is to tell repeats apart; the "
-            f"columns are {shown_names(list(table.columns))}"
+            f"{table.name}: no column {self.column!r} to tell repeats apart; the columns "
+            f"are {shown_names(list(table.columns))}"
             f"{did_you_mean(self.column, list(table.columns))}"
         )
 
@@ -211,7 +211,7 @@ def labelled(
     for run, labels_of_run in repeat_labels.labels_of_runs.items():
         if run in without and len(labels_of_run) > 1:
             raise ValueError(
-                f"{without[run]}: run {run!r} has no repeat here, and elsewhere it has; add it"
+                f"{without[run]}: run {run!r} has repeats elsewhere, but none is named here; add it"
             )
     return cells_of_repeats, repeat_labels
 

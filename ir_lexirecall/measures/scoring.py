@@ -220,9 +220,8 @@ def warn_if_unreached(least_grade: Mapping[str, float], judgments: Judgments) ->
         warn(
             f"no grade of the qrels is high enough to count as relevant for "
             f"{shown_names(unreached)}: "
-            f"the highest is {top:g}, and no ranking can score; load the qrels with "
-            f"levels=[{level:g}] (--levels {level:g}), by which grades from there on count as 1, "
-            f"or "
+            f"the highest is {top:g}, so every ranking scores 0; load the qrels with "
+            f"levels=[{level:g}] (--levels {level:g}) to count grades from {level:g} on as 1, or "
             "give measures of this library a smaller rel, as in LR(rel=0.5)"
         )
 

@@ -410,7 +410,7 @@ def _extreme_grades(
     """Return the top grade and the lowest relevant one, as given or by default of the measure."""
     if aspect_ends(measure):
         raise ValueError(
-            f"{name} judges several aspects; the index is of one scale of grades"
+            f"{name} judges several aspects; the index is defined for one scale of grades"
         )
     if top is not None:
         high = top

@@ -125,7 +125,7 @@ def test_eval_bounds_name_measures_without_an_algorithm(
         ),
         (["to-judge", "-n", "0"], "n must be an integer of at least 1"),
         (["eval", "--judged", "nowhere.qrels"], "nowhere.qrels"),
-        (["compare", "--missing", "skip"], "--missing is about values"),
+        (["compare", "--missing", "skip"], "--missing needs --values"),
         (
             ["compare", "--baseline", "bm25", "--margin", "=0.1"],
             "--margin '=0.1' must be one number",
@@ -308,8 +308,7 @@ def test_texts_of_files_go_into_the_page_and_the_table(
     ]
     assert "name one of these" in cli(*words).err
     assert (
-        "--labels are of the page"
-        in cli(*words, "-o", "pool.csv", "--labels", "no").err
+        "--labels needs a page" in cli(*words, "-o", "pool.csv", "--labels", "no").err
     )
     docs.head(1).to_csv("docs.tsv", sep="\t", index=False)
     assert (
@@ -384,7 +383,7 @@ def test_from_the_command_to_the_page_to_the_next_comparison(
     assert table(after.out)["open"].sum() < table(before.out)["open"].sum()
     assert "name a file that ends with .csv or .html" in cli(*again[:-1], "d.txt").err
     assert (
-        "--texts, --queries and --labels are of the page"
+        "--texts, --queries and --labels need a page"
         in cli(*again[:-1], "d.csv", "--texts", DEMO).err
     )
 

@@ -158,13 +158,13 @@ FAULTS: list[tuple[dict[str, Any], str]] = [
     ({}, "give qrels, baseline and candidate, or values="),
     ({"values": {"a": frame(MAIN)}}, "values hold the runs a: name two"),
     ({"values": {"a": frame(MAIN), "b": frame(MAIN)}, "qrels": {}}, "qrels and two runs, or values"),
-    ({"values": {"a": frame(MAIN), "b": frame(MAIN)}, "names": ("x", "y")}, "names are those of runs"),
+    ({"values": {"a": frame(MAIN), "b": frame(MAIN)}, "names": ("x", "y")}, "names is for rankings"),
     ({"values": {"a": frame(MAIN), "b": frame(MAIN)}, "baseline": 3}, "baseline must be the name"),
     ({"values": {"a": frame(MAIN), "b": frame(MAIN)}, "by": "lexirecall"}, "compares rankings"),
     ({"qrels": {"q": {"d": 1}}, "baseline": {"q": {"d": 1}}, "candidate": {"q": {"d": 1}}, "by": "AP",
-      "where": {"filter": "x"}}, "where says how to read values="),
+      "where": {"filter": "x"}}, "where needs values="),
     ({"qrels": {"q": {"d": 1}}, "baseline": {"q": {"d": 1}}, "candidate": {"q": {"d": 1}}, "by": "AP",
-      "missing": "skip"}, "missing is about values=; a query that a run lacks is an empty ranking"),
+      "missing": "skip"}, "missing needs values=; in a run, a missing query counts as an empty ranking"),
 ]  # fmt: skip
 
 
@@ -179,18 +179,18 @@ def test_bad_arguments_name_the_way_out(
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--values", "a.csv", "--levels", "1"], "--levels is about judgments"),
+        (["--values", "a.csv", "--levels", "1"], "--levels needs QRELS and RUN"),
         (
             ["q", "a", "b", "--values", "a.csv"],
             "give QRELS and RUN, or --values FILE, not both",
         ),
         (
             ["q", "a", "b", "--where", "x=1", "-m", "AP"],
-            "--where says how to read --values",
+            "--where needs --values",
         ),
         (
             ["q", "a", "b", "--candidate", "x", "-m", "AP"],
-            "--candidate names a run of --values",
+            "--candidate needs --values",
         ),
         (["--values", "a.csv", "--where", "x"], "must look like COLUMN=VALUE"),
     ],

@@ -61,7 +61,7 @@ def test_with_a_horizon_looks_share_alpha_equally_and_end(tmp_path: Path) -> Non
     again = irl.gate(QRELS, run(0), run(2), "RR", **options)  # costs nothing
     assert (again.look.number, again.look.again) == (2, True)
     with pytest.raises(
-        ValueError, match=r"gate: the ledger .* has had the 3 looks of its horizon"
+        ValueError, match=r"gate: the ledger .* has used all 3 looks of its horizon"
     ):
         irl.gate(QRELS, run(0), run(4), "RR", **options)
     assert len(ledger.read_text().splitlines()) == 6
@@ -164,7 +164,7 @@ def test_marks_of_a_merge_are_named(tmp_path: Path) -> None:
     ledger.write_text(f"{line}<<<<<<< HEAD\n{line}=======\n{line}>>>>>>> branch\n")
     with pytest.raises(
         ValueError,
-        match=r"line 2 of the ledger .* is a mark of a merge, '<<<<<<< HEAD'",
+        match=r"line 2 of the ledger .* is left from a merge, '<<<<<<< HEAD'",
     ):
         claimed(ledger, "b")
 
@@ -386,13 +386,17 @@ def test_many_small_losses_are_found_against_the_release(tmp_path: Path) -> None
         ),
         ('{"q1": {"a": 1}}', {}, "is not a ledger of gate"),
         ('{"query_id": "q1", "doc_id": "a"}', {}, "is not a ledger of gate"),
-        ('{\n  "q1": {"a": 1}\n}', {}, "line 2 of the ledger .*: no gate wrote"),
+        ('{\n  "q1": {"a": 1}\n}', {}, "line 2 of the ledger .*: gate does not write"),
         (
             '{"look": 1, "data": {}}\n{"values": 3}',
             {},
-            "line 2 of the ledger .*: no gate wrote",
+            "line 2 of the ledger .*: gate does not write",
         ),
-        ('{"look": 1, "data": {}}\nnull', {}, "line 2 of the ledger .*: no gate wrote"),
+        (
+            '{"look": 1, "data": {}}\nnull',
+            {},
+            "line 2 of the ledger .*: gate does not write",
+        ),
         ("", {"rule": "drop"}, "ledger and release need the rule 'evidence'"),
     ],
 )

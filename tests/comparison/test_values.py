@@ -179,7 +179,7 @@ def test_a_leaderboard_is_a_sample_of_tasks_only() -> None:
     assert (len(result), result.sample()) == (12, "collections")
     with pytest.raises(
         ValueError,
-        match=r"overall: a value per task says nothing of its queries: .*over='collections'",
+        match=r"overall: there is one value per task, none per query; use over='collections'",
     ):
         result.overall("queries")
     with pytest.raises(
@@ -373,5 +373,5 @@ def test_costs_that_are_not_there_are_refused(function: Callable[..., Any]) -> N
         match=rf"{name}: smaller_is_better names 'zest', which is not among what is compared: mine",
     ):
         function(values=values, by={"mine": "zeal"}, smaller_is_better="zest")
-    with pytest.raises(ValueError, match="smaller_is_better is about values="):
+    with pytest.raises(ValueError, match="smaller_is_better needs values="):
         function(demo.qrels(), demo.runs(), "AP", smaller_is_better="AP")

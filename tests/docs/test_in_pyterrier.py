@@ -85,4 +85,6 @@ def test_a_measure_has_its_whole_section(
 
 
 def test_the_start_page_shows_the_overview(built: tuple[Path, str]) -> None:
-    assert "overview-one-light.svg" in (built[0] / "index.html").read_text(encoding="utf-8")
+    assert "overview-one-light.svg" in (built[0] / "index.html").read_text(
+        encoding="utf-8"
+    )

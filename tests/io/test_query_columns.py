@@ -438,9 +438,7 @@ def test_groups_may_be_a_column_beside_any_column_of_queries(
 @pytest.mark.parametrize("function", [irl.compare, irl.benchmark])
 def test_query_is_about_values(function: Callable[..., Any]) -> None:
     qrels, run = {"q": {"d": 1}}, {"q": {"d": 1.0}}
-    with pytest.raises(
-        ValueError, match=f"{function.__name__}: query says how to read values="
-    ):
+    with pytest.raises(ValueError, match=f"{function.__name__}: query needs values="):
         function(qrels, {"a": run, "b": run}, query="q")
     with pytest.raises(
         ValueError, match="there is no table with a column 'n'; leave query= out"
@@ -471,7 +469,7 @@ def test_the_commands_take_the_column(
     path = str(csv(both.rename(columns={"other": "text"}), tmp_path / "both"))
     assert run("benchmark", path, "--values", "--query-column", "n", "-m", "acc") == 0
     assert run("compare", "q.txt", "a.run", "b.run", "--query-column", "n") == 1
-    assert "--query-column says how to read --values" in capsys.readouterr().err
+    assert "--query-column needs --values" in capsys.readouterr().err
 
 
 def test_the_commands_say_how_to_name_the_column(

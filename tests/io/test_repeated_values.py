@@ -107,7 +107,7 @@ def without(table, row):
         (
             frame(),
             {"repeats": ("sede", "seeds")},
-            "no column 'sede', which is to tell repeats apart",
+            "no column 'sede' to tell repeats apart",
         ),
         (frame(), {"repeats": 3}, "repeats must be 'samples' or 'seeds'"),
         (
@@ -128,7 +128,7 @@ def without(table, row):
         (
             frame().assign(seed=frame()["seed"].where(frame().index != 9)),
             {"repeats": "seeds"},
-            "run 'new' has no repeat here, and elsewhere it has",
+            "run 'new' has repeats elsewhere, but none is named here",
         ),
         ({"new": [frame()], "old": frame()}, {}, "run 'new': a list of 1; say what"),
     ],

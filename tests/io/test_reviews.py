@@ -485,7 +485,7 @@ TRAPS = {
             *FILLED,
             "CREATE TABLE results (record_id, label, classifier AS (hex(zeroblob(9000000))), feature_extractor, querier)",
         ),
-        "the column classifier of results is computed",
+        "the column classifier of results is computed, not stored",
     ),
     "a virtual table": (
         (
@@ -590,7 +590,8 @@ def test_a_table_that_takes_too_long(
     assert len(read_asreview(path).ranking) == 50000
     monkeypatch.setattr(archives, "_STEP", 1)
     with pytest.raises(
-        ValueError, match=r"a.asreview: reading the table record does not end"
+        ValueError,
+        match=r"a.asreview: the table record takes more steps to read than its size explains",
     ):
         read_asreview(path)
 

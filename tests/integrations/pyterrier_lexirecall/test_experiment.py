@@ -1385,7 +1385,7 @@ def test_predicted_judgments_give_the_numbers_of_compare(
         (
             ["map"],
             {"test": lambda a, b: (0, 1)},
-            "a test of your own .* leave out test or predicted",
+            "your own test .* leave out test or predicted",
         ),
         (
             [ir_measures.define_byquery(lambda qrels, run: 1.0, name="Mine")],

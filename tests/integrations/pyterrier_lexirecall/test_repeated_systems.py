@@ -158,11 +158,11 @@ def test_samples_are_averaged_by_the_sign_test_of_preferences() -> None:
         ),
         ({"deterministic": None}, "run 'bm25' has one seed"),
         ({"deterministic": "bm24"}, "did you mean 'bm25'"),
-        ({"preferences": "dominance"}, "is a partial order"),
+        ({"preferences": "dominance"}, "leaves some rankings incomparable"),
         ({"predicted": QRELS}, "cannot be combined with predicted"),
         (
             {"test": lambda a, b: (0.0, 1.0), "baseline": 0},
-            "a test of your own knows no repeats",
+            "your own test cannot use repeats",
         ),
         ({"dataframe": False}, "leave dataframe=False out"),
         ({"test": "wilcoxon"}, "needs the t-test"),
