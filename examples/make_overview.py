@@ -85,14 +85,14 @@ def all_queries() -> Drawing:
         f"{row['run_a']} {row['wins']}, {row['ties']}, {row['losses']}"
         for _, row in table.iterrows()
     )
-    return Drawing(
-        figure, f"All queries, better, tied and worse than bm25: {counts}"
-    )
+    return Drawing(figure, f"All queries, better, tied and worse than bm25: {counts}")
 
 
 def main() -> None:
     """Write the four files."""
-    parser = argparse.ArgumentParser(description="Draw the pictures of the documentation's first page.")
+    parser = argparse.ArgumentParser(
+        description="Draw the pictures of the documentation's first page."
+    )
     pages = Path(__file__).resolve().parents[1] / "ir_lexirecall" / "pt_docs"
     parser.add_argument(
         "--out",
