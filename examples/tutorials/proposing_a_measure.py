@@ -81,7 +81,7 @@ checked.loc[checked["result"] == "fails", ["source", "property", "counterexample
 # -------
 #
 # Let readers differ: each wants some share of the relevant documents, and all shares are equally likely. Then every
-# relevant document counts, according to its rank. The best ranking shall score 1:
+# relevant document counts, according to its rank. The best ranking must score 1:
 #
 # .. math:: \sum_{i=1}^{r} \frac{1}{p_i} \; / \; \sum_{i=1}^{m} \frac{1}{i},
 #

@@ -540,7 +540,7 @@ def _run_fields(
     if unknown:
         raise ValueError(
             f"run_key: {unknown[0]!r} is not a key field that could identify a run; there are "
-            f"{', '.join(candidates) or 'none'} beside those of the test collection"
+            f"{', '.join(candidates) or 'none'} besides those of the test collection"
         )
     if not fields:
         raise ValueError(

@@ -971,15 +971,15 @@ def _check_all_compared(
             continue
         if systems.several is not None:
             raise ValueError(
-                f"{name} cannot be tested with repeats; leave out it or baseline"
+                f"{name} cannot be tested with repeats; leave out {name} or baseline"
             )
         if request.test.cluster:
             raise ValueError(
-                f"{name} cannot be tested with groups as units; leave out it or cluster=True"
+                f"{name} cannot be tested with groups as units; leave out {name} or cluster=True"
             )
         if request.predicted is not None:
             raise ValueError(
-                f"{name} cannot be tested with predicted judgments; leave out it or predicted"
+                f"{name} cannot be tested with predicted judgments; leave out {name} or predicted"
             )
 
 

@@ -321,7 +321,7 @@ def _entry(text: str, number: int, name: str) -> dict[str, Any] | None:
             )
         raise ValueError(
             f"line {number} of the ledger {shown(name)}: gate does not write {shown(text[:80])}; "
-            "mend it, or name a new file"
+            "correct it, or name a new file"
         )
     _check_numbers(entry, number, name)
     return entry
@@ -342,7 +342,7 @@ def _check_numbers(entry: Mapping[str, Any], number: int, name: str) -> None:
         message = f"horizon must be a number of looks, not {shown(entry['horizon'])}"
     if message is not None:
         raise ValueError(
-            f"line {number} of the ledger {shown(name)}: {message}; mend it, or name a new file"
+            f"line {number} of the ledger {shown(name)}: {message}; correct it, or name a new file"
         )
 
 

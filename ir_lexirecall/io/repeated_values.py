@@ -163,7 +163,8 @@ class Repeats:
                     f"changes; add seeds, or give deterministic={name!r} if it has no seeds"
                 )
             raise ValueError(
-                f"run {name!r} has {number} seeds; beside a deterministic run at least 3 are needed"
+                f"run {name!r} has {number} seeds; at least 3 are needed to compare it with a "
+                "deterministic run"
             )
 
 

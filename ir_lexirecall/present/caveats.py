@@ -195,9 +195,9 @@ def few_queries(result: Comparison) -> Iterator[Note]:
 def values_of_tasks(result: Comparison) -> Iterator[Note]:
     """Say that tests look at a sample of tasks if there is one value for each task."""
     if result.compared.unit == "task":
-        sample = "tests and intervals take these tasks as a sample of tasks"
         yield Note(
-            f"A value per task: {sample}, and know nothing of the queries within."
+            "There is one value per task: tests and intervals take the tasks as a sample, and do "
+            "not account for the uncertainty of each value."
         )
 
 

@@ -134,8 +134,10 @@ def _on_missing_runs(result: Benchmark) -> Iterator[Note]:
 
 def _on_values_per_task(result: Benchmark) -> Iterator[Note]:
     """Yield notes on the values of a leaderboard."""
-    over = "tests and intervals are over collections, and know nothing of the queries within"
-    yield Note(f"A value per collection: {over}.")
+    yield Note(
+        "There is one value per collection: tests and intervals take the collections as a sample, "
+        "and do not account for the uncertainty of each value."
+    )
     tables = [
         result.compared.given for result in result.values() if result.compared.given
     ]

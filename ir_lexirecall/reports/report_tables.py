@@ -20,47 +20,48 @@ _RESAMPLED = {
 }
 _MEANINGS = {
     "wins": (
-        "queries on which run_a is better (losses: run_b, ties: neither, "
-        "incomparable: a partial order does not say)"
+        "queries on which run_a is better (losses: run_b is; ties: neither is; "
+        "incomparable: the preference does not order the two)"
     ),
     "net_wins": "(wins - losses) / queries",
     "difference": (
-        "of the means (of a preference: the mean preference); over collections, to the baseline"
+        "difference of the means (for a preference: its mean); over collections, from the "
+        "baseline"
     ),
     "estimate": "what the test estimates: see the test",
     "ci_low": (
-        "interval, at 1 - alpha, of the mean, or of the estimate: "
-        "then it leaves out 0 exactly where p is at most alpha"
+        "interval at 1 - alpha of the mean or the estimate; an interval of the estimate "
+        "excludes 0 exactly if p is at most alpha"
     ),
-    "p": "of the test, for this pair alone",
+    "p": "p of the test for this pair alone",
     "p_corrected": (
-        "for all pairs of one criterion together; of all criteria, where the family is all"
+        "p corrected for all pairs of one criterion (of all criteria if the family is all)"
     ),
-    "p_corrected_all": "for all pairs and all criteria together",
-    "worse_p": "one-sided, of no loss, for all criteria and pairs together",
-    "better_p": "two-sided, 1 where there is no gain, for all criteria and pairs together",
-    "within_p": "one-sided, of a loss or a gain of at least the margin, for all pairs together",
-    "not_worse_p": "one-sided, of a loss of at least the margin, for all pairs together",
+    "p_corrected_all": "p corrected for all pairs of all criteria",
+    "worse_p": "one-sided p for a loss, corrected over all criteria and pairs",
+    "better_p": "two-sided p for a gain (else 1), corrected over all criteria and pairs",
+    "within_p": "one-sided p for a difference smaller than the margin, corrected over all pairs",
+    "not_worse_p": "one-sided p for a loss smaller than the margin, corrected over all pairs",
     "bound_low": (
-        "one-sided bounds of the estimate at 1 - alpha, which decided the verdict, uncorrected"
+        "one-sided bounds of the estimate at 1 - alpha, uncorrected; they decide the verdict"
     ),
     "effect_size": "; ".join(f"{test.title}: {test.effect}" for test in TESTS.values()),
-    "verdict": "on run_a beside run_b; over collections, on the run beside the baseline",
+    "verdict": "on run_a against run_b; over collections, on the run against the baseline",
     "holds": (
-        "of significant differences: whether the sign stays the same, "
+        "for significant differences: whether the sign stays the same, "
         "whatever grades the unjudged documents down to the depth would get"
     ),
-    "p_not_beaten": "of the hypothesis that no run has a better mean",
+    "p_not_beaten": "p of the hypothesis that no run has a better mean",
     "rank_low": (
         "interval of the rank by the macro mean, "
-        "which holds for all runs at once and where many are nearly equal"
+        "for all runs at once, also where many are nearly equal"
     ),
-    "rank_from": "where 1 - alpha of the resamples put the run",
+    "rank_from": "ranks of the run in 1 - alpha of the resamples",
     "effect": "random-effects mean of the differences over collections",
     "next_low": "interval of the difference on one more collection like these",
     "tau2": "variance of the true differences between collections",
     "i2": "share of the variance not explained by sampling queries",
-    "p_heterogeneity": "of the test that the difference is the same on all collections",
+    "p_heterogeneity": "p of the hypothesis that the difference is the same on all collections",
 }
 """What columns mean, where that needs words."""
 

@@ -436,7 +436,7 @@ class _HeatmapCells:
             + "*" * is_decided
             + DAGGER * is_unsure,
             "shade": self._shade(verdict, difference),
-            "words": f"{a} beside {b}: {'; '.join(filter(None, words))}",
+            "words": f"{a} against {b}: {'; '.join(filter(None, words))}",
             "run_a": a,
             "run_b": b,
         }

@@ -192,8 +192,8 @@ def test_a_leaderboard_is_a_sample_of_tasks_only() -> None:
         result.best_set(), over_tasks.best_set(), check_like=True
     )
     assert "12 tasks" in over_tasks.summary(full=True)
-    assert "take these tasks as a sample of tasks" in over_tasks.summary(full=True)
-    assert "A value per collection" in result.summary(full=True)
+    assert "take the tasks as a sample" in over_tasks.summary(full=True)
+    assert "There is one value per collection" in result.summary(full=True)
 
 
 def test_collections_that_lack_something_are_named(

@@ -60,6 +60,19 @@ HABITS = {
     "a page to judge in": r"\bto judge in\b",
     "something that is said": r"\b(?:is|are|be) said (?:of|in|over)\b",
     "nothing that tells": r"\bnothing tells\b",
+    "things that know nothing": r"\bknows? nothing\b",
+    "something of, or about, its place": (
+        r"\b(?:is|are) (?:of the page|about (?:values|judgments|runs|--))"
+    ),
+    "a purpose as a relative clause": r"\bwhich (?:is|are) to\b",
+    "none is left": r"\bnone (?:is|are) left\b",
+    "the reverse": r"\bthe reverse\b",
+    "from there on": r"\bfrom there on\b",
+    "has had": r"\b(?:has|have) had\b",
+    "beside, for against": r"\bbeside (?:a|\{\}|run_b|the baseline|those)(?= |$)",
+    "leave out it": r"\bleave out it\b",
+    "shall": r"\bshall\b",
+    "where there is no": r"\bwhere there (?:is|are) not?\b",
 }
 
 

@@ -94,7 +94,7 @@ def without(table, row):
         (
             frame((2, 1)),
             {"repeats": "seeds", "deterministic": "old"},
-            "run 'new' has 2 seeds; beside a deterministic run at least 3 are needed",
+            "run 'new' has 2 seeds; at least 3 are needed",
         ),
         (
             frame(),
