@@ -310,5 +310,7 @@ def test_a_board_of_which_no_cell_has_all_runs() -> None:
 def test_cells_are_counted_only_on_a_leaderboard() -> None:
     rows = [("c", run, f"q{q}", q / 10) for run in "ab" for q in range(5)]
     values = pd.DataFrame(rows, columns=["collection", "run", "query_id", "AP"])
-    with pytest.raises(ValueError, match="shared_cells: cells are splits and subsets of a leaderboard"):
+    with pytest.raises(
+        ValueError, match="shared_cells: cells are splits and subsets of a leaderboard"
+    ):
         irl.benchmark(values=values).shared_cells()
