@@ -13,7 +13,7 @@ from ir_lexirecall._util.arrays import Bools, Floats, row_blocks
 from ir_lexirecall._util.errors import check_choice, check_number, entry
 from ir_lexirecall._util.lazy import Memoised, cached_property
 from ir_lexirecall._util.lazy import pandas as pd
-from ir_lexirecall._util.readers import plots, present
+from ir_lexirecall._util.presenting import plots, present
 from ir_lexirecall._util.rounding import SUM, levelled
 from ir_lexirecall._util.versions import copied_as_one, versions
 from ir_lexirecall.benchmarks.leaderboard import Leaderboard

@@ -20,7 +20,7 @@ from ir_lexirecall._util.errors import (
 )
 from ir_lexirecall._util.lazy import cached_property
 from ir_lexirecall._util.lazy import pandas as pd
-from ir_lexirecall._util.readers import present
+from ir_lexirecall._util.presenting import present
 from ir_lexirecall._util.rounding import same
 from ir_lexirecall.comparison.compared import Design, MarginLike
 from ir_lexirecall.comparison.comparing import (

@@ -11,7 +11,7 @@ import numpy as np
 from ir_lexirecall._util.errors import check_choice, check_number, entry
 from ir_lexirecall._util.lazy import cached_property
 from ir_lexirecall._util.lazy import pandas as pd
-from ir_lexirecall._util.readers import plots, present
+from ir_lexirecall._util.presenting import plots, present
 from ir_lexirecall.comparison.compared import ComparedRuns
 from ir_lexirecall.comparison.criteria import MeasureCriterion
 from ir_lexirecall.comparison.explaining import disagreements, explained

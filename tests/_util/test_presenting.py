@@ -5,7 +5,7 @@ import inspect
 import pytest
 
 from ir_lexirecall import plots, present
-from ir_lexirecall._util.readers import Pictures, Presentation, Table
+from ir_lexirecall._util.presenting import Pictures, Presentation, Table
 from ir_lexirecall.present.tables import Shown
 
 PAIRS = [
