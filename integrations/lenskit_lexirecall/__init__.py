@@ -48,6 +48,7 @@ from ir_lexirecall import measures
 from ir_lexirecall._util.arrays import Floats
 from ir_lexirecall._util.errors import and_more, entry, is_number, naming, needs
 from ir_lexirecall._util.progress import progress_bar
+from ir_lexirecall._util.selecting import with_keys, without
 from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.comparison.compared import MarginLike
 from ir_lexirecall.comparison.comparing import CriteriaLike, parse_criteria
@@ -433,7 +434,7 @@ def compare(
     for name, of_run in progress_bar(
         tested.progress, _lists_by_run(runs, user_key, run_key).items(), desc="lists"
     ):
-        lists = {user: of_run[user] for user in users if user in of_run}
+        lists = with_keys(of_run, users)
         for user, items in lists.items():
             with naming(f"run {name!r}, user {user!r}"):
                 _check_ranking(items)
@@ -494,7 +495,7 @@ def _check_collection(owner: str, run: Any, user_key: Sequence[str]) -> None:
         raise ValueError(
             f"{owner} is of type {type(run).__name__}, not an ItemListCollection"
         )
-    missing = [field for field in user_key if field not in run.key_fields]
+    missing = without(user_key, run.key_fields)
     if missing:
         raise ValueError(
             f"{owner}: the keys ({', '.join(run.key_fields)}) lack the field {missing[0]!r}, "
@@ -529,14 +530,14 @@ def _run_fields(
     run_key: str | Sequence[str] | None,
 ) -> list[str]:
     """Return the key fields that identify a run: ``run_key``, by default all but the user's."""
-    candidates = [field for field in runs.key_fields if field not in user_key]
+    candidates = without(runs.key_fields, user_key)
     if run_key is None:
         fields = candidates
     elif isinstance(run_key, str):
         fields = [run_key]
     else:
         fields = list(run_key)
-    unknown = [field for field in fields if field not in candidates]
+    unknown = without(fields, candidates)
     if unknown:
         raise ValueError(
             f"run_key: {unknown[0]!r} is not a key field that could identify a run; there are "

@@ -33,6 +33,7 @@ from ir_lexirecall._util.errors import (
     keeping_errors_of,
     warn,
 )
+from ir_lexirecall._util.selecting import without
 from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.comparison.compared import Design, MarginLike
 from ir_lexirecall.comparison.comparing import (
@@ -297,7 +298,7 @@ def _without_preferences(
     for metric in eval_metrics:
         if isinstance(metric, str) and parse_preference(metric):
             named.append(metric)
-    return [metric for metric in eval_metrics if metric not in named], named
+    return without(eval_metrics, named), named
 
 
 def _fits_preferences(margin: MarginLike | None, preferences: Sequence[str]) -> bool:
@@ -803,7 +804,7 @@ def _all_rank_documents(
     for name, ranking in rankings.items():
         if isinstance(ranking, str):
             continue  # the path of a run
-        missing = [column for column in _RANKED if column not in ranking]
+        missing = without(_RANKED, ranking)
         if missing:
             if preferences:
                 lack = f"what system {name!r} gives has no {' and '.join(missing)}"
@@ -909,10 +910,7 @@ def _comparison_by_program(
     by_program = _comparison_on(predicted, rankings, evaluation)
     if by_program is None:
         raise ValueError("predicted holds no judgments of the topics")
-    missing = []
-    for name in comparison.compared.by:
-        if name not in by_program.compared.by:
-            missing.append(name)
+    missing = without(comparison.compared.by, by_program.compared.by)
     if missing:
         raise ValueError(
             f"{', '.join(missing)} cannot be computed for all topics by the predicted judgments; "

@@ -14,6 +14,7 @@ from ir_measures.measures.base import Measure as IRMeasure
 
 from ir_lexirecall._util.errors import required
 from ir_lexirecall._util.lazy import cached_property
+from ir_lexirecall._util.selecting import with_keys
 from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.comparison.verdicts import BETTER, WORSE
 from ir_lexirecall.measures.parsing import parse_one
@@ -402,7 +403,7 @@ def _in_order(result: Mapping[Any, Any], order: Sequence[str]) -> dict[Any, Any]
     ordered: dict[Any, Any] = {}
     for system, values_of_query in result.items():
         ordered[system] = {
-            query_id: {name: values[name] for name in order if name in values}
+            query_id: with_keys(values, order)
             for query_id, values in values_of_query.items()
         }
     return ordered

@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 import pyterrier as pt
 
+from ir_lexirecall._util.selecting import among
 from ir_lexirecall.io.repeated_values import CHOICES, RepeatLabels, Repeats, RepeatsLike
 
 
@@ -87,7 +88,7 @@ class RepeatedSystems:
             if hasattr(result, "_fields"):
                 return type(result)(*parts)
             return tuple(parts)
-        keys = [key for key in ("name", "qid", "measure") if key in result]
+        keys = among(("name", "qid", "measure"), result)
         of_systems = result.assign(name=result["name"].map(self.labels.run))
         averages = of_systems.groupby(keys, sort=False, as_index=False).mean()
         if "measure" not in keys:

@@ -17,6 +17,7 @@ from ir_measures.measures.base import Measure as IRMeasure
 from ir_lexirecall._util.arrays import Floats, Ints
 from ir_lexirecall._util.lazy import cached_property
 from ir_lexirecall._util.lazy import pandas as pd
+from ir_lexirecall._util.selecting import without
 from ir_lexirecall.comparison.criteria import PreferenceCriterion
 from ir_lexirecall.data.aligned_run import AlignedRun
 from ir_lexirecall.data.judgments import Judgments
@@ -238,7 +239,7 @@ def collected_runs(
         for name, preference in preferences.items()
         if not is_pairwise(preference.NAME)
     ]
-    others = [name for name in preferences if name not in ordering]
+    others = without(preferences, ordering)
     depth, judged, first, tied, found_by, *standings = numbers(
         "counts", 5 + len(ordering), size, dtype=np.int64
     )

@@ -23,6 +23,8 @@ from typing import Any, ParamSpec, TypeGuard, TypeVar
 
 import numpy as np
 
+from ir_lexirecall._util.selecting import without
+
 P = ParamSpec("P")
 R = TypeVar("R")
 T = TypeVar("T", bound=Hashable)
@@ -96,7 +98,7 @@ def _hint_at_unexpected(
         return None
     if unknown in _MOVED and {"by", "qrels"} & {*parameters}:
         return f"{unknown!r}; {_MOVED[unknown]}"
-    names = [parameter for parameter in parameters if parameter not in ("self", "cls")]
+    names = without(parameters, ("self", "cls"))
     nearest = did_you_mean(unknown, names)
     if nearest:
         return f"{unknown!r}{nearest}"

@@ -9,6 +9,7 @@ from typing import Any
 
 from ir_lexirecall._util.errors import and_more, check_choice, concerning, entry
 from ir_lexirecall._util.progress import progress_bar
+from ir_lexirecall._util.selecting import without
 from ir_lexirecall.benchmarks.result import Benchmark
 from ir_lexirecall.benchmarks.sources import (
     CollectionsLike,
@@ -287,10 +288,7 @@ def _check_same_criteria(results: Mapping[str, Comparison]) -> None:
     """
     criteria = next(iter(results.values())).criteria
     for name, result in results.items():
-        absent = []
-        for criterion in criteria:
-            if criterion not in result.criteria:
-                absent.append(criterion)
+        absent = without(criteria, result.criteria)
         if absent:
             raise ValueError(
                 f"collection {name!r} has no values of {absent[0]}, which others have; "
@@ -324,7 +322,7 @@ def _with_predictions(
     reading: dict[str, Any] = {name: options[name] for name in kept}
     names = result.criteria if named is None else named
     predicted = benchmark(values=options["predicted"], by=names, **reading)
-    absent = [name for name in result if name not in predicted]
+    absent = without(result, predicted)
     if absent:
         more = and_more(len(absent) - 1)
         raise ValueError(f"predicted holds no values of collection {absent[0]!r}{more}")

@@ -15,6 +15,7 @@ from ir_lexirecall._util.lazy import Memoised, cached_property
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.presenting import plots, present
 from ir_lexirecall._util.rounding import SUM, levelled
+from ir_lexirecall._util.selecting import without, without_keys
 from ir_lexirecall._util.versions import copied_as_one, versions
 from ir_lexirecall.benchmarks.leaderboard import Leaderboard
 from ir_lexirecall.comparison import Comparison
@@ -102,7 +103,7 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
                 grid = None
             several = [one.runs for one in self.results.values()]
             return list(dict.fromkeys(chain(grid.runs if grid else [], *several)))
-        return [run for run in self._first.runs if run not in self.lacking]
+        return without(self._first.runs, self.lacking)
 
     @property
     def criteria(self) -> list[str]:
@@ -593,13 +594,13 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         for name in self.criteria:
             if len(self.runs) > 1 or self.criterion(name).is_measure:
                 names.append(name)
-        return [name for name in names if name not in self._refused] or names
+        return without(names, self._refused) or names
 
     @property
     def left_out(self) -> dict[str, str]:
         """The criteria that are not summed up although others are, with the reason."""
         names = self.quantities
-        return {name: why for name, why in self._refused.items() if name not in names}
+        return without_keys(self._refused, names)
 
     def _overall_of(
         self,
@@ -987,7 +988,7 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
             raise ValueError(
                 f"{_NO_COMMON_RUN}; leave out the tasks or runs that lack most"
             )
-        names = [run for run in self.runs if run not in self.lacking]
+        names = without(self.runs, self.lacking)
         means = criterion.sign * levelled(means[is_complete], SUM).T
         chi2, p = inference.friedman(means)
         difference, pairs = inference.nemenyi(means, self.test.alpha)

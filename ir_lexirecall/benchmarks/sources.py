@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, TypeAlias, TypeGuard
 
 from ir_lexirecall._util.errors import did_you_mean, is_number, repeated
+from ir_lexirecall._util.selecting import with_keys
 from ir_lexirecall.data.alignment import RunLike
 from ir_lexirecall.data.collection import DEMO, Collection
 from ir_lexirecall.data.judgments import Judgments, QrelsLike, load
@@ -246,7 +247,7 @@ def _by_name(
             raise ValueError(f"{what} of an unknown collection, {name!r}{hint}")
     if complete:
         _check_none_is_empty(what, part_of, collections)
-    return {name: part_of[name] for name in collections if name in part_of}
+    return with_keys(part_of, collections)
 
 
 def _check_none_is_empty(
@@ -306,7 +307,7 @@ class Source:
     @property
     def qrels(self) -> dict[str, QrelsLike]:
         """The collections, read with the file's `rules` and `trec_eval`."""
-        reading = {key: self.options[key] for key in _OF_READING if key in self.options}
+        reading = with_keys(self.options, _OF_READING)
         if not reading:
             return dict(self.collections)
         return {

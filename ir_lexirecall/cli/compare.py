@@ -11,6 +11,7 @@ from typing import Any
 from ir_lexirecall._util.errors import check_choice, check_integer, warn
 from ir_lexirecall._util.lazy import LazyModule
 from ir_lexirecall._util.lazy import pandas as pd
+from ir_lexirecall._util.selecting import among
 from ir_lexirecall.cli.arguments import (
     BOUNDS,
     JUDGMENTS,
@@ -319,13 +320,13 @@ def _show_to_people(page: Page, result: Comparison, *, holds: bool) -> None:
 
 def _ordered(table: pd.DataFrame) -> list[str]:
     """Return all columns, those that matter most first."""
-    first = [name for name in (*_PAIR, *_TESTED) if name in table]
+    first = among((*_PAIR, *_TESTED), table)
     return [*first, *(name for name in table.columns if name not in first)]
 
 
 def _without_repeats(table: pd.DataFrame, result: Comparison) -> list[str]:
     """Return the columns that decide, without a baseline named in each row, or a number twice."""
-    columns = [name for name in (*_PAIR, *_TESTED) if name in table]
+    columns = among((*_PAIR, *_TESTED), table)
     if result.baseline is not None:
         columns.remove("run_b")
     if len(result.criteria) == 1:

@@ -10,6 +10,7 @@ import numpy as np
 
 from ir_lexirecall._util.errors import check_choice
 from ir_lexirecall._util.lazy import LazyModule
+from ir_lexirecall._util.selecting import without
 from ir_lexirecall.cli.arguments import (
     BOUNDS,
     TEST,
@@ -453,11 +454,7 @@ def run_measures(options: Options) -> None:
     names = list(
         dict.fromkeys(measure.NAME for measure in REGISTRY.values() if measure.PAGE)
     )
-    added = [
-        name
-        for name in dict.fromkeys(m.NAME for m in REGISTRY.values())
-        if name not in names
-    ]
+    added = without(dict.fromkeys(m.NAME for m in REGISTRY.values()), names)
     lines = ["Measures of this library", ""]
     for name in [*names, *added]:
         lines += [*_lines_on_measure(name, options), ""]

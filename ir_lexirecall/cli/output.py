@@ -15,6 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from ir_lexirecall._util.selecting import among
 from ir_lexirecall.io.files import written_whole
 from ir_lexirecall.present import text as texts
 from ir_lexirecall.present.glance import PLACES as GLANCE_PLACES
@@ -176,7 +177,7 @@ class Page:
     def _shortened(self, table: Table, marks: Marks) -> tuple[Table, Marks]:
         """Return a table and its marks with short names of measures, which are explained later."""
         columns = columns_of(table)
-        columns_of_names = [name for name in _OF_MEASURES if name in columns]
+        columns_of_names = among(_OF_MEASURES, columns)
         names = dict.fromkeys(columns)
         for column in columns_of_names:
             names |= dict.fromkeys(map(str, columns[column]))

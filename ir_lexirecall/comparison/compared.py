@@ -13,6 +13,7 @@ from ir_lexirecall._util.arrays import Floats, Ints, PairIndices
 from ir_lexirecall._util.errors import check_choice, check_number, shown, shown_names
 from ir_lexirecall._util.lazy import Memoised, cached_property
 from ir_lexirecall._util.lazy import pandas as pd
+from ir_lexirecall._util.selecting import among, without
 from ir_lexirecall._util.versions import copied_as_one, versions
 from ir_lexirecall.comparison.criteria import (
     Criterion,
@@ -110,7 +111,7 @@ class Design:
             margin_of = dict.fromkeys(criteria, margin_of)
         for name in margin_of:
             check_choice("criterion of a margin", str(name), criteria)
-        absent = [name for name in criteria if name not in margin_of]
+        absent = without(criteria, margin_of)
         if absent:
             raise ValueError(
                 f"no margin for {absent[0]}; give one for every criterion, or one number for all"
@@ -664,5 +665,5 @@ class ComparedRuns(Memoised):
             ValueError: a value is not.
         """
         if self.scored is not None:
-            names = [name for name in self.names(by) if name in self.measures]
+            names = among(self.names(by), self.measures)
             self.scored.with_measures(names).check_defined()

@@ -14,6 +14,7 @@ from ir_measures.measures.base import Measure as IRMeasure
 
 from ir_lexirecall._util.arrays import Ints
 from ir_lexirecall._util.errors import entry, naming, shown_names
+from ir_lexirecall._util.selecting import without, without_keys
 from ir_lexirecall.comparison.compared import ComparedRuns, Design, MarginLike
 from ir_lexirecall.comparison.criteria import (
     Criterion,
@@ -684,7 +685,7 @@ def _measures_named_as_costs(
     if not named:
         return names
     smaller = [named.get(name, name) for name in names]
-    unknown = [name for name in smaller if name not in named.values()]
+    unknown = without(smaller, named.values())
     if unknown:
         raise ValueError(
             f"smaller_is_better names {unknown[0]!r}, which is not among what is compared: "
@@ -871,9 +872,7 @@ def parse_criteria(by: CriteriaLike) -> dict[str, Preference | IRMeasure]:
         if preference is not None:
             preferences[name] = preference
     try:
-        measures = parse_measures(
-            {name: item for name, item in named.items() if name not in preferences}
-        )
+        measures = parse_measures(without_keys(named, preferences))
     except ValueError as error:
         raise _with_preferences_named(error, named) from None
     criteria = {str(name): preferences.get(name, measures.get(name)) for name in named}

@@ -22,6 +22,7 @@ from ir_lexirecall._util.lazy import cached_property
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.presenting import present
 from ir_lexirecall._util.rounding import same
+from ir_lexirecall._util.selecting import without
 from ir_lexirecall.comparison.compared import Design, MarginLike
 from ir_lexirecall.comparison.comparing import (
     CriteriaLike,
@@ -430,7 +431,7 @@ def _names_in_values(
     baseline, candidate, release = names
     if baseline is None or candidate is None:
         runs = read_values(values, **{**options, "missing": "skip"}).runs
-        others = [run for run in runs if run not in names]
+        others = without(runs, names)
         if len(runs) - (release in runs) != 2:
             raise ValueError(
                 f"values hold the runs {shown_names(runs)}: name two, baseline= and candidate="

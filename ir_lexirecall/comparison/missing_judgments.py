@@ -14,6 +14,7 @@ from ir_lexirecall._util.errors import check_integer, shown_names
 from ir_lexirecall._util.lazy import Memoised, memoised
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.rounding import settled
+from ir_lexirecall._util.selecting import among
 from ir_lexirecall.comparison.compared import ComparedRuns
 from ir_lexirecall.comparison.criteria import PreferenceCriterion
 from ir_lexirecall.comparison.pair_tests import Interval, PairTests
@@ -191,7 +192,7 @@ class MissingJudgments(Memoised):
         if self.compared.test.cluster and "ci_low" in table:
             table[["ci_low", "ci_high"]] = np.nan  # they are for independent queries
         order = ["criterion", "run_a", "run_b", *_COUNTS, *_ENDS, "exact", "depth"]
-        return table[[name for name in order if name in table]]
+        return table[among(order, table)]
 
     def _on_shallow_runs(
         self, pool: RetrievedDocuments, names: Sequence[str], judgings: Judgings

@@ -18,6 +18,7 @@ from ir_measures.measures.base import Measure as IRMeasure
 from ir_measures.providers.base import NOT_PROVIDED
 
 from ir_lexirecall._util.errors import entry
+from ir_lexirecall._util.selecting import with_keys
 from ir_lexirecall.measures.about import About, Example
 from ir_lexirecall.measures.declaration import UNIT, Measure, UnknownParameter
 from ir_lexirecall.measures.parameters import Param
@@ -414,7 +415,7 @@ def _about_test(test: Any) -> About:
 
 def _about_section(section: dict[str, str]) -> About:
     """Return the description in a section of `entries.ini`."""
-    texts = {name: section[name] for name in _TEXTS if name in section}
+    texts = with_keys(section, _TEXTS)
     meanings = {}
     for key, text in section.items():
         if key.startswith("meaning."):

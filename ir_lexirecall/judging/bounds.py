@@ -13,6 +13,7 @@ from ir_lexirecall._util.errors import entry, shown_names, warn
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.lazy import special
 from ir_lexirecall._util.rounding import settled
+from ir_lexirecall._util.selecting import without
 from ir_lexirecall.data.aligned_run import AlignedRun
 from ir_lexirecall.data.alignment import RunLike
 from ir_lexirecall.data.judgments import Judgments, QrelsLike
@@ -519,7 +520,7 @@ def judgment_bounds(
     table = pd.DataFrame(
         np.concatenate(columns).T, pd.Index(judgments.query_ids, name="query_id"), names
     )
-    unbounded = [name for name in parsed if name not in bounds]
+    unbounded = without(parsed, bounds)
     depths = {name: judgings.depth_of(measure) for name, measure in parsed.items()}
     table.attrs.update(
         {"depth": depths, "unretrieved": unretrieved, "no_algorithm": unbounded}
@@ -542,9 +543,7 @@ def bounds_by_measure(
         bounds = bounds_of_differences(pool, measure, values_of[name], runs, judgings)
         if bounds is not None:
             bounds_of[name] = bounds
-    refuse_or_warn_of(
-        [name for name in measures if name not in bounds_of], len(measures)
-    )
+    refuse_or_warn_of(without(measures, bounds_of), len(measures))
     return bounds_of
 
 

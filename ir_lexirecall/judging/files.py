@@ -31,6 +31,7 @@ from ir_lexirecall._util.errors import (
 )
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.lazy import polars as pl
+from ir_lexirecall._util.selecting import with_keys, without
 from ir_lexirecall.data.collection import DEMO, Collection
 from ir_lexirecall.data.judgments import (
     Judgments,
@@ -168,7 +169,7 @@ def _content(
         "fingerprint": digest[:16],
         "runs": [str(column).removeprefix(_RANK) for column in columns],
         "grades": labels,
-        "queries": {q: text_of_query[q] for q in query_ids if q in text_of_query},
+        "queries": with_keys(text_of_query, query_ids),
         "documents": [
             {
                 "query": query_id,
@@ -336,10 +337,7 @@ def merged(judgments: Judgments, more: QrelsLike) -> Judgments:
         warn(
             f"{name}: merged judgments keep one grade for each document; subtopics are left out"
         )
-    unknown = []
-    for query_id in added.query_ids:
-        if query_id not in judgments.place:
-            unknown.append(query_id)
+    unknown = without(added.query_ids, judgments.place)
     if unknown:
         hint = form_hint(unknown, judgments.query_ids, ("added", "qrels'"))
         raise ValueError(

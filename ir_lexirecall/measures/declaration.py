@@ -29,6 +29,7 @@ from ir_measures.measures.base import Measure as IRMeasure
 
 from ir_lexirecall._util.arrays import Floats, Ints
 from ir_lexirecall._util.errors import warn
+from ir_lexirecall._util.selecting import without
 from ir_lexirecall.measures.about import About
 from ir_lexirecall.measures.parameters import JUDGED_ONLY, Param
 
@@ -88,7 +89,7 @@ class Parameterised:
     _text: str | None = None
 
     def __init__(self, **params: Any) -> None:
-        unknown = [name for name in params if name not in self.SUPPORTED_PARAMS]
+        unknown = without(params, self.SUPPORTED_PARAMS)
         if unknown:
             raise UnknownParameter(
                 f"{self.NAME} has no parameter {unknown[0]!r}; it has "

@@ -12,6 +12,7 @@ from ir_measures.measures.base import Measure as IRMeasure
 
 from ir_lexirecall._util.errors import shown
 from ir_lexirecall._util.measure_strings import UnknownMeasure, parse_measure
+from ir_lexirecall._util.selecting import without
 from ir_lexirecall.io.measure_names import equivalent
 from ir_lexirecall.measures.declaration import REGISTRY, Measure, UnknownParameter
 from ir_lexirecall.measures.other_names import (
@@ -310,7 +311,7 @@ def check_parameters(measure: IRMeasure) -> None:
 
 def _check_names(measure: IRMeasure) -> None:
     """Raise if a parameter is not one of the measure, or a required one is missing."""
-    unknown = [name for name in measure.params if name not in measure.SUPPORTED_PARAMS]
+    unknown = without(measure.params, measure.SUPPORTED_PARAMS)
     if unknown:  # such a measure cannot even be printed
         names = ", ".join(measure.SUPPORTED_PARAMS) or "none"
         raise UnknownParameter(

@@ -18,6 +18,7 @@ from ir_lexirecall._util.blocks import BLOCK
 from ir_lexirecall._util.errors import check_number, entry
 from ir_lexirecall._util.lazy import cached_property
 from ir_lexirecall._util.rounding import levelled
+from ir_lexirecall._util.selecting import among, without_keys
 from ir_lexirecall.data.alignment import RunLike
 from ir_lexirecall.data.judgments import Judgments, QrelsLike
 from ir_lexirecall.evaluation.scored_runs import ScoredRuns, check_runs
@@ -64,20 +65,14 @@ class Decisions:
                 preference = parse_preference(item)
                 if preference is not None:
                     preferences[label] = preference
-            parsed = parse_measures(
-                {
-                    label: item
-                    for label, item in unparsed.items()
-                    if label not in preferences
-                }
-            )
+            parsed = parse_measures(without_keys(unparsed, preferences))
         except ValueError as error:
             if str(error).endswith("?"):
                 hint = ""
             else:
                 hint = f"; preferences are {', '.join(NAMES)}"
             raise ValueError(f"{error}{hint}") from None
-        if clash := [label for label in parsed if label in NAMES]:
+        if clash := among(parsed, NAMES):
             measure = parsed[clash[0]]
             raise ValueError(
                 f"{clash[0]!r} is the name of a preference; label the measure {measure} otherwise"

@@ -30,6 +30,7 @@ from ir_lexirecall._util.errors import (
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.progress import progress_bar
 from ir_lexirecall._util.rounding import levelled
+from ir_lexirecall._util.selecting import without
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.meta.agreements import coefficient_of
 from ir_lexirecall.meta.decisions import INCOMPARABLE, Decisions, Signs, means
@@ -549,7 +550,7 @@ class TwoWay:
         if groups is None:
             groups = {name: name for name in names}
         by_name = {str(name): str(group) for name, group in groups.items()}
-        if lacking := [name for name in names if name not in by_name]:
+        if lacking := without(names, by_name):
             raise ValueError(f"run {lacking[0]!r} has no group")
         different, of_run = np.unique(
             [by_name[name] for name in names], return_inverse=True

@@ -17,6 +17,7 @@ from ir_lexirecall._util.errors import (
     check_number,
 )
 from ir_lexirecall._util.lazy import pandas as pd
+from ir_lexirecall._util.selecting import without
 from ir_lexirecall.data.aligned_run import AlignedRun
 from ir_lexirecall.data.alignment import RunLike
 from ir_lexirecall.data.judgments import Judgments, QrelsLike
@@ -298,7 +299,7 @@ def _owners(providers: Any, doc_ids: Sequence[str]) -> list[str]:
                 f"document {doc_id!r} has the providers {owner[str(doc_id)]!r} and {provider!r}; "
                 "keep one"
             )
-    missing = [doc_id for doc_id in doc_ids if doc_id not in owner]
+    missing = without(doc_ids, owner)
     if missing:
         raise ValueError(
             f"the relevant document {missing[0]!r} has no provider{and_more(len(missing) - 1)}; "

@@ -17,6 +17,7 @@ from ir_lexirecall._util.blocks import BLOCK
 from ir_lexirecall._util.errors import check_integer
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.progress import progress_bar
+from ir_lexirecall._util.selecting import without
 from ir_lexirecall.comparison.compared import Design
 from ir_lexirecall.comparison.comparing import comparison_of
 from ir_lexirecall.comparison.verdicts import UNDECIDED
@@ -308,9 +309,7 @@ def _splits(
         pairs = (
             (first, second)
             for first in combinations(every, size)
-            for second in combinations(
-                [query for query in every if query not in first], size
-            )
+            for second in combinations(without(every, first), size)
         )
         while batch := list(islice(pairs, step)):
             first, second = np.array(batch).transpose(1, 0, 2)

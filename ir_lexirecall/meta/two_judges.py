@@ -15,6 +15,7 @@ from ir_lexirecall._util.arrays import Floats
 from ir_lexirecall._util.errors import check_integer, check_number, naming, required
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.rounding import same
+from ir_lexirecall._util.selecting import among
 from ir_lexirecall.comparison.compared import Design
 from ir_lexirecall.comparison.comparing import compare_runs
 from ir_lexirecall.comparison.result import Comparison
@@ -354,10 +355,7 @@ class TwoJudges:
     def of(cls, decisions: Decisions, other: Judgments) -> TwoJudges:
         """Return the judgments of a study and of another judge, with the study's runs."""
         first = decisions.judgments
-        query_ids = []
-        for query_id in first.query_ids:
-            if query_id in other.place:
-                query_ids.append(query_id)
+        query_ids = among(first.query_ids, other.place)
         if not query_ids:
             raise ValueError("the two sets of judgments have no query in common")
         sources = _full_runs(decisions)

@@ -14,6 +14,7 @@ import numpy as np
 
 from ir_lexirecall._util.arrays import Bools, Floats
 from ir_lexirecall._util.rounding import same
+from ir_lexirecall._util.selecting import among
 from ir_lexirecall.benchmarks import Benchmark
 from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.comparison.criteria import Criterion
@@ -446,9 +447,7 @@ def forest(result: Benchmark, by: str | None = None, *, ax: Any = None) -> Any:
     criterion = result.criterion(by)
     result.check_rivals()
     marks_of_run = collection_marks(result, criterion.name)
-    runs = [
-        run for run in result.runs if run in marks_of_run
-    ]  # in one order by all criteria
+    runs = among(result.runs, marks_of_run)  # in one order by all criteria
     blocks = _blocks_of_collections(list(result), [marks_of_run[run] for run in runs])
     blank = int(len(runs) > 1)  # rows between the blocks of collections
     ax = axes.new_axes(ax, (7.5, max(3.0, 0.22 * len(blocks) * (len(runs) + 1) + 1.4)))

@@ -10,6 +10,7 @@ import numpy as np
 
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.rounding import same
+from ir_lexirecall._util.selecting import without
 from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.comparison.verdicts import (
     BETTER,
@@ -382,7 +383,7 @@ def _leaves_out_undecided(standing: Standing) -> bool:
     """Return whether a run outside the best set does not differ significantly from the leader."""
     if standing.all_alike:
         return False
-    left_out = [run for run in standing.runs if run not in standing.may_be_best]
+    left_out = without(standing.runs, standing.may_be_best)
     leader = standing.leaders[0]
     return any(standing.verdicts.on(leader, run) == UNDECIDED for run in left_out)
 

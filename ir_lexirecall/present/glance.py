@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from ir_lexirecall._util.selecting import without
 from ir_lexirecall.present import text as texts
 from ir_lexirecall.present.tables import Shown
 from ir_lexirecall.present.text import count
@@ -424,7 +425,7 @@ def _table_lines(
         if lines:
             lines.append("")
         lines += _joined([names, *block], between)
-    hidden = [i for i in range(len(glance.rows)) if i not in rows]
+    hidden = without(range(len(glance.rows)), rows)
     if hidden:
         indent = "    " if glance.is_numbered else ""
         lines.append(indent + _hidden_rows(glance, hidden, options=options))

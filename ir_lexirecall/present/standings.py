@@ -15,6 +15,7 @@ import numpy as np
 from ir_lexirecall._util.lazy import cached_property
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.rounding import same
+from ir_lexirecall._util.selecting import among
 from ir_lexirecall.comparison.verdicts import (
     ANY_JUDGING,
     BETTER,
@@ -394,7 +395,7 @@ class Standing:
         both = pd.concat([turned, table[table["run_b"] == reference]]).set_index(
             "run_a"
         )
-        best_first = [run for run in self.runs if run in both.index]
+        best_first = among(self.runs, both.index)
         return both.loc[best_first].rename_axis("run").reset_index()
 
     @cached_property

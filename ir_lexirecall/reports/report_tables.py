@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ir_lexirecall._util.lazy import pandas as pd
+from ir_lexirecall._util.selecting import with_keys
 from ir_lexirecall.benchmarks import Benchmark
 from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.present.standings import defined
@@ -106,9 +107,7 @@ def table_of(frame: pd.DataFrame, keys: int = 1) -> dict[str, Any]:
         if is_number:
             digits = [None if value is None else repr(value) for value in exact]
         cells.append([(column, *cell) for cell in zip(shown, digits, strict=True)])
-    meanings = {
-        name: _MEANINGS[name] for name in map(str, frame.columns) if name in _MEANINGS
-    }
+    meanings = with_keys(_MEANINGS, map(str, frame.columns))
     return {
         "columns": columns,
         "rows": list(zip(*cells, strict=True)),
