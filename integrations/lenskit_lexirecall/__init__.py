@@ -48,7 +48,7 @@ from ir_lexirecall import measures
 from ir_lexirecall._util.arrays import Floats
 from ir_lexirecall._util.errors import and_more, entry, is_number, naming, needs
 from ir_lexirecall._util.progress import progress_bar
-from ir_lexirecall._util.selecting import with_keys, without
+from ir_lexirecall._util.selecting import index_of, with_keys, without
 from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.comparison.compared import MarginLike
 from ir_lexirecall.comparison.comparing import CriteriaLike, parse_criteria
@@ -159,7 +159,7 @@ class Metric(ListMetric, RankingMetricBase):  # type: ignore[misc]
         }  # an item listed twice counts once
         once, row_of_item = (
             list(last.values()),
-            {item: row for row, item in enumerate(last)},
+            index_of(last),
         )
         judgments = Judgments(
             ["of this list"],

@@ -43,3 +43,12 @@ def without_keys(mapping: Mapping[K, T], excluded: Container[Any]) -> dict[K, T]
     {'a': 1}
     """
     return {key: value for key, value in mapping.items() if key not in excluded}
+
+
+def index_of(items: Iterable[K]) -> dict[K, int]:
+    """Return where each item stands.
+
+    >>> index_of(["a", "b"])
+    {'a': 0, 'b': 1}
+    """
+    return {item: index for index, item in enumerate(items)}

@@ -15,7 +15,7 @@ from ir_lexirecall._util.lazy import Memoised, cached_property
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.presenting import plots, present
 from ir_lexirecall._util.rounding import SUM, levelled
-from ir_lexirecall._util.selecting import without, without_keys
+from ir_lexirecall._util.selecting import index_of, without, without_keys
 from ir_lexirecall._util.versions import copied_as_one, versions
 from ir_lexirecall.benchmarks.leaderboard import Leaderboard
 from ir_lexirecall.comparison import Comparison
@@ -373,7 +373,7 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         """Return the values of a measure, NaN where missing, tasks in the order of their names."""
         if name in self._refused:
             raise ValueError(self._refused[name])
-        index = {run: i for i, run in enumerate(self.runs)}
+        index = index_of(self.runs)
         values = np.full((len(self.runs), len(self)), np.nan)
         for d, collection in enumerate(sorted(self.results)):
             result = self.results[collection]

@@ -13,7 +13,7 @@ from ir_lexirecall._util.arrays import Floats, Ints, PairIndices
 from ir_lexirecall._util.errors import check_choice, check_number, shown, shown_names
 from ir_lexirecall._util.lazy import Memoised, cached_property
 from ir_lexirecall._util.lazy import pandas as pd
-from ir_lexirecall._util.selecting import among, without
+from ir_lexirecall._util.selecting import among, index_of, without
 from ir_lexirecall._util.versions import copied_as_one, versions
 from ir_lexirecall.comparison.criteria import (
     Criterion,
@@ -507,7 +507,7 @@ class ComparedRuns(Memoised):
     @cached_property
     def pair_indices(self) -> PairIndices:
         """Return the indices of the first and of the second run of every pair."""
-        index = {name: i for i, name in enumerate(self.runs)}
+        index = index_of(self.runs)
         first = np.array([index[a] for a, _ in self.pairs], dtype=np.int64)
         second = np.array([index[b] for _, b in self.pairs], dtype=np.int64)
         return first, second
@@ -526,7 +526,7 @@ class ComparedRuns(Memoised):
         They are 0 on queries that do not count for the criterion.
         """
         criterion = self.by[by]
-        column = {query_id: q for q, query_id in enumerate(self.query_ids)}
+        column = index_of(self.query_ids)
         differences = np.zeros((len(pairs[0]), len(column)))
         counted = [column[query_id] for query_id in criterion.query_ids]
         differences[:, counted] = np.concatenate(

@@ -14,7 +14,7 @@ from ir_measures.measures.base import Measure as IRMeasure
 
 from ir_lexirecall._util.arrays import Ints
 from ir_lexirecall._util.errors import entry, naming, shown_names
-from ir_lexirecall._util.selecting import without, without_keys
+from ir_lexirecall._util.selecting import index_of, without, without_keys
 from ir_lexirecall.comparison.compared import ComparedRuns, Design, MarginLike
 from ir_lexirecall.comparison.criteria import (
     Criterion,
@@ -473,7 +473,7 @@ def _repeated_preference(
     counts = PreferenceCounts(
         scored.runs, preference.rel_in(scored.judgments), preference["cutoff"]
     )
-    index = {label: i for i, label in enumerate(scored.names)}
+    index = index_of(scored.names)
     systems = tuple(
         np.array([index[label] for label in of_system])
         for of_system in labels.labels_of_runs.values()

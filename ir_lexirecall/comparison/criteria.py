@@ -15,6 +15,7 @@ from ir_lexirecall._util.arrays import Floats, Ints, PairIndices, row_blocks
 from ir_lexirecall._util.blocks import BLOCK
 from ir_lexirecall._util.lazy import cached_property
 from ir_lexirecall._util.rounding import levelled
+from ir_lexirecall._util.selecting import index_of
 from ir_lexirecall.comparison.repeated_preferences import RepeatedPreferences
 from ir_lexirecall.preferences.counts import Counts, PreferenceCounts, explain
 from ir_lexirecall.preferences.naming import Preference
@@ -36,7 +37,7 @@ class ExactOrder:
     @cached_property
     def standing(self) -> Ints:
         """Return the number of better runs, shape ``(S, Q)``; 0 without relevant documents."""
-        counted = {query_id: q for q, query_id in enumerate(self.preferences.query_ids)}
+        counted = index_of(self.preferences.query_ids)
         standing = np.zeros(
             (len(self.preferences.runs), len(self.query_ids)), dtype=np.int64
         )

@@ -14,6 +14,7 @@ import numpy as np
 
 from ir_lexirecall._util.arrays import Bools
 from ir_lexirecall._util.errors import shown_names
+from ir_lexirecall._util.selecting import index_of
 from ir_lexirecall.evaluation.scored_runs import ScoredRuns
 
 _MOST_NAMED = 3  # queries of each run in a message
@@ -64,7 +65,7 @@ def poorly_shared(
     results = has_results(scored).astype(np.int64)
     numbers = results.sum(axis=1)
     both = results @ results.T
-    index_of_run = {name: i for i, name in enumerate(scored.runs)}
+    index_of_run = index_of(scored.runs)
     for a, b in pairs:
         i, j = index_of_run[a], index_of_run[b]
         either = int(numbers[i] + numbers[j] - both[i, j])

@@ -15,7 +15,7 @@ from ir_lexirecall._util.arrays import Bools, Floats, Ints
 from ir_lexirecall._util.errors import and_more, shown
 from ir_lexirecall._util.lazy import special
 from ir_lexirecall._util.rounding import same
-from ir_lexirecall._util.selecting import without
+from ir_lexirecall._util.selecting import index_of, without
 from ir_lexirecall.significance.closed_form import (
     of_one_magnitude,
     skew_correction,
@@ -329,7 +329,7 @@ def human_queries(human: Sequence[str], predicted: Sequence[str]) -> Ints:
         raise ValueError(
             f"at least {LEAST} human-judged queries are needed, not {len(human)}"
         )
-    index_of_query = {query_id: index for index, query_id in enumerate(predicted)}
+    index_of_query = index_of(predicted)
     missing = without(human, index_of_query)
     if missing:
         raise ValueError(

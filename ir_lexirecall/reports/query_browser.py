@@ -15,6 +15,7 @@ import numpy as np
 from ir_lexirecall._util.arrays import Floats, Ints
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.progress import progress_bar
+from ir_lexirecall._util.selecting import index_of
 from ir_lexirecall.benchmarks import Benchmark
 from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.comparison.criteria import MeasureCriterion
@@ -134,7 +135,7 @@ def _part_shown(result: Comparison, details: int | None, n_parts: int) -> _Part 
     queries = _queries_that_differ_most(
         result, counted, max(_FEWEST_QUERIES, _MOST_QUERIES // n_parts)
     )
-    rank_of_run = {name: i for i, name in enumerate(result.ranking()["run"])}
+    rank_of_run = index_of(result.ranking()["run"])
     pairs = _pairs_of_best_runs(
         result, rank_of_run, _most_pairs(result, len(queries), details, n_parts)
     )
@@ -383,7 +384,7 @@ def _decisions(part: _Part, progress: bool | None) -> list[list[dict[str, Any]]]
 
 def _open_by_criterion(part: _Part) -> list[dict[str, Any] | None]:
     """Return for each criterion which queries of the pairs unjudged documents could decide."""
-    index_of_pair = {pair: i for i, pair in enumerate(part.result.pairs)}
+    index_of_pair = index_of(part.result.pairs)
     rows = [index_of_pair[pair] for pair in part.pairs]
     return [
         _open_queries(part.result, name, rows, part.query_ids)
@@ -557,7 +558,7 @@ def _open_queries(
     left = result.missing.undecided(name)
     if left is None:
         return None
-    index_of_query = {query_id: q for q, query_id in enumerate(left.query_ids)}
+    index_of_query = index_of(left.query_ids)
     shown = np.array([index_of_query.get(query_id, -1) for query_id in query_ids])
     is_open = left.is_open[pairs][:, shown] & (shown >= 0)
     return {

@@ -12,6 +12,7 @@ import numpy as np
 from ir_lexirecall._util.arrays import Bools, Floats, Ints
 from ir_lexirecall._util.lazy import cached_property
 from ir_lexirecall._util.rounding import VALUE
+from ir_lexirecall._util.selecting import index_of
 from ir_lexirecall.meta.made_up_rankings import Label, Ranking
 
 _RANKINGS = 256  # enumerate up to sizes with at most this many rankings,
@@ -276,7 +277,7 @@ class Search:
 
         Both have the shape ``(claims, terms)``.
         """
-        index_of_ranking = {ranking: i for i, ranking in enumerate(self.rankings)}
+        index_of_ranking = index_of(self.rankings)
         most = max((len(claim.terms) for claim in self.claims), default=0)
         where = np.zeros((len(self.claims), most), dtype=np.int64)
         coefficient = np.zeros(where.shape)
