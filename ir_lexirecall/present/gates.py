@@ -30,6 +30,7 @@ from ir_lexirecall.present.glance import (
 )
 from ir_lexirecall.present.standings import largest_loss, standings_of
 from ir_lexirecall.present.tables import Shown, plain
+from ir_lexirecall.significance.outcomes import MEAN_DIFFERENCE
 
 _MOST_LOST = 10
 _POWER = 0.8
@@ -254,16 +255,34 @@ def _verdict_column(gate: Gate) -> Group:
 
 
 def _interval_column(gate: Gate, alpha: float) -> Group:
-    """Return the column of the intervals of differences."""
+    """Return the column of intervals, after the estimate where that is not the difference."""
     result = gate.comparison
-    intervals = gate.table
+    table = gate.table
     if alpha != result.test.alpha:
-        intervals = result.with_test(replace(result.test, alpha=alpha)).table()
-    ends = zip(intervals["ci_low"], intervals["ci_high"], strict=True)
+        table = result.with_test(replace(result.test, alpha=alpha)).table()
+    others = _other_estimates(gate)
+    cells = []
+    for row in table.itertuples():
+        interval = texts.interval(row.ci_low, row.ci_high, PLACES)
+        if str(row.criterion) in others:
+            cells.append(f"{signed(float(row.estimate), PLACES)} ({interval})")
+        else:
+            cells.append(interval)
     level = texts.confidence_words({"alpha": alpha})
-    return _column(
-        f"{level} interval", (texts.interval(*both, PLACES) for both in ends), 2
-    )
+    return _column(f"{level} interval", cells, 2)
+
+
+def _other_estimates(gate: Gate) -> dict[str, str]:
+    """Return what the test estimates by each criterion for which that is not the difference."""
+    test_of = gate.comparison.compared.test_of
+    estimates = {
+        name: test_of(name).procedure.estimate for name in gate.comparison.criteria
+    }
+    return {
+        name: estimate
+        for name, estimate in estimates.items()
+        if estimate != MEAN_DIFFERENCE
+    }
 
 
 def _largest_losses(gate: Gate) -> list[str]:
@@ -296,6 +315,10 @@ def _legend(gate: Gate) -> Iterator[str]:
     if gate.rule != "drop":
         level = texts.confidence_words(gate.comparison.provenance)
         yield f"loses at most: one-sided {level} bound"
+    if others := _other_estimates(gate):
+        estimates = texts.listed(sorted(set(others.values())))
+        names = texts.listed([*others])
+        yield f"intervals and bounds by {names}: of the test's estimate ({estimates})"
     result = gate.comparison
     tests = {name: result.compared.test_of(name) for name in result.criteria}
     corrected = ""
@@ -396,11 +419,16 @@ def gate_json(gate: Gate, most: int = _MOST_LOST) -> str:
 def criterion_facts(gate: Gate) -> dict[str, str]:
     """Return a line on each criterion: difference, interval, p, margin, verdict."""
     facts = {}
+    others = _other_estimates(gate)
     for row in gate.table.itertuples():
         interval = texts.interval(row.ci_low, row.ci_high)
+        if estimate := others.get(str(row.criterion)):
+            interval = f"{estimate} {row.estimate:+.4f}, its interval {interval}"
+        else:
+            interval = f"interval {interval}"
         p, worse = (texts.p_words(float(p)) for p in (row.p, row.worse_p))
         facts[str(row.criterion)] = (
-            f"difference {row.difference:+.4f}, interval {interval}, {p}, worse: {worse}, "
+            f"difference {row.difference:+.4f}, {interval}, {p}, worse: {worse}, "
             f"margin {row.margin:g}: {row.verdict}"
         )
     return facts

@@ -1,0 +1,38 @@
+"""What a gate prints: each interval stands beside the number that it is of."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+import ir_lexirecall as irl
+from ir_lexirecall.present.gates import criterion_facts, gate_text
+
+
+@pytest.mark.parametrize("test", [None, "t", "sign", "wilcoxon"])
+@pytest.mark.parametrize("alpha", [0.05, 0.4])
+def test_an_interval_stands_beside_the_estimate_that_it_is_of(
+    test: str | None, alpha: float
+) -> None:
+    chosen = irl.SignificanceTest(name=test, alpha=alpha, progress=False)
+    runs = [irl.demo.run(name) for name in ("bm25", "ql")]
+    gate = irl.gate(irl.demo.qrels(), *runs, ["AP", "lexirecall", "rpp"], test=chosen)
+    printed, facts = gate_text(gate), criterion_facts(gate)
+    for row in gate.table.itertuples():
+        (line,) = re.findall(rf"^\| {row.criterion} .*", printed, re.MULTILINE)
+        interval = f"{row.ci_low:.3f} to {row.ci_high:.3f}".replace("-0.000", "0.000")
+        assert interval in line
+        numbers = [float(number) for number in re.findall(r"[+-]\d\.\d+", line)]
+        assert any(abs(number - row.estimate) < 0.0006 for number in numbers)
+        fact = facts[str(row.criterion)]
+        if row.estimate == pytest.approx(row.difference):
+            continue
+        assert f"{row.estimate:+.4f}, its interval" in fact
+        assert "of the test's estimate (" in printed
+
+
+def test_intervals_of_means_need_no_word() -> None:
+    runs = [irl.demo.run(name) for name in ("bm25", "ql")]
+    gate = irl.gate(irl.demo.qrels(), *runs, ["AP", "nDCG@10"])
+    assert "estimate" not in gate_text(gate)
