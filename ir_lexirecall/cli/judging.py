@@ -22,6 +22,7 @@ from ir_lexirecall.judging.files import (
     write_pool_csv,
     write_pool_page,
 )
+from ir_lexirecall.present.text import top_words
 
 
 def add_to_judge(commands: Any) -> None:
@@ -93,7 +94,9 @@ def run_to_judge(options: Options) -> None:
     page = Page(options)
     page.add_table(table)
     if not len(table):
-        page.add_sentences("No unjudged document can change who is better.")
+        (criterion,) = by.values()
+        top = top_words({"": Judgings(options.depth).depth_of(criterion)})
+        page.add_sentences(f"No unjudged document of {top} can change who is better.")
     elif page.for_people:
         page.add_sentences("", *_MEANING)
     page.finish()

@@ -548,3 +548,26 @@ def test_two_judges_who_agree_on_nothing(cli: Cli) -> None:
     said = cli("merge-judged", "ada.qrels", "ben.qrels", "-o", "agreed.qrels")
     assert (said.code, said.out) == (0, "0 agreed, 1 with two grades\n")
     assert Path("agreed.qrels").read_text() == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "documents"),
+    [
+        (["-p", "lexirecall"], "the top 100"),
+        (["-m", "AP"], "the top 100"),
+        (["-m", "nDCG@10"], "the top 10"),
+        (["-m", "AP", "--depth", "20"], "the top 20"),
+        (["-m", "AP", "--depth", "all"], "whole rankings"),
+    ],
+)
+def test_nothing_to_judge_is_said_of_a_depth(
+    cli: Cli, folder: Path, arguments: list[str], documents: str
+) -> None:
+    Path("qrels.txt").write_text("q 0 a 1\nq 0 b 0\n")
+    for name, first, second in (("x", "a", "b"), ("y", "b", "a")):
+        Path(f"{name}.run").write_text(
+            f"q Q0 {first} 1 2 {name}\nq Q0 {second} 2 1 {name}\n"
+        )
+    output = cli("to-judge", "qrels.txt", "x.run", "y.run", *arguments)
+    sentence = f"No unjudged document of {documents} can change who is better."
+    assert sentence in output.out
