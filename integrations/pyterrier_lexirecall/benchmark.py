@@ -227,8 +227,8 @@ def _data_sets(collections: Any) -> dict[str, Any]:
         folder = _folder(name)
         if not _names_a_file(folder):
             raise ValueError(
-                f"collection {name!r} cannot name a folder; give collections as a mapping of other "
-                "names to them"
+                f"collection {shown(name)} cannot name a folder; give collections as a mapping "
+                "of other names to them"
             )
         if folder in name_of_folder:
             raise ValueError(
@@ -278,6 +278,7 @@ def _data_set(name: str, source: Any) -> Any:
     return source
 
 
+_LONGEST_NAME = 200  # bytes: common file systems take 255, and an ending is added
 _DRIVE = re.compile(r"[A-Za-z]:($|[\\/])")  # of Windows
 
 
@@ -286,7 +287,8 @@ def _names_a_file(name: str) -> bool:
     is_path = "/" in name or "\\" in name or _DRIVE.match(name) is not None
     is_hidden = not name.strip() or name.startswith(".")
     is_unprintable = not name.isprintable() or " object at 0x" in name
-    return not (is_path or is_hidden or is_unprintable)
+    is_long = len(name.encode("utf-8", "replace")) > _LONGEST_NAME
+    return not (is_path or is_hidden or is_unprintable or is_long)
 
 
 def _folder(name: str) -> str:
@@ -325,7 +327,8 @@ def _named(pipelines: Any, source: Any) -> dict[str, Any]:
     for name in names:
         if not _names_a_file(name):
             raise ValueError(
-                f"{name!r} cannot name a file; give pipelines as a mapping of names to pipelines"
+                f"{shown(name)} cannot name a file; give pipelines as a mapping of other names "
+                "to them"
             )
     return dict(zip(names, (pipeline for _, pipeline in pairs), strict=True))
 
