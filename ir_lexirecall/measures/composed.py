@@ -36,17 +36,16 @@ _TOP_GRADE = 10**6
 _MOST_TUPLES = 2**25  # label tuples whose distances are compared
 _WORDS = ("any", "half")  # thresholds of binary bases
 _DEFAULTS = (
-    "TOMA takes the upper half by default, CAM and MM what is relevant to the base (its rel, else "
-    "1): 'any' is one rule "
-    "for all three"
+    "by default TOMA takes the upper half, and CAM and MM take grades from the base's rel (else 1) "
+    "on; 'any' is the same rule in all three"
 )
 _DROPPED = (
     "a query on which all runs tie has no Kendall's tau: meta.per_query_kendall leaves "
     "it out"
 )
 _OF_MEANS = {
-    "binarize": "threshold of binary bases: a grade, 'any' (above the lowest label of each scale) "
-    f"or 'half' (above the middle of it); {_DEFAULTS}"
+    "binarize": "what is relevant to a binary base: grades from a number on, 'any' (above the "
+    f"lowest label of each scale) or 'half' (above the middle of it); {_DEFAULTS}"
 }
 _about = partial(About, values="those of the base", meanings=_OF_MEANS)
 BASE = Param(str, "measure that scores the ranking", default="nDCG")
@@ -212,13 +211,13 @@ class TOMA(_AspectMeasure):
         symbols="delta(d): distance of the document's labels on all aspects to the best labels; "
         "delta: the distances of all "
         "combinations of labels",
-        zero="that of the base: no document above the farthest labels, for most",
+        zero="as for the base: for most bases, no document is better than the worst labels",
         ties=f"documents at the same distance are alike; else as the base; {_DROPPED}",
         use="when documents are judged for several aspects (relevance, credibility, ...) and one "
         "order of all combinations is wanted",
         meanings={
-            "binarize": "threshold of binary bases: 'half' (w >= K // 2 of K weights), 'any' "
-            f"(w >= 1) or a weight; {_DEFAULTS}"
+            "binarize": "what is relevant to a binary base: 'half' (w >= K // 2 of K "
+            f"weights), 'any' (w >= 1) or the lowest such weight; {_DEFAULTS}"
         },
         example=Example(
             "TOMA(aspects={'relevance':1,'quality':1})",

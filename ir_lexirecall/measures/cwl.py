@@ -37,7 +37,7 @@ _VALUE = (
 )
 _ZERO = (
     "nothing with a gain is read, or the query has no relevant document (with unjudged='best' "
-    "unjudged ones may be)"
+    "unjudged documents count as relevant)"
 )
 _TIES = "rankings of the same gains at the same ranks; documents without gain are alike"
 _about = partial(

@@ -290,7 +290,7 @@ class CT(DiversityMeasure):
         "cutoff": cutoff(),
         "alpha": ALPHA,
         "saturation": Param(
-            float, "sum of gains from which on a subtopic is full", default=1, above=0
+            float, "sum of gains at which a subtopic is full", default=1, above=0
         ),
         **GAIN_OF_ASPECTS,
     }

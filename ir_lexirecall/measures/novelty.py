@@ -368,7 +368,8 @@ class P_at_Recall(DiversityMeasure):
         "new (form='subtopics'); a measure of TREC Dynamic Domain 2015",
         zero="no document relevant to a subtopic is retrieved (down to rank k), or the query has "
         "none",
-        ties="as many documents with new subtopics, and every subtopic is covered at the same rank",
+        ties="the same number of documents with new subtopics, and every subtopic is covered at "
+        "the same rank",
         use="when a user reads until every subtopic is covered, and each document should add one "
         "(TREC Dynamic Domain)",
         example=Example(
@@ -386,7 +387,7 @@ class P_at_Recall(DiversityMeasure):
         "rel": rel(),
         "form": Param(
             str,
-            "what a document counts: 'documents' 1 if it is new, 'subtopics' the share of its "
+            "what a document counts: 'documents': 1 if it is new; 'subtopics': the share of its "
             "subtopics that are",
             default="documents",
             choices=("documents", "subtopics"),

@@ -173,7 +173,7 @@ COLLECTION_SIZE = Param(
 
 _KINDS = "gain of a grade: 'exp' (2^g-1)/2^max_rel or 'linear' g/max_rel"
 _GAIN = {"gain": Param(str, _KINDS, default="exp", choices=GAINS)}
-_UNJUDGED = "gain of unjudged documents: 'worst' none, 'best' that of max_rel"
+_UNJUDGED = "gain of unjudged documents: 'worst': 0; 'best': that of max_rel"
 
 GAIN_OF_ASPECTS = _GAIN | {
     "max_rel": Param(float, "top grade (default: of the query and aspect)", above=0)

@@ -73,13 +73,12 @@ class RBU(DiversityMeasure):
         "to rank k)",
         use="when documents should cover all subtopics without repetition, and long rankings cost "
         "effort; of its authors' ten "
-        "constraints it violates 'aspect relevance' as printed (nothing above is about either "
-        "subtopic), and meets 'aspect relevance, "
-        "unseen elsewhere' (nothing below is, either); it meets saturation only where the top "
-        "grade has gain 1 (gain='linear')",
+        "constraints it violates 'aspect relevance' as printed, but meets its narrower reading "
+        "'aspect relevance, unseen elsewhere' (no document further down is about either "
+        "subtopic); it meets saturation only if the top grade has gain 1 (gain='linear')",
         meanings={
             "max_rel": "grade of full gain; by default the largest grade of each query and "
-            "subtopic, which can give the same grade several gains"
+            "subtopic, so that a grade may have several gains"
         },
         example=Example(
             "RBU(p=1,e=0.05)",

@@ -118,8 +118,8 @@ class TSE(_Recall):
         "n": COLLECTION_SIZE,
         "impute": Param(
             str,
-            "where missing relevant documents are: 'pessimistic' at rank n, 'optimistic' right "
-            "below",
+            "rank of missing relevant documents: 'pessimistic': n; 'optimistic': right below the "
+            "last one retrieved",
             default="pessimistic",
             choices=("pessimistic", "optimistic"),
         ),
@@ -299,8 +299,8 @@ class SL3(_SearchLength):
     PRETTY_NAME: ClassVar[str] = "Search Length of the Last Relevant Document"
     ABOUT = About(
         formula=r"\mathrm{SL3} = p_m - m",
-        symbols=f"{RANKS}; missing documents end the collection of n, without n the value is "
-        "infinite",
+        symbols=f"{RANKS}; missing documents stand at the end of the n documents, without n the "
+        "value is infinite",
         values="0 to n - m, or infinite without n; smaller is better",
         zero="the ideal ranking, or a query without relevant documents",
         ties="the last relevant document stands at the same rank",

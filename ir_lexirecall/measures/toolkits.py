@@ -86,7 +86,7 @@ class F1(_OfToolkits):
         symbols=f"{RANKS} (r down to rank k); without a cutoff, k is the number of documents "
         "retrieved",
         zero="no relevant document is retrieved (down to rank k), or the query has none",
-        ties="as many relevant documents among the first k",
+        ties="the same number of relevant documents among the first k",
         use="to weigh precision and recall equally at a cutoff; SetF has other weights, of the "
         "whole ranking",
         example=Example(
@@ -123,7 +123,7 @@ class R_cap(_OfToolkits):
         f"retrieved; "
         "BEIR's R_cap, in Diaz et al. without a cutoff",
         zero="no relevant document is retrieved (down to rank k), or the query has none",
-        ties="as many relevant documents among the first k",
+        ties="the same number of relevant documents among the first k",
         use="where queries have more relevant documents than the cutoff, as in BEIR's Touche and "
         "TREC-COVID",
         example=Example("R_cap@2", (1, 0), 1 / 2, "r = 1, min(2, 3) = 2: 1/2.", (1, 1)),

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 _RANKS = (
     "m: relevant documents of the query; p_1 < ... < p_m: their ranks; n: documents in the "
-    "collection; missing ones end it"
+    "collection; missing ones stand at its end"
 )
 _RANKING = (1, 0, 0, 1)
 _about = partial(About, symbols=_RANKS, source="ferdinands2023")
@@ -350,7 +350,7 @@ class ERF(_TotalRecall):
         values="-x to 1 - x",
         zero="as much is found as reading at random would find, or the query has no relevant "
         "documents",
-        ties="as many relevant documents among the first floor(x n)",
+        ties="the same number of relevant documents among the first floor(x n)",
         use="when reviewers can read only a share of the collection",
         example=Example(
             "ERF(n=10)@0.1",

@@ -224,7 +224,7 @@ class RelP(_TrecEval):
         formula=r"\frac{|\{i : p_i \le k\}|}{\min(k, m)}",
         plain="relevant documents among the first k, over min(k, m)",
         symbols=f"{RANKS}; k: the cutoff, without one the number of documents retrieved",
-        ties="as many relevant documents among the first k, in whatever order",
+        ties="the same number of relevant documents among the first k, in whatever order",
         use="when precision should reach 1 for queries with few relevant documents, too",
         example=Example(
             "RelP@1",
@@ -269,7 +269,7 @@ class Rndcg(_TrecEval):
     ABOUT = About(
         formula=r"\frac{1}{|D|} \sum_{d \in D} \mathrm{nDCG}@d",
         plain="mean of nDCG@d over d in D = {c_1, ..., c_L} and the depth of the ranking",
-        symbols="c_l: documents of at least the l-th highest grade; L: different grades above 0; "
+        symbols="c_l: documents of at least the l-th highest grade; L: number of grades above 0; "
         "the depth counts if above c_L + 1",
         zero="no document with a grade above 0 is retrieved, or the query has no relevant one",
         ties="the same nDCG at every rank of D",
@@ -391,7 +391,7 @@ class Unjudged(_TrecEval):
         plain="documents without a judgment among the first k, over k",
         symbols="d_i: the document at rank i",
         zero="all of the first k documents are judged, or the ranking is empty",
-        ties="as many unjudged documents among the first k",
+        ties="the same number of unjudged documents among the first k",
         use="with any measure of the first k documents: does its value rest on judgments?",
         example=Example(
             "Unjudged@4",
