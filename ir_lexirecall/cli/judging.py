@@ -14,7 +14,7 @@ from ir_lexirecall.cli.output import Page, add_output, emit
 from ir_lexirecall.comparison.compared import Design
 from ir_lexirecall.comparison.comparing import compare_runs, parse_criteria
 from ir_lexirecall.io.files import written_whole
-from ir_lexirecall.io.spreadsheets import escaped_table
+from ir_lexirecall.io.spreadsheets import write_spreadsheet
 from ir_lexirecall.judging.algorithms import Judgings
 from ir_lexirecall.judging.files import (
     MOST_GRADES,
@@ -202,7 +202,7 @@ def run_merge_judged(options: Options) -> None:
             _write_qrels(agreed, path)
         if kind == "csv":
             with written_whole(options.disagreements) as path_of_disagreements:
-                escaped_table(differ).to_csv(path_of_disagreements, index=False)
+                write_spreadsheet(differ, path_of_disagreements)
         elif kind == "html":
             write_pool_page(
                 differ,

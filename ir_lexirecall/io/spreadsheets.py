@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import csv
 import re
 from typing import TYPE_CHECKING, Any
 
 from ir_lexirecall._util.lazy import polars as pl
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import pandas as pd
 
-_FORMULA = re.compile(r"'*+[=+\-@\t\r]")
-"""What formulas begin with, after quotation marks of our own."""
+_FORMULA = re.compile(r"'*+[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
+"""What formulas begin with (also signs of full width), after quotation marks of our own."""
 _FOR_PEOPLE = {"query", "text"}
 """Columns beside the ids that only tables to judge in have."""
 
@@ -45,6 +48,16 @@ def escaped_table(table: pd.DataFrame) -> pd.DataFrame:
         if column.dtype.kind not in "biuf":
             cells.isetitem(i, column.astype(object).map(escaped))
     return cells.set_axis([escaped(name) for name in table.columns], axis=1)
+
+
+def write_spreadsheet(table: pd.DataFrame, path: Path) -> None:
+    """Write a table as CSV whose cells and names of columns are no formulas."""
+    cells = escaped_table(table)
+    texts = cells.select_dtypes(exclude="number").astype(str)
+    # A carriage return alone ends a row, unless it is quoted, which the csv module does not see to.
+    has_returns = bool((texts.map(lambda text: "\r" in text)).any(axis=None))
+    quoting = csv.QUOTE_ALL if has_returns else csv.QUOTE_MINIMAL
+    cells.to_csv(path, index=False, quoting=quoting)
 
 
 def with_original_ids(table: pl.DataFrame) -> pl.DataFrame:

@@ -43,7 +43,7 @@ from ir_lexirecall.io.files import written_whole
 from ir_lexirecall.io.id_forms import form_hint
 from ir_lexirecall.io.lines import stacked
 from ir_lexirecall.io.readers import read_pool
-from ir_lexirecall.io.spreadsheets import escaped_table
+from ir_lexirecall.io.spreadsheets import write_spreadsheet
 from ir_lexirecall.io.texts import QUERIES, TextsLike, TextSources, texts_of
 
 _RANK = "rank_"
@@ -87,7 +87,7 @@ def write_pool_csv(
     pool.insert(3, "text", [text_of_doc.get(doc_id, "") for doc_id in table["doc_id"]])
     pool.insert(4, "relevance", "")
     with written_whole(path) as temporary:
-        escaped_table(pool).to_csv(temporary, index=False)
+        write_spreadsheet(pool, temporary)
     return Path(path)
 
 

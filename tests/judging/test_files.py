@@ -373,6 +373,28 @@ def test_no_cell_is_a_formula_and_ids_come_back(
     assert agreed.values.tolist() == [[query_id, doc_id, 2]]
 
 
+@pytest.mark.parametrize(
+    "start", ["\r=1", "\n=1", "\uff1d1", "\uff0b1", "\uff20x", "a\r=1"]
+)
+def test_returns_and_wide_signs_make_no_formula_nor_rows(
+    start: str, tmp_path: Path
+) -> None:
+    table = table_of(("q", "d"), ranks={"ql": [1]})
+    path = write_pool_csv(
+        table, tmp_path / "pool.csv", texts={"d": start}, queries={"q": start}
+    )
+    with open(path, newline="", encoding="utf-8") as stream:
+        header, row = csv.reader(stream)
+    cells = dict(zip(header, row, strict=True))
+    assert (cells["query_id"], cells["doc_id"]) == ("q", "d")
+    expected = start if start.startswith("a") else f"'{start}"
+    assert (cells["query"], cells["text"]) == (expected, expected)
+    rows = [header, [*row[:4], "1", *row[5:]]]
+    with open(path, "w", newline="", encoding="utf-8") as stream:
+        csv.writer(stream, quoting=csv.QUOTE_ALL).writerows(rows)
+    assert Judgments.from_qrels(str(path)).grade.tolist() == [1.0]
+
+
 def test_qrels_keep_their_apostrophes(tmp_path: Path) -> None:
     path = tmp_path / "qrels.csv"
     path.write_text("query_id,doc_id,relevance\nq,'=1,1\n")
