@@ -247,8 +247,8 @@ def leaders_with_many_zeros(result: Comparison) -> Iterator[Note]:
             where = f"{n_zeros} of {n_queries} queries of {result.runs[leader]}"
             differs = (criterion.levelled != criterion.levelled[0]).any(axis=0)
             n_differing = count(int(differs.sum()), "query")
-            leads = f"{name} is 0 on {where}, which leads by it"
-            kind = "0 on most queries even of the leader"
+            leads = f"The best run by {name} has the value 0 on most queries ({where})"
+            kind = "The best run has the value 0 on most queries"
             message = f"{leads}; the runs differ on {n_differing}."
             yield Note(message, DOUBTFUL, kind, f"{name} ({where})")
 

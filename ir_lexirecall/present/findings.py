@@ -43,9 +43,7 @@ to go by. Aside: good to know.
 """
 
 FEW_QUERIES = "Few queries"  # kind of a note
-_MOVED = (
-    "Documents of equal score move means (give them different scores, or see tie_audit)"
-)
+_MOVED = "Tied scores move means (break the ties, or see tie_audit)"
 
 
 class Note(str):
@@ -412,7 +410,7 @@ def _on_relevant_documents(n_relevant: pd.Series) -> Iterator[Note]:
     n_without = len(n_relevant) - len(of_queries)
     if n_without:
         without = f"{count(n_without, 'judged query')} without a relevant document"
-        yield Note(f"{without}: no part in comparisons.", ASIDE)
+        yield Note(f"{without}: left out of comparisons.", ASIDE)
     if len(of_queries) < 25:
         queries = count(len(of_queries), "query")
         yield Note(f"Only {queries}: tests detect only large differences.", DOUBTFUL)

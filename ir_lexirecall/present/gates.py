@@ -35,8 +35,8 @@ from ir_lexirecall.significance.outcomes import MEAN_DIFFERENCE
 _MOST_LOST = 10
 _POWER = 0.8
 _ABOUT_LEVELS = (
-    "Level i is the i-th relevant document that a run retrieves: at the deciding one the better "
-    "run has it at a smaller rank, or alone (-: not retrieved)."
+    "Level i is the i-th relevant document that a run retrieves. At the level that decided, the "
+    "better run has it at a smaller rank, or the other run has none (-)."
 )
 _DECIDED = {
     "level": "decided at level",

@@ -71,7 +71,7 @@ def _resampled(result: Benchmark, over: str) -> str:
         return "t over tasks (random effects), ranks by a bootstrap over tasks"
     if over == "queries":
         return f"stratified bootstrap over {'groups of queries' if result.cluster else 'queries'}"
-    groups = ", the noise of groups of queries as a floor" if result.cluster else ""
+    groups = ", with at least the noise of groups of queries" if result.cluster else ""
     return (
         f"t over collections (random effects{groups}), ranks by a two-level bootstrap"
     )
@@ -192,7 +192,7 @@ def _on_few_queries(result: Benchmark) -> Iterator[Note]:
     sizes = _sizes(result).values()
     if len(result.runs) > 2 and len(sizes) * min(sizes) < 25 and sum(sizes) > 4:
         yield Note(
-            f"Few queries in all, or in one collection: {RARE}, and its rank be too low."
+            f"Few queries in all, or in one collection: {RARE}, and its rank may be too low."
         )
 
 
@@ -533,7 +533,7 @@ def _replicated(result: Benchmark) -> Iterator[str]:
     if not any(fact_of_criterion.values()):
         yield f"No run is shown to beat {result.baseline} on any single collection {how}."
         return
-    none = "no run is shown to be on any"
+    none = "no run on any"
     facts = texts.once((fact or none, name) for name, fact in fact_of_criterion.items())
     yield f"Better than {result.baseline} on single collections {how}: {facts}."
 
@@ -677,7 +677,9 @@ def _cells(table: pd.DataFrame, value: str, ends: str, places: int) -> list[str]
 def _notes_of_table(result: Benchmark, over: str) -> list[str]:
     """Return the legend of the table: its intervals, ranks and marks."""
     level = texts.confidence_words(result.provenance)
-    ranks = f"ranks: simultaneous for each criterion; {_resampled(result, over)}"
+    ranks = (
+        f"ranks: for all runs at once, for each criterion; {_resampled(result, over)}"
+    )
     notes = [f"{level} intervals; {ranks}."]
     if result.rivals:
         signs = f"+, -: significantly better, worse than {result.baseline}"

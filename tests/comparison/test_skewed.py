@@ -227,5 +227,6 @@ def test_a_rare_winner_that_few_queries_may_rule_out_has_a_caveat(
     }
     result = irl.benchmark(values=parts)
     assert any(
-        "as the best, and its rank be too low" in note for note in result.diagnostics
+        "as the best, and its rank may be too low" in note
+        for note in result.diagnostics
     ) == (queries > 3)
