@@ -169,6 +169,9 @@ class Description(About):
         """Return the page as text."""
         return self.page()
 
+    def __repr__(self) -> str:
+        return self.page()
+
     def _repr_html_(self) -> str:
         formula = ""
         if self.formula:

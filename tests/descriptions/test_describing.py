@@ -260,3 +260,10 @@ def test_a_notebook_shows_the_lines_of_the_page(name: str) -> None:
         else shown.partition("<pre")[2]
     )
     assert irl.describe(name).page(10**6) in text
+
+
+@pytest.mark.parametrize("name", ["LR", "nDCG@10", "lexirecall", "RBU(max_rel=2)"])
+def test_a_console_shows_the_page(name: str) -> None:
+    description = irl.describe(name)
+    assert repr(description) == str(description)
+    assert "\\n" not in repr(description)
