@@ -485,13 +485,12 @@ def _indices_of_baselines(
     Raises:
         ValueError: an unknown baseline, the same one twice, or none at all.
     """
-    indices = [
-        names.index(baseline)
-        if isinstance(baseline, str) and names.count(baseline) == 1
-        else baseline
-        for baseline in baselines
-    ]
-    for baseline, index in zip(baselines, indices, strict=True):
+    indices = []
+    for baseline in baselines:
+        index: Any = baseline
+        if isinstance(baseline, str) and names.count(baseline) == 1:
+            index = names.index(baseline)
+        indices.append(index)
         if not is_integer(index) or not 0 <= index < len(names):
             choices = (
                 f"{', '.join(map(str, names))}, or by place from 0 to {len(names) - 1}"

@@ -141,10 +141,9 @@ class _Retrieval(_Measured):
                 grades[q] = {str(d): float(g) for d, g in docs.items()}
             else:
                 grades[q] = dict.fromkeys(docs, 1.0)
-        relevant = {
-            query_id: {doc for doc, grade in docs.items() if grade > 0}
-            for query_id, docs in grades.items()
-        }
+        relevant = {}
+        for query_id, grade_of_doc in grades.items():
+            relevant[query_id] = {doc for doc, g in grade_of_doc.items() if g > 0}
         options["map_at_k"] = sorted({*options.get("map_at_k", [100]), depth})
         super().__init__(dict(queries), dict(corpus), relevant, **options)  # type: ignore[call-arg]
         if not self.queries_ids:
@@ -168,11 +167,10 @@ class _Retrieval(_Measured):
             .reset_index("score_function")
             .reset_index(drop=True)
         )
-        ours = {
-            f"{f}-{name}": value
-            for f, table in tables.items()
-            for name, value in self._aggregates(table).items()
-        }
+        ours = {}
+        for function, table in tables.items():
+            for name, value in self._aggregates(table).items():
+                ours[f"{function}-{name}"] = value
         self._write(output_path, ours)
         selecting = getattr(self.main_score_function, "value", None)
         if selecting is None:
@@ -299,13 +297,11 @@ class LexiRecallRerankingEvaluator(_Measured, CrossEncoderRerankingEvaluator):  
         qrels: dict[str, dict[str, int]] = {}
         run: dict[str, dict[str, float]] = {}
         for number, sample in enumerate(self.samples):
-            positive, others = (
-                sample["positive"],
-                sample.get("documents") or sample.get("negative") or [],
-            )
-            positives = dict.fromkeys(
-                [positive] if isinstance(positive, str) else positive, 1
-            )
+            positive = sample["positive"]
+            if isinstance(positive, str):
+                positive = [positive]
+            positives = dict.fromkeys(positive, 1)
+            others = sample.get("documents") or sample.get("negative") or []
             ids = {
                 text: f"{i}"
                 for i, text in enumerate(dict.fromkeys([*positives, *others]))

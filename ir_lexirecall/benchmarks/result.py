@@ -188,12 +188,11 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         """What was evaluated, and how: in the ``attrs`` of every table."""
 
         def of_each(fact: str) -> dict[str, Any] | None:
-            fact_of_collection = {
-                name: result.provenance[fact] for name, result in self.results.items()
-            }
-            return {
-                name: value for name, value in fact_of_collection.items() if value
-            } or None
+            fact_of_collection = {}
+            for name, result in self.results.items():
+                if result.provenance[fact]:
+                    fact_of_collection[name] = result.provenance[fact]
+            return fact_of_collection or None
 
         facts = {
             "collections": list(self.results),
@@ -565,16 +564,12 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         """
         if not self.cluster:
             return np.zeros(1, dtype=bool)
-        tests = [result.compared.test_of(by) for result in self.results.values()]
-        both = zip(arrays_of(by), tests, strict=True)
-        return ~np.all(
-            [
-                group_interval_holds(x, test.groups)
-                for x, test in both
-                if test.groups is not None
-            ],
-            axis=0,
-        )
+        holds = []
+        for x, result in zip(arrays_of(by), self.results.values(), strict=True):
+            groups = result.compared.test_of(by).groups
+            if groups is not None:
+                holds.append(group_interval_holds(x, groups))
+        return ~np.all(holds, axis=0)
 
     @property
     def rivals(self) -> list[str]:

@@ -86,17 +86,24 @@ def _several_collections(collections: CollectionsLike) -> list[tuple[str, Any]]:
         return []
     named = []
     for item in collections:
-        named.append((item if isinstance(item, str) else item.dataset_id, item))
+        if isinstance(item, str):
+            named.append((item, item))
+        else:
+            named.append((item.dataset_id, item))
     return named
 
 
 def _name_of_collection(qrels: Any) -> str:
     """Return the name of a single collection: its id, its file's name, or `collection`."""
     if isinstance(qrels, (str, os.PathLike)):
-        return str(os.path.basename(qrels) if named_files(qrels) else qrels)
-    return str(
-        getattr(qrels, "dataset_id", "") or getattr(qrels, "source", "") or "collection"
-    )
+        if named_files(qrels):
+            return str(os.path.basename(qrels))
+        return str(qrels)
+    for attribute in ("dataset_id", "source"):
+        name = getattr(qrels, attribute, "")
+        if name:
+            return str(name)
+    return "collection"
 
 
 def _is_collection(value: Any) -> bool:
@@ -105,9 +112,9 @@ def _is_collection(value: Any) -> bool:
         return any(
             isinstance(docs, Mapping) or lists_ids(docs) for docs in value.values()
         )
-    return not (
-        lists_ids(value) and all(isinstance(item, (str, int)) for item in value)
-    )
+    if not lists_ids(value):
+        return True
+    return not all(isinstance(item, (str, int)) for item in value)
 
 
 def runs_by_collection(
@@ -352,12 +359,11 @@ def is_source(collections: Any) -> TypeGuard[str | os.PathLike[str]]:
     path = os.fspath(collections)
     if os.path.isdir(path) or path.lower().endswith(".toml"):
         return True
-    written_as_path = (
-        isinstance(collections, os.PathLike)
-        or path.startswith((".", "/"))
-        or path.endswith("/")
-    )
-    return written_as_path and not os.path.exists(path)
+    if os.path.exists(path):
+        return False
+    if isinstance(collections, os.PathLike):
+        return True
+    return path.startswith((".", "/")) or path.endswith("/")
 
 
 def read_source(path: str | os.PathLike[str]) -> Source:

@@ -222,14 +222,18 @@ class Page:
 
     def add_glance(self, glance: Glance, provenance: str = "") -> None:
         """Add a result at a glance; ``--all``, ``--caveats`` and ``--verbose`` show more of it."""
-        options = self.options
+        options, width = self.options, None
+        if not options.wide:
+            width = terminal_width(options) or WIDTH
+            if not options.verbose:
+                provenance = ""
         shown = glance_text(
             glance,
-            None if options.wide else terminal_width(options) or WIDTH,
+            width,
             all_rows=options.wide or options.all,
             all_notes=options.wide or options.caveats,
             options=True,
-            provenance=provenance if options.wide or options.verbose else "",
+            provenance=provenance,
         )
         self.parts.append(shown)
 

@@ -613,15 +613,20 @@ class ComparedRuns(Memoised):
         provenance: dict[str, Any] = {
             "test": {name: of_criterion.name for name, of_criterion in test_of.items()},
             "correction": test.counted_correction,
-            "family": "all criteria" if test.family == "all" else None,
+            "family": None,
             "alpha": test.alpha,
             "repeats": self._kind_of_repeats,
             "margin": self.margins,
             "groups": None,
-            "n_resamples": test.n_resamples if is_random else None,
-            "seed": test.seed if is_random else None,
+            "n_resamples": None,
+            "seed": None,
             "predicted": None,
         }
+        if test.family == "all":
+            provenance["family"] = "all criteria"
+        if is_random:
+            provenance["n_resamples"] = test.n_resamples
+            provenance["seed"] = test.seed
         if self.groups is not None:
             units = ", the units of tests" if test.cluster else ""
             provenance["groups"] = f"{len(self.groups)}{units}"

@@ -257,11 +257,9 @@ def describe(measure: MeasureLike) -> Description:
     about = _about(parsed)
     title = str(getattr(parsed, "PRETTY_NAME", None) or parsed.NAME)
     meaning = _meaning(parsed) or title
-    about = replace(
-        about,
-        title=about.title or title,
-        meaning=meaning if meaning.endswith(".") else f"{meaning}.",
-    )
+    if not meaning.endswith("."):
+        meaning += "."
+    about = replace(about, title=about.title or title, meaning=meaning)
     return _description(parsed, about, _aliases(parsed))
 
 
@@ -367,12 +365,16 @@ def _parameter(measure: IRMeasure, name: str, param: Any, meaning: str) -> Param
         default, has_default = "required", False
     if not meaning and not isinstance(measure, Measure):
         meaning = _sections("parameter").get(name, {}).get("meaning", "")
+    value = measure.params.get(name)
+    if has_default and name not in measure.params:
+        value = param.default
+    mark = "@" if name == measure.AT_PARAM else ""
     return Parameter(
-        name=f"@{name}" if name == measure.AT_PARAM else name,
+        name=f"{mark}{name}",
         default=default,
         meaning=meaning or str(param.desc),
         allowed=_allowed(name, param),
-        value=measure.params.get(name, param.default if has_default else None),
+        value=value,
     )
 
 

@@ -21,6 +21,7 @@ from ir_lexirecall._util.arrays import (
     shifted_within_segment,
     starts_segment,
 )
+from ir_lexirecall._util.selecting import among
 from ir_lexirecall.measures import discounts
 from ir_lexirecall.measures.declaration import Utility
 from ir_lexirecall.measures.trec_eval import (
@@ -270,11 +271,10 @@ def is_of_ndeval(measure: Measure) -> bool:
 
     It is one of ir_measures' diversity measures, with `alpha` and `beta` in [0, 1].
     """
-    return measure.NAME in _NAMES and all(
-        0 <= measure[name] <= 1
-        for name in ("alpha", "beta")
-        if name in measure.SUPPORTED_PARAMS
-    )
+    if measure.NAME not in _NAMES:
+        return False
+    shares = among(("alpha", "beta"), measure.SUPPORTED_PARAMS)
+    return all(0 <= measure[name] <= 1 for name in shares)
 
 
 def ndeval_values(measure: Measure, run: AlignedRun) -> Floats:

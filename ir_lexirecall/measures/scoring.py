@@ -49,15 +49,12 @@ def is_standard(measure: IRMeasure) -> bool:
     [True, True, True, False, False]
     """
     supported = measure.SUPPORTED_PARAMS
-    return (
-        type(measure) in _STANDARD
-        and measure.params.keys() <= supported.keys()
-        and all(
-            name in measure.params
-            for name, param in supported.items()
-            if param.required
-        )
-    )
+    if type(measure) not in _STANDARD or not measure.params.keys() <= supported.keys():
+        return False
+    for name, param in supported.items():
+        if param.required and name not in measure.params:
+            return False
+    return True
 
 
 def smaller_is_better(measure: IRMeasure) -> bool:
@@ -80,14 +77,10 @@ def identical(measure: IRMeasure) -> bool:
     >>> [identical(measure) for measure in (AP, nDCG @ 10, RR, RR @ 10, RBP(rel=1), AP(rel=0))]
     [True, True, True, False, False, False]
     """
-    return (
-        is_standard(measure)
-        and measure.NAME in BY_TREC_EVAL
-        and all(
-            is_read_by_program(measure, name, value)
-            for name, value in measure.params.items()
-        )
-    )
+    if not is_standard(measure) or measure.NAME not in BY_TREC_EVAL:
+        return False
+    params = measure.params.items()
+    return all(is_read_by_program(measure, name, value) for name, value in params)
 
 
 def check_served(measures: Iterable[IRMeasure]) -> None:

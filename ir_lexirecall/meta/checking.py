@@ -295,9 +295,12 @@ def _space(
         longest = np.inf
     else:
         longest = _LONGEST_OF_OTHERS
+    least: float = 1
+    if not aspects and rel is not None:
+        least = float(rel)
     return Space(
         grades=chosen,
-        least=1 if aspects or rel is None else float(rel),
+        least=least,
         longest=min(float(measure.params.get("n") or np.inf), longest),
         cutoff=int(_number(base, "cutoff") or 0),
         aspects=aspects,

@@ -438,15 +438,15 @@ def _intervals(agreement: Floats, decided: Floats, alpha: float) -> dict[str, fl
 
 def checked_fractions(fractions: Any) -> list[float]:
     """Shares of labels to remove, as numbers between 0 and 1."""
+    several = []
     if isinstance(fractions, Iterable) and not isinstance(fractions, str):
         several = list(fractions)
-    else:
-        several = []
-    bad = [share for share in several if not is_number(share) or not 0 <= share <= 1]
-    if bad or not several:
-        raise ValueError(
-            f"fractions must be numbers between 0 and 1, not {bad[0] if bad else fractions!r}"
-        )
+    message = "fractions must be numbers between 0 and 1, not"
+    if not several:
+        raise ValueError(f"{message} {fractions!r}")
+    for share in several:
+        if not is_number(share) or not 0 <= share <= 1:
+            raise ValueError(f"{message} {share!r}")
     return [float(share) for share in several]
 
 

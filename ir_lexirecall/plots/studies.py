@@ -138,13 +138,10 @@ class Lines(Picture):
                 of_name.groupby(self.dash_by, sort=False) if dashes else [("", of_name)]
             ):
                 style = axes.line_style(number, names.ngroups, len(rows))
-                style |= (
-                    {"linestyle": dashes[dash]}
-                    if dashes
-                    else {"linestyle": "-"}
-                    if self.dashed
-                    else {}
-                )
+                if dashes:
+                    style["linestyle"] = dashes[dash]
+                elif self.dashed:
+                    style["linestyle"] = "-"
                 called = axes.legend_label(f"{name}, {dash}" if dashes else name)
                 ax.plot(rows[self.x], rows[self.value], label=called, **style)
                 if self.dashed:

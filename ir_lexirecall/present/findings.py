@@ -272,13 +272,14 @@ class Finding:
         names = texts.short_names(self.names)
         if not names:
             return self
+        ranking = self.ranking
+        if ranking is not None:
+            ranking = ranking.rename(columns=names)
         return replace(
             self,
             sentences=[texts.in_short(sentence, names) for sentence in self.sentences],
             notes=[texts.in_short(note, names) for note in self.notes],
-            ranking=None
-            if self.ranking is None
-            else self.ranking.rename(columns=names),
+            ranking=ranking,
             title=texts.in_short(self.title, names),
             names=[],
             explained=texts.explained_names(names),

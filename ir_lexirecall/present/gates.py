@@ -391,6 +391,15 @@ def gate_json(gate: Gate, most: int = _MOST_LOST) -> str:
             {str(name): plain(value) for name, value in row.items()} for row in rows
         ]
 
+    release, look = None, None
+    if gate.release is not None:
+        release = records(gate.release.table)
+    if gate.look is not None:
+        look = {
+            "number": gate.look.number,
+            "spent": gate.look.spent,
+            "in_all": gate.look.spent_in_all,
+        }
     facts = {
         "baseline": gate.baseline,
         "candidate": gate.candidate,
@@ -402,13 +411,8 @@ def gate_json(gate: Gate, most: int = _MOST_LOST) -> str:
         "alpha": gate.comparison.test.alpha,
         "correction": gate.comparison.test.counted_correction,
         "criteria": records(gate.table),
-        "release": None if gate.release is None else records(gate.release.table),
-        "look": gate.look
-        and {
-            "number": gate.look.number,
-            "spent": gate.look.spent,
-            "in_all": gate.look.spent_in_all,
-        },
+        "release": release,
+        "look": look,
         "lost": records(gate.lost(most)),
         "lost_queries": len(gate.lost()),
         "diagnostics": gate.comparison.diagnostics,

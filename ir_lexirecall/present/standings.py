@@ -251,12 +251,9 @@ def families_numbers(result: Comparison) -> str:
 
 def _is_each_by_itself(result: Comparison) -> bool:
     """Return whether there are several criteria, each of them corrected by itself."""
-    return (
-        len(result.compared.defined_criteria) > 1
-        and result.compared.margins is None
-        and result.test.family != "all"
-        and len(result.runs) > 1
-    )
+    if result.compared.margins is not None or result.test.family == "all":
+        return False
+    return len(result.compared.defined_criteria) > 1 and len(result.runs) > 1
 
 
 def _numbers_left(result: Comparison) -> dict[str, int]:

@@ -17,6 +17,7 @@ from typing import Any
 
 from ir_lexirecall._util.errors import entry
 from ir_lexirecall._util.lazy import pandas as pd
+from ir_lexirecall._util.selecting import without_keys
 from ir_lexirecall._util.versions import versions
 from ir_lexirecall.benchmarks import Benchmark
 from ir_lexirecall.comparison import Comparison
@@ -134,8 +135,10 @@ def report(
         shown = next(iter(shown.values()))
     if date is None:
         date = datetime.datetime.now(datetime.UTC)
+    if title is None:
+        title = _title(shown)
     page = template.render(
-        title=_title(shown) if title is None else title,
+        title=title,
         date=_iso(date),
         browsers=browsers,
         **_findings(shown),
@@ -209,16 +212,15 @@ def _iso(date: datetime.date) -> str:
 
 def _findings(result: Comparison | Benchmark) -> dict[str, Any]:
     """Return the result at a glance, its caveats and the rankings."""
+    collections = {}
     if isinstance(result, Benchmark):
         glance, notes = benchmark_glance(result), benchmark_caveats(result)
-        collections = {name: len(one.query_ids) for name, one in result.items()}
+        for name, one in result.items():
+            collections[name] = len(one.query_ids)
     else:
-        glance, notes, collections = (
-            comparison_glance(result),
-            comparison_caveats(result),
-            {},
-        )
+        glance, notes = comparison_glance(result), comparison_caveats(result)
     rankings = sections.rankings_of(result, notes)
+    over_all = isinstance(result, Benchmark) and len(result.runs) > 1
     return {
         "glance": glance_html(replace(glance, notes=()), is_report=True),
         "forest": sections.FOREST,
@@ -229,9 +231,7 @@ def _findings(result: Comparison | Benchmark) -> dict[str, Any]:
         "collections": collections,
         "baseline": result.baseline,
         "confidence": confidence_words(result.provenance),
-        "overall": isinstance(result, Benchmark)
-        and bool(rankings)
-        and len(result.runs) > 1,
+        "overall": over_all and bool(rankings),
     }
 
 
@@ -255,17 +255,18 @@ def _provenance(
     result: Comparison | Benchmark, inputs: Mapping[str, Any], command: str | None
 ) -> dict[str, Any]:
     """Return how the result was made: command, files, settings, versions."""
-    facts = {
-        name.replace("_", " "): fact_words(fact)
-        for name, fact in result.provenance.items()
-        if name not in ("metadata", "versions") and fact is not None and fact != {}
-    }
+    facts = {}
+    for name, fact in without_keys(result.provenance, ("metadata", "versions")).items():
+        if fact is not None and fact != {}:
+            facts[name.replace("_", " ")] = fact_words(fact)
     for name, metadata in (result.provenance.get("metadata") or {}).items():
         facts[f"{name} says"] = fact_words(metadata)
+    if command is not None:
+        command = _without_folders(command)
     numbers = versions(_RELIED_ON)
     python = numbers.pop("python")
     return {
-        "command": None if command is None else _without_folders(command),
+        "command": command,
         "files": [_file(what, os.fspath(name)) for what, name in inputs.items()],
         "settings": facts,
         "versions": {
@@ -282,10 +283,13 @@ def _without_folders(command: str) -> str:
     >>> _without_folders(command)
     "ir-lexirecall report qrels.txt runs/a.run -o 'my page.html'"
     """
-    words = shlex.split(command)
-    return shlex.join(
-        Path(word).name if os.path.isabs(word) else word for word in words
-    )
+    words = []
+    for word in shlex.split(command):
+        if os.path.isabs(word):
+            words.append(Path(word).name)
+        else:
+            words.append(word)
+    return shlex.join(words)
 
 
 def _file(what: str, name: str) -> dict[str, Any]:

@@ -82,14 +82,10 @@ def browsers_of(
         part = _part_shown(comparison, details, len(results))
         if part is None:
             continue
-        known_texts = comparison.compared.texts
         data = _browser_data(
             part,
             {str(run): source for run, source in sources.items()},
-            TextSources(
-                known_texts.texts if texts.texts is None else texts.texts,
-                known_texts.queries if texts.queries is None else texts.queries,
-            ),
+            _with_known_texts(texts, comparison.compared.texts),
             progress,
         )
         scope = _scope_in_words(part, names_unjudged=bool(sources))
@@ -149,9 +145,9 @@ def _part_shown(result: Comparison, details: int | None, n_parts: int) -> _Part 
 
 def _counted_queries(result: Comparison) -> Ints:
     """Return the indices of the queries that count for some criterion."""
-    counted = {
-        q for criterion in result.compared.by.values() for q in criterion.query_ids
-    }
+    counted: set[str] = set()
+    for criterion in result.compared.by.values():
+        counted.update(criterion.query_ids)
     return np.flatnonzero([query_id in counted for query_id in result.query_ids])
 
 
@@ -217,6 +213,16 @@ def _scope_in_words(part: _Part, names_unjudged: bool) -> str:
 
 
 # -- what is packed --------------------------------------------------------------------------------
+
+
+def _with_known_texts(given: TextSources, known: TextSources) -> TextSources:
+    """Return the texts that were given, and those of the collection where none were."""
+    texts, queries = given.texts, given.queries
+    if texts is None:
+        texts = known.texts
+    if queries is None:
+        queries = known.queries
+    return TextSources(texts, queries)
 
 
 def _browser_data(

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ir_lexirecall._util.lazy import pandas as pd
-from ir_lexirecall._util.selecting import with_keys
+from ir_lexirecall._util.selecting import with_keys, without
 from ir_lexirecall.benchmarks import Benchmark
 from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.present.standings import defined
@@ -167,7 +167,9 @@ def _ways_of_resampling(result: Benchmark) -> list[str]:
     """Return what can be resampled over collections; nothing if they cannot be summed up."""
     if not can_be_summed_up(result):
         return []
-    return [over for over in OVER if not (over == "queries" and result.per_task)]
+    if result.per_task:
+        return without(OVER, ["queries"])
+    return list(OVER)
 
 
 def _resampled(over: str, result: Benchmark) -> str:

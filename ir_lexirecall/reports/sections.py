@@ -68,10 +68,9 @@ class Scale:
         >>> Scale.around([-0.3, 0.1], include=[0]).ticks
         [-0.3, -0.2, -0.1, 0.0, 0.1]
         """
-        finite = [float(x) for x in (*numbers, *include) if np.isfinite(x)] or [
-            0.0,
-            1.0,
-        ]
+        finite = [float(x) for x in (*numbers, *include) if np.isfinite(x)]
+        if not finite:
+            finite = [0.0, 1.0]
         low, high = min(finite), max(finite)
         if low == high:
             low, high = low - 0.5, high + 0.5
@@ -86,10 +85,10 @@ class Scale:
     @classmethod
     def of(cls, marks: Iterable[Mark], include: Sequence[float] = ()) -> Scale:
         """Return a scale that shows all marks with their intervals."""
-        return cls.around(
-            (end for mark in marks for end in (mark.value, mark.low, mark.high)),
-            include,
-        )
+        ends: list[float] = []
+        for mark in marks:
+            ends += mark.value, mark.low, mark.high
+        return cls.around(ends, include)
 
     def x(self, number: float) -> float | None:
         """Return the horizontal position of a number in a picture; None if it is not finite."""
@@ -220,7 +219,9 @@ def _ranking(
         standing, means, notes_of, differences, has_margin, result.baseline is not None
     )
 
-    over_all = "rank_low" in standing.ranking
+    rank_scale = None
+    if "rank_low" in standing.ranking:
+        rank_scale = Scale.around([1, len(rows)])
     forest = _forest(result, standing, compared)
     heatmap = None
     if isinstance(standing, Standing) and several:
@@ -236,7 +237,7 @@ def _ranking(
         has_margin=has_margin,
         scale=Scale.of(row.mark for row in rows),
         difference_scale=Scale.of(differences, include=[0]),
-        rank_scale=Scale.around([1, len(rows)]) if over_all else None,
+        rank_scale=rank_scale,
         others=[name for name in means if name != standing.name],
         description=_description(comparison, standing),
         forest=forest,
@@ -266,6 +267,9 @@ def _rows(
         kind = _KIND_OF_GROUP[group]
         if has_baseline:
             kind = "" if difference is None else difference.kind
+        rank_interval = None
+        if over_all:
+            rank_interval = _interval_of_rank(rank, cells)
         row = Row(
             mark=mark._replace(kind=kind),
             group=group,
@@ -275,7 +279,7 @@ def _rows(
             others=[
                 of_run[run] for name, of_run in means.items() if name != standing.name
             ],
-            rank=_interval_of_rank(rank, cells) if over_all else None,
+            rank=rank_interval,
         )
         rows.append(row)
     return rows

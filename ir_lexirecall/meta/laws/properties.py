@@ -164,12 +164,10 @@ class Property:
 
         With ``falling``, the smaller value is better.
         """
-        numbers = [value[ranking] for _, ranking in claim.terms]
-        digits = next(
-            d
-            for d in (6, 9, 12, 17)
-            if d == 17 or len({f"{v:.{d}g}" for v in numbers}) == len(set(numbers))
-        )
+        numbers = {value[ranking] for _, ranking in claim.terms}
+        for digits in (6, 9, 12, 17):  # 17 tell all numbers apart
+            if len({f"{number:.{digits}g}" for number in numbers}) == len(numbers):
+                break
         words: dict[str, Any] = {}
         for i, (_, ranking) in enumerate(claim.terms):
             words |= {f"r{i}": ranking, f"v{i}": f"{value[ranking]:.{digits}g}"}
