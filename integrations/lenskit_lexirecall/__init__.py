@@ -309,7 +309,7 @@ def _grades(test: ItemList, rating_field: str | None) -> Floats:
         return np.ones(len(test))
     ratings = test.field(rating_field)
     if ratings is None:
-        fields = [name for name in test.arrow_types(ids=False) if name != "rank"]
+        fields = without(test.arrow_types(ids=False), ["rank"])
         raise ValueError(
             f"the test items have no field {rating_field!r}; "
             f"they have {', '.join(fields) or 'none'}"

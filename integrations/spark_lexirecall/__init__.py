@@ -19,6 +19,7 @@ from ir_measures.measures.base import Measure as IRMeasure
 
 from ir_lexirecall._util.errors import entry
 from ir_lexirecall._util.lazy import pandas as pd
+from ir_lexirecall._util.selecting import of_type
 from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.comparison.compared import Design, MarginLike
 from ir_lexirecall.comparison.comparing import (
@@ -165,17 +166,11 @@ def compare(
     )
     design.check_runs(runs)
     criteria = parse_criteria(by)
-    measures = {}
-    for name, criterion in criteria.items():
-        if isinstance(criterion, IRMeasure):
-            measures[name] = criterion
+    measures = of_type(criteria, IRMeasure)
     scoring.check_served(measures.values())
     exchange = Exchange.of(qrels, runs, measures, buckets)
     criteria = distinct_criteria(criteria, (exchange.whole or Judgments).threshold)
-    preferences = {}
-    for name, criterion in criteria.items():
-        if isinstance(criterion, Preference):
-            preferences[name] = criterion
+    preferences = of_type(criteria, Preference)
     scored, counted = collected_runs(exchange, measures, preferences, allow_empty)
     table = None
     if (

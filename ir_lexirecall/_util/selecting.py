@@ -52,3 +52,12 @@ def index_of(items: Iterable[K]) -> dict[K, int]:
     {'a': 0, 'b': 1}
     """
     return {item: index for index, item in enumerate(items)}
+
+
+def of_type(mapping: Mapping[K, Any], kind: type[T]) -> dict[K, T]:
+    """Return the entries of a mapping whose values have a type.
+
+    >>> of_type({"a": 1, "b": "x"}, str)
+    {'b': 'x'}
+    """
+    return {key: value for key, value in mapping.items() if isinstance(value, kind)}

@@ -9,7 +9,7 @@ from typing import Any
 
 from ir_lexirecall._util.errors import and_more, check_choice, concerning, entry
 from ir_lexirecall._util.progress import progress_bar
-from ir_lexirecall._util.selecting import without
+from ir_lexirecall._util.selecting import of_type, without
 from ir_lexirecall.benchmarks.result import Benchmark
 from ir_lexirecall.benchmarks.sources import (
     CollectionsLike,
@@ -420,7 +420,7 @@ def _check_preferences(by: Criteria, repeated: Repeats | None) -> None:
     Raises:
         ValueError: a criterion is a preference, and runs have seeds.
     """
-    preferences = [name for name, one in by.items() if isinstance(one, Preference)]
+    preferences = list(of_type(by, Preference))
     if preferences and repeated is not None and repeated.kind == "seeds":
         raise ValueError(
             f"runs with seeds are not compared by preferences ({preferences[0]}) over "

@@ -10,6 +10,7 @@ import numpy as np
 
 from ir_lexirecall._util.arrays import Bools, Floats, Ints
 from ir_lexirecall._util.lazy import cached_property
+from ir_lexirecall._util.selecting import without
 from ir_lexirecall.comparison.criteria import Criterion
 from ir_lexirecall.comparison.pair_tests import cut_at_range
 from ir_lexirecall.comparison.verdicts import two_sided
@@ -137,7 +138,7 @@ class Leaderboard:
         # A value per task tells nothing of the noise of its queries.
         unknown = np.full(len(differences), np.nan)
         return {
-            "run": [run for run in self.runs if run != baseline],
+            "run": without(self.runs, [baseline]),
             "shared_tasks": np.count_nonzero(~np.isnan(differences), axis=1),
             **self._numbers_of_cells(
                 "shared_cells", self.cells.shared_cells()[is_rival, index]

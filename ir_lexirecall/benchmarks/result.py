@@ -576,7 +576,7 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         """The runs that are compared with the baseline, in order; empty without a baseline."""
         if self.baseline is None:
             return []
-        return [run for run in self.runs if run != self.baseline]
+        return without(self.runs, [self.baseline])
 
     @cached_property
     def quantities(self) -> list[str]:

@@ -16,6 +16,7 @@ from typing import Any
 from ir_lexirecall import __version__
 from ir_lexirecall._util.errors import PLEASE_REPORT, called
 from ir_lexirecall._util.lazy import LazyModule
+from ir_lexirecall._util.selecting import among
 
 output: Any = LazyModule(
     "ir_lexirecall.cli.output"
@@ -131,11 +132,10 @@ def _parsed(words: list[str]) -> Any:
             "--version", action="version", version=f"ir-lexirecall {__version__}"
         )
         commands = parser.add_subparsers(required=True, metavar="COMMAND", dest="name")
-        for name in words[:1] if words[:1] and words[0] in _COMMANDS else _COMMANDS:
-            module, key = (
-                importlib.import_module(f"ir_lexirecall.cli.{_COMMANDS[name]}"),
-                name.replace("-", "_"),
-            )
+        # The other commands take time to load.
+        for name in among(words[:1], _COMMANDS) or _COMMANDS:
+            module = importlib.import_module(f"ir_lexirecall.cli.{_COMMANDS[name]}")
+            key = name.replace("-", "_")
             getattr(module, f"add_{key}")(commands)
             commands.choices[name].set_defaults(command=getattr(module, f"run_{key}"))
         if "_ARGCOMPLETE" in os.environ:  # a shell asks for what could follow

@@ -58,10 +58,13 @@ class _Help(argparse.HelpFormatter):
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         fill, lines = super()._fill_text, text.splitlines()
-        return "\n".join(
-            line if line.startswith("example:") else fill(line, width, indent)
-            for line in lines
-        )
+        filled_lines = []
+        for line in lines:
+            if line.startswith("example:"):
+                filled_lines.append(line)
+            else:
+                filled_lines.append(fill(line, width, indent))
+        return "\n".join(filled_lines)
 
 
 class Parser(argparse.ArgumentParser):
@@ -450,7 +453,7 @@ def _parts_outside_brackets(text: str) -> list[str]:
         raise ValueError(
             f"measures: a bracket or quote is not closed in {current.strip()!r}"
         )
-    return [part for part in parts if part]
+    return list(filter(None, parts))
 
 
 def _lone_cutoff(measures: Sequence[str], index: int) -> ValueError:

@@ -355,7 +355,10 @@ def _about_bounds(table: pd.DataFrame) -> str:
     """Return what the table of ``--bounds`` bounds, and down to which rank."""
     first = table.drop_duplicates("criterion")
     depths = zip(first["criterion"], first["depth"], strict=True)
-    tops = top_words({name: None if pd.isna(k) else int(k) for name, k in depths})
+    depth_of: dict[str, int | None] = {}
+    for name, depth in depths:
+        depth_of[name] = None if pd.isna(depth) else int(depth)
+    tops = top_words(depth_of)
     return f"Bounds hold whatever grades the unjudged documents of {tops} would get."
 
 

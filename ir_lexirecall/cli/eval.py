@@ -288,10 +288,9 @@ def _trec_lines(
     rel = 1 if options.rel is None else options.rel
     relevant = scored.judgments.m(rel).astype(np.float64)
     for number, (run, source) in enumerate(runs.items()):
-        values = {
-            name: relevant if name == "num_rel" else array[number]
-            for name, array in scored.values.items()
-        }
+        values = {name: array[number] for name, array in scored.values.items()}
+        if "num_rel" in values:
+            values["num_rel"] = relevant
         means: dict[str, float] = {}
         for name, row in values.items():
             if name == "num_q":

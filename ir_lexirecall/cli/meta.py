@@ -255,18 +255,15 @@ def _add_confusion(page: Page, table: pd.DataFrame) -> None:
     page.add_sentences(
         "", f"{about}, with weighted kappa and ordinal alpha of each judge"
     )
-    grades = sorted({grade for matrix in by_grade.values() for grade in matrix})
-    rows = [
-        {
-            "judge": judge,
-            "kappa": kappa[judge],
-            "alpha": alpha[judge],
-            "grade": f"{grade:g}",
-        }
-        | {f"{other:g}": numbers.get(other, 0) for other in grades}
-        for judge, matrix in by_grade.items()
-        for grade, numbers in matrix.items()
-    ]
+    grades = sorted(set().union(*by_grade.values()))
+    rows = []
+    for judge, matrix in by_grade.items():
+        for grade, numbers in matrix.items():
+            row = {"judge": judge, "kappa": kappa[judge], "alpha": alpha[judge]}
+            row["grade"] = f"{grade:g}"
+            for other in grades:
+                row[f"{other:g}"] = numbers.get(other, 0)
+            rows.append(row)
     page.add_table({name: [row[name] for row in rows] for name in rows[0]})
 
 

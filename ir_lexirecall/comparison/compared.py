@@ -13,7 +13,7 @@ from ir_lexirecall._util.arrays import Floats, Ints, PairIndices
 from ir_lexirecall._util.errors import check_choice, check_number, shown, shown_names
 from ir_lexirecall._util.lazy import Memoised, cached_property
 from ir_lexirecall._util.lazy import pandas as pd
-from ir_lexirecall._util.selecting import among, index_of, without
+from ir_lexirecall._util.selecting import among, index_of, of_type, without
 from ir_lexirecall._util.versions import copied_as_one, versions
 from ir_lexirecall.comparison.criteria import (
     Criterion,
@@ -577,9 +577,8 @@ class ComparedRuns(Memoised):
     def _source_provenance(self) -> dict[str, Any]:
         """Return what is known of measures, judgments, runs and values; None for what is not."""
         least_grade = {}
-        for name, criterion in self.by.items():
-            if isinstance(criterion, PreferenceCriterion):
-                least_grade[name] = criterion.preferences.rel
+        for name, criterion in of_type(self.by, PreferenceCriterion).items():
+            least_grade[name] = criterion.preferences.rel
         provenance: dict[str, Any] = {
             "direction": self._directions,
             "rel": least_grade,

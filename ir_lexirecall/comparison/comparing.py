@@ -14,7 +14,7 @@ from ir_measures.measures.base import Measure as IRMeasure
 
 from ir_lexirecall._util.arrays import Ints
 from ir_lexirecall._util.errors import entry, naming, shown_names
-from ir_lexirecall._util.selecting import index_of, without, without_keys
+from ir_lexirecall._util.selecting import index_of, of_type, without, without_keys
 from ir_lexirecall.comparison.compared import ComparedRuns, Design, MarginLike
 from ir_lexirecall.comparison.criteria import (
     Criterion,
@@ -288,9 +288,8 @@ def _check_single_rankings(runs: Mapping[str, RunLike]) -> None:
 def _warn_of_unreached_grades(by: Criteria, judgments: Judgments) -> None:
     """Warn of preferences that take documents as relevant by a grade that no judgment reaches."""
     least_grade = {}
-    for name, criterion in by.items():
-        if isinstance(criterion, Preference):
-            least_grade[name] = criterion.rel_in(judgments)
+    for name, preference in of_type(by, Preference).items():
+        least_grade[name] = preference.rel_in(judgments)
     warn_if_unreached(least_grade, judgments)
 
 
@@ -329,17 +328,14 @@ def _scored(
 
 def _measures_in(by: Criteria) -> dict[str, IRMeasure]:
     """Return the measures among criteria."""
-    return {
-        name: measure for name, measure in by.items() if isinstance(measure, IRMeasure)
-    }
+    return of_type(by, IRMeasure)
 
 
 def _resolved_preferences(result: Comparison) -> dict[str, Preference]:
     """Return the preferences of a comparison with the grade from which it takes documents."""
     preferences = {}
-    for name, criterion in result.compared.by.items():
-        if isinstance(criterion, PreferenceCriterion):
-            preferences[name] = criterion.preference(rel=criterion.preferences.rel)
+    for name, criterion in of_type(result.compared.by, PreferenceCriterion).items():
+        preferences[name] = criterion.preference(rel=criterion.preferences.rel)
     return preferences
 
 

@@ -19,6 +19,7 @@ import numpy as np
 from ir_lexirecall._util.arrays import Floats, Ints
 from ir_lexirecall._util.lazy import Memoised, cached_property, memoised
 from ir_lexirecall._util.rounding import SUM
+from ir_lexirecall._util.selecting import without
 from ir_lexirecall.preferences.counts import Counts, PreferenceCounts
 from ir_lexirecall.significance.repeats import (
     Components,
@@ -118,7 +119,7 @@ class RepeatedPreferences(Memoised):
         n_systems = len(self.systems)
         runs: list[Floats] = []
         for a in range(n_systems):
-            others = [b for b in range(n_systems) if b != a]
+            others = without(range(n_systems), [a])
             runs.append(np.mean([self._of_own_rankings(a, b) for b in others], axis=0))
             runs += [-self._of_own_rankings(b, a) / len(others) for b in others]
         sides = np.arange(len(runs)).reshape(n_systems, n_systems).T

@@ -156,11 +156,14 @@ def agreement(self: Decisions) -> pd.DataFrame:
         compared = int((~undecided).sum())
         shares = {
             "incomparable": int(undecided.sum()),
-            "agreement": counts["agree"] / decided if decided else np.nan,
-            "agreement_with_ties": (counts["agree"] + counts["tied_both"]) / compared
-            if compared
-            else np.nan,
+            "agreement": np.nan,
+            "agreement_with_ties": np.nan,
         }
+        if decided:
+            shares["agreement"] = counts["agree"] / decided
+        if compared:
+            n_alike = counts["agree"] + counts["tied_both"]
+            shares["agreement_with_ties"] = n_alike / compared
         rows.append(
             {
                 "measure_a": label_a,

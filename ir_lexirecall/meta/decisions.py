@@ -18,7 +18,7 @@ from ir_lexirecall._util.blocks import BLOCK
 from ir_lexirecall._util.errors import check_number, entry
 from ir_lexirecall._util.lazy import cached_property
 from ir_lexirecall._util.rounding import levelled
-from ir_lexirecall._util.selecting import among, without_keys
+from ir_lexirecall._util.selecting import among, of_type, without_keys
 from ir_lexirecall.data.alignment import RunLike
 from ir_lexirecall.data.judgments import Judgments, QrelsLike
 from ir_lexirecall.evaluation.scored_runs import ScoredRuns, check_runs
@@ -118,16 +118,8 @@ class Decisions:
 
     @property
     def _largest_rel(self) -> float:
-        return max(
-            [
-                self.rel,
-                *(
-                    self.rel_of(item)
-                    for item in self.labels.values()
-                    if isinstance(item, Preference)
-                ),
-            ]
-        )
+        preferences = of_type(self.labels, Preference).values()
+        return max([self.rel, *map(self.rel_of, preferences)])
 
     @cached_property
     def queries(self) -> Ints:
@@ -137,11 +129,7 @@ class Decisions:
     @cached_property
     def measures(self) -> dict[str, IRMeasure]:
         """Those of ``labels`` that are no preferences."""
-        measures = {}
-        for label, measure in self.labels.items():
-            if isinstance(measure, IRMeasure):
-                measures[label] = measure
-        return measures
+        return of_type(self.labels, IRMeasure)
 
     @cached_property
     def scored(self) -> ScoredRuns:

@@ -67,14 +67,18 @@ class Ranking(NamedTuple):
         """
         words: list[str] = []
         for labels in (self.retrieved, self.missing):
-            words += ["|"] if labels is self.missing and labels else []
+            if labels and labels is self.missing:
+                words.append("|")
             for label, alike in groupby(labels):
                 count = len(list(alike))
                 if isinstance(label, int):
                     word = str(label)
                 else:
                     word = "+".join(map(str, label))
-                words += [f"{word}x{count}"] if count > 3 else [word] * count
+                if count > 3:
+                    words.append(f"{word}x{count}")
+                else:
+                    words += [word] * count
         depth = ""
         if self.depth:
             depth = f" at depth {self.depth}"
@@ -318,7 +322,10 @@ def simulate_rankings(
         ("seed", seed, 0),
     ):
         check_integer(name, value, least=least, most=_MOST)
-    for number in (m[0], m[-1]) if isinstance(m, range) and len(m) else (m,):
+    ends: tuple[int | range, ...] = (m,)
+    if isinstance(m, range) and len(m):
+        ends = m[0], m[-1]
+    for number in ends:
         check_integer("m", number, most=n)
     if isinstance(systems, Mapping):
         qualities = {

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import product
+from itertools import chain, product
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -353,7 +353,7 @@ def _check_contrasts(
     contrasts: Sequence[tuple[str, str]], labels: Iterable[str]
 ) -> None:
     """Raise if a contrast names anything but the measures of the study."""
-    for label in (label for pair in contrasts for label in pair):
+    for label in chain.from_iterable(contrasts):
         if label not in labels:
             raise ValueError(
                 f"{label!r} in contrasts is not among the measures {', '.join(labels)}"

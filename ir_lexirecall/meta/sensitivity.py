@@ -17,7 +17,7 @@ from ir_lexirecall._util.blocks import BLOCK
 from ir_lexirecall._util.errors import check_integer
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.progress import progress_bar
-from ir_lexirecall._util.selecting import without
+from ir_lexirecall._util.selecting import of_type, without
 from ir_lexirecall.comparison.compared import Design
 from ir_lexirecall.comparison.comparing import comparison_of
 from ir_lexirecall.comparison.verdicts import UNDECIDED
@@ -119,10 +119,9 @@ def achieved_significance(
     if not isinstance(tested, SignificanceTest):
         tested = SignificanceTest(tested, correction=None, progress=self.progress)
     self.check()
-    criteria = {
-        label: item(rel=self.rel_of(item)) if isinstance(item, Preference) else item
-        for label, item in self.labels.items()
-    }
+    criteria = dict(self.labels)
+    for label, preference in of_type(self.labels, Preference).items():
+        criteria[label] = preference(rel=self.rel_of(preference))
     compared = comparison_of(self.scored, criteria, Design(test=tested), self.queries)
     tables = []
     for label in progress_bar(tested.progress, self.labels, desc="measures"):
@@ -149,10 +148,9 @@ def achieved_significance(
         "alpha": tested.alpha,
         "correction": tested.counted_correction,
     }
-    facts |= {
-        name: getattr(tested, name) if tested.resampled else None
-        for name in ("n_resamples", "seed")
-    }
+    facts |= {"n_resamples": None, "seed": None}
+    if tested.resampled:
+        facts |= {"n_resamples": tested.n_resamples, "seed": tested.seed}
     return recorded(
         pd.concat(tables, ignore_index=True)[columns],
         "achieved_significance",

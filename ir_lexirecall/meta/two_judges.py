@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -528,14 +529,8 @@ def _orders(
         one.query_ids, other.query_ids, return_indices=True
     )
     if not len(common):
-        return dict.fromkeys(
-            [
-                f"{what}{end}"
-                for what in ("tau", "tau_ap")
-                for end in ("", "_p05", "_p95")
-            ],
-            np.nan,
-        )
+        names = product(("tau", "tau_ap"), ("", "_p05", "_p95"))
+        return dict.fromkeys(map("".join, names), np.nan)
     a, b = one.standings[:, index], other.standings[:, other_place]
     weights = sample_and_draws(
         np.random.default_rng(seed), len(common), n_resamples

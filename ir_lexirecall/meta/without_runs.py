@@ -47,14 +47,20 @@ def _probabilities(table: pd.DataFrame) -> Lines:
     numbers = ["depth", "n", "m"]
     if (table["depth"] == table["n"]).all():
         numbers.remove("depth")
-    x, *others = [name for name in numbers if table[name].nunique() > 1] or ["m"]
+    varied = [name for name in numbers if table[name].nunique() > 1]
+    x, *others = varied or ["m"]
+    x_scale, y_scale = "log", "log"
+    if x == "m":
+        x_scale = "whole"
+    elif x == "depth":
+        y_scale = "linear"
     return Lines(
         "How likely two random rankings tie",
         x,
         _MEANINGS[x],
         marks=lambda rows: with_names(rows, others),
-        x_scale="whole" if x == "m" else "log",
-        y_scale="linear" if x == "depth" else "log",
+        x_scale=x_scale,
+        y_scale=y_scale,
     )
 
 

@@ -73,6 +73,9 @@ def comparison_glance(result: Comparison, places: int = PLACES) -> Glance:
         _group(standing, rows, places, is_first=not number)
         for number, standing in enumerate(standings)
     ]
+    kept = []
+    if result.baseline:
+        kept = [result.baseline]
     return replace(
         whole,
         rows=rows,
@@ -80,7 +83,7 @@ def comparison_glance(result: Comparison, places: int = PLACES) -> Glance:
         legend=[*_legend(result, standings, groups)],
         short_legend=[*_legend(result, standings, groups, in_short=True)],
         remarks=[*remarks, *_disagreeing(result, standings)],
-        kept=[result.baseline] if result.baseline else [],
+        kept=kept,
         is_numbered=result.baseline is None and len(rows) > 2,
     )
 
@@ -536,7 +539,7 @@ def _would_decide(result: Comparison, standings: Sequence[Standing]) -> Iterator
         or compared.unit != "query"
     ):
         return
-    facts = [fact for fact in map(_planned_fact, standings) if fact]
+    facts = list(filter(None, map(_planned_fact, standings)))
     if not facts:
         return
     power = f"(power {_POWER:g})"

@@ -120,10 +120,13 @@ def notes_of_run(run: str, notes: Iterable[Note]) -> list[str]:
     >>> notes_of_run("a", notes), notes_of_run("a", notes[:1])
     (['Ties move: AP and RR.'], ['Ties move AP.'])
     """
-    on_run = [note for note in notes if note.runs == (run,)]
-    notes_of_kind = gathered(
-        (note.kind if note.fact else str(note), note) for note in on_run
-    )
+    on_run = []
+    for note in notes:
+        if note.runs == (run,) and note.fact:
+            on_run.append((note.kind, note))
+        elif note.runs == (run,):
+            on_run.append((str(note), note))
+    notes_of_kind = gathered(on_run)
     sentences = []
     for kind, alike in notes_of_kind.items():
         if len(alike) == 1:

@@ -307,7 +307,7 @@ def _shorter_pages(page: _Page) -> Iterator[_Page]:
         page = replace(page, legend=page.glance.short_legend)
         yield page
     for row in _dispensable_rows(page.glance, page.rows):
-        page = replace(page, rows=[i for i in page.rows if i != row])
+        page = replace(page, rows=without(page.rows, [row]))
         yield page
 
 

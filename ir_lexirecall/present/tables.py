@@ -423,11 +423,9 @@ def best_marks(
 
 def is_p(name: str) -> bool:
     """Return whether a column holds p-values, by its name."""
-    return (
-        name == "p"
-        or name.startswith("p_")
-        or name.endswith((" p", "_p", " p_corrected"))
-    )
+    if name == "p" or name.startswith("p_"):
+        return True
+    return name.endswith((" p", "_p", " p_corrected"))
 
 
 def columns_of(table: Table) -> dict[str, list[Any]]:
@@ -441,13 +439,12 @@ def columns_of(table: Table) -> dict[str, list[Any]]:
 
 def is_numeric(values: Sequence[Any]) -> bool:
     """Return whether a column holds numbers and missing values only; bools are not numbers."""
-    present = [value for value in map(plain, values) if value is not None]
-    if not present:
+    types = {type(value) for value in map(plain, values) if value is not None}
+    if not types:
         return any(isinstance(value, float) for value in values)  # a column of NaN
-    return not any(
-        isinstance(value, bool) or not isinstance(value, (int, float))
-        for value in present
-    )
+    if bool in types:
+        return False
+    return all(issubclass(one, (int, float)) for one in types)
 
 
 def cells_of(name: str, values: Sequence[Any], places: int) -> list[str]:

@@ -449,16 +449,21 @@ def how_tested(
         how.append(
             f"{correction_words(correction)} for {comparisons:,} comparisons{over}"
         )
-    return ("; " if is_mixed else ", ").join([titles, ", ".join([*how, level])])
+    mark = ", "
+    if is_mixed:
+        mark = "; "
+    return mark.join([titles, ", ".join([*how, level])])
 
 
 def _titles_of_tests(tests: Mapping[str, SignificanceTest]) -> tuple[str, bool]:
     """Return the titles of tests, and whether several tests are named with their criteria."""
-    units = " with groups of queries as units"
-    by_title = gathered(
-        (f"{test.procedure.title}{'' if test.groups is None else units}", name)
-        for name, test in tests.items()
-    )
+    titles = []
+    for name, test in tests.items():
+        title = test.procedure.title
+        if test.groups is not None:
+            title += " with groups of queries as units"
+        titles.append((title, name))
+    by_title = gathered(titles)
     if len(by_title) == 1:
         return next(iter(by_title)), False
     return ", ".join(

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ir_lexirecall._util.rounding import DIFFERENCE
+from ir_lexirecall._util.selecting import without
 from ir_lexirecall.benchmarks import Benchmark
 from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.comparison.verdicts import BETTER, NOT_WORSE, WITHIN, WORSE
@@ -238,7 +239,7 @@ def _ranking(
         scale=Scale.of(row.mark for row in rows),
         difference_scale=Scale.of(differences, include=[0]),
         rank_scale=rank_scale,
-        others=[name for name in means if name != standing.name],
+        others=without(means, [standing.name]),
         description=_description(comparison, standing),
         forest=forest,
         forest_scale=Scale.of(chain.from_iterable(forest.values()), include=[0]),
