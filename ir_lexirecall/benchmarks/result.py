@@ -412,6 +412,16 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
                 "missing runs, or look at one collection"
             )
 
+    def _why_no_baseline(self) -> str:
+        """Return the message on a missing baseline: a single run has nothing to compare with."""
+        if len(self.runs) > 1:
+            return "no baseline; pass baseline= to benchmark"
+        left = f"only the run {self.runs[0]!r} is" if self.runs else "no run is"
+        return (
+            f"{left} common to all collections: nothing can be compared; add a run that all "
+            "collections have, and pass baseline= to benchmark"
+        )
+
     def check_rivals(self) -> None:
         """Raise if there is no baseline, or no other run to compare with it.
 
@@ -419,7 +429,7 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
             ValueError: no baseline, or no other run that all collections have.
         """
         if self.baseline is None:
-            raise ValueError("no baseline; pass baseline= to benchmark")
+            raise ValueError(self._why_no_baseline())
         if not self.rivals:
             raise ValueError(
                 f"only the baseline {self.baseline!r} is left: nothing can be compared with it; "
@@ -494,7 +504,7 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         Of a preference, return the preferences over the baseline. The shapes are ``(S - 1, Q_d)``.
         """
         if self.baseline is None:
-            raise ValueError("no baseline; pass baseline= to benchmark")
+            raise ValueError(self._why_no_baseline())
         if self.has_gaps:
             values = self._values_per_task(self.criterion(by).name)
             row = self.runs.index(self.baseline)
@@ -867,7 +877,7 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         probability of at most alpha. What is coloured or filled goes by them.
         """
         if self.baseline is None:
-            raise ValueError("no baseline; pass baseline= to benchmark")
+            raise ValueError(self._why_no_baseline())
         table = self.table(self.criterion(by).name)
         is_shared = table["run_a"].isin(self.runs) & (table["run_b"] == self.baseline)
         table = table[is_shared].reset_index(drop=True)
@@ -912,7 +922,7 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         """
         name = self.criterion(by).name
         if self.baseline is None:
-            raise ValueError("no baseline; pass baseline= to benchmark")
+            raise ValueError(self._why_no_baseline())
         if self.per_task:
             raise ValueError(
                 "a value per task cannot be tested within the task; give values per query"

@@ -380,6 +380,18 @@ def test_what_overall_cannot_say_is_refused(suite: Benchmark) -> None:
         without.by_collection()
 
 
+@pytest.mark.parametrize("call", ["by_collection", "plot"])
+def test_a_single_run_is_told_to_get_company_before_a_baseline(call: str) -> None:
+    alone = irl.benchmark(
+        PARTS, {name: {"bm25": demo.run("bm25")} for name in PARTS}, "AP", **OPTIONS
+    )
+    message = (
+        f"^{call}: only the run 'bm25' is common to all .*: nothing can be compared"
+    )
+    with pytest.raises(ValueError, match=message):
+        getattr(alone, call)()
+
+
 def test_of_a_single_collection_everything_is_its_comparison() -> None:
     single = irl.benchmark(
         "lexirecall/demo", RUNS, CRITERIA, baseline="bm25", **OPTIONS
