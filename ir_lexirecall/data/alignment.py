@@ -118,7 +118,10 @@ class _Part(NamedTuple):
 def _align_rows(judgments: Judgments, tables: Iterable[pl.DataFrame]) -> list[_Part]:
     """Align the parts of a run, all of them, with or without Polars' threads."""
     if engine.computes():
-        return [part for table in tables for part in _align_table(judgments, table)]
+        parts: list[_Part] = []
+        for table in tables:
+            parts += _align_table(judgments, table)
+        return parts
     rankings: dict[str, dict[str, float]] = {}
     again: list[tuple[str, str]] = []
     for table in tables:
@@ -423,11 +426,9 @@ def _part_of_dict(
         np.searchsorted(judgments.query, query, side=side) for side in ("left", "right")
     )
     doc_ids = judgments.doc_ids
-    judged_scores = [
-        value
-        for ranking, a, b in zip(rankings, first.tolist(), end.tolist(), strict=True)
-        for value in map(ranking.get, doc_ids[a:b])
-    ]
+    judged_scores: list[Any] = []
+    for ranking, a, b in zip(rankings, first.tolist(), end.tolist(), strict=True):
+        judged_scores += map(ranking.get, doc_ids[a:b])
     doc = ranges(first, end)
     doc_block = np.repeat(np.arange(len(query)), end - first)
     doc_score = np.array(judged_scores, dtype=np.float64)  # NaN: not retrieved

@@ -21,6 +21,7 @@ from ir_lexirecall._util.measure_strings import parse_measure
 from ir_lexirecall.data import demo
 from ir_lexirecall.data.reading import Reading
 from ir_lexirecall.io.downloads import downloading
+from ir_lexirecall.io.names import QREL_COLUMNS
 
 DEMO = "lexirecall/demo"
 PREFIX = "irds:"  # of ids in PyTerrier, which may stand before any id of ir_datasets
@@ -79,22 +80,22 @@ def aspect_fields(qrel_class: type) -> dict[str, str]:
 class Rules:
     """What the makers of a collection take out of rankings and judgments before they evaluate."""
 
-    self_matches: bool = (
-        False  # whether a document with the query's own id is taken out
-    )
-    excluded_grades: tuple[
-        float, ...
-    ] = ()  # grades that mean *to be excluded*: documents judged so are taken out
+    # Whether a document with the query's own id is taken out.
+    self_matches: bool = False
+    # Grades that mean *to be excluded*: documents judged so are taken out.
+    excluded_grades: tuple[float, ...] = ()
 
     def __bool__(self) -> bool:
         return self.self_matches or bool(self.excluded_grades)
 
     def __str__(self) -> str:
-        grades = ", ".join(f"{grade:g}" for grade in self.excluded_grades)
-        words = ["without each query's own document"] if self.self_matches else []
-        return " and ".join(
-            words + ([f"without documents of grade {grades}"] if grades else [])
-        )
+        rules = []
+        if self.self_matches:
+            rules.append("without each query's own document")
+        if self.excluded_grades:
+            grades = ", ".join(f"{grade:g}" for grade in self.excluded_grades)
+            rules.append(f"without documents of grade {grades}")
+        return " and ".join(rules)
 
 
 def rules_of(dataset_id: str) -> Rules:
@@ -108,11 +109,12 @@ def rules_of(dataset_id: str) -> Rules:
     >>> str(rules_of("bright/biology"))
     'without documents of grade -100'
     """
-    grades = next(
-        (grades for pattern, grades in _EXCLUDED_GRADES if pattern.search(dataset_id)),
-        (),
-    )
-    return Rules(_SELF_MATCHES.search(dataset_id) is not None, grades)
+    excluded_grades: tuple[float, ...] = ()
+    for pattern, grades in _EXCLUDED_GRADES:
+        if pattern.search(dataset_id):
+            excluded_grades = grades
+            break
+    return Rules(_SELF_MATCHES.search(dataset_id) is not None, excluded_grades)
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,12 +149,13 @@ class Collection:
     @cached_property
     def n(self) -> int | None:
         """Number of documents in the collection, from its metadata; None where it is not known."""
+        if not self._dataset.has_docs():
+            return None
         # Counting could start a download.
-        if self._dataset.has_docs():
-            count = self._dataset.metadata().get("docs", {}).get("count")
-        else:
-            count = None
-        return None if count is None else int(count)
+        count = self._dataset.metadata().get("docs", {}).get("count")
+        if count is None:
+            return None
+        return int(count)
 
     @cached_property
     def qrels(self) -> pd.DataFrame:
@@ -162,18 +165,14 @@ class Collection:
         and the aspects.
         """
         table = self._table("qrels").rename(columns=dict(self.aspect_fields))
-        columns = [
-            "query_id",
-            "doc_id",
-            "relevance",
-            *(["subtopic_id"] if self.has_subtopics else []),
-        ]
+        keys = ["query_id", "doc_id"]
+        if self.has_subtopics:
+            keys.append("subtopic_id")
         if self.aspect_fields:
             # The iteration tells rounds of judging apart, not subtopics; the latest round counts.
-            table = table.drop_duplicates(
-                [c for c in columns if c != "relevance"], keep="last"
-            )
-        return table[[*columns, *self.aspect_fields.values()]].reset_index(drop=True)
+            table = table.drop_duplicates(keys, keep="last")
+        columns = [*QREL_COLUMNS, *keys[2:], *self.aspect_fields.values()]
+        return table[columns].reset_index(drop=True)
 
     @property
     def rules(self) -> Rules:
@@ -191,12 +190,10 @@ class Collection:
     def query_texts(self) -> dict[str, str]:
         """Texts (else titles) of the queries by their ids; empty where there are none."""
         table = self.queries
-        column = next(
-            (name for name in ("text", "title", "query") if name in table.columns), None
-        )
-        if column is None:
-            return {}
-        return table.astype(str).set_index("query_id")[column].to_dict()
+        for column in ("text", "title", "query"):
+            if column in table.columns:
+                return table.astype(str).set_index("query_id")[column].to_dict()
+        return {}
 
     def texts(self, doc_ids: list[str]) -> dict[str, str]:
         """Title and text of documents, of those that the data set holds on this machine.
@@ -215,14 +212,13 @@ class Collection:
     @property
     def has_texts(self) -> bool:
         """Whether ``texts`` can look documents up at once, without a download or a new index."""
-        store = self._dataset.docs_store() if self._dataset.has_docs() else None
+        if not self._dataset.has_docs():
+            return False
+        store = self._dataset.docs_store()
         path = getattr(store, "path", None)
-        return (
-            store is not None
-            and path is not None
-            and os.path.exists(path)
-            and bool(store.built())
-        )
+        if path is None or not os.path.exists(path):
+            return False
+        return bool(store.built())
 
     @cached_property
     def max_rel(self) -> int:
@@ -243,10 +239,9 @@ class Collection:
     @cached_property
     def official_measures(self) -> list[Measure]:
         """The official measures that ir_datasets documents for the collection."""
-        if hasattr(self._dataset, "documentation"):
-            documented = self._dataset.documentation() or {}
-        else:
-            documented = {}
+        if not hasattr(self._dataset, "documentation"):
+            return []
+        documented = self._dataset.documentation() or {}
         return [parse_measure(text) for text in documented.get("official_measures", [])]
 
     @cached_property
@@ -278,8 +273,10 @@ class Collection:
             f"R{rel}@1000",
         ]
         names += [f"LexiRecall{rel}", f"TSE{rel}", f"CWL_ERR10(max_rel={self.max_rel})"]
-        names += [f"RBU@{cutoff}"] if self.has_subtopics else []
-        names += [f"TOMA(aspects={self.aspects})@{cutoff}"] if self.aspects else []
+        if self.has_subtopics:
+            names.append(f"RBU@{cutoff}")
+        if self.aspects:
+            names.append(f"TOMA(aspects={self.aspects})@{cutoff}")
         return [parse_measure(name) for name in names]
 
     @cached_property

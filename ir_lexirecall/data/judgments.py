@@ -299,34 +299,28 @@ class Judgments(Memoised):
             for q, ids in doc_ids.items()
             if q in self.place
         }
-        first, judged = (
-            np.searchsorted(self.query, np.arange(len(self) + 1)).tolist(),
-            self.doc_ids,
-        )
-        rows = {
-            q: range(first[self.place[q]], first[self.place[q] + 1]) for q in taken_out
-        }
-        gone = [
-            row for q, ids in taken_out.items() for row in rows[q] if judged[row] in ids
-        ]
+        first = np.searchsorted(self.query, np.arange(len(self) + 1)).tolist()
+        judged = self.doc_ids
+        gone: list[int] = []
+        for query_id, ids in taken_out.items():
+            q = self.place[query_id]
+            rows = range(first[q], first[q + 1])
+            gone += [row for row in rows if judged[row] in ids]
         kept = np.delete(np.arange(len(self.grade)), gone)
         return replace(self.of_documents(kept), excluded={**self.excluded, **taken_out})
 
     @cached_property
     def excluded_keys(self) -> pl.DataFrame:
         """``keys`` of the documents that were taken out; ``doc`` is -1."""
-        query = [
-            self.place[query_id] for query_id, ids in self.excluded.items() for _ in ids
-        ]
-        docs = pl.Series(
-            "doc_id",
-            [doc_id for ids in self.excluded.values() for doc_id in ids],
-            dtype=pl.String,
-        )
+        query: list[int] = []
+        docs: list[str] = []
+        for query_id, ids in self.excluded.items():
+            query += [self.place[query_id]] * len(ids)
+            docs += ids
         return pl.DataFrame(
             {
                 "query": np.array(query, dtype=np.int32),
-                "doc_id": docs,
+                "doc_id": pl.Series(docs, dtype=pl.String),
                 "doc": np.full(len(docs), -1),
             }
         )
@@ -362,9 +356,9 @@ class Judgments(Memoised):
         """
         if not rules:
             return self
-        taken_out: dict[str, list[str]] = (
-            {q: [q] for q in self.query_ids} if rules.self_matches else {}
-        )
+        taken_out: dict[str, list[str]] = {}
+        if rules.self_matches:
+            taken_out = {query_id: [query_id] for query_id in self.query_ids}
         for row in np.flatnonzero(np.isin(self.grade, rules.excluded_grades)).tolist():
             taken_out.setdefault(self.query_ids[self.query[row]], []).append(
                 self.doc_ids[row]
@@ -451,21 +445,18 @@ class Judgments(Memoised):
 
         It names the collection's rules, and an order of documents other than the default.
         """
-        is_default = self.order == TREC_EVAL_9
-        if is_default:
-            order = ""
-        else:
+        conditions = [self.rules] if self.rules else []
+        if self.order != TREC_EVAL_9:
             order = f"with documents in trec_eval {self.order.version}'s order"
-        return " and ".join(filter(None, [self.rules, order]))
+            conditions.append(order)
+        return " and ".join(conditions)
 
     @cached_property
     def aspect_names(self) -> frozenset[str]:
         """Names of the aspects that rows of the qrels name, ``"0"`` where they name none."""
-        return frozenset(
-            ["0"]
-            if self.table is None
-            else (self.table.names[i] for i in np.unique(self.table.aspect))
-        )
+        if self.table is None:
+            return frozenset(["0"])
+        return frozenset(self.table.names[i] for i in np.unique(self.table.aspect))
 
     @property
     def relevance_is_named(self) -> bool:
@@ -701,11 +692,8 @@ class Judgments(Memoised):
         picked = [items[i] for i in line.tolist()]
         numbers = [number_of(value) for value in picked]
         odd = [n for n, number in enumerate(numbers) if number is None]
-        if bad := [
-            n
-            for n in odd
-            if isinstance(picked[n], str) or str(picked[n]) not in _MISSING
-        ]:
+        bad = [n for n in odd if not _is_missing(picked[n])]
+        if bad:
             query_id, doc_id = self._ids_of_line(bad[0])
             raise ValueError(
                 f"qrels: the {name} of document {doc_id!r} for query {query_id!r} is "
@@ -847,6 +835,11 @@ def load_collection(source: str) -> Collection:
         if glob.has_magic(source):
             raise ValueError(f"{source}: no file matches this pattern") from None
         raise ValueError(f"{source}: there is no such file; {error}") from None
+
+
+def _is_missing(value: Any) -> bool:
+    """Return whether a value of a column stands for a missing one; no text does."""
+    return not isinstance(value, str) and str(value) in _MISSING
 
 
 def _accented(ids: Iterable[str]) -> dict[str, str]:

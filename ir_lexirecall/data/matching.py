@@ -126,7 +126,7 @@ def _no_shared_document(judgments: Judgments, run: Source | None, title: str) ->
 
     Empty if the documents in common are excluded.
     """
-    rows = [] if run is None else first_rows(run) or []
+    rows = [] if run is None else first_rows(run)
     of_judged_queries = [row for row in rows if row[0] in judgments.place]
     if any(doc_id in judgments.excluded.get(q, ()) for q, doc_id in of_judged_queries):
         return ""
@@ -219,7 +219,9 @@ def nothing_retrieved(
         f"qrels' first is {shown(judged[0])}"
     )
     hint = form_hint(queries, judged, SIDES)
-    return f"{message}. {hint}" if hint else message
+    if hint:
+        return f"{message}. {hint}"
+    return message
 
 
 def judged_share(run: AlignedRun) -> float:
@@ -262,25 +264,27 @@ def hardly_judged(
         if share >= median / 2 or says_worse:
             continue
         source = sources.get(name)
-        rows = first_rows(source) if isinstance(source, Source) else []
-        hint = _meeting(judgments, _unjudged(judgments, rows))
         sentence = (
             f"{name}: {share:.0%} of its first {FIRST} documents are judged, {median:.0%} of the "
             "other runs'; those without a judgment count as not relevant."
         )
-        yield name, share, median, f"{sentence} {hint}." if hint else sentence
+        if isinstance(source, Source):
+            hint = _meeting(judgments, _unjudged(judgments, first_rows(source)))
+            if hint:
+                sentence += f" {hint}."
+        yield name, share, median, sentence
 
 
 def _unjudged(
     judgments: Judgments, rows: Iterable[tuple[str, str]]
 ) -> list[tuple[str, str]]:
     """Return the rows of judged queries whose documents have no judgment."""
-    of_judged_queries = (row for row in rows if row[0] in judgments.place)
-    return [
-        (q, doc_id)
-        for q, doc_id in of_judged_queries
-        if doc_id not in _judged(judgments, q)
-    ]
+    unjudged = []
+    for query_id, doc_id in rows:
+        is_judged_query = query_id in judgments.place
+        if is_judged_query and doc_id not in _judged(judgments, query_id):
+            unjudged.append((query_id, doc_id))
+    return unjudged
 
 
 def first_rows(run: Source) -> list[tuple[str, str]]:

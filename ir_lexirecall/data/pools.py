@@ -117,7 +117,7 @@ class Pool:
     def within(self, depth: Depth) -> Bools:
         """Whether any run has the document among its first ``depth``, shape ``(N,)``."""
         first: Ranks = self.rank.min(axis=0, where=self.rank > 0, initial=_DEEPEST)
-        return first <= (_DEEPEST if depth is None else depth)
+        return first <= _last_rank(depth)
 
     def ranks_within(self, depth: Depth, cutoff: Depth) -> tuple[Ranks, Bools]:
         """Return ranks down to ``cutoff``, and which runs have a document unjudged.
@@ -125,11 +125,9 @@ class Pool:
         Both have the shape ``(S, N)``. Ranks below the cutoff are 0. Only the first ``depth``
         documents of a run count as unjudged.
         """
-        deepest, last = (_DEEPEST if k is None else k for k in (depth, cutoff))
-        is_retrieved = self.rank > 0
-        return np.where(
-            self.rank <= last, self.rank, 0
-        ), ~self.is_judged & is_retrieved & (self.rank <= deepest)
+        ranks = np.where(self.rank <= _last_rank(cutoff), self.rank, 0)
+        is_within = (self.rank > 0) & (self.rank <= _last_rank(depth))
+        return ranks, ~self.is_judged & is_within
 
     def check_agrees(self, runs: Mapping[str, AlignedRun]) -> None:
         """Require that the judged documents stand where they stood when the runs were aligned.
@@ -148,6 +146,13 @@ class Pool:
                     f"run {name!r} has changed since it was compared, or can be read only once; "
                     "compare the runs again"
                 )
+
+
+def _last_rank(depth: Depth) -> int:
+    """Return the last rank of a depth, the largest of all where it is None."""
+    if depth is None:
+        return _DEEPEST
+    return depth
 
 
 _Pooled: TypeAlias = (

@@ -268,12 +268,11 @@ def _names_of_aspects(column: pl.Series) -> pl.Series:
     """Return a column of aspects as texts, ``"0"`` where a name is missing."""
     if column.dtype == pl.Null:
         return pl.Series(["0"] * len(column), dtype=pl.String)
-    if column.dtype == pl.Object or column.dtype.is_nested() or column.null_count():
-        return pl.Series(
-            [_aspect_name(name) for name in column.to_list()], dtype=pl.String
-        )
-    if column.dtype == pl.String:
+    if column.dtype == pl.String and not column.null_count():
         return column
+    if column.dtype == pl.Object or column.dtype.is_nested() or column.null_count():
+        names = list(map(_aspect_name, column.to_list()))
+        return pl.Series(names, dtype=pl.String)
     return column.cast(pl.String)
 
 

@@ -88,9 +88,11 @@ class AcceleratedEvaluator(Evaluator):  # type: ignore[misc]
             reads_otherwise = True
         else:
             table = self.judgments.table
-            several = table is not None and len(table.doc) > len(self.judgments.grade)
-            reads_otherwise = several or self.judgments.relevance_is_named
-        self._leaves_all |= bool(self._standard) and reads_otherwise
+            reads_otherwise = self.judgments.relevance_is_named
+            if table is not None and len(table.doc) > len(self.judgments.grade):
+                reads_otherwise = True
+        if self._standard and reads_otherwise:
+            self._leaves_all = True
 
     @cached_property
     def _left_to(self) -> Evaluator:
@@ -152,17 +154,13 @@ class AcceleratedEvaluator(Evaluator):  # type: ignore[misc]
             raise aligned
         # pytrec_eval's order: the queries that the run has as they stand there, then the others,
         # sorted; ours are all sorted.
-        order = np.r_[
-            aligned.ranked, np.setdiff1d(np.arange(len(aligned.depth)), aligned.ranked)
-        ]
-        return [
-            (
-                measure,
-                score(measure, aligned),
-                None if isinstance(measure, Measure) else order,
-            )
-            for measure in measures
-        ]
+        others = np.setdiff1d(np.arange(len(aligned.depth)), aligned.ranked)
+        order = np.r_[aligned.ranked, others]
+        scored = []
+        for measure in measures:
+            order_of_measure = None if isinstance(measure, Measure) else order
+            scored.append((measure, score(measure, aligned), order_of_measure))
+        return scored
 
     def iter_calc(self, run: RunLike) -> Iterator[Metric]:
         """Yield metrics of every query, measure by measure, in the order of its provider."""
@@ -178,24 +176,22 @@ class AcceleratedEvaluator(Evaluator):  # type: ignore[misc]
         result = dict(self._left_to.calc_aggregate(run)) if leaves else {}
         for measure, array, order in self._scored(aligned, leaves):
             column = array.value if isinstance(array, Utility) else array
-            column = column if order is None else column[order]
-            result[measure] = (
-                aggregate(measure, column)
-                if len(column)
-                else measure.aggregator().result()
-            )
+            if order is not None:
+                column = column[order]
+            if len(column):
+                result[measure] = aggregate(measure, column)
+            else:
+                result[measure] = measure.aggregator().result()
         return result
 
 
 def _rereadable(data: Any) -> Any:
     """Return the same data, an iterator as a list."""
-    if (
-        isinstance(data, (str, os.PathLike, Mapping))
-        or hasattr(data, "columns")
-        or not isinstance(data, Iterable)
-    ):
+    if isinstance(data, (str, os.PathLike, Mapping)) or hasattr(data, "columns"):
         return data
-    return list(data)
+    if isinstance(data, Iterable):
+        return list(data)
+    return data
 
 
 def _check_texts(data: Any, what: str) -> None:
@@ -234,26 +230,28 @@ def _reads_alike(data: Any, value: str, kinds: type | tuple[type, ...]) -> bool:
     wanted = {"query_id": str, "doc_id": str, value: kinds}
     if hasattr(data, "itertuples"):
         names = list(data.columns)
-        return all(
-            names.count(name) == 1 and _column_is(data[name], kind)
-            for name, kind in wanted.items()
-        )
+        if any(names.count(name) != 1 for name in wanted):
+            return False
+        return all(_column_is(data[name], kind) for name, kind in wanted.items())
     if not isinstance(data, list) or len(set(map(type, data))) > 1:
         return False
-    fields = getattr(data[0], "_fields", ()) if data else ()
-    return not data or all(
-        name in fields and _are(map(itemgetter(fields.index(name)), data), kind)
-        for name, kind in wanted.items()
-    )
+    if not data:
+        return True
+    fields = getattr(data[0], "_fields", ())
+    if not wanted.keys() <= set(fields):
+        return False
+    columns = {name: map(itemgetter(fields.index(name)), data) for name in wanted}
+    return all(_are(columns[name], kind) for name, kind in wanted.items())
 
 
 def _dicts_are(data: Mapping[Any, Any], kinds: type | tuple[type, ...]) -> bool:
     """Return whether a dict of dicts has strings as keys, and values of some types."""
     rankings = data.values()
-    if not (_are(rankings, dict) and _are(data, str)):
+    if not _are(rankings, dict) or not _are(data, str):
         return False
-    values = chain.from_iterable(docs.values() for docs in rankings)
-    return _are(chain.from_iterable(rankings), str) and _are(values, kinds)
+    if not _are(chain.from_iterable(rankings), str):
+        return False
+    return _are(chain.from_iterable(docs.values() for docs in rankings), kinds)
 
 
 def _are(values: Iterable[Any], kinds: type | tuple[type, ...]) -> bool:
@@ -324,13 +322,13 @@ class accelerate:
     def __exit__(self, *error: object) -> None:
         with _lock:
             _switches.remove(self)
-            _switch(_switches[-1]._on if _switches else False)
+            _switch(bool(_switches) and _switches[-1]._on)
 
     def __repr__(self) -> str:
-        is_on = any(
-            provider.NAME == NAME for provider in ir_measures.DefaultPipeline.providers
-        )
-        return f"accelerate: {'on' if is_on else 'off'}"
+        names = [provider.NAME for provider in ir_measures.DefaultPipeline.providers]
+        if NAME in names:
+            return "accelerate: on"
+        return "accelerate: off"
 
 
 _lock = Lock()
@@ -343,5 +341,7 @@ Blocks of several threads, which end in any order, leave what was before the fir
 
 def _switch(on: bool) -> None:
     pipeline = ir_measures.DefaultPipeline.providers
-    others = [provider for provider in pipeline if provider.NAME != NAME]
-    pipeline[:] = [AcceleratedProvider(), *others] if on else others
+    providers = [provider for provider in pipeline if provider.NAME != NAME]
+    if on:
+        providers.insert(0, AcceleratedProvider())
+    pipeline[:] = providers

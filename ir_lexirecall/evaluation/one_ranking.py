@@ -43,11 +43,8 @@ class Scorer:
     def __init__(self, measure: MeasureLike, rel: float | None = None) -> None:
         """Prepare a measure; see ``scorer`` for ``measure`` and ``rel``."""
         [parsed] = parse_measures([measure]).values()
-        if (
-            rel is not None
-            and "rel" in parsed.SUPPORTED_PARAMS
-            and "rel" not in parsed.params
-        ):
+        takes_rel = "rel" in parsed.SUPPORTED_PARAMS and "rel" not in parsed.params
+        if rel is not None and takes_rel:
             [parsed] = parse_measures([parsed(rel=rel)]).values()
         self.measure: Any = parsed
         self.smaller_is_better: bool = smaller_is_better(parsed)
@@ -97,9 +94,11 @@ class Scorer:
             return 0.0
         if self._is_ndcg:
             best, gains = judged.ideal_dcg, judged.gains
+            if not best:
+                return 0.0
             numbered = enumerate(ids[: self._top], 1)
             ranked = [(rank, gains[doc]) for rank, doc in numbered if doc in gains]
-            return dcg(ranked, self._cutoff) / best if best else 0.0
+            return dcg(ranked, self._cutoff) / best
         row_of = judged.row_of
         rows = [
             (0, row_of[doc], rank) for rank, doc in enumerate(ids, 1) if doc in row_of
@@ -117,10 +116,10 @@ class Scorer:
         judged = _Judged(relevant, self._rel, self._cutoff)
         judged.check_reached(self._least_grade, self.measure)
         if type(relevant) is dict:
-            copy = {
-                doc: dict(grade) if isinstance(grade, dict) else grade
-                for doc, grade in relevant.items()
-            }
+            copy = dict(relevant)
+            for doc, grade in relevant.items():
+                if isinstance(grade, dict):
+                    copy[doc] = dict(grade)
             self._last = (copy, judged)
         return judged
 
@@ -146,7 +145,9 @@ class Scorer:
                 np.arange(len(depth)),
             )
         )
-        return value.value if isinstance(value, Utility) else value
+        if isinstance(value, Utility):
+            return value.value
+        return value
 
     def batch(
         self, rankings: Sequence[Sequence[Any]], relevant: Sequence[Relevant]
@@ -178,13 +179,11 @@ class Scorer:
         rows: list[tuple[int, int, int]] = []
         start = 0
         for q, (ids, part) in enumerate(zip(ranked, parts, strict=True)):
-            numbered = [
-                (rank, part.row_of[doc])
-                for rank, doc in enumerate(ids, 1)
-                if doc in part.row_of
-            ]
-            rows += [(q, start + row, rank) for rank, row in numbered]
-            start += len(part.row_of)
+            row_of = part.row_of
+            for rank, doc in enumerate(ids, 1):
+                if doc in row_of:
+                    rows.append((q, start + row_of[doc], rank))
+            start += len(row_of)
         values = self._values(_joined(parts), rows, [len(ids) for ids in ranked])
         return np.asarray(values, dtype=np.float64)
 
@@ -283,7 +282,10 @@ def _grades_by_document(relevant: Relevant) -> dict[str, Any]:
         raise ValueError(
             "expected ids of relevant documents, got a table; give its column of ids"
         )
-    grades = relevant if isinstance(relevant, Mapping) else dict.fromkeys(relevant, 1.0)
+    if isinstance(relevant, Mapping):
+        grades = relevant
+    else:
+        grades = dict.fromkeys(relevant, 1.0)
     docs = _texts(grades)
     if len(set(docs)) < len(docs):
         raise ValueError(
@@ -385,9 +387,8 @@ def _check_ordered(ranked_ids: Any) -> None:
     order in which documents were put in, which need not be that of their scores. Lists, tuples,
     arrays, columns of a table, and iterators of these are in order.
     """
-    if isinstance(ranked_ids, (str, bytes, Mapping)) or not isinstance(
-        ranked_ids, Iterable
-    ):
+    is_iterable = isinstance(ranked_ids, Iterable)
+    if not is_iterable or isinstance(ranked_ids, (str, bytes, Mapping)):
         raise ValueError(
             f"expected ids of documents, best first, got {shown(ranked_ids)}"
         )
@@ -424,16 +425,20 @@ def _checked_grade(value: Any, where: str) -> float:
 def _joined(parts: Sequence[_Judged]) -> Judgments:
     """Return the judgments of several queries, called by their numbers."""
     width, sizes = len(str(len(parts))), [len(part.grades) for part in parts]
-    has_subtopics = any(part.rows is not None for part in parts)
+    docs: list[str] = []
+    grades: list[float] = []
+    for part in parts:
+        docs += part.grades
+        grades += part.grades.values()
+    subtopics = None
+    if any(part.rows is not None for part in parts):
+        subtopics = _joined_subtopics(parts, sizes)
     return Judgments(
         [f"{i:0{width}d}" for i in range(len(parts))],
         np.repeat(np.arange(len(parts)), sizes),
-        [doc for part in parts for doc in part.grades],
-        np.array(
-            [grade for part in parts for grade in part.grades.values()],
-            dtype=np.float64,
-        ),
-        _joined_subtopics(parts, sizes) if has_subtopics else None,
+        docs,
+        np.array(grades, dtype=np.float64),
+        subtopics,
     )
 
 
@@ -442,8 +447,10 @@ def _joined_subtopics(parts: Sequence[_Judged], sizes: Sequence[int]) -> AspectR
     rows = []
     start = 0
     for part, size in zip(parts, sizes, strict=True):
-        plain = [(row, "0", grade) for row, grade in enumerate(part.grades.values())]
-        of_part = plain if part.rows is None else part.rows
+        of_part = part.rows
+        if of_part is None:
+            grades = part.grades.values()
+            of_part = [(row, "0", grade) for row, grade in enumerate(grades)]
         rows += [(start + row, name, grade) for row, name, grade in of_part]
         start += size
     names = sorted({name for _, name, _ in rows})

@@ -60,12 +60,12 @@ class LexiRecallEvaluator(Evaluator):  # type: ignore[misc]
 
     def calc_aggregate(self, run: RunLike) -> dict[IRMeasure, float]:
         """Return the aggregate of each measure, added up in the order of the query ids."""
-        return {
-            measure: aggregate(
-                measure, result.value if isinstance(result, Utility) else result
-            )
-            for measure, result in zip(self.measures, self.score(run), strict=True)
-        }
+        results = {}
+        for measure, result in zip(self.measures, self.score(run), strict=True):
+            if isinstance(result, Utility):
+                result = result.value
+            results[measure] = aggregate(measure, result)
+        return results
 
 
 def metrics(

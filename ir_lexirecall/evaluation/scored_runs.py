@@ -217,10 +217,10 @@ class ScoredRuns(Memoised):
     def table(self) -> pd.DataFrame:
         """Aggregates (means; sums of counts), a row per run, a column per measure."""
         index = pd.Index(self.names, name="run")
-        columns = {
-            name: [aggregate(self.measures[name], row) for row in array]
-            for name, array in self.values.items()
-        }
+        columns = {}
+        for name, array in self.values.items():
+            measure = self.measures[name]
+            columns[name] = [aggregate(measure, row) for row in array]
         return pd.DataFrame(columns, index=index, dtype=float)
 
     def with_measures(self, names: Iterable[str]) -> ScoredRuns:
@@ -239,10 +239,9 @@ class ScoredRuns(Memoised):
         runs = {
             name: replace(run, judgments=judgments) for name, run in self.runs.items()
         }
-        scored = {
-            name: np.stack([values(measure, run) for run in runs.values()])
-            for name, measure in self.measures.items()
-        }
+        scored = {}
+        for name, measure in self.measures.items():
+            scored[name] = np.stack([values(measure, run) for run in runs.values()])
         return replace(self, judgments=judgments, runs=runs, values=scored)
 
     def scored_by(
@@ -308,20 +307,18 @@ class ScoredRuns(Memoised):
         """Raise if a value is not a finite number."""
         for name, array in self.values.items():
             undefined = np.argwhere(~np.isfinite(array))
-            if len(undefined):
-                run, query = undefined[0].tolist()
-                measure = self.measures[name]
-                needs_n = "n" in measure.SUPPORTED_PARAMS and measure["n"] is None
-                raise ValueError(
-                    f"{name} is {'not a number' if np.isnan(array[run, query]) else 'infinite'} "
-                    f"for run {self.names[run]!r} on query {self.judgments.query_ids[query]!r}"
-                    f"{and_more(len(undefined) - 1)}; "
-                    + (
-                        "give n, the number of documents in the collection"
-                        if needs_n
-                        else "it cannot be compared"
-                    )
-                )
+            if not len(undefined):
+                continue
+            run, query = undefined[0].tolist()
+            fault = "not a number" if np.isnan(array[run, query]) else "infinite"
+            measure = self.measures[name]
+            advice = "it cannot be compared"
+            if "n" in measure.SUPPORTED_PARAMS and measure["n"] is None:
+                advice = "give n, the number of documents in the collection"
+            raise ValueError(
+                f"{name} is {fault} for run {self.names[run]!r} on query "
+                f"{self.judgments.query_ids[query]!r}{and_more(len(undefined) - 1)}; {advice}"
+            )
 
 
 def check_runs(runs: Any, least: int) -> None:
@@ -337,10 +334,10 @@ def check_runs(runs: Any, least: int) -> None:
             f"not {shown(runs)}"
         )
     if len(runs) < least:
-        raise ValueError(
-            f"at least {least} run{'s are' if least > 1 else ' is'} needed, not {len(runs)}"
-        )
-    if (twice := repeated([str(name) for name in runs])) is not None:
+        needed = f"{least} runs are" if least > 1 else f"{least} run is"
+        raise ValueError(f"at least {needed} needed, not {len(runs)}")
+    twice = repeated([str(name) for name in runs])
+    if twice is not None:
         raise ValueError(f"two runs have the same name, {twice}")
 
 

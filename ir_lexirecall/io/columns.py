@@ -37,7 +37,7 @@ from ir_lexirecall.io.cells import grade_of, id_of, number_of
 from ir_lexirecall.io.lines import stacked
 from ir_lexirecall.io.names import grades_may_be_scores, our_names, renaming
 from ir_lexirecall.io.readers import format_of
-from ir_lexirecall.io.schemas import PAIRS, QRELS, RUN, Schema
+from ir_lexirecall.io.schemas import PAIRS, QRELS, RANKED_RUN, RUN, Schema
 from ir_lexirecall.io.source import Fields, Kind, Source, what_is
 
 TableLike: TypeAlias = (
@@ -148,8 +148,10 @@ def _needed_columns(
     renamed = _renamed(names, columns, schema)
     needed = schema.needed
     if schema.what == "run" and "score" not in renamed and "rank" in renamed:
-        needed = tuple("rank" if name == "score" else name for name in needed)
-    kept = set(renamed if schema.further else needed)
+        needed = RANKED_RUN.needed
+    kept = set(needed)
+    if schema.further:
+        kept = set(renamed)
     _check_columns(names, renamed, needed, kept, schema)
     pairs = zip(renamed, columns, strict=True)
     return {name: _series(name, values) for name, (_, values) in pairs if name in kept}
@@ -203,9 +205,11 @@ def _columns_of_dicts(
 
 def _not_a_table(data: Any, schema: Schema) -> str:
     """Return the message on data that is not a table."""
-    is_column = hasattr(data, "dtype") and getattr(data, "ndim", 1) == 1
-    kind = f"{type(data).__name__}{', a single column,' if is_column else ''}"
-    where = "" if engine.computes() else f" {engine.where()}"
+    kind, where = type(data).__name__, ""
+    if hasattr(data, "dtype") and getattr(data, "ndim", 1) == 1:
+        kind += ", a single column,"
+    if not engine.computes():
+        where = f" {engine.where()}"
     return (
         f"{schema.what} of type {kind} cannot be read{where}: give a path, a DataFrame with "
         f"columns {', '.join(schema.needed)}, a dict of dicts, or an iterable of named tuples"
@@ -216,18 +220,15 @@ def _renamed(
     names: Sequence[str], columns: Sequence[tuple[str, Any]], schema: Schema
 ) -> list[str]:
     """Return our names of columns that the schema needs; the others keep theirs."""
-    renamed = [
-        ours if ours in schema.needed else name
-        for name, ours in zip(names, our_names(names), strict=True)
-    ]
-    if "relevance" not in schema.needed or not grades_may_be_scores(names):
-        return renamed
-    scores = next(values for name, values in columns if name == "score")
-    if _are_whole(
-        _series("score", scores)
-    ):  # with fractions among the scores, it is a run
-        return ["relevance" if name == "score" else name for name in renamed]
-    return renamed
+    our_name = {}
+    for name, ours in zip(names, our_names(names), strict=True):
+        our_name[name] = ours if ours in schema.needed else name
+    if "relevance" in schema.needed and grades_may_be_scores(names):
+        scores = next(values for name, values in columns if name == "score")
+        # With fractions among the scores, it is a run.
+        if _are_whole(_series("score", scores)):
+            our_name["score"] = "relevance"
+    return [our_name[name] for name in names]
 
 
 def _are_whole(numbers: pl.Series) -> bool:
@@ -246,9 +247,9 @@ def _check_columns(
     schema: Schema,
 ) -> None:
     """Raise if a kept column occurs twice, or a needed one is missing."""
-    counts = Counter(names)
     ours = dict(zip(names, renamed, strict=True))
-    twice = [name for name, count in counts.items() if count > 1 and ours[name] in kept]
+    counts = Counter(name for name in names if ours[name] in kept)
+    twice = [name for name, count in counts.items() if count > 1]
     if twice:
         raise ValueError(
             f"{schema.what}: the column {twice[0]!r} occurs twice{and_more(len(twice) - 1)}; "
@@ -257,10 +258,13 @@ def _check_columns(
     missing = [name for name in needed if name not in renamed]
     if missing:
         has_grades = "relevance" in names or "label" in names
-        look = _LOOKS.get((needed[-1], missing[-1], has_grades, "score" in names), "")
+        hint = renaming(names)
+        if not hint:
+            looks = (needed[-1], missing[-1], has_grades, "score" in names)
+            hint = _LOOKS.get(looks, "")
         raise ValueError(
             f"{schema.what} lacks the column {missing[0]!r}: it has {shown_names(names)}"
-            f"{renaming(names) or look}"
+            f"{hint}"
         )
 
 
@@ -423,14 +427,14 @@ def top_k(
             f"they have {docs.shape} and {values.shape} for {len(query_ids)} queries"
         )
     are_indices = docs.dtype.kind in "iu"
-    if names is not None and (
-        not are_indices or (docs.size and docs.max() >= len(names))
-    ):
-        raise ValueError(
-            f"top_k: with names, documents must be places below their number, {len(names)}"
-        )
     retrieved = docs >= 0 if are_indices else np.ones(docs.shape, dtype=bool)
-    doc_ids = docs[retrieved] if names is None else np.asarray(names)[docs[retrieved]]
+    doc_ids = docs[retrieved]
+    if names is not None:
+        if not are_indices or np.any(docs >= len(names)):
+            raise ValueError(
+                f"top_k: with names, documents must be places below their number, {len(names)}"
+            )
+        doc_ids = np.asarray(names)[doc_ids]
     queries = np.repeat(np.asarray(query_ids), retrieved.sum(axis=1))
     return pd.DataFrame(
         {"query_id": queries, "doc_id": doc_ids, "score": values[retrieved]}
@@ -525,9 +529,8 @@ def packed_numbers(rows: Iterable[Sequence[Any]]) -> NDArray[np.float64] | None:
     for row in rows:
         kinds = list(map(type, row))
         if kinds.count(float) < len(row) and not set(kinds) <= {float, int}:
-            row = [
-                nan if (number := number_of(value)) is None else number for value in row
-            ]
+            numbers = map(number_of, row)
+            row = [nan if number is None else number for number in numbers]
         try:
             packed.append(struct.pack(f"{len(row)}d", *row))
         except (OverflowError, struct.error):

@@ -74,14 +74,11 @@ class TaskResult:
                 raise ValueError(
                     f"where: results of MTEB have split and subset, not {name!r}"
                 )
-        wanted = where.get("split"), where.get("subset")
-        scores = {
-            cell: score
-            for cell, score in self.scores.items()
-            if all(
-                name in (None, part) for name, part in zip(wanted, cell, strict=True)
-            )
-        }
+        scores = {}
+        for (split, subset), score in self.scores.items():
+            is_wanted = where.get("split") in (None, split)
+            if is_wanted and where.get("subset") in (None, subset):
+                scores[split, subset] = score
         return replace(self, scores=scores)
 
     @property
@@ -108,9 +105,9 @@ class CellScores:
     def from_results(cls, results: Sequence[TaskResult]) -> Self:
         """Return the scores of models; a cell that no model has is left out."""
         runs = tuple(dict.fromkeys(result.run for result in results))
-        present = {
-            (result.task, *cell) for result in results for cell in result.present
-        }
+        present: set[tuple[str, str, str]] = set()
+        for result in results:
+            present |= {(result.task, *cell) for cell in result.present}
         index_of_cell = {cell: c for c, cell in enumerate(sorted(present))}
         scores: dict[str, Floats] = {}
         for result in results:
@@ -170,10 +167,11 @@ class CellScores:
         """Return the scores of some models, and where tasks begin; without empty cells."""
         scores = self.scores[measure][[self.runs.index(run) for run in runs]]
         has_score: Bools = np.asarray(~np.isnan(scores).all(axis=0))
-        tasks = [
-            task for (task, *_), kept in zip(self.cells, has_score, strict=True) if kept
-        ]
-        starts = [c for c, task in enumerate(tasks) if c == 0 or task != tasks[c - 1]]
+        tasks = [task for task, *_ in compress(self.cells, has_score)]
+        first_cell: dict[str, int] = {}
+        for c, task in enumerate(tasks):
+            first_cell.setdefault(task, c)  # the cells of a task stand together
+        starts = list(first_cell.values())
         return scores[:, has_score], np.array(starts, dtype=np.int64)
 
 
@@ -192,18 +190,16 @@ def is_mteb(content: Any) -> bool:
 
 def holds_mteb_results(folder: Path) -> bool:
     """Return whether the folder of a model, with or without revisions, holds results of MTEB."""
-    if any(True for _ in folder.rglob("*/*.json")):
+    if next(folder.rglob("*/*.json"), None) is not None:
         return True
-    paths = (
-        path for path in sorted(folder.glob("*.json")) if path.name != "model_meta.json"
-    )
-    first = next(paths, None)
-    if first is None:
-        return False
-    try:
-        return is_mteb(open_file(first).json())
-    except ValueError:
-        return False
+    for path in sorted(folder.glob("*.json")):
+        if path.name == "model_meta.json":
+            continue
+        try:
+            return is_mteb(open_file(path).json())
+        except ValueError:
+            return False
+    return False
 
 
 def results_of_folder(
@@ -263,10 +259,8 @@ def _model_of(path: Path, folder: Path) -> str:
     The folder may be that of one model. MTEB writes ``model_meta.json`` into that of the revision.
     """
     parts = path.resolve().relative_to(folder.resolve().parent).parts
-    has_revision = (path.parent / "model_meta.json").exists() or _REVISION.fullmatch(
-        parts[-2]
-    )
-    if len(parts) > 3 or has_revision:
+    has_meta = (path.parent / "model_meta.json").exists()
+    if has_meta or len(parts) > 3 or _REVISION.fullmatch(parts[-2]):
         return parts[max(-3, -len(parts))]
     return parts[-2]
 
@@ -279,12 +273,12 @@ def results_of_content(
     Raises:
         ValueError: a measure is not in the file, or a score is not a number.
     """
-    return [
-        TaskResult(
-            run, str(content["task_name"]), name, _scores(content, name, path), path
-        )
-        for name in measures or [MAIN_SCORE]
-    ]
+    task = str(content["task_name"])
+    results = []
+    for name in measures or [MAIN_SCORE]:
+        scores = _scores(content, name, path)
+        results.append(TaskResult(run, task, name, scores, path))
+    return results
 
 
 def _scores(
@@ -313,8 +307,12 @@ def _scores(
 def _entries(content: Mapping[str, Any]) -> Iterable[tuple[str, list[Any]]]:
     """Yield each split with its entries, one per subset."""
     by_split = content["scores"]
-    for split, entries in by_split.items() if isinstance(by_split, Mapping) else ():
-        yield str(split), entries if isinstance(entries, list) else [entries]
+    if not isinstance(by_split, Mapping):
+        return
+    for split, entries in by_split.items():
+        if not isinstance(entries, list):
+            entries = [entries]
+        yield str(split), entries
 
 
 def _score(entry: Any, measure: str) -> float | None:
@@ -322,9 +320,11 @@ def _score(entry: Any, measure: str) -> float | None:
     if not isinstance(entry, Mapping) or measure not in entry:
         return None
     score = entry[measure]
+    if score is None:
+        return np.nan
     if isinstance(score, str):
         return None
-    return np.nan if score is None else as_float(score)
+    return as_float(score)
 
 
 def _no_number(path: str, split: str, entry: Any, measure: str) -> str:
@@ -351,17 +351,14 @@ def with_cells_as_tasks(table: Table) -> Table:
     """Return the table of a row per cell, in whose column of tasks each cell has a name."""
     task = str(table.named(TASK_NAMES))
     parts = [table.named(names) for names in _PARTS]
-    names = [
-        _SEPARATOR.join([*map(str, cell)])
-        for cell in zip(
-            table.columns[task],
-            *(
-                np.full(len(table), default) if part is None else table.columns[part]
-                for part, default in zip(parts, _DEFAULTS, strict=True)
-            ),
-            strict=True,
-        )
-    ]
+    labels = [table.columns[task]]
+    for part, default in zip(parts, _DEFAULTS, strict=True):
+        if part is None:
+            labels.append(np.full(len(table), default))
+        else:
+            labels.append(table.columns[part])
+    cells = zip(*labels, strict=True)
+    names = [_SEPARATOR.join([*map(str, cell)]) for cell in cells]
     columns = {name: x for name, x in table.columns.items() if name not in parts}
     return replace(table, columns={**columns, task: texts(names)})
 
@@ -461,12 +458,10 @@ def _check_once(results: Iterable[TaskResult]) -> None:
 
 def _check_no_null(results: Sequence[TaskResult]) -> None:
     """Raise if a score is null."""
-    nulls = [
-        (result, cell)
-        for result in results
-        for cell in result.scores
-        if cell not in result.present
-    ]
+    nulls: list[tuple[TaskResult, tuple[str, str]]] = []
+    for result in results:
+        present = result.present
+        nulls += [(result, cell) for cell in result.scores if cell not in present]
     if nulls:
         result, (split, subset) = nulls[0]
         raise ValueError(
@@ -508,18 +503,18 @@ def _missing_cells(
     results: Sequence[TaskResult], common: set[tuple[str, str]]
 ) -> Iterable[MissingCell]:
     """Yield the splits and subsets of a task that some model with this task lacks."""
-    for split, subset in sorted(
-        set.union(*(set(result.scores) for result in results)) - common
-    ):
-        runs = [
-            result.run for result in results if (split, subset) not in result.present
-        ]
-        yield MissingCell(results[0].task, split, subset, tuple(runs))
+    cells: set[tuple[str, str]] = set()
+    for result in results:
+        cells |= result.scores.keys()
+    for cell in sorted(cells - common):
+        runs = [result.run for result in results if cell not in result.present]
+        yield MissingCell(results[0].task, *cell, tuple(runs))
 
 
 def _shown(cells: Iterable[tuple[str, str]]) -> str:
     """Return splits and subsets as messages show them, at most three."""
     names = [f"{split} {subset}" for split, subset in sorted(cells)]
-    return ", ".join(names[:3]) + (
-        f" and {len(names) - 3} more" if len(names) > 3 else ""
-    )
+    text = ", ".join(names[:3])
+    if len(names) > 3:
+        text += f" and {len(names) - 3} more"
+    return text

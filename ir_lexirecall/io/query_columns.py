@@ -83,13 +83,14 @@ class Roles:
 
     def others(self, table: Table) -> list[str]:
         """Return the columns that may hold values: neither ids nor row labels."""
-        return [
-            column
-            for column in table.columns
-            if column not in (*self.columns, table.repeat)
-            and column.lower() not in _NO_VALUES
-            and not is_row_label(table, column)
-        ]
+        columns = []
+        for column in table.columns:
+            has_role = column in (*self.columns, table.repeat)
+            if has_role or column.lower() in _NO_VALUES:
+                continue
+            if not is_row_label(table, column):
+                columns.append(column)
+        return columns
 
 
 @dataclass(frozen=True)
@@ -170,8 +171,9 @@ def is_row_label(table: Table, column: str) -> bool:
 
 def is_row_count(table: Table, column: str) -> bool:
     """Return whether a column of a table with a column per run counts its rows."""
-    is_count = _counts_rows(table.columns[column], in_order=True)
-    return column.lower() in _ROW_NUMBERS and len(table) > 1 and is_count
+    if column.lower() not in _ROW_NUMBERS or len(table) < 2:
+        return False
+    return _counts_rows(table.columns[column], in_order=True)
 
 
 # -- roles -----------------------------------------------------------------------------------------
@@ -207,14 +209,14 @@ def _query_columns(tables: Sequence[Table], is_one_run: Sequence[bool]) -> list[
     Raises:
         ValueError: no column of a table without a known name has ids, or several have.
     """
-    columns = list(map(known_query_column, tables, is_one_run))
-    unknown = [i for i, column in enumerate(columns) if column is None]
-    common = ""
+    columns = dict(enumerate(map(known_query_column, tables, is_one_run)))
+    unknown = [i for i, column in columns.items() if column is None]
     if unknown:
         common = id_column(
             [tables[i] for i in unknown], [is_one_run[i] for i in unknown]
         )
-    return [common if column is None else column for column in columns]
+        columns |= dict.fromkeys(unknown, common)
+    return [column for column in columns.values() if column is not None]
 
 
 def check_no_contradiction(
@@ -230,23 +232,17 @@ def check_no_contradiction(
     Raises:
         ValueError: there is such a column, and it does not just count rows.
     """
-    runs = [
-        (run, column)
-        for table, column, one_run in zip(tables, columns, is_one_run, strict=True)
-        for run in tables_of_runs(table, one_run)
-    ]
+    runs: list[tuple[Table, str]] = []
+    for table, column, one_run in zip(tables, columns, is_one_run, strict=True):
+        runs += [(run, column) for run in tables_of_runs(table, one_run)]
     for name in ITEM_NAMES:
-        others = [run.named([name]) or "" for run, _ in runs]
-        pairings = [
-            (run, column, other)
-            for (run, column), other in zip(runs, others, strict=True)
-        ]
-        if all(_may_pair(*pairing) for pairing in pairings) and not _pair_alike(
-            pairings
-        ):
-            run, column = runs[0]
+        pairings = [(run, column, run.named([name]) or "") for run, column in runs]
+        if not all(_may_pair(*pairing) for pairing in pairings):
+            continue
+        if not _pair_alike(pairings):
+            run, column, other = pairings[0]
             raise ValueError(
-                f"{run.location(0)}: {column} and {others[0]} pair the rows of runs in different "
+                f"{run.location(0)}: {column} and {other} pair the rows of runs in different "
                 f"ways; say which names the queries: query={column!r}"
             )
 
@@ -273,8 +269,8 @@ def roles_with_query(table: Table, query: str, one_run: bool) -> Roles:
     """Return the roles of the columns of a table, given the column of queries."""
     run = None if one_run else run_column(table, query)
     measure, value = table.named(MEASURE_NAMES), table.named(VALUE_NAMES)
-    if measure is None or value is None or query in (measure, value):
-        measure = value = None
+    if None in (measure, value) or query in (measure, value):
+        return Roles(query, run)
     return Roles(query, run, measure, value)
 
 
@@ -283,7 +279,9 @@ def run_column(table: Table, query: str | None) -> str | None:
     column = table.named(RUN_NAMES)
     if column is None and query is not None:
         column = table.named(["name"])  # PyTerrier's name for it
-    return None if column == query else column
+    if column == query:
+        return None
+    return column
 
 
 def check_column(table: Table, column: str, purpose: str = "") -> str:
@@ -295,8 +293,11 @@ def check_column(table: Table, column: str, purpose: str = "") -> str:
     if column in table.columns:
         return column
     names = [name for name in table.columns if name != INDEX]
+    wanted = f"column {column!r}"
+    if purpose:
+        wanted += f" to {purpose}"
     raise ValueError(
-        f"{table_label(table.name)} has no column {column!r}{f' to {purpose}' if purpose else ''}: "
+        f"{table_label(table.name)} has no {wanted}: "
         f"it has {shown_names(names)}{did_you_mean(column, names)}"
     )
 
@@ -324,7 +325,9 @@ def known_query_column(table: Table, one_run: bool) -> str | None:
             return column
     labels = [name for name in table.columns if _ROW_LABELS.fullmatch(name)]
     named = [name for name in labels if table.kind(name) is Kind.TEXT]
-    return named[0] if len(named) == 1 else None
+    if len(named) == 1:
+        return named[0]
+    return None
 
 
 def known_item_column(table: Table) -> str | None:
@@ -360,12 +363,15 @@ def id_column(tables: Sequence[Table], is_one_run: Sequence[bool]) -> str:
     runs, is_wide = [], False
     for table, one_run in zip(tables, is_one_run, strict=True):
         runs += tables_of_runs(table, one_run)
-        is_wide |= not one_run and run_column(table, None) is None
+        if not one_run and run_column(table, None) is None:
+            is_wide = True
     unique = [name for name in tables[0].columns if _is_unique(name, runs)]
-    ids = [
-        name for name in unique if _is_common(name, runs) and not _is_value(name, runs)
-    ]
-    candidates = _ids_beside_runs(ids, runs) if is_wide else _without_labels(ids)
+    common = [name for name in unique if _is_common(name, runs)]
+    ids = [name for name in common if not _is_value(name, runs)]
+    if is_wide:
+        candidates = _ids_beside_runs(ids, runs)
+    else:
+        candidates = _without_labels(ids)
     if len(candidates) != 1:
         raise ValueError(_no_id_column(tables[0], runs, candidates or unique))
     return candidates[0]
@@ -383,7 +389,9 @@ def _ids_beside_runs(names: Sequence[str], tables: Sequence[Table]) -> list[str]
     """
     columns = _without_labels(names)
     labels = [name for name in names if name not in columns]
-    return labels or [name for name in columns if _is_no_run(name, tables)]
+    if labels:
+        return labels
+    return [name for name in columns if _is_no_run(name, tables)]
 
 
 def tables_of_runs(table: Table, one_run: bool) -> list[Table]:
@@ -428,10 +436,9 @@ def _is_value(name: str, runs: Sequence[Table]) -> bool:
         return True
     if all(run.kind(name) is Kind.TEXT for run in runs):
         return False
-    may_count = _ROW_LABELS.fullmatch(name) is not None or name.lower() in _ROW_NUMBERS
-    return may_count and any(
-        _counts_rows(run.columns[name], in_order=False) for run in runs
-    )
+    if _ROW_LABELS.fullmatch(name) is None and name.lower() not in _ROW_NUMBERS:
+        return False
+    return any(_counts_rows(run.columns[name], in_order=False) for run in runs)
 
 
 def _is_no_run(name: str, tables: Sequence[Table]) -> bool:
@@ -439,12 +446,12 @@ def _is_no_run(name: str, tables: Sequence[Table]) -> bool:
 
     Texts are, and integers where the values of runs are fractions, or 0 and 1.
     """
-    return all(
-        table.kind(name) is Kind.TEXT or not _has_counts(table, other)
-        for table in tables
-        for other in table.columns
-        if other != name
-    )
+    for table in tables:
+        if table.kind(name) is Kind.TEXT:
+            continue
+        if any(_has_counts(table, other) for other in table.columns if other != name):
+            return False
+    return True
 
 
 def _has_counts(table: Table, column: str) -> bool:
@@ -475,9 +482,12 @@ def _no_id_column(
     )
     choices = [name for name in candidates if name not in (INDEX, "")]
     if choices:
-        which = f"{'one of ' if len(choices) > 1 else ''}{shown_names(choices)}"
+        which = shown_names(choices)
+        if len(choices) > 1:
+            which = f"one of {which}"
         return f"{message}; if {which} does, say so: query={choices[0]!r}"
-    if hint := _repeated_ids(runs):
+    hint = _repeated_ids(runs)
+    if hint:
         return f"{message}; {hint}"
     if INDEX in table.columns:
         return f"{message}; name the index of the frame query_id, or add a column"
@@ -511,9 +521,9 @@ def _advice_on_split_ids(columns: Sequence[str], runs: Sequence[Table]) -> str:
 def _advice_on_ids_given_twice(columns: Sequence[str], runs: Sequence[Table]) -> str:
     """Return advice on ids most of which a run has once; empty without such ids."""
     for name in columns:
-        if _is_common(name, runs) and all(
-            2 * len(run.ids(name)) > len(run) for run in runs
-        ):
+        if not _is_common(name, runs):
+            continue
+        if all(2 * len(run.ids(name)) > len(run) for run in runs):
             return (
                 f"if {name} names the queries, say so: query={name!r}, and keep one row of each: "
                 f"{_first_repeat(name, runs)}"
@@ -523,11 +533,9 @@ def _advice_on_ids_given_twice(columns: Sequence[str], runs: Sequence[Table]) ->
 
 def _may_repeat_ids(name: str, runs: Sequence[Table]) -> bool:
     """Return whether a column holds integers or texts that may be ids, some of them repeated."""
-    if name in (INDEX, "") or name.lower() in (
-        *RUN_NAMES,
-        *MEASURE_NAMES,
-        *REPEAT_NAMES,
-    ):
+    if name in (INDEX, ""):
+        return False
+    if name.lower() in (*RUN_NAMES, *MEASURE_NAMES, *REPEAT_NAMES):
         return False
     if any(name not in run.columns for run in runs):
         return False
@@ -539,8 +547,9 @@ def _may_repeat_ids(name: str, runs: Sequence[Table]) -> bool:
 
 def _may_be_repeat(run: Table, name: str) -> bool:
     """Return whether a column may number or name the repeats of a query."""
-    role = None if name in (INDEX, "") else _role_by_content(run, name)
-    return role in (_REPEAT, _RUN) and name.lower() not in RUN_NAMES
+    if name in (INDEX, "") or name.lower() in RUN_NAMES:
+        return False
+    return _role_by_content(run, name) in (_REPEAT, _RUN)
 
 
 def _tells_rows_apart(name: str, repeat: str, runs: Sequence[Table]) -> bool:
@@ -570,17 +579,17 @@ def _further_roles(table: Table, candidates: Sequence[str]) -> str:
     columns_of: dict[str, list[str]] = {_RUN: [], _REPEAT: [], _VALUES: []}
     for name in table.columns:
         if name in (INDEX, "", *candidates):
-            role = None
-        else:
-            role = _role_by_content(table, name)
+            continue
+        role = _role_by_content(table, name)
         if role is not None:
             columns_of[role].append(name)
-    roles = [
-        f"{role}: {shown_names(names, 5)}"
-        for role, names in columns_of.items()
-        if names
-    ]
-    return f" (could be {'; '.join(roles)})" if roles else ""
+    roles = []
+    for role, names in columns_of.items():
+        if names:
+            roles.append(f"{role}: {shown_names(names, 5)}")
+    if not roles:
+        return ""
+    return f" (could be {'; '.join(roles)})"
 
 
 _RUN, _REPEAT, _VALUES = "a run (run=)", "a repeat (where=)", "values"
@@ -592,12 +601,13 @@ def _role_by_content(table: Table, name: str) -> str | None:
     has_repeated_ids = 2 * n_ids <= len(table)
     if name.lower() in REPEAT_NAMES:
         return _REPEAT
-    if kind is Kind.INTEGER and has_repeated_ids and n_ids > 2:
-        return _REPEAT
-    if kind in (Kind.NUMBER, Kind.FLAG, Kind.INTEGER):
-        return _VALUES
-    if kind is Kind.TEXT and has_repeated_ids:
-        return _RUN
+    match kind:
+        case Kind.INTEGER if has_repeated_ids and n_ids > 2:
+            return _REPEAT
+        case Kind.NUMBER | Kind.FLAG | Kind.INTEGER:
+            return _VALUES
+        case Kind.TEXT if has_repeated_ids:
+            return _RUN
     return None
 
 

@@ -91,7 +91,10 @@ def statistics_named(name: str) -> list[Statistic]:
     words = {word for word in re.split(r"[\W\d_]+", name.lower()) if word}
     if not words <= _STATISTICS.keys() | _FURTHER_WORDS:
         return []
-    return [one for word in sorted(words) for one in _STATISTICS.get(word, ())]
+    statistics: list[Statistic] = []
+    for word in sorted(words):
+        statistics += _STATISTICS.get(word, ())
+    return statistics
 
 
 def summary_rows(values: Floats, query_ids: Sequence[str], is_last: Bools) -> list[int]:
@@ -121,9 +124,12 @@ def summary_rows(values: Floats, query_ids: Sequence[str], is_last: Bools) -> li
     for q, of_row in enumerate(statistics):
         # A query may be called `all`, so the rows with such names are others, too, or not.
         without = ([*summaries, q], sorted({*named, q}))
-        if (
-            of_row and any(_is_row_of(values, q, rows, of_row) for rows in without)
-        ) or (not of_row and is_last[q] and _is_mean_for_sure(values, q, without)):
+        is_summary = False
+        if of_row:
+            is_summary = any(_is_row_of(values, q, rows, of_row) for rows in without)
+        elif is_last[q]:
+            is_summary = _is_mean_for_sure(values, q, without)
+        if is_summary:
             summaries.append(q)
     return summaries
 
@@ -137,24 +143,23 @@ def _is_row_of(
 
 def _is_mean_for_sure(values: Floats, q: int, without: Iterable[Sequence[int]]) -> bool:
     """Return whether a row under an ordinary name holds means of the others, not by chance."""
-    return any(
-        _is_row_of(values, q, rows, _MEANS[:1])
-        and _chance(np.delete(values, rows, axis=2)) <= _SURE
-        for rows in without
-    )
+    with_means = (rows for rows in without if _is_row_of(values, q, rows, _MEANS[:1]))
+    return any(_chance(np.delete(values, rows, axis=2)) <= _SURE for rows in with_means)
 
 
 def _is_summary(row: Floats, others: Floats, statistics: Sequence[Statistic]) -> bool:
     """Return whether each value of a row is one of some statistics of the others, as printed."""
     present = ~np.isnan(row)
     printed, columns = row[present], [x[~np.isnan(x)] for x in others[present]]
-    if not printed.size or not all(x.size and np.isfinite(x).all() for x in columns):
+    if not printed.size or not all(x.size for x in columns):
+        return False
+    if not np.isfinite(np.concatenate(columns)).all():
         return False
     unit = _unit(printed)
-    return all(
-        any(_is_near(value, statistic(x), x, unit) for statistic in statistics)
-        for value, x in zip(printed, columns, strict=True)
-    )
+    for value, x in zip(printed, columns, strict=True):
+        if not any(_is_near(value, statistic(x), x, unit) for statistic in statistics):
+            return False
+    return True
 
 
 def _is_near(value: float, mean: float, values: Floats, unit: float) -> bool:
@@ -196,7 +201,9 @@ def _chance(values: Floats) -> float:
     chance = 1.0
     for column in np.unique(values.reshape(-1, values.shape[2]), axis=0):
         present = column[~np.isnan(column)]
-        spread = float(np.ptp(present)) if len(present) else 0.0
+        if not len(present):
+            continue
+        spread = float(np.ptp(present))
         if spread > 0:
             chance *= min(1.0, 2 * _unit(present) / spread)
     return chance

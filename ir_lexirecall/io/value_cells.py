@@ -64,9 +64,9 @@ class Cells:
         **options: Any,
     ) -> Self:
         """Return cells made of tuples of run, query, measure and value."""
-        run, query_id, measure, value = (
-            zip(*rows, strict=True) if rows else ((), (), (), ())
-        )
+        run, query_id, measure, value = (), (), (), ()
+        if rows:
+            run, query_id, measure, value = zip(*rows, strict=True)
         values = np.array(value, dtype=np.float64)
         return cls(
             texts(run), texts(query_id), texts(measure), values, location, **options
@@ -95,8 +95,11 @@ class Cells:
         def joined_arrays(name: str) -> NDArray[Any]:
             return np.concatenate([getattr(part, name) for part in parts])
 
-        has_repeats = any(part.repeat is not None for part in parts)
-        query_columns = {part.query_column for part in parts}
+        repeat, query_column = None, None
+        if any(part.repeat is not None for part in parts):
+            repeat = joined_arrays("repeats")
+        if len({part.query_column for part in parts}) == 1:
+            query_column = parts[0].query_column
         notes = chain.from_iterable(part.notes for part in parts)
         cut = chain.from_iterable(part.cut for part in parts)
         return cls(
@@ -108,10 +111,10 @@ class Cells:
             per_task=all(part.per_task for part in parts),
             may_have_summary=all(part.may_have_summary for part in parts),
             advice=advice,
-            query_column=parts[0].query_column if len(query_columns) == 1 else None,
+            query_column=query_column,
             notes=tuple(dict.fromkeys(notes)),
             cut=tuple(dict.fromkeys(cut)),
-            repeat=joined_arrays("repeats") if has_repeats else None,
+            repeat=repeat,
         )
 
     @property
@@ -132,6 +135,9 @@ class Cells:
     def only_runs(self, names: Sequence[str]) -> Cells:
         """Return the cells of some runs; messages name each of them as before."""
         (kept,) = np.nonzero(np.isin(self.run, np.array(names, dtype=object)))
+        repeat = self.repeat
+        if repeat is not None:
+            repeat = repeat[kept]
         return replace(
             self,
             run=self.run[kept],
@@ -142,7 +148,7 @@ class Cells:
             advice=lambda first, second: self.advice(
                 int(kept[first]), int(kept[second])
             ),
-            repeat=None if self.repeat is None else self.repeat[kept],
+            repeat=repeat,
         )
 
     def __len__(self) -> int:
@@ -163,17 +169,21 @@ def id_text(value: Any) -> str | None:
     >>> id_text(7.0), id_text("7.0"), id_text(float("nan"))
     ('7', '7.0', None)
     """
-    if is_missing(value) or (isinstance(value, str) and value == ""):
+    if is_missing(value):
         return None
-    whole = isinstance(value, (float, np.floating)) and float(value).is_integer()
-    return str(int(value) if whole or is_integer(value) else value)
+    if isinstance(value, str):
+        return str(value) or None
+    is_whole = isinstance(value, (float, np.floating)) and float(value).is_integer()
+    if is_whole or is_integer(value):
+        return str(int(value))
+    return str(value)
 
 
 def is_missing(value: Any) -> bool:
     """Return whether a value is None or NaN."""
-    return value is None or (
-        isinstance(value, (float, np.floating)) and bool(value != value)
-    )
+    if isinstance(value, (float, np.floating)):
+        return bool(value != value)
+    return value is None
 
 
 def value_of(value: Any) -> float | None:
@@ -220,19 +230,17 @@ def cells_of_dicts(
     ]
     if all(query in SUMMARY for query, _, _ in rows):
         rows = []
-    faults = [
-        row for row in rows if row[2] is not None and not _is_plain_number(row[2])
-    ]
+    faults = [row for row in rows if not _is_number_or_missing(row[2])]
     if faults:
         query, measure, value = faults[0]
         raise ValueError(
             f"{name}: the {measure} of query {query!r} is {shown(value)}, not a number"
             f"{and_more(len(faults) - 1)}; give {{query_id: {{measure: value}}}}"
         )
-    cells = [
-        (None, query, measure, np.nan if value is None else float(value))
-        for query, measure, value in rows
-    ]
+    cells: list[tuple[None, str, str, float]] = []
+    for query, measure, value in rows:
+        number = np.nan if value is None else float(value)
+        cells.append((None, query, measure, number))
     return Cells.from_rows(
         cells, lambda n: f"{name}, query {rows[n][0]!r}", may_have_summary=True
     )
@@ -243,9 +251,10 @@ def _rows_of_dicts(
 ) -> list[tuple[str, str, Any]]:
     """Return nested dicts as tuples of query, measure and value."""
     rows: list[tuple[str, str, Any]] = []
+    only_measure = measures[0] if measures else "value"
     for key, inner in content.items():
         if not isinstance(inner, Mapping):
-            rows.append((str(key), measures[0] if measures else "value", inner))
+            rows.append((str(key), only_measure, inner))
         elif _is_measure_of_users(key, inner):
             rows += [(str(user), key, value) for user, value in inner.items()]
         else:
@@ -264,5 +273,8 @@ def _is_measure_of_users(key: Any, inner: Mapping[Any, Any]) -> bool:
     )
 
 
-def _is_plain_number(value: Any) -> bool:
+def _is_number_or_missing(value: Any) -> bool:
+    """Return whether a value is a number, True or False, or None; no text counts."""
+    if value is None:
+        return True
     return not isinstance(value, str) and value_of(value) is not None

@@ -11,6 +11,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
@@ -110,15 +111,17 @@ def table_of_rows(
             )
     if not _has_values(rows, measures):
         raise ValueError(f"{path}: none of its {len(rows)} items has a score")
-    runs = list(dict.fromkeys(row["run"] for row in rows))
-    names = dict.fromkeys(name for row in rows for name in row)
+    names = dict.fromkeys(chain.from_iterable(rows))
+    runs = {row["run"] for row in rows}
+    run = None
     if len(runs) == 1:
+        [run] = runs
         del names["run"]
     return Table(
         {name: texts(row.get(name) for row in rows) for name in names},
         path,
         lambda n: f"{path}, {item} {id_text(rows[n][item])!r}",
-        run=runs[0] if len(runs) == 1 else None,
+        run=run,
         measures=measures,
         notes=tuple(notes),
         cut=tuple(cut),
@@ -127,7 +130,11 @@ def table_of_rows(
 
 def _has_values(rows: Sequence[Row], measures: Iterable[str]) -> bool:
     """Return whether a row has a value of a measure."""
-    return any(row.get(name) is not None for row in rows for name in measures)
+    for row in rows:
+        for name in measures:
+            if row.get(name) is not None:
+                return True
+    return False
 
 
 # -- inspect_ai ------------------------------------------------------------------------------------
@@ -162,30 +169,32 @@ def table_of_inspect(log: Mapping[str, Any], path: str) -> Table:
                 f"{path}: sample {number} of the log has no id; write the log again"
             )
         scores = _inspect_scores(sample)
-        has_letters |= any(
-            isinstance(x, str) and x in _LETTERS for x in scores.values()
-        )
+        has_letters |= any(map(_is_letter, scores.values()))
         measures += scores
         values = {name: _inspect_value(value) for name, value in scores.items()}
         ids = {"sample_id": sample["id"], "epoch": sample.get("epoch", 1)}
         rows.append({"run": log["eval"].get("model"), **ids, **values})
-    counted = ", ".join(f"{letter} {value:g}" for letter, value in _LETTERS.items())
-    notes = [f"inspect_ai's letters count as its reducers take them: {counted}."]
-    return table_of_rows(
-        rows,
-        path,
-        "sample_id",
-        measures,
-        notes=notes if has_letters else [],
-        cut=_lost_samples(log, path),
-    )
+    notes = []
+    if has_letters:
+        counted = ", ".join(f"{letter} {value:g}" for letter, value in _LETTERS.items())
+        notes = [f"inspect_ai's letters count as its reducers take them: {counted}."]
+    cut = _lost_samples(log, path)
+    return table_of_rows(rows, path, "sample_id", measures, notes=notes, cut=cut)
+
+
+def _is_letter(score: Any) -> bool:
+    """Return whether a score of inspect_ai is one of its letters."""
+    return isinstance(score, str) and score in _LETTERS
 
 
 def _inspect_scores(sample: Mapping[str, Any]) -> Row:
     """Return the scores of a sample by scorer; a scorer with several has a column for each."""
     scores: Row = {}
     for scorer, score in (sample.get("scores") or {}).items():
-        value = None if sample.get("error") else score.get("value")
+        if sample.get("error"):
+            scores[scorer] = None
+            continue
+        value = score.get("value")
         if isinstance(value, Mapping):
             scores |= {f"{scorer}.{part}": x for part, x in value.items()}
         else:
@@ -243,9 +252,9 @@ def is_lm_eval(content: Any) -> bool:
 
 def table_of_lm_eval(records: Sequence[Mapping[str, Any]], path: str) -> Table:
     """Return a row per document and filter, a column per metric."""
-    measures = [
-        name for record in records for name in record["metrics"] if name in record
-    ]
+    measures: list[str] = []
+    for record in records:
+        measures += [name for name in record["metrics"] if name in record]
     kept = ("doc_id", "filter", *dict.fromkeys(measures))
     run = _model_of_samples(path)
     rows = [
@@ -257,8 +266,10 @@ def table_of_lm_eval(records: Sequence[Mapping[str, Any]], path: str) -> Table:
 def _model_of_samples(path: str) -> str | None:
     """Return the model that lm-eval names in the file of results beside its samples, if any."""
     match = _SAMPLES_OF_LM_EVAL.match(os.path.basename(path))
-    results = Path(path).parent / f"results_{match[1]}.json" if match else None
-    if results is None or not results.is_file():
+    if match is None:
+        return None
+    results = Path(path).parent / f"results_{match[1]}.json"
+    if not results.is_file():
         return None
     content = open_file(results).json()
     if isinstance(content, Mapping):
@@ -307,7 +318,9 @@ def _model_of_helm(path: str) -> str:
 def _name_of_stat(stat: Mapping[str, Any]) -> str:
     """Return the name of a statistic of HELM, without its split."""
     name = stat["name"]
-    return str(name["name"] if isinstance(name, Mapping) else name)
+    if isinstance(name, Mapping):
+        name = name["name"]
+    return str(name)
 
 
 # -- OpenSearch, SWE-bench -------------------------------------------------------------------------
@@ -320,8 +333,9 @@ def is_opensearch(content: Any) -> bool:
 
 def _sources(content: Any) -> list[Mapping[str, Any]]:
     """Return the documents in an answer of OpenSearch, or in records of an export."""
-    hits = content.get("hits") if isinstance(content, Mapping) else None
-    hits = hits.get("hits") if isinstance(hits, Mapping) else content
+    hits = content
+    if isinstance(content, Mapping) and isinstance(content.get("hits"), Mapping):
+        hits = content["hits"].get("hits")
     if not isinstance(hits, list):
         return []
     sources = (hit.get("_source") for hit in hits if isinstance(hit, Mapping))
@@ -344,17 +358,21 @@ def table_of_opensearch(content: Any, path: str) -> Table:
                 **values,
             }
         )
-    total = _total_hits(content)
-    lost = [f"{path}: {len(rows)} of {total} results are in it; ask for more (size)."]
-    return table_of_rows(
-        rows, path, "query", measures, cut=lost if total > len(rows) else []
-    )
+    total, cut = _total_hits(content), []
+    if total > len(rows):
+        part = f"{len(rows)} of {total} results"
+        cut = [f"{path}: {part} are in it; ask for more (size)."]
+    return table_of_rows(rows, path, "query", measures, cut=cut)
 
 
 def _total_hits(content: Any) -> int:
     """Return the number of documents of a search, of which an answer may hold a part."""
-    total = content["hits"].get("total", 0) if isinstance(content, Mapping) else 0
-    return _number_of(total.get("value", 0) if isinstance(total, Mapping) else total)
+    if not isinstance(content, Mapping):
+        return 0
+    total = content["hits"].get("total", 0)
+    if isinstance(total, Mapping):
+        total = total.get("value", 0)
+    return _number_of(total)
 
 
 def is_swe_bench(content: Any) -> bool:
@@ -363,10 +381,12 @@ def is_swe_bench(content: Any) -> bool:
         return False
     if isinstance(content.get("resolved_ids", content.get("resolved")), list):
         return True
-    return all(
-        isinstance(one, Mapping) and isinstance(one.get("resolved"), bool)
-        for one in content.values()
-    )
+    return all(map(_says_if_resolved, content.values()))
+
+
+def _says_if_resolved(report: Any) -> bool:
+    """Return whether an object is SWE-bench's report on an instance."""
+    return isinstance(report, Mapping) and isinstance(report.get("resolved"), bool)
 
 
 def table_of_swe_bench(report: Mapping[str, Any], path: str) -> Table:
@@ -377,9 +397,8 @@ def table_of_swe_bench(report: Mapping[str, Any], path: str) -> Table:
     Raises:
         ValueError: the report does not say which instances were run.
     """
-    if not any(
-        isinstance(report.get(name), list) for name in ("resolved_ids", "resolved")
-    ):
+    lists = [report.get(name) for name in ("resolved_ids", "resolved")]
+    if not any(isinstance(ids, list) for ids in lists):
         resolved = {name: one["resolved"] for name, one in report.items()}
         return _table_of_resolved(resolved, path)
     if "unresolved_ids" not in report:
@@ -390,12 +409,16 @@ def table_of_swe_bench(report: Mapping[str, Any], path: str) -> Table:
     values: dict[str, float | None] = {}
     for name, value in _VALUES_OF_LISTS.items():
         values |= dict.fromkeys(report.get(name, ()), value)
-    n_failed = {
-        name: len(report.get(f"{name}_ids", ())) for name in ("error", "empty_patch")
-    }
-    failed = [f"{n} {name.replace('_', ' ')}" for name, n in n_failed.items() if n]
-    note = f"{path}: {' and '.join(failed)} of {len(values)} instances count 0."
-    return _table_of_resolved(values, path, notes=[note] if failed else [])
+    failed = []
+    for name in ("error", "empty_patch"):
+        n_failed = len(report.get(f"{name}_ids", ()))
+        if n_failed:
+            failed.append(f"{n_failed} {name.replace('_', ' ')}")
+    notes = []
+    if failed:
+        share = f"{' and '.join(failed)} of {len(values)} instances"
+        notes = [f"{path}: {share} count 0."]
+    return _table_of_resolved(values, path, notes=notes)
 
 
 def _table_of_resolved(
@@ -428,9 +451,9 @@ def table_of_deepeval(run: Mapping[str, Any], path: str) -> Table:
             one["name"]: one.get("score") for one in case.get("metricsData") or ()
         }
         measures += values
-        name = case.get("name") or ""
-        is_number = not name or _AUTOMATIC_NAME.fullmatch(name) is not None
-        item = case.get("input") or case.get("scenario") if is_number else name
+        item = case.get("name") or ""
+        if not item or _AUTOMATIC_NAME.fullmatch(item) is not None:
+            item = case.get("input") or case.get("scenario")
         rows.append(
             {
                 "run": run.get("identifier"),
@@ -456,7 +479,8 @@ def table_of_promptfoo(content: Mapping[str, Any], path: str) -> Table:
     A test is known by its variables. One that ended in an error has no values.
     """
     results = content["results"]
-    results = results["results"] if isinstance(results, Mapping) else results
+    if isinstance(results, Mapping):
+        results = results["results"]
     has_prompts = len({_prompt_of(result) for result in results}) > 1
     rows: list[Row] = []
     measures: list[str] = []
@@ -464,17 +488,14 @@ def table_of_promptfoo(content: Mapping[str, Any], path: str) -> Table:
         values = {"score": result.get("score"), "success": result["success"]}
         values |= result.get("namedScores") or {}
         measures += values
-        provider = _provider_of(result)
-        rows.append(
-            {
-                "run": f"{provider}, {_prompt_of(result)}" if has_prompts else provider,
-                "id": json.dumps(
-                    result.get("vars"), sort_keys=True, ensure_ascii=False
-                ),
-                "testIdx": result.get("testIdx"),
-                **({} if _has_failed(result) else values),
-            }
-        )
+        run = _provider_of(result)
+        if has_prompts:
+            run = f"{run}, {_prompt_of(result)}"
+        variables = json.dumps(result.get("vars"), sort_keys=True, ensure_ascii=False)
+        row = {"run": run, "id": variables, "testIdx": result.get("testIdx")}
+        if not _has_failed(result):
+            row |= values
+        rows.append(row)
     return table_of_rows(rows, path, "id", measures)
 
 
@@ -500,9 +521,9 @@ def _prompt_of(result: Mapping[str, Any]) -> str:
 
 def is_nuggets(content: Any) -> bool:
     """Return whether records are assignments of nuggets."""
-    return _are_records(content, "nuggets") and all(
-        isinstance(record["nuggets"], list) for record in content
-    )
+    if not _are_records(content, "nuggets"):
+        return False
+    return all(isinstance(record["nuggets"], list) for record in content)
 
 
 def table_of_nuggets(records: Sequence[Mapping[str, Any]], path: str) -> Table:
@@ -551,11 +572,12 @@ def _support_of(nugget: Mapping[str, Any], query: Any, path: str) -> float:
 
 def _are_records(content: Any, *names: str) -> bool:
     """Return whether something is a list of objects that have some names."""
-    return (
-        isinstance(content, list)
-        and bool(content)
-        and all(isinstance(one, Mapping) and one.keys() >= {*names} for one in content)
-    )
+    if not isinstance(content, list) or not content:
+        return False
+    for record in content:
+        if not isinstance(record, Mapping) or not record.keys() >= {*names}:
+            return False
+    return True
 
 
 class Format(NamedTuple):

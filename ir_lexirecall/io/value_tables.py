@@ -70,14 +70,15 @@ def cells_of_table(
     if roles.value is not None:
         return cells_of_rows(table, roles)
     columns = value_columns(table, roles, measures)
-    label = measures[0] if measures is not None and len(measures) == 1 else None
+    label = None
+    if measures is not None and len(measures) == 1:
+        [label] = measures
     if shape_of(table, roles, list(columns), one_run) is Shape.COLUMN_PER_RUN:
         return cells_by_run(table, roles, columns, label or "value")
     if roles.run is None and label is not None and len(columns) == 1:
-        columns = {
-            label if name.lower() in VALUE_NAMES else name: column
-            for name, column in columns.items()
-        }
+        [(name, column)] = columns.items()
+        if name.lower() in VALUE_NAMES:
+            columns = {label: column}
     return cells_by_measure(table, roles, columns)
 
 
@@ -93,11 +94,10 @@ def shape_of(
         return Shape.ROW_PER_VALUE
     if roles.run is not None or one_run:
         return Shape.COLUMN_PER_MEASURE
-    names_a_value = one_run is None
-    if not all(
-        is_measure(name) or (names_a_value and name.lower() in VALUE_NAMES)
-        for name in columns
-    ):
+    others = [name for name in columns if not is_measure(name)]
+    if one_run is None:
+        others = [name for name in others if name.lower() not in VALUE_NAMES]
+    if others:
         return Shape.COLUMN_PER_RUN
     if one_run is None:
         return Shape.COLUMN_PER_MEASURE
@@ -126,7 +126,8 @@ def value_columns(
     """
     if measures is None or not set(measures) <= table.columns.keys():
         others = roles.others(table)
-        measures = [name for name in table.measures or others if table.has_values(name)]
+        candidates = table.measures or others
+        measures = [name for name in candidates if table.has_values(name)]
         if not measures:
             raise ValueError(_no_values(table, others))
     return {name: table.floats(name) for name in measures}
@@ -136,10 +137,9 @@ def _no_values(table: Table, columns: Sequence[str]) -> str:
     """Return the message on a table without numbers."""
     for name in columns:
         labels = {str(value) for value in table.columns[name] if not is_missing(value)}
-        are_two_words = len(labels) <= 2 and not any(
-            re.search(r"\d", label) for label in labels
-        )
-        way_out = "write 0 and 1" if are_two_words else "write numbers as 0.5"
+        way_out = "write numbers as 0.5"
+        if len(labels) <= 2 and not re.search(r"\d", "".join(labels)):
+            way_out = "write 0 and 1"
         for row, value in enumerate(table.columns[name]):
             if not is_missing(value):
                 return (
@@ -153,10 +153,9 @@ def cells_of_rows(table: Table, roles: Roles) -> Cells:
     """Return the values of a table with a row per value."""
     assert roles.measure is not None
     assert roles.value is not None
-    of_rows = list(map(str, table.columns[roles.measure]))
-    table = table.rows(
-        [row for row, name in enumerate(of_rows) if not is_text_measure(name)]
-    )
+    names = map(str, table.columns[roles.measure])
+    kept = [row for row, name in enumerate(names) if not is_text_measure(name)]
+    table = table.rows(kept)
     return Cells(
         run_of_rows(table, roles),
         texts(map(id_text, table.columns[roles.query])),
@@ -187,26 +186,23 @@ def cells_by_run(
 
     A count of its rows is no run, nor is a column `Average` that holds the means of the others.
     """
-    runs = {
-        name: column
-        for name, column in columns.items()
-        if not is_row_count(table, name)
-    }
+    names = [name for name in columns if not is_row_count(table, name)]
+    runs = {name: columns[name] for name in names}
     # Runs stand where queries do, and rows where runs do: (measure, row, run).
     grid = np.stack([*runs.values()], axis=1)[None]
     no_last = np.zeros(len(runs), dtype=bool)
-    means = [list(runs)[i] for i in summary_rows(grid, list(runs), no_last)]
+    means = [names[i] for i in summary_rows(grid, names, no_last)]
     if len(runs) - len(means) > 1:
-        runs = {name: column for name, column in runs.items() if name not in means}
-        notes = [
-            f"The column {name!r} holds the means of the others: left out."
-            for name in means
-        ]
-        table = replace(table, notes=(*table.notes, *notes))
-    names = np.repeat(texts(runs), len(table))
-    return _stacked(
-        table, roles, runs, names, np.full(len(names), measure, dtype=object)
-    )
+        notes = list(table.notes)
+        for name in means:
+            del runs[name]
+            notes.append(
+                f"The column {name!r} holds the means of the others: left out."
+            )
+        table = replace(table, notes=tuple(notes))
+    run_of_value = np.repeat(texts(runs), len(table))
+    measure_of_value = np.full(len(run_of_value), measure, dtype=object)
+    return _stacked(table, roles, runs, run_of_value, measure_of_value)
 
 
 def _stacked(
@@ -215,6 +211,8 @@ def _stacked(
     """Return columns of values below each other as cells."""
     names, height = list(columns), len(table)
     repeat = repeat_of_rows(table)
+    if repeat is not None:
+        repeat = np.tile(repeat, len(columns))
     advice = advice_on_repeats(table, roles, names)
     return Cells(
         runs,
@@ -228,7 +226,7 @@ def _stacked(
         query_column=roles.query,
         notes=table.notes,
         cut=table.cut,
-        repeat=None if repeat is None else np.tile(repeat, len(columns)),
+        repeat=repeat,
     )
 
 
@@ -273,11 +271,9 @@ def tables_of_collections(table: Table, query: str | None) -> dict[str, Table] |
         ValueError: a row names no collection.
     """
     column = table.named(TASK_NAMES)
-    if (
-        column is None
-        or column == query
-        or (query is None and _is_leaderboard(table, column))
-    ):
+    if column is None or column == query:
+        return None
+    if query is None and _is_leaderboard(table, column):
         return None
     rows: dict[str | None, list[int]] = {}
     for row, collection in enumerate(map(id_text, table.columns[column])):

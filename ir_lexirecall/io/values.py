@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import compress
+from itertools import chain, compress
 from pathlib import Path
 from typing import Any, Self, TypeAlias, TypeGuard
 
@@ -163,7 +163,12 @@ class ValueTable:
         if missing == "error":
             check_complete(values, names, grid, source, cells.cut)
         complete = list(compress(grid.query_ids, ~incomplete))
-        doubtful = filter(is_summary_name, complete if cells.may_have_summary else ())
+        doubtful: list[str] = []
+        if cells.may_have_summary:
+            doubtful = list(filter(is_summary_name, complete))
+        whole_grid = None
+        if keeps_gaps:
+            whole_grid = replace(grid, measures=names, values=values)
         return cls(
             grid.runs,
             complete,
@@ -177,7 +182,7 @@ class ValueTable:
             missing_of_run=_n_missing_of_run(values, grid.runs),
             notes=cells.notes,
             cut=cells.cut,
-            grid=replace(grid, measures=names, values=values) if keeps_gaps else None,
+            grid=whole_grid,
             cells=scores,
         )
 
@@ -455,12 +460,13 @@ def check_measures_of_runs(
     if not absent.any():
         return
     common = [name for name, row in zip(measures, absent, strict=True) if not row.any()]
-    way_out = f"all have {shown_names(common)}: name what to take"
+    way_out = "there is no measure that all have"
+    if common:
+        way_out = f"all have {shown_names(common)}: name what to take"
     measure, run = (int(axis[0]) for axis in np.nonzero(absent))
     raise ValueError(
         f"{source}: run {runs[run]!r} has no values of {measures[measure]}"
-        f"{and_more(int(absent[measure].sum()) - 1)}; "
-        f"{way_out if common else 'there is no measure that all have'}"
+        f"{and_more(int(absent[measure].sum()) - 1)}; {way_out}"
     )
 
 
@@ -469,7 +475,9 @@ def check_ranges(
 ) -> None:
     """Raise if a value is infinite, or out of the range of its measure."""
     counts = ~np.isin(cells.query_id, np.array(summaries, dtype=object))
-    for name in (name for name in grid.measures if name in measures):
+    for name in grid.measures:
+        if name not in measures:
+            continue
         low, high = _range_of(name)
         ends = [abs(end) for end in (low, high) if np.isfinite(end)]
         slack = DIFFERENCE * max(ends, default=0.0)
@@ -498,14 +506,10 @@ def _advice_on_range(value: float, low: float, high: float) -> str:
     if np.isinf(value):
         return "leave it out"
     if (low, high) == (0.0, 1.0):
-        is_percentage = 0 <= value <= 100
-        if is_percentage:
+        way_out = "is it another measure? Call it otherwise"
+        if 0 <= value <= 100:
             way_out = "divide percentages by 100"
-        else:
-            way_out = "is it another measure?"
-        return f"its values lie between 0 and 1: {way_out}" + (
-            "" if is_percentage else " Call it otherwise"
-        )
+        return f"its values lie between 0 and 1: {way_out}"
     ends = (("least", low), ("most", high))
     limits = [f"{word} {end:.6g}" for word, end in ends if np.isfinite(end)]
     return f"its values are at {' and at '.join(limits)}; is it another measure? Call it otherwise"
@@ -522,12 +526,11 @@ def check_complete(
         return
     measure, run, query = (int(axis[0]) for axis in np.nonzero(gaps))
     n_incomplete = int(gaps.any(axis=(0, 1)).sum())
-    hint = _form_of_ids(values, grid)
     raise ValueError(
         f"{source}: the {measures[measure]} of run {grid.runs[run]!r} for query "
         f"{grid.query_ids[query]!r} is missing{and_more(int(gaps.sum()) - 1)}; add it, or give "
         f"missing='skip' to leave out {n_incomplete} of {len(grid.query_ids)} queries"
-        f"{f'. {hint}' if hint else ''}"
+        f"{_form_of_ids(values, grid)}"
     )
 
 
@@ -535,28 +538,26 @@ def _no_complete_query(values: Floats, grid: Grid, source: str) -> str:
     """Return the message on values of which no query has all, with two runs that do not meet."""
     has_value: Bools = np.asarray(~np.isnan(values).any(axis=0))
     first = [shown(grid.query_ids[int(row.argmax())]) for row in has_value if row.any()]
-    other = next((query for query in first if query != first[0]), None)
-    example = f" One has {first[0]}, another {other}" if other is not None else ""
-    way_out = "do all runs name the same queries?"
+    message = f"{source}: no query has all values; do all runs name the same queries?"
     if len(has_value) > 2:
-        way_out += " If so, leave out the runs that lack most."
-    hint = _form_of_ids(values, grid)
-    return f"{source}: no query has all values; {way_out}{example}{f'. {hint}' if hint else ''}"
+        message += " If so, leave out the runs that lack most."
+    for other in first:
+        if other != first[0]:
+            message += f" One has {first[0]}, another {other}"
+            break
+    return message + _form_of_ids(values, grid)
 
 
 def _form_of_ids(values: Floats, grid: Grid) -> str:
-    """Return in which form the ids of two runs would meet; empty if there is none."""
+    """Return a sentence on the form in which ids of two runs would meet; empty if there is none."""
     has_value: Bools = np.asarray(~np.isnan(values).any(axis=0))
     for run in range(1, len(grid.runs)):
-        only_first, only_other = (
-            has_value[0] & ~has_value[run],
-            has_value[run] & ~has_value[0],
-        )
-        ids = list(compress(grid.query_ids, only_first))
-        others = list(compress(grid.query_ids, only_other))
+        ids = list(compress(grid.query_ids, has_value[0] & ~has_value[run]))
+        others = list(compress(grid.query_ids, has_value[run] & ~has_value[0]))
         sides = f"query of {grid.runs[0]}", f"query of {grid.runs[run]}"
-        if hint := form_hint(ids, others, sides):
-            return hint
+        hint = form_hint(ids, others, sides)
+        if hint:
+            return f". {hint}"
     return ""
 
 
@@ -772,7 +773,9 @@ class ValueSource:
 
     def shared_in(self, table: ValueTable) -> SharedValues | None:
         """Return what each pair of runs has values for; None if all pairs have the same."""
-        if len(table.runs) < 3 or not (table.skipped or table.missing_cells):
+        if len(table.runs) < 3:
+            return None
+        if not table.skipped and not table.missing_cells:
             return None
         keys = keys_of_runs(self.cells, self.results)
         if len(set(keys.values())) == 1:
@@ -796,7 +799,7 @@ def check_runs_there(
     runs: Sequence[str], runs_of_parts: Iterable[Iterable[Any]], source: str
 ) -> None:
     """Raise if a run that is wanted has no values."""
-    names = list(dict.fromkeys(name for part in runs_of_parts for name in part))
+    names = list(dict.fromkeys(chain.from_iterable(runs_of_parts)))
     for run in runs:
         if run not in names:
             raise ValueError(
@@ -818,7 +821,9 @@ def source_name(values: Any) -> str:
     """Return the label of values in messages."""
     if isinstance(values, (str, os.PathLike)):
         return os.fspath(values)
-    return values.name if isinstance(values, Table) else "values"
+    if isinstance(values, Table):
+        return values.name
+    return "values"
 
 
 def parts_of(
@@ -832,12 +837,11 @@ def parts_of(
     if isinstance(values, (str, os.PathLike)):
         return parts_of_path(values, measures, columns)
     if isinstance(values, Mapping):
-        return [
-            part
-            for run, source in values.items()
-            for part in parts_of_run(str(run), source, measures, columns)
-        ]
-    table = values if isinstance(values, Table) else table_of_frame(values)
+        parts: list[Part] = []
+        for run, source in values.items():
+            parts += parts_of_run(str(run), source, measures, columns)
+        return parts
+    table = table_of_frame(values)
     if table is not None:
         return [Part(columns.applied(table))]
     return parts_of_paths(values, measures, columns)
@@ -857,11 +861,12 @@ def parts_of_paths(
             f"values of type {type(values).__name__} cannot be read: give a frame with run, "
             "query_id and a column per measure, a mapping of runs to frames, or files"
         )
-    if any(map(os.path.isdir, paths)):
-        return [
-            part for path in paths for part in parts_of_path(path, measures, columns)
-        ]
-    return parts_of_files(paths, columns)
+    if not any(map(os.path.isdir, paths)):
+        return parts_of_files(paths, columns)
+    parts: list[Part] = []
+    for path in paths:
+        parts += parts_of_path(path, measures, columns)
+    return parts
 
 
 def parts_of_run(
@@ -907,8 +912,9 @@ def part_of_run(
     table = table_of_frame(source, name)
     if table is not None:
         return Part(columns.applied(table), run, one_run=True)
-    has_positions = isinstance(source, (Sequence, np.ndarray))
-    reason = ", as values are not paired by their position" if has_positions else ""
+    reason = ""
+    if isinstance(source, (Sequence, np.ndarray)):
+        reason = ", as values are not paired by their position"
     raise ValueError(
         f"{name}: a {type(source).__name__} cannot be read{reason}; give a frame, a list of "
         "records, a column indexed by query, {query_id: {measure: value}}, or a file"
@@ -917,12 +923,13 @@ def part_of_run(
 
 def scores_of_deepeval(results: Any) -> dict[str, dict[str, float]]:
     """Return the scores of DeepEval's results, by the name of the test and the metric."""
-    return {
-        str(test.name): {
-            str(metric.name): metric.score for metric in test.metrics_data or ()
+    scores_of_test: dict[str, dict[str, float]] = {}
+    for test in results.test_results:
+        metrics = test.metrics_data or ()
+        scores_of_test[str(test.name)] = {
+            str(metric.name): metric.score for metric in metrics
         }
-        for test in results.test_results
-    }
+    return scores_of_test
 
 
 def parts_of_path(
@@ -950,7 +957,9 @@ def parts_of_files(
     """
     contents = [read_content(path, columns) for path in paths]
     tables = [content for content in contents if is_of_one_run(content)]
-    n_tables = Counter(name.lower() for table in tables for name in table.columns)
+    n_tables = Counter[str]()
+    for table in tables:
+        n_tables.update(name.lower() for name in table.columns)
     parts = []
     for name, content in zip(names_of_runs(paths, contents), contents, strict=True):
         has_measures = is_of_one_run(content) and _has_measures(content, n_tables)
@@ -993,14 +1002,17 @@ def names_of_runs(
 
     Two logs of the same model keep the names of their files.
     """
-    models = [
-        content.run if isinstance(content, Table) else None for content in contents
-    ]
+    models: list[str | None] = []
+    for content in contents:
+        models.append(content.run if isinstance(content, Table) else None)
     n_files = Counter(models)
-    return [
-        model if model is not None and n_files[model] == 1 else run_name(path)
-        for model, path in zip(models, paths, strict=True)
-    ]
+    names = []
+    for model, path in zip(models, paths, strict=True):
+        if model is not None and n_files[model] == 1:
+            names.append(model)
+        else:
+            names.append(run_name(path))
+    return names
 
 
 def is_of_one_run(content: Cells | Table) -> TypeGuard[Table]:
@@ -1158,20 +1170,18 @@ def collections_in(values: ValuesLike, columns: NamedColumns) -> Any:
         content = content_of_file(values, columns)
     elif (table := table_of_frame(values)) is not None:
         content = table
-    if isinstance(content, Table):
-        by_collection = tables_of_collections(content, columns.query)
-    else:
-        by_collection = None
-    return content if by_collection is None else by_collection
+    if not isinstance(content, Table):
+        return content
+    by_collection = tables_of_collections(content, columns.query)
+    if by_collection is None:
+        return content
+    return by_collection
 
 
 def folders_of_collections(path: str | os.PathLike[str]) -> dict[str, Path]:
     """Return the folders of collections by name; none if they hold results of MTEB."""
-    folders = [
-        item
-        for item in sorted(Path(path).iterdir())
-        if item.is_dir() and not item.name.startswith(".")
-    ]
+    folders = [item for item in sorted(Path(path).iterdir()) if item.is_dir()]
+    folders = [folder for folder in folders if not folder.name.startswith(".")]
     if any(map(holds_mteb_results, folders)):
         return {}
     return {folder.name: folder for folder in folders}
@@ -1208,15 +1218,20 @@ def _names_there(wanted: Sequence[str], names: Sequence[str], source: str) -> li
     >>> _names_there(["AP", "P@5"], ["map", "P_5", "P@5"], "values")
     ['map', 'P@5']
     """
-    ours = {
-        theirs.measure: name
-        for name in names
-        if (theirs := equivalent(name)) is not None
-    }
+    ours = {}
+    for name in names:
+        measure = equivalent(name)
+        if measure is not None:
+            ours[measure.measure] = name
+    theirs = []
     for name in wanted:
-        if name not in names and name not in ours:
+        if name in names:
+            theirs.append(name)
+        elif name in ours:
+            theirs.append(ours[name])
+        else:
             raise ValueError(
                 f"{source}: no values of {name!r}; there are {shown_names(list(names))}"
                 f"{did_you_mean(name, names)}"
             )
-    return [name if name in names else ours[name] for name in wanted]
+    return theirs
