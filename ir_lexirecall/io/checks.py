@@ -15,9 +15,8 @@ _LONG = 41  # characters of a number in a message
 def check_names(names: Sequence[str], wanted: Iterable[str]) -> None:
     """Raise if a header names a wanted column twice."""
     wanted = {*wanted}
-    twice = [
-        name for name, count in Counter(names).items() if count > 1 and name in wanted
-    ]
+    counts = Counter(name for name in names if name in wanted)
+    twice = [name for name, count in counts.items() if count > 1]
     if twice:
         raise ValueError(
             f"the header names {twice[0]!r} twice{and_more(len(twice) - 1)}"
@@ -45,10 +44,8 @@ def check_not_cut(
     if cut is Cut.ALWAYS:
         beginning = _ends_with(shortened(numbers[-1], _LONG), location, value)
         raise ValueError(f"{beginning} Write it again, or end its last line")
-    last, others = (
-        numbers[-1],
-        [text for text in numbers[:-1] if number_of_text(text) is not None],
-    )
+    last = numbers[-1]
+    others = [text for text in numbers[:-1] if number_of_text(text) is not None]
     longer = _longer(last, others, by_shape=cut is Cut.IF_SHORTER)
     if longer is not None:
         beginning = _ends_with(shortened(last, _LONG), location, value)
@@ -70,14 +67,12 @@ def _check_not_beginning(
     last: str, others: Iterable[str], location: Callable[[], str], value: str
 ) -> None:
     """Raise if the last label is the beginning of another one."""
-    longer = next(
-        (text for text in others if text != last and text.startswith(last)), None
-    )
-    if longer is not None:
-        raise ValueError(
-            f"{_ends_with(shown(last), location, value)} Another one is {shown(longer)}; "
-            "write it again, or end its last line"
-        )
+    for text in others:
+        if text != last and text.startswith(last):
+            raise ValueError(
+                f"{_ends_with(shown(last), location, value)} Another one is {shown(text)}; "
+                "write it again, or end its last line"
+            )
 
 
 def _longer(last: str, others: Sequence[str], *, by_shape: bool) -> str | None:
@@ -97,9 +92,11 @@ def _longer(last: str, others: Sequence[str], *, by_shape: bool) -> str | None:
     if lost_exponent:
         return previous
     is_positive_integer = last.lstrip("+").isdigit()
-    if is_positive_integer:
-        return begun if 10 * float(last) <= float(previous) else None
-    return begun if last.startswith("-") else None
+    if is_positive_integer and 10 * float(last) <= float(previous):
+        return begun
+    if last.startswith("-"):
+        return begun
+    return None
 
 
 def _begins(text: str, last: str) -> bool:

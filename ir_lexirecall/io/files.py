@@ -469,10 +469,10 @@ def _packing_of(name: str, beginning: bytes) -> str:
     ending = Path(name).suffix.lower()
     if ending in _UNPACKERS:
         return ending
-    return next(
-        (packed for start, packed in _NO_TEXT.items() if beginning.startswith(start)),
-        "",
-    )
+    for start, packing in _NO_TEXT.items():
+        if beginning.startswith(start):
+            return packing
+    return ""
 
 
 def _parsed_integer(digits: str) -> int | float:
@@ -499,9 +499,8 @@ def parsed_json(text: str, location: Location, first_line: int = 1) -> Any:
         first_value: dict[str, Any] = {}
         for name, value in pairs:
             first = first_value.setdefault(name, value)
-            if first is not value and not (
-                isinstance(value, (int, float)) and first == value
-            ):
+            is_same_number = isinstance(value, (int, float)) and first == value
+            if first is not value and not is_same_number:
                 raise ValueError(f"{name!r} occurs twice in one JSON object")
         return content
 

@@ -120,7 +120,9 @@ class Table:
 
     def renamed(self, column: str, name: str) -> Table:
         """Return the same table where a column has another name, which no column had."""
-        columns = {name if old == column else old: x for old, x in self.columns.items()}
+        columns = {}
+        for old, values in self.columns.items():
+            columns[name if old == column else old] = values
         return replace(self, columns=columns)
 
     def named(self, aliases: Iterable[str]) -> str | None:
@@ -160,7 +162,9 @@ class Table:
         values = self.columns[column]
         if values.dtype.kind in "fiub":
             return np.asarray(values, dtype=np.float64)
-        floats = [np.nan if is_missing(value) else value_of(value) for value in values]
+        floats: list[float | None] = []
+        for value in values:
+            floats.append(np.nan if is_missing(value) else value_of(value))
         faults = [row for row, number in enumerate(floats) if number is None]
         if faults:
             raise ValueError(
@@ -239,8 +243,8 @@ def table_of_frame(data: Any, name: str = "") -> Table | None:
     if hasattr(data, "itertuples"):
         data = _with_named_index(data)
         columns = _pandas_columns(data)
-        is_numbered = type(data.index).__name__ == "RangeIndex"
-        index = None if is_numbered else texts(data.index)
+        if type(data.index).__name__ != "RangeIndex":
+            index = texts(data.index)
     elif hasattr(data, "to_dicts"):  # Polars
         columns = {series.name: texts(series) for series in data}
     elif hasattr(data, "to_pydict"):  # Arrow
@@ -254,15 +258,17 @@ def _as_frame(data: Any) -> Any:
     """Return the frame of records, a lazy frame, a column, or results of ragas; else the data."""
     if are_records(data):
         return pd.DataFrame(data)
-    if hasattr(data, "collect") and not hasattr(
-        data, "itertuples"
-    ):  # Polars' LazyFrame
-        data = data.collect()
+    if hasattr(data, "collect") and not hasattr(data, "itertuples"):
+        data = data.collect()  # Polars' LazyFrame
     if hasattr(data, "to_frame") and hasattr(data, "index"):  # pandas' Series
-        data = data.to_frame(data.name if data.name is not None else "value")
-    is_arrow = hasattr(data, "__arrow_c_stream__")
-    if not hasattr(data, "itertuples") and hasattr(data, "to_pandas") and not is_arrow:
-        data = data.to_pandas()  # ragas' results
+        name = data.name
+        if name is None:
+            name = "value"
+        data = data.to_frame(name)
+    if hasattr(data, "itertuples") or hasattr(data, "__arrow_c_stream__"):
+        return data
+    if hasattr(data, "to_pandas"):  # ragas' results
+        return data.to_pandas()
     return data
 
 
@@ -279,14 +285,13 @@ def are_records(data: Any) -> bool:
 
 def _is_record(row: Any) -> bool:
     """Return whether a row is a dict with a text, or with an id under a known name."""
-    if not isinstance(row, Mapping) or any(
-        isinstance(cell, Mapping) for cell in row.values()
-    ):
+    if not isinstance(row, Mapping):
         return False
-    has_text = any(isinstance(cell, str) for cell in row.values())
-    return has_text or any(
-        str(name).lower() in (*QUERY_NAMES, *ITEM_NAMES) for name in row
-    )
+    if any(isinstance(cell, Mapping) for cell in row.values()):
+        return False
+    if any(isinstance(cell, str) for cell in row.values()):
+        return True
+    return any(str(name).lower() in (*QUERY_NAMES, *ITEM_NAMES) for name in row)
 
 
 def _with_named_index(data: Any) -> Any:

@@ -74,7 +74,9 @@ def stacked(tables: Sequence[pl.DataFrame]) -> pl.DataFrame:
         return pl.concat(tables, how="vertical_relaxed")
     columns = {}
     for name, dtype in tables[0].schema.items():
-        values = [value for table in tables for value in table[name].to_list()]
+        values: list[Any] = []
+        for table in tables:
+            values += table[name].to_list()
         columns[name] = pl.Series(name, values, dtype=dtype)
     return pl.DataFrame(columns)
 
@@ -143,8 +145,12 @@ class Layout:
             if rows and not rows.endswith(b"\n"):
                 self._check_end(all_blocks, rows, location)
                 rows += b"\n"
-            table = self._fast(rows) if is_regular and engine.computes() else None
-            yield self.checked(rows, location) if table is None else table
+            table = None
+            if is_regular and engine.computes():
+                table = self._fast(rows)
+            if table is None:
+                table = self.checked(rows, location)
+            yield table
 
     def _has_regular_quotes(self, rows: bytes) -> bool:
         """Return whether quotation marks stand around whole fields, without line breaks in them."""
@@ -165,9 +171,9 @@ class Layout:
             return
         texts = self._last_fields(rows)
         if cut is Cut.IF_LONGER:  # any grade of the file may show it
-            earlier = {
-                text for block in all_blocks() for text in self._last_fields(block)
-            }
+            earlier: set[str] = set()
+            for block in all_blocks():
+                earlier.update(self._last_fields(block))
             texts = [*sorted(earlier), texts[-1]]
         line = rows.count(b"\n") + 1
         check_not_cut(texts, cut, lambda: location(line), _label_of(self.names[-1]))
@@ -372,11 +378,9 @@ class Layout:
         parse = grade_of_text if self.schema.truth_values else number_of_text
         column = [text.strip(" \t") for text in texts[name]]
         numbers = [parse(text) for text in column]
-        wrong = [
-            i
-            for i, n in enumerate(numbers)
-            if n is None and (column[i] or not self.schema.gaps)
-        ]
+        wrong = [i for i, number in enumerate(numbers) if number is None]
+        if self.schema.gaps:
+            wrong = [i for i in wrong if column[i]]
         if wrong:
             row = wrong[0]
             label = f"{name}{self._subject(texts, row)}"
@@ -388,11 +392,11 @@ class Layout:
 
     def _subject(self, texts: Mapping[str, list[str]], row: int) -> str:
         """Return the document and the query of a row, as messages on its number name them."""
-        labels = {"doc_id": "of document", "query_id": "for query"}
-        named = [
-            name for name in labels if name in self.schema.needed and name in texts
-        ]
-        return "".join(f" {labels[name]} {shown(texts[name][row])}" for name in named)
+        subject = ""
+        for name, label in {"doc_id": "of document", "query_id": "for query"}.items():
+            if name in self.schema.needed and name in texts:
+                subject += f" {label} {shown(texts[name][row])}"
+        return subject
 
 
 def _label_of(name: str) -> str:
@@ -616,9 +620,9 @@ def layout_of_table(header: Header, schema: Schema) -> Layout:
     Raises:
         ValueError: the header names a wanted column twice.
     """
-    names = header.columns(schema)
-    has_all = {*schema.needed} <= {*names}
-    wanted = schema.needed if has_all and not schema.further else names
+    names = wanted = header.columns(schema)
+    if not schema.further and {*schema.needed} <= {*names}:
+        wanted = list(schema.needed)
     check_names(names, wanted)
     return Layout(names, schema, wanted, header.separator, header.quote, header=True)
 
@@ -684,9 +688,7 @@ def csv_rows(
 
 def _fault(error: csv.Error) -> str:
     """Return the fault of a CSV text in plain words."""
-    matches = [
-        words for theirs, words in _FAULTS.items() if str(error).startswith(theirs)
-    ]
-    if matches:
-        return matches[0]
+    for beginning, words in _FAULTS.items():
+        if str(error).startswith(beginning):
+            return words
     return str(error)

@@ -218,11 +218,10 @@ def trec_eval_lines(
     columns = {
         name: x for name, x in columns.items() if trec_eval_name(name) != "num_q"
     }
-    lines = [
-        _trec_eval_line(name, query_id, column[q], digits)
-        for q, query_id in enumerate(query_ids)
-        for name, column in columns.items()
-    ]
+    lines = []
+    for q, query_id in enumerate(query_ids):
+        for name, column in columns.items():
+            lines.append(_trec_eval_line(name, query_id, column[q], digits))
     if run is not None:
         lines.append(f"{'runid':<22}\tall\t{run}")
     lines += [
@@ -284,8 +283,9 @@ def known(name: str) -> KnownMeasure | None:
     if is_ambiguous or _TURNED.search(name):
         return None
     trec_eval = equivalent(name)
+    measure = name if trec_eval is None else trec_eval.measure
     try:
-        return known_of(parse_measure(name if trec_eval is None else trec_eval.measure))
+        return known_of(parse_measure(measure))
     except ValueError:
         names, qualifiers = _names()
     base = _without_cutoff(name)
@@ -323,7 +323,9 @@ def holds_few_values(name: str) -> bool:
     [True, True, True, True, False]
     """
     trec_eval = equivalent(name)
-    base = _without_cutoff(name if trec_eval is None else trec_eval.measure)
+    if trec_eval is not None:
+        name = trec_eval.measure
+    base = _without_cutoff(name)
     return _plain(base) in {"rr", "reciprank", "mrr", "success"}
 
 
@@ -345,14 +347,10 @@ def _names() -> tuple[dict[str, KnownMeasure], frozenset[str]]:
     """Return measures by their plain names, and words that may stand beside a name."""
     parser = configparser.ConfigParser(delimiters=("=",))
     parser.read(Path(__file__).with_suffix(".ini"), encoding="utf-8")
-    names_of_section = {
-        section: [
-            name.strip()
-            for names in parser[section].values()
-            for name in names.split(",")
-        ]
-        for section in parser.sections()
-    }
+    names_of_section: dict[str, list[str]] = {}
+    for section in parser.sections():
+        names = ",".join(parser[section].values()).split(",")
+        names_of_section[section] = [name.strip() for name in names]
     qualifiers = frozenset(names_of_section.pop("beside"))
     measures: dict[str, KnownMeasure] = {}
     for section, names in names_of_section.items():

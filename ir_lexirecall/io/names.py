@@ -99,12 +99,9 @@ def grades_may_be_scores(names: Sequence[str]) -> bool:
     >>> grades_may_be_scores(["qid", "docno", "score"])
     False
     """
-    has_grades = "relevance" in our_names(names)
-    return (
-        "score" in names
-        and not has_grades
-        and not {*_GRADES_ARE_SCORES}.isdisjoint(names)
-    )
+    if "score" not in names or "relevance" in our_names(names):
+        return False
+    return not {*_GRADES_ARE_SCORES}.isdisjoint(names)
 
 
 def renaming(names: Sequence[str]) -> str:

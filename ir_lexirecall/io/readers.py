@@ -46,6 +46,7 @@ from ir_lexirecall.io.relevant_documents import with_grades
 from ir_lexirecall.io.schemas import POOL, QRELS, RUN, Schema
 from ir_lexirecall.io.spreadsheets import with_original_ids
 
+_RUN_FIELDS = 6  # of a line in TREC's format
 _ROWS = 2**21  # of a Parquet file at a time
 _MTEB = "mteb_model_meta"
 _GRADES = {"support": 2, "partial_support": 1, "not_support": 0}
@@ -208,7 +209,9 @@ def is_json(first_line: str) -> bool:
     A line of six fields without quotation marks is TREC's, whatever it starts with.
     """
     line = first_line.lstrip("\ufeff \t\r\n")
-    return line.startswith(("{", "[")) and (len(line.split()) != 6 or '"' in line)
+    if not line.startswith(("{", "[")):
+        return False
+    return '"' in line or len(line.split()) != _RUN_FIELDS
 
 
 def _columns_of_json(file: File, schema: Schema) -> Iterator[pl.DataFrame]:
@@ -222,7 +225,10 @@ def _columns_of_json(file: File, schema: Schema) -> Iterator[pl.DataFrame]:
             yield _table_of_dicts(_qrels_in(records, file.line_name), schema)
             return
         run, part = _run_in(records, file.line_name)
-    with naming(f"{file.path} ({part})" if part else file.path):
+    label = file.path
+    if part:
+        label = f"{file.path} ({part})"
+    with naming(label):
         yield _table_of_dicts(run, schema)
 
 
@@ -294,7 +300,9 @@ def _qrels_in(records: list[tuple[int, Any]], location: Location) -> Any:
 
 def _is_flat(content: Any) -> bool:
     """Return whether a JSON value is a row, or a list of rows: with a query and a document each."""
-    row = content[0] if isinstance(content, list) and content else content
+    row = content
+    if isinstance(content, list) and content:
+        row = content[0]
     if not isinstance(row, dict):
         return False
     names = our_names([*row], RECORD_ALIASES)
@@ -428,11 +436,9 @@ def _table_of_dicts(content: Any, schema: Schema) -> pl.DataFrame:
 
 def _is_prediction(content: Any) -> bool:
     """Return whether a JSON value is the ranking of a query by sentence-transformers."""
-    return (
-        isinstance(content, dict)
-        and isinstance(content.get("results"), list)
-        and "query_id" in content
-    )
+    if not isinstance(content, dict) or "query_id" not in content:
+        return False
+    return isinstance(content.get("results"), list)
 
 
 def _predictions(
@@ -525,17 +531,12 @@ def nugget_qrels(
     for name, weight in weights.items():
         if not is_number(weight) or not 0 <= weight < float("inf"):
             raise ValueError(f"{name} must be a number of at least 0, not {weight!r}")
-    rows = [
-        (
-            query_id,
-            doc_id,
-            text,
-            _GRADES[nugget["assignment"]],
-            weights[nugget["importance"]],
-        )
-        for location, record in _assignments(assignments)
-        for query_id, doc_id, text, nugget in _nuggets_of(record, weights, location)
-    ]
+    rows: list[tuple[str, str, str, int, float]] = []
+    for location, record in _assignments(assignments):
+        for query_id, doc_id, text, nugget in _nuggets_of(record, weights, location):
+            grade = _GRADES[nugget["assignment"]]
+            weight = weights[nugget["importance"]]
+            rows.append((query_id, doc_id, text, grade, weight))
     return pd.DataFrame(
         rows, columns=["query_id", "doc_id", "subtopic_id", "relevance", "weight"]
     )
@@ -640,7 +641,7 @@ class _Readable(ValueError):
 def _by_arrow(file: Any, needed: Sequence[str]) -> Iterator[pl.DataFrame]:
     """Yield the columns of a Parquet file that PyArrow has opened."""
     names = file.schema_arrow.names
-    wanted = needed if needed and set(needed) <= set(names) else names
+    wanted = _columns_to_read(names, needed)
     try:
         check_names(names, wanted)
     except ValueError as error:
@@ -687,9 +688,14 @@ def _by_polars(path: str, needed: Sequence[str]) -> pl.DataFrame:
         raise ValueError(last or "it is damaged")
     rows = pl.scan_parquet(path)
     names = rows.collect_schema().names()
-    return rows.select(
-        needed if needed and set(needed) <= set(names) else names
-    ).collect()
+    return rows.select(_columns_to_read(names, needed)).collect()
+
+
+def _columns_to_read(names: Sequence[str], needed: Sequence[str]) -> Sequence[str]:
+    """Return the needed columns of a file; all if it lacks one, or if none is said."""
+    if needed and set(needed) <= set(names):
+        return needed
+    return names
 
 
 FORMATS: list[FileFormat] = [

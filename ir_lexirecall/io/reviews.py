@@ -138,14 +138,11 @@ def _differing_labels(
 ) -> str:
     """Return that two simulations of a review disagree on its records or their labels."""
     others = qrels[review]
-    differing = (
-        record
-        for record in {**others, **grades}
-        if grades.get(record) != others.get(record)
-    )
+    records = {**others, **grades}
+    differing = [one for one in records if grades.get(one) != others.get(one)]
     return (
         f"review {review!r} has other records than in {other_path}, or other labels, such as of "
-        f"record {next(differing)}; were they simulated with other prior knowledge? priors=True "
+        f"record {differing[0]}; were they simulated with other prior knowledge? priors=True "
         "(--priors) counts it"
     )
 
@@ -167,12 +164,12 @@ def _check_all_reviews(
 def _named_files(files: Any) -> Iterator[tuple[str, str]]:
     if isinstance(files, Mapping):
         for name, part in files.items():
-            yield from ((str(name), path) for _, path in _named_files(part))
+            for _, path in _named_files(part):
+                yield str(name), path
     elif isinstance(files, (str, os.PathLike)):
         if os.path.isdir(files):
-            yield from (
-                ("", str(path)) for path in sorted(Path(files).glob("*.asreview"))
-            )
+            for file in sorted(Path(files).glob("*.asreview")):
+                yield "", str(file)
         else:
             yield "", os.fspath(files)
     else:
@@ -285,11 +282,8 @@ def _project(archive: zipfile.ZipFile, file: str) -> dict[str, Any]:
 def _databases(archive: zipfile.ZipFile, project: Mapping[str, Any]) -> tuple[str, str]:
     """Return the names of the databases of records and of results."""
     names = archive.namelist()
-    states = sorted(
-        name
-        for name in names
-        if name.startswith("reviews/") and name.endswith("/results.db")
-    )
+    in_reviews = [name for name in names if name.startswith("reviews/")]
+    states = sorted(name for name in in_reviews if name.endswith("/results.db"))
     if len(states) > 1:
         raise ValueError(f"it holds {len(states)} reviews; give a file with one")
     if "results.db" in names:  # ASReview 3
@@ -359,12 +353,12 @@ def _check_labels(records: Sequence[_Record], labelled: Sequence[_Result]) -> No
 
 def _original_of(records: Iterable[_Record]) -> dict[int, int]:
     """Return the record of which each one is a duplicate; the record itself if it is none."""
-    return {
-        record.record_id: record.record_id
-        if record.duplicate_of is None
-        else record.duplicate_of
-        for record in records
-    }
+    original = {}
+    for record in records:
+        original[record.record_id] = record.record_id
+        if record.duplicate_of is not None:
+            original[record.record_id] = record.duplicate_of
+    return original
 
 
 class _Ranking(NamedTuple):
@@ -389,32 +383,31 @@ def _ranking(
         if result.querier is None:
             prior_records.add(record_id)
     left_out = set() if priors else prior_records
-    included = {
-        str(record.record_id): record.included
-        for record in records
-        if record.duplicate_of is None and str(record.record_id) not in left_out
-    }
-    relevant = frozenset(
-        record_id
-        for record_id, value in included.items()
-        if label_of.get(record_id, value) == 1
-    )
+    included: dict[str, int | None] = {}
+    relevant: set[str] = set()
+    for record in records:
+        record_id = str(record.record_id)
+        if record.duplicate_of is not None or record_id in left_out:
+            continue
+        included[record_id] = record.included
+        if label_of.get(record_id, record.included) == 1:
+            relevant.add(record_id)
     in_order = [record_id for record_id in label_of if record_id not in left_out]
     others = sorted(
         included.keys() - label_of.keys(),
         key=lambda record_id: (record_id in relevant, int(record_id)),
     )
-    return _Ranking(in_order, others, relevant, frozenset(prior_records))
+    return _Ranking(in_order, others, frozenset(relevant), frozenset(prior_records))
 
 
 def _review_name(project: Mapping[str, Any]) -> str:
     """Return the name of the first data set, else of the project, without its ending."""
+    name = None
     datasets = project.get("datasets")
     if isinstance(datasets, list):
         named = [item for item in datasets if isinstance(item, dict)]
-    else:
-        named = []
-    name = named[0].get("name") if named else None
+        if named:
+            name = named[0].get("name")
     if not isinstance(name, str):
         name = project.get("name")
     if not isinstance(name, str) or not name:

@@ -9,6 +9,7 @@ import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, NamedTuple, TypeAlias
 
 from ir_lexirecall._util.errors import (
@@ -96,10 +97,9 @@ def read_rank_eval(response: JSONLike, request: JSONLike | None = None) -> RankE
     several = _has_several_indexes([*hits.values(), *rated.values()])
     run = _by_document(ranked, what, several=several)
     qrels = _by_document(rated, rated_in, several=several)
-    unrated = {
-        q: [doc_id for doc_id in docs if doc_id not in qrels[q]]
-        for q, docs in run.items()
-    }
+    unrated = {}
+    for query_id, docs in run.items():
+        unrated[query_id] = [doc for doc in docs if doc not in qrels[query_id]]
     values = {q: _score_of(detail) for q, detail in details.items()}
     return RankEval(qrels, run, unrated, values)
 
@@ -174,7 +174,8 @@ def _check_same_queries(
 
 def _has_several_indexes(hits: Iterable[list[Hit]]) -> bool:
     """Return whether documents are of several indexes."""
-    return len({hit.index_name for listed in hits for hit in listed}) > 1
+    names = {hit.index_name for hit in chain.from_iterable(hits)}
+    return len(names) > 1
 
 
 def qrels_in(content: Any) -> dict[str, dict[str, float]] | None:
@@ -402,11 +403,10 @@ def _rated_in_json(content: Mapping[str, Any], what: str) -> list[Rated]:
     ratings_by_query = _ratings(
         _list(content), ("judgmentRatings", "query", "docId"), what
     )
-    return [
-        Rated(query_id, hit.doc_id, hit.rating, what)
-        for query_id, hits in ratings_by_query
-        for hit in hits
-    ]
+    rated: list[Rated] = []
+    for query_id, hits in ratings_by_query:
+        rated += [Rated(query_id, hit.doc_id, hit.rating, what) for hit in hits]
+    return rated
 
 
 def _grade(
@@ -474,11 +474,12 @@ def _rated_in_row(
     if len(row) != n_fields:
         raise ValueError(f"{location}: {len(row)} fields where {n_fields} are expected")
     query_id, doc_id, rating = (row[column] for column in columns)
-    if query_id and not doc_id and not rating:
-        return []  # a query without ratings, as Quepid wrote it before
-    if not query_id or not doc_id:
-        missing = "document" if query_id else "query"
-        raise ValueError(f"{location}: there is no {missing}")
+    if not query_id:
+        raise ValueError(f"{location}: there is no query")
+    if not doc_id:
+        if not rating:
+            return []  # a query without ratings, as Quepid wrote it before
+        raise ValueError(f"{location}: there is no document")
     return [Rated(query_id, doc_id, rating or None, location)]
 
 

@@ -106,18 +106,17 @@ def texts_of(
     if source is None or not wanted:
         return {}
     text_of: dict[str, str] = {}
-    with downloading(str(source) if isinstance(source, (str, os.PathLike)) else what):
+    label = what
+    if isinstance(source, (str, os.PathLike)):
+        label = str(source)
+    with downloading(label):
         for one_id, text in _texts(source, wanted, what):
             if one_id in wanted and one_id not in text_of:
                 text_of[one_id] = text
                 if len(text_of) == len(wanted):
                     break
-    _warn_of_missing(
-        source,
-        [one_id for one_id in wanted if one_id not in text_of],
-        len(wanted),
-        what,
-    )
+    missing = [one_id for one_id in wanted if one_id not in text_of]
+    _warn_of_missing(source, missing, len(wanted), what)
     return text_of
 
 
@@ -148,8 +147,9 @@ def _texts(source: Any, wanted: Mapping[str, None], what: str) -> Iterator[IdAnd
     if isinstance(source, Mapping):
         return _of_mapping(source, wanted)
     if _is_collection(source):
-        texts = source.texts([*wanted]) if what == DOCUMENTS else source.query_texts
-        return iter(texts.items())
+        if what == DOCUMENTS:
+            return iter(source.texts([*wanted]).items())
+        return iter(source.query_texts.items())
     if isinstance(source, (str, os.PathLike)):
         if files.named_files(source):
             return _of_file(files.open_file(source), what)
@@ -182,7 +182,8 @@ def _of_object(
         return (
             (doc.doc_id, doc.default_text()) for doc in source.get_many_iter([*wanted])
         )
-    if (table := table_of_frame(source)) is not None:
+    table = table_of_frame(source)
+    if table is not None:
         return _of_columns(table.columns, what, f"the table of {what}")
     if what == DOCUMENTS and hasattr(source, "transform"):
         return _of_loader(source, [*wanted])
