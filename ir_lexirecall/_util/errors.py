@@ -163,6 +163,15 @@ _MOVED = {
 """Where arguments of ``evaluate``, ``compare`` and the like are said instead."""
 
 
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun.
+
+    >>> counted(1, "field"), counted(3, "field")
+    ('1 field', '3 fields')
+    """
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
 def and_more(rest: int) -> str:
     """How a message counts the offenders that it does not name.
 

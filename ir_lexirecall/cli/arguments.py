@@ -545,7 +545,7 @@ class Options(argparse.Namespace):
 
     def significance_test(self) -> SignificanceTest:
         """Return how differences are tested."""
-        if self.correction == "none":
+        if self.correction.lower() == "none":
             correction = None
         else:
             correction = self.correction

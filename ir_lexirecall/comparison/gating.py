@@ -471,7 +471,7 @@ def _check_horizon(horizon: Any, *, has_ledger: bool) -> None:
     check_integer("horizon", horizon, least=1)
     if not has_ledger:
         raise ValueError(
-            "horizon is the number of looks of a ledger; name one: ledger=FILE"
+            "horizon is the number of looks of a ledger; name one: ledger=FILE (--ledger FILE)"
         )
 
 

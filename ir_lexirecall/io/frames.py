@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from ir_lexirecall._util.arrays import Floats
 from ir_lexirecall._util.errors import (
     and_more,
+    counted,
     is_integer,
     is_number,
     repeated,
@@ -80,8 +81,8 @@ class Table:
         for line, row in rows:
             if len(row) != len(names):
                 raise ValueError(
-                    f"{path}, line {line}: {len(row)} fields where {len(names)} are expected: "
-                    f"{shown_names(names)}"
+                    f"{path}, line {line}: {counted(len(row), 'field')} where {len(names)} are "
+                    f"expected: {shown_names(names)}"
                 )
         if (twice := repeated(names)) is not None:
             raise ValueError(f"{path}: the header names {twice!r} twice; keep one")

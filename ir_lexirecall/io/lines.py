@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from ir_lexirecall._util import engine
-from ir_lexirecall._util.errors import and_more, shown
+from ir_lexirecall._util.errors import and_more, counted, shown
 from ir_lexirecall._util.lazy import polars as pl
 from ir_lexirecall.io.cells import grade_of_text, number_hint, number_of_text
 from ir_lexirecall.io.checks import check_names, check_not_cut
@@ -326,7 +326,9 @@ class Layout:
             return fields
         if len(fields) < width and not self.by_blanks:
             return fields + [""] * (width - len(fields))
-        message = f"{location()}: {len(fields)} fields where {width} are expected"
+        message = (
+            f"{location()}: {counted(len(fields), 'field')} where {width} are expected"
+        )
         if len(fields) < width or not self.by_blanks:
             raise ValueError(message + self._width_hint(fields))
         if not (self.schema.open_ended and width == _RUN_WIDTH):

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from ir_lexirecall._util.errors import (
     and_more,
+    counted,
     entry,
     is_integer,
     repeated,
@@ -472,7 +473,9 @@ def _rated_in_row(
         ValueError: the row has a wrong number of fields, or lacks an id.
     """
     if len(row) != n_fields:
-        raise ValueError(f"{location}: {len(row)} fields where {n_fields} are expected")
+        raise ValueError(
+            f"{location}: {counted(len(row), 'field')} where {n_fields} are expected"
+        )
     query_id, doc_id, rating = (row[column] for column in columns)
     if not query_id:
         raise ValueError(f"{location}: there is no query")

@@ -7,7 +7,7 @@ from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from ir_lexirecall._util.errors import naming, shown
+from ir_lexirecall._util.errors import counted, naming, shown
 from ir_lexirecall.io.cells import number_of_text as number
 from ir_lexirecall.io.checks import check_not_cut
 from ir_lexirecall.io.files import File, Location, json_values, kind_of_file, open_file
@@ -217,7 +217,7 @@ def lines_of_text(text: str, path: str) -> list[Line]:
         if len(fields) not in _LINES or len(fields) != width:
             wanted = _LINES.get(width) or "; ".join(_LINES.values())
             raise ValueError(
-                f"{path}, line {n}: {len(fields)} fields where a line has {wanted}"
+                f"{path}, line {n}: {counted(len(fields), 'field')} where a line has {wanted}"
             )
         lines.append(Line(n, fields))
     if not lines:

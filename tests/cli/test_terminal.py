@@ -297,6 +297,16 @@ def test_compare_prints_what_the_function_gives(cli: Cli) -> None:
     ).to_dict(orient="records")
 
 
+@pytest.mark.parametrize("name", ["none", "None"])
+def test_no_correction_has_the_name_that_an_error_lists(name: str, cli: Cli) -> None:
+    words = ("eval", "lexirecall/demo", *RUNS.values(), "-m", "AP", "--baseline", "ql")
+    said = cli(*words, "--correction", name)
+    assert said.code == 0
+    assert "(paired t-test, p <= 0.05)" in said.out.replace("\n", " ")
+    listed = cli(*words, "--correction", "bonferoni").err
+    assert "None (no correction)" in listed
+
+
 def pairs_of(said: Said) -> list[dict[str, str]]:
     """The rows of the table of pairs."""
     lines = said.out.splitlines()

@@ -737,7 +737,7 @@ BAD_FILES: list[tuple[str, str, str | bytes, list[str]]] = [
             "run",
             "a.run",
             f"{RUN_LINE}\n{line}\n{RUN_LINE}",
-            ["line 3", f"{n} fields", "6"],
+            ["line 3", f"{n} field", "6"],
         )
         for line, n in RUN_FIELDS.items()
     ),
@@ -746,7 +746,7 @@ BAD_FILES: list[tuple[str, str, str | bytes, list[str]]] = [
             "qrels",
             "a.qrels",
             f"{QRELS_LINE * before}{line}\r\n{QRELS_LINE}",
-            [f"line {before + 1}", f"{n} fields", "4"],
+            [f"line {before + 1}", f"{n} field", "4"],
         )
         for line, n in {"q1 0 d2": 3, "q1 0 d2 1 0": 5, "q1 0 my doc 1": 5}.items()
         for before in (0, 1, 4)

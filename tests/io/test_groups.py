@@ -164,7 +164,7 @@ def test_groups_may_have_commas_and_quotes(tmp_path: Path) -> None:
     ("text", "message"),
     [
         ("", "there are no groups in it"),
-        ("query_id,group\nq1,a\nq2\n", "line 3: 1 fields where 2 are expected"),
+        ("query_id,group\nq1,a\nq2\n", "line 3: 1 field where 2 are expected"),
         ("q1 a b\n", "line 1: 3 fields where 2 are expected: query_id, group"),
         ("query_id,group\nq1,a\nq2,\n", "line 3: query 'q2' has no group"),
         ("query_id,group\n,a\n", "line 2: there is no query"),

@@ -214,7 +214,7 @@ def test_quepid_names_queries_that_nobody_rated_in_rows_of_their_own(
     }
     (tmp_path / "list.csv").write_text("query,docid,rating\nheart,doc1,1\nlun")
     with pytest.raises(
-        ValueError, match=r"list.csv, line 3: 1 fields where 3 are expected"
+        ValueError, match=r"list.csv, line 3: 1 field where 3 are expected"
     ):
         read_judgments(tmp_path / "list.csv")
 

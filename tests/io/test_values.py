@@ -519,7 +519,7 @@ def test_mixed_measures_are_refused() -> None:
             "map q1 0.5\nmap q2 0.x\n",
             "line 2: the map of query 'q2' is '0.x', not a number",
         ),
-        ("run,query_id,AP\na,q,0.5\na\n", "line 3: 1 fields where 3 are expected"),
+        ("run,query_id,AP\na,q,0.5\na\n", "line 3: 1 field where 3 are expected"),
         ("run,query_id,AP,AP\na,q,0.5,1\n", "the header names 'AP' twice"),
         ('run,query_id,AP\na,"q,0.5\n', "line 2: a quotation mark is not closed"),
         (
