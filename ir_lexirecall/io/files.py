@@ -135,9 +135,14 @@ class File:
 
     @cached_property
     def first_line(self) -> str:
-        """Return the first line of a text that has more than a comment; else the first comment."""
+        """Return the first line of a text that has more than a comment; else the first comment.
+
+        Raises:
+            ValueError: it is not a text, or its lines do not end with line feeds.
+        """
         self._check_is_text()
         text = self.beginning.decode("utf-8-sig", "replace")
+        check_line_ends(text, self.path)
         first_comment = ""
         for line in text.split("\n"):
             if line.strip() and not line.lstrip().startswith("#"):
@@ -297,6 +302,18 @@ class File:
         except Exception as error:  # each compression has errors of its own
             reason = str(error) or type(error).__name__
             raise ValueError(f"{self.path} cannot be read: {reason}") from None
+
+
+def check_line_ends(text: str, path: str) -> None:
+    """Raise if the lines of a text end with carriage returns alone, as old programs wrote them.
+
+    JSON may have them.
+    """
+    is_one_line = "\n" not in text and not text.lstrip().startswith(("{", "["))
+    if is_one_line and "\r" in text.rstrip():
+        raise ValueError(
+            f"{path}: its lines end with carriage returns (CR) only; save it with line feeds (LF)"
+        )
 
 
 def named_files(path: str | os.PathLike[str]) -> list[str]:

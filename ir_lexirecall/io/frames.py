@@ -79,6 +79,10 @@ class Table:
         """Return the rows of a file, given with their lines; the first row names the columns."""
         (_, names), *rows = rows
         for line, row in rows:
+            if row == names:
+                raise ValueError(
+                    f"{path}, line {line}: the header is repeated; leave this line out"
+                )
             if len(row) != len(names):
                 raise ValueError(
                     f"{path}, line {line}: {counted(len(row), 'field')} where {len(names)} are "

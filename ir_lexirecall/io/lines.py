@@ -385,6 +385,10 @@ class Layout:
             wrong = [i for i in wrong if column[i]]
         if wrong:
             row = wrong[0]
+            if our_names([texts["query_id"][row]]) == ["query_id"]:
+                raise ValueError(
+                    f"{location(lines[row])}: the header is repeated; leave this line out"
+                )
             label = f"{name}{self._subject(texts, row)}"
             raise ValueError(
                 f"{location(lines[row])}: the {label} is {shown(column[row])}, not a number"
@@ -431,16 +435,34 @@ def _decoded(block: bytes, location: Location) -> str:
 def _shifted(fields: Sequence[str]) -> str:
     """Return why a run's line with more than six fields is shifted; empty if it is not.
 
-    trec_eval ignores what follows the tag. A blank in an id shifts rank and score to the right.
+    trec_eval ignores what follows the tag. A blank in an id shifts rank and score to the right. A
+    missing end of line hides the next row behind the tag.
     """
+    for index in range(_RUN_WIDTH - 1, len(fields) - 4):
+        _, iteration, _, rank, score = fields[index : index + 5]
+        if iteration == fields[1] and _is_rank(rank) and _is_score(score):
+            return (
+                f"fields {index + 1} to {index + 5} look like another row: is an end of line "
+                "missing, or a carriage return (CR)?"
+            )
     _, _, _, rank, score, tag, *_ = fields
-    if not re.fullmatch(r"[+-]?\d+", rank):
+    if not _is_rank(rank):
         return f"field 4, the rank, is {shown(rank)}: is there a blank in an id?"
-    if number_of_text(score) is None:
+    if not _is_score(score):
         return f"field 5, the score, is {shown(score)}: is there a blank in an id?"
     if number_of_text(tag) is not None:
         return f"field 6, the tag, is the number {tag}: is there a blank in an id?"
     return ""
+
+
+def _is_rank(text: str) -> bool:
+    """Return whether a field is a whole number, as ranks are."""
+    return re.fullmatch(r"[+-]?\d+", text) is not None
+
+
+def _is_score(text: str) -> bool:
+    """Return whether a field is a number, as scores are."""
+    return number_of_text(text) is not None
 
 
 # -- which layout a file has -----------------------------------------------------------------------

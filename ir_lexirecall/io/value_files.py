@@ -10,7 +10,14 @@ from typing import Any, NamedTuple
 from ir_lexirecall._util.errors import counted, naming, shown
 from ir_lexirecall.io.cells import number_of_text as number
 from ir_lexirecall.io.checks import check_not_cut
-from ir_lexirecall.io.files import File, Location, json_values, kind_of_file, open_file
+from ir_lexirecall.io.files import (
+    File,
+    Location,
+    check_line_ends,
+    json_values,
+    kind_of_file,
+    open_file,
+)
 from ir_lexirecall.io.frames import Table
 from ir_lexirecall.io.lines import csv_rows, numbered_lines
 from ir_lexirecall.io.mteb_results import is_mteb
@@ -91,9 +98,7 @@ def content_of_file(
 def content_of_text(file: File, columns: NamedColumns) -> Cells | Table:
     """Return the values in a text file; see `content_of_file`."""
     text, path = file.text(), file.path
-    first = next((line for line in text.splitlines() if line.strip()), "")
-    if not first:
-        raise ValueError(f"{path}: there are no values in it")
+    first = _first_line(text, path)
     if first.lstrip().startswith(("{", "[")):
         return content_of_json(text, file)
     separator = separator_of_header(first, path, columns)
@@ -107,6 +112,15 @@ def content_of_text(file: File, columns: NamedColumns) -> Cells | Table:
             f"got {shown(first)}"
         )
     return cells_of_lines(text, path)
+
+
+def _first_line(text: str, path: str) -> str:
+    """Return the first line of a text that is not empty; raise if there is none."""
+    check_line_ends(text, path)
+    for line in text.splitlines():
+        if line.strip():
+            return line
+    raise ValueError(f"{path}: there are no values in it")
 
 
 def check_end(text: str, last_fields: Sequence[str], path: str) -> None:

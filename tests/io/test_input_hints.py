@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -191,3 +192,83 @@ def test_runs_may_stand_in_a_folder_of_their_own(
         assert cli.main(["benchmark", str(source), "-m", "AP", "--format", "csv"]) == 0
         (row,) = capsys.readouterr().out.splitlines()[1:]
         assert row.startswith("AP,one,1.0")
+
+
+# -- lines that end otherwise, rows in one line, headers again ---------------------------------------------
+
+RUN_LINES = "q1 Q0 a 1 2.5 t\nq1 Q0 b 2 1.5 t\nq2 Q0 a 1 3.5 t\n"
+RUN_TABLE = "query_id,doc_id,score\nq1,a,2.5\nq1,b,1.5\n"
+QRELS_LINES = "q1 0 a 1\nq1 0 b 0\nq2 0 a 2\n"
+QRELS_TABLE = "query_id,doc_id,relevance\nq1,a,1\nq1,b,0\n"
+POOL = "query_id,query,doc_id,text,relevance\nq1,x,a,y,1\nq1,x,b,y,0\n"
+VALUES_LINES = "map q1 0.25\nmap q2 0.75\n"
+VALUES_TABLE = "query_id,bm25,ql\nq1,0.25,0.5\nq2,0.75,0.5\n"
+READERS: dict[str, Callable[[Path], Any]] = {
+    "run": lambda path: irl.evaluate("AP", {"q1": {"a": 1}}, path),
+    "qrels": irl.load,
+    "values": lambda path: irl.compare(values=path),
+}
+CONTENTS = [
+    ("run", "a.run", RUN_LINES),
+    ("run", "a.csv", RUN_TABLE),
+    ("run", "a.tsv", RUN_TABLE.replace(",", "\t")),
+    ("qrels", "a.txt", QRELS_LINES),
+    ("qrels", "a.csv", QRELS_TABLE),
+    ("qrels", "a.csv", POOL),
+    ("values", "a.txt", VALUES_LINES),
+    ("values", "a.csv", VALUES_TABLE),
+]
+
+
+@pytest.mark.parametrize(("reader", "name", "content"), CONTENTS)
+def test_carriage_returns_alone_are_named(
+    reader: str, name: str, content: str, tmp_path: Path
+) -> None:
+    path = tmp_path / name
+    path.write_bytes(content.replace("\n", "\r").encode())
+    with pytest.raises(
+        ValueError, match=rf"{name}: its lines end with carriage returns"
+    ):
+        READERS[reader](path)
+
+
+@pytest.mark.parametrize(
+    "joined",
+    [
+        RUN_LINES.replace("t\nq1 Q0 b", "t q1 Q0 b"),
+        RUN_LINES.replace("t\nq1 Q0 b", "tq1 Q0 b"),
+        RUN_LINES.replace("t\nq1 Q0 b", "t more words q1 Q0 b"),
+        RUN_LINES.replace("t\nq2", "t\rq2"),
+        RUN_LINES.replace("\n", " ", 2),
+    ],
+)
+def test_a_row_behind_the_tag_of_another_is_no_part_of_it(
+    joined: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "a.run"
+    path.write_bytes(joined.encode())
+    with pytest.raises(ValueError, match=r"a.run, line \d: .*look like another row"):
+        READERS["run"](path)
+
+
+def test_a_tag_of_many_words_and_numbers_is_ignored(tmp_path: Path) -> None:
+    path = tmp_path / "a.run"
+    path.write_text("q1 Q0 a 1 2.5 run of 7 May, weight 0.5 and 2 1 0.5 t\n")
+    assert READERS["run"](path)["AP"].tolist() == [1.0]
+
+
+@pytest.mark.parametrize(
+    ("reader", "name", "content"),
+    [
+        *(case for case in CONTENTS if "_id" in case[2]),
+        ("qrels", "beir.tsv", "query-id\tcorpus-id\tscore\nq\ta\t1\nq\tb\t0\n"),
+        ("values", "long.csv", "run,query_id,measure,value\na,q,AP,0.5\nb,q,AP,1.0\n"),
+    ],
+)
+def test_a_header_again_is_named(
+    reader: str, name: str, content: str, tmp_path: Path
+) -> None:
+    path = tmp_path / name
+    path.write_text(content + content)
+    with pytest.raises(ValueError, match=rf"{name}, line 4: the header is repeated"):
+        READERS[reader](path)
