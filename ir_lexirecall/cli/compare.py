@@ -518,9 +518,9 @@ def add_gate(commands: Any) -> None:
     parser.add_argument(
         "--queries",
         type=int,
-        default=10,
         metavar="N",
-        help="number of lost queries to list (default: 10)",
+        help="number of lost queries to list (default: 10; on a terminal fewer, if a screen has "
+        "no room)",
     )
     parser.add(
         "rel", "allow_empty", "predicted", "groups", "cluster", *ONE_CRITERION_TEST
@@ -538,7 +538,8 @@ def add_gate(commands: Any) -> None:
 
 def run_gate(options: Options) -> int:
     """Run the command ``gate``."""
-    check_integer("queries", options.queries, least=0)
+    if options.queries is not None:
+        check_integer("queries", options.queries, least=0)
     asked = {
         "margin": parse_margin(options.margin) or 0.0,
         "rule": rule_of_gate(options),
@@ -555,7 +556,7 @@ def run_gate(options: Options) -> int:
     else:
         disagreements = gate_of_values(options, asked)
     if options.format == "json":
-        shown = present.gate_json(disagreements, options.queries)
+        shown = present.gate_json(disagreements, _most_lost(options))
     else:
         shown = _gate_for_people(disagreements, options)
     code = disagreements.exit_code or code_of(disagreements.comparison)
@@ -636,12 +637,19 @@ def gate_of_values(options: Options, asked: Mapping[str, Any]) -> Gate:
     )
 
 
+def _most_lost(options: Options) -> int:
+    """Return how many lost queries to list."""
+    return int(present.MOST_LOST) if options.queries is None else options.queries
+
+
 def _gate_for_people(found: Gate, options: Options) -> str:
     """Return the summary as text for a terminal, else in Markdown."""
     width = terminal_width(options)
     if options.format == "markdown" or (options.format is None and width is None):
-        return str(present.gate_text(found, options.queries))
-    glance = present.gate_glance(found, options.queries)
+        return str(present.gate_text(found, _most_lost(options)))
+    if width is not None and options.queries is None:
+        return str(present.gate_screen(found, width))
+    glance = present.gate_glance(found, _most_lost(options))
     return str(
         present.glance_text(glance, width or WIDTH, all_notes=True, options=True)
     )

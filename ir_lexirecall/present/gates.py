@@ -21,6 +21,7 @@ from ir_lexirecall.present.caveats import (
 from ir_lexirecall.present.comparisons import signed
 from ir_lexirecall.present.findings import grouped
 from ir_lexirecall.present.glance import (
+    LINES,
     PLACES,
     Glance,
     Group,
@@ -32,7 +33,8 @@ from ir_lexirecall.present.standings import largest_loss, standings_of
 from ir_lexirecall.present.tables import Shown, plain
 from ir_lexirecall.significance.outcomes import MEAN_DIFFERENCE
 
-_MOST_LOST = 10
+MOST_LOST = 10  # queries that a summary lists
+_FEWEST_LOST = 3  # the same on a screen that is full
 _POWER = 0.8
 _ABOUT_LEVELS = (
     "Level i is the i-th relevant document that a run retrieves. At the level that decided, the "
@@ -51,7 +53,7 @@ _DECIDED = {
 """Titles of the columns of ``Comparison.explain``, for the candidate (a) and the baseline (b)."""
 
 
-def gate_text(gate: Gate, most: int = _MOST_LOST, *, markdown: bool = True) -> str:
+def gate_text(gate: Gate, most: int = MOST_LOST, *, markdown: bool = True) -> str:
     """Return the summary: the verdict on every criterion, the queries that lost most, the caveats.
 
     Args:
@@ -65,7 +67,22 @@ def gate_text(gate: Gate, most: int = _MOST_LOST, *, markdown: bool = True) -> s
     return glance_text(glance, all_notes=True)
 
 
-def gate_glance(gate: Gate, most: int = _MOST_LOST) -> Glance:
+def gate_screen(gate: Gate, width: int) -> str:
+    """Return the summary for a terminal, with as many lost queries as fit a screen.
+
+    Args:
+        gate: what to summarise.
+        width: columns of the terminal.
+    """
+    for most in range(MOST_LOST, _FEWEST_LOST - 1, -1):
+        glance = gate_glance(gate, most)
+        text = glance_text(glance, width, all_notes=True, options=True)
+        if text.count("\n") < LINES:
+            break
+    return text
+
+
+def gate_glance(gate: Gate, most: int = MOST_LOST) -> Glance:
     """Return a gate at a glance: a row per criterion, the bound that decides, the verdict."""
     alpha = level_of_all(gate)
     notes = []
@@ -382,7 +399,7 @@ def _queries_needed(gate: Gate, name: str) -> str:
     return ""
 
 
-def gate_json(gate: Gate, most: int = _MOST_LOST) -> str:
+def gate_json(gate: Gate, most: int = MOST_LOST) -> str:
     """Return all that a gate says, in JSON."""
 
     def records(table: pd.DataFrame) -> list[dict[str, Any]]:

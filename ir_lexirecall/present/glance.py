@@ -24,7 +24,7 @@ PLACES = 3  # decimal places
 MOST_ROWS = 10  # of a table, besides the baseline
 FEWEST_ROWS = 5  # the same on a screen that is full
 MOST_NOTES = 3
-_LINES = 24  # of a screen
+LINES = 24  # of a screen
 
 BETTER, WORSE, MAY_BE_BEST, BEST, UNSURE = "+", "-", "=", "*", "?"
 WORDS = {
@@ -284,7 +284,7 @@ class _Page:
     @property
     def fits(self) -> bool:
         """Return whether the text fits a screen."""
-        return self.text().count("\n") < _LINES
+        return self.text().count("\n") < LINES
 
 
 def _fitted(page: _Page) -> _Page:

@@ -297,6 +297,20 @@ def test_compare_prints_what_the_function_gives(cli: Cli) -> None:
     ).to_dict(orient="records")
 
 
+def test_a_gate_lists_as_many_lost_queries_as_are_asked_for(
+    terminal: Terminal, folder: Path
+) -> None:
+    runs = [str(demo.FOLDER / "runs" / f"{name}.run") for name in ("bm25", "overlap")]
+    words = ("gate", "lexirecall/demo", *runs, "-m", "nDCG@10", "AP", "LR")
+    numbers = []
+    for asked in ((), ("--queries", "9")):
+        said = terminal(80, *words, *asked).out
+        n_listed = sum(line.startswith("q") for line in said.splitlines()) - 1
+        assert f"({n_listed} are shown)" in said
+        numbers.append(n_listed)
+    assert 3 <= numbers[0] < numbers[1] == 9
+
+
 @pytest.mark.parametrize("name", ["none", "None"])
 def test_no_correction_has_the_name_that_an_error_lists(name: str, cli: Cli) -> None:
     words = ("eval", "lexirecall/demo", *RUNS.values(), "-m", "AP", "--baseline", "ql")

@@ -7,7 +7,7 @@ import re
 import pytest
 
 import ir_lexirecall as irl
-from ir_lexirecall.present.gates import criterion_facts, gate_text
+from ir_lexirecall.present.gates import criterion_facts, gate_screen, gate_text
 
 
 @pytest.mark.parametrize("test", [None, "t", "sign", "wilcoxon"])
@@ -36,3 +36,15 @@ def test_intervals_of_means_need_no_word() -> None:
     runs = [irl.demo.run(name) for name in ("bm25", "ql")]
     gate = irl.gate(irl.demo.qrels(), *runs, ["AP", "nDCG@10"])
     assert "estimate" not in gate_text(gate)
+
+
+def test_a_gate_fits_a_screen_by_listing_fewer_lost_queries() -> None:
+    runs = [irl.demo.run(name) for name in ("bm25", "overlap")]
+    gate = irl.gate(irl.demo.qrels(), *runs, ["nDCG@10", "AP", "LR"])
+    screen, whole = gate_screen(gate, 80), gate_text(gate, markdown=False)
+    listed = [len(re.findall(r"^q\d\d ", text, re.M)) for text in (screen, whole)]
+    assert listed[1] == 10
+    assert 3 <= listed[0] < 10
+    assert screen.count("\n") < 24 or listed[0] == 3
+    assert f"({listed[0]} are shown)" in screen
+    assert gate_screen(gate, 400).count("\n") <= screen.count("\n")
