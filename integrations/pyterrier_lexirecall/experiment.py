@@ -56,6 +56,7 @@ from ir_lexirecall.significance import SignificanceTest
 from pyterrier_lexirecall.experiment_tables import (
     NOTHING,
     Against,
+    Evaluated,
     Measures,
     averages,
     per_query,
@@ -992,7 +993,9 @@ def _tabulate(
 ) -> Any:
     """Return the result of `pt.Experiment` with the numbers of the comparison."""
     request = evaluation.request
-    shared = evaluation.systems.names, request.measures, comparison, layout.round
+    evaluated = Evaluated(
+        evaluation.systems.names, request.measures, comparison, layout.round
+    )
     columns: dict[str, Any] = {
         "corrected": request.correction is not None,
         "own_p": request.own_test is not None,
@@ -1000,15 +1003,15 @@ def _tabulate(
     }
     if layout.perquery == "both":
         tables = (
-            averages(result[0], *shared, against, **columns),
-            per_query(result[1], *shared),
+            averages(result[0], evaluated, against, **columns),
+            per_query(result[1], evaluated),
         )
         if layout.dataframe:
             return type(result)(*tables)
         return tables
     if layout.perquery:
-        return per_query(result, *shared)
-    return averages(result, *shared, against, **columns)
+        return per_query(result, evaluated)
+    return averages(result, evaluated, against, **columns)
 
 
 # -- tests as pt.Experiment takes them -----------------------------------------------------------

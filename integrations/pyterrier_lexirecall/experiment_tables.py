@@ -112,12 +112,26 @@ def read_metrics(
 # -- averages ------------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True)
+class Evaluated:
+    """What a table shows.
+
+    Attributes:
+        names: names of the systems, as they were given.
+        measures: what is measured.
+        comparison: the comparison of the systems; None if there is none.
+        places: decimal places of the numbers of a frame.
+    """
+
+    names: Sequence[Any]
+    measures: Measures
+    comparison: Comparison | None
+    places: Places
+
+
 def averages(
     result: Any,
-    names: Sequence[Any],
-    measures: Measures,
-    comparison: Comparison | None,
-    places: Places,
+    evaluated: Evaluated,
     against: Against,
     *,
     corrected: bool,
@@ -131,27 +145,26 @@ def averages(
 
     Args:
         result: the averages, a frame or a dict.
-        names: names of the systems, as they were given.
-        measures: what is measured.
-        comparison: the comparison of the systems; None if there is none.
-        places: decimal places of the numbers of a frame.
+        evaluated: what is shown.
         against: the comparison with each baseline.
         corrected: whether there are columns of corrected p-values.
         own_p: whether p-values of measures come from a test function of the user.
         highlight: how the best numbers of a frame are marked.
     """
+    names = evaluated.names
     if not isinstance(result, pd.DataFrame):
         plain = pd.DataFrame([result[name] for name in names])
-        table = _Averages(plain, measures, comparison, None, against, corrected, own_p)
+        exact = replace(evaluated, places=None)
+        table = _Averages(plain, exact, against, corrected, own_p)
         columns = table.columns(with_statistics=False)
         frame = pd.DataFrame({name: column.cells for name, column in columns.items()})
         return dict(zip(names, frame.to_dict("records"), strict=True))
 
-    table = _Averages(result, measures, comparison, places, against, corrected, own_p)
+    table = _Averages(result, evaluated, against, corrected, own_p)
     columns = table.columns(with_statistics=True)
     cells = {name: column.cells for name, column in columns.items()}
     frame = pd.DataFrame({"name": list(names), **cells})
-    frame.attrs["comparison"] = comparison
+    frame.attrs["comparison"] = evaluated.comparison
     return highlighted(
         frame, highlight, {name: column.best for name, column in columns.items()}
     )
@@ -174,21 +187,26 @@ class _Averages:
 
     Attributes:
         plain: the averages, a row for each system.
-        measures, comparison, places, against, corrected, own_p: as in `averages`.
+        evaluated, against, corrected, own_p: as in `averages`.
     """
 
     plain: pd.DataFrame
-    measures: Measures
-    comparison: Comparison | None
-    places: Places
+    evaluated: Evaluated
     against: Against
     corrected: bool
     own_p: bool
 
+    @property
+    def comparison(self) -> Comparison | None:
+        """The comparison of the systems."""
+        return self.evaluated.comparison
+
     @cached_property
     def shown(self) -> Measures:
         """Measures with a column."""
-        return {name: m for name, m in self.measures.items() if name in self.plain}
+        return {
+            name: m for name, m in self.evaluated.measures.items() if name in self.plain
+        }
 
     @cached_property
     def unjudged(self) -> Sequence[str]:
@@ -212,7 +230,7 @@ class _Averages:
 
     def _means(self, name: str) -> _Column:
         """Return the means of a measure; those of `pt.Experiment` if the comparison lacks it."""
-        measure = self.measures[name]
+        measure = self.evaluated.measures[name]
         if measure is None:
             return _Column(self.plain[name], _SMALLER)  # the time
         if smaller_is_better(measure):
@@ -224,7 +242,7 @@ class _Averages:
         if is_added_up(measure):
             return _Column(self.plain[name], best)
         means = self.comparison.compared.by[name].means
-        return _Column(_rounded(name, means, self.places), best)
+        return _Column(_rounded(name, means, self.evaluated.places), best)
 
     def _preference(self, name: str, ending: str) -> dict[str, _Column]:
         """Return the mean preferences over a baseline; over all other systems without one."""
@@ -239,7 +257,9 @@ class _Averages:
         else:
             means = over.compared.criterion(name).means
         column = f"pref:{name}{ending}"
-        cells = _rounded(column, self._without_unknown(means, over), self.places)
+        cells = _rounded(
+            column, self._without_unknown(means, over), self.evaluated.places
+        )
         return {column: _Column(cells, _LARGER)}
 
     def _statistics(self, name: str, ending: str, title: str) -> dict[str, _Column]:
@@ -255,7 +275,7 @@ class _Averages:
         """
         over, plain_against = self.against[ending]
         cells_of_kind = _statistics_of_comparison(over, name)
-        if name in self.measures and (self.own_p or not cells_of_kind):
+        if name in self.evaluated.measures and (self.own_p or not cells_of_kind):
             counts_are_known = bool(cells_of_kind)
             plain = plain_against()
             for kind in KINDS:
@@ -334,24 +354,17 @@ def _without_judged_documents(comparison: Comparison | None) -> list[str]:
 # -- values per query ----------------------------------------------------------------------------
 
 
-def per_query(
-    result: Any,
-    names: Sequence[Any],
-    measures: Measures,
-    comparison: Comparison | None,
-    places: Places,
-) -> Any:
+def per_query(result: Any, evaluated: Evaluated) -> Any:
     """Return the values per query of `pt.Experiment`, with preferences.
 
     Queries without relevant documents have no preferences.
 
     Args:
         result: the values, a frame or a dict.
-        names: names of the systems, as they were given.
-        measures: what is measured.
-        comparison: the comparison of the systems; None if there is none.
-        places: decimal places of the numbers of a frame.
+        evaluated: what is shown.
     """
+    names, measures = evaluated.names, evaluated.measures
+    comparison = evaluated.comparison
     preferred: dict[str, pd.DataFrame] = {}
     systems: Sequence[Any] = list(names)
     if comparison is not None:
@@ -374,7 +387,7 @@ def per_query(
     for column, table in preferred.items():
         for name, system in zip(names, systems, strict=True):
             if system in table:
-                numbers = _rounded(column, table[system], places)
+                numbers = _rounded(column, table[system], evaluated.places)
                 cells = {
                     "name": name,
                     "qid": table.index,

@@ -12,10 +12,13 @@ import numpy as np
 
 from ir_lexirecall.benchmarks import Benchmark
 from ir_lexirecall.comparison.verdicts import BETTER, UNDECIDED, WORSE
-from ir_lexirecall.present.standings import MacroStanding, Standing
+from ir_lexirecall.present.standings import (
+    AnyStanding,
+    MacroStanding,
+    Outer,
+    Standing,
+)
 
-Outer = tuple[int, dict[str, tuple[float, float]]]
-"""A depth, and by run an interval that holds any judging down to it: ``Standing.outer``."""
 LEADS, MAY, REST = "leads", "may", "rest"
 
 
@@ -39,7 +42,7 @@ class Mark(NamedTuple):
     row: Any = None
 
 
-def mean_marks(standing: Standing | MacroStanding) -> list[Mark]:
+def mean_marks(standing: AnyStanding) -> list[Mark]:
     """Means with their intervals, best first."""
     marks = []
     for row in standing.ranking.itertuples():

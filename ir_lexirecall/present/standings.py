@@ -6,12 +6,14 @@ Sentences, tables, pictures and reports read it.
 from __future__ import annotations
 
 import itertools
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 import numpy as np
 
+from ir_lexirecall._util.arrays import Bools
 from ir_lexirecall._util.lazy import cached_property
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.rounding import same
@@ -325,31 +327,73 @@ def _differences_left(n_left: Mapping[str, int], n_pairs: int) -> str:
     return listed([*shares, *(f"{kept[name]:,} by {name}" for name in further)])
 
 
-class Standing:
-    """How the runs of a comparison stand by one criterion.
+Outer: TypeAlias = tuple[int, dict[str, tuple[float, float]]]
+"""A depth of bounds, and by run an interval that holds any judging down to it."""
+
+
+class AnyStanding(ABC):
+    """How runs stand by one criterion, on one collection or over several.
 
     Attributes:
+        name: the name of the criterion.
+        criterion: the criterion; of several collections that of the first one.
         quantity: what ranks the runs, such as ``mean AP``.
-        ranking: ``run``, ``mean``, ``ci_low``, ``ci_high``, best first.
-        leaders: the runs that share the best mean.
-        reference: the run that the others are compared with: the baseline, or the leader.
+        ranking: the rows of the runs with ``mean``, ``ci_low`` and ``ci_high``, best first.
+        runs: the runs, best first.
+        alike: which runs have the best mean, but for rounding.
+        leaders: the runs that lead.
+        all_alike: whether all runs have the same mean.
+        reference: the run that the others are compared with; empty if there is none.
         how: how differences were tested, in a few words.
         estimate: what the test estimates, in words.
     """
 
-    def __init__(self, result: Comparison, name: str) -> None:
-        self.result: Comparison = result
+    quantity: str
+    leaders: list[str]
+    all_alike: bool
+    reference: str
+    how: str
+    estimate: str
+
+    def __init__(self, name: str, criterion: Criterion, ranking: pd.DataFrame) -> None:
         self.name: str = name
-        self.criterion: Criterion = result.compared.by[name]
-        self.quantity: str = self.criterion.quantity
-        self.ranking: pd.DataFrame = result.ranking(name)
-        self.runs: list[str] = list(map(str, self.ranking["run"]))
-        alike = same(self.ranking["mean"], self.ranking["mean"].iloc[0])
-        self.leaders: list[str] = [*itertools.compress(self.runs, alike)]
-        self.all_alike: bool = len(self.leaders) == len(self.runs)
-        self.reference: str = result.baseline or self.runs[0]
-        self.how: str = how_compared(result, [name])
-        self.estimate: str = result.compared.test_of(name).procedure.estimate
+        self.criterion: Criterion = criterion
+        self.ranking: pd.DataFrame = ranking
+        self.runs: list[str] = list(map(str, ranking["run"]))
+        means = ranking["mean"].to_numpy()
+        self.alike: Bools = same(means, means[:1])
+
+    @property
+    @abstractmethod
+    def may_be_best(self) -> list[str]:
+        """Return the runs that may be the best at 1 - alpha, best first."""
+
+    @property
+    @abstractmethod
+    def against(self) -> pd.DataFrame:
+        """Return the rows that compare the runs with the reference, best first."""
+
+    @property
+    def outer(self) -> Outer | None:
+        """Return intervals that hold any judging of unjudged documents; None if not known."""
+        return None
+
+
+class Standing(AnyStanding):
+    """How the runs of a comparison stand by one criterion.
+
+    All runs that share the best mean lead. The reference is the baseline, or the leader.
+    """
+
+    def __init__(self, result: Comparison, name: str) -> None:
+        super().__init__(name, result.compared.by[name], result.ranking(name))
+        self.result: Comparison = result
+        self.quantity = self.criterion.quantity
+        self.leaders = [*itertools.compress(self.runs, self.alike)]
+        self.all_alike = len(self.leaders) == len(self.runs)
+        self.reference = result.baseline or self.runs[0]
+        self.how = how_compared(result, [name])
+        self.estimate = result.compared.test_of(name).procedure.estimate
 
     @cached_property
     def may_be_best(self) -> list[str]:
@@ -413,7 +457,7 @@ class Standing:
         return unsure
 
     @cached_property
-    def outer(self) -> tuple[int, dict[str, tuple[float, float]]] | None:
+    def outer(self) -> Outer | None:
         """Return the depth of bounds, and the interval of each run's difference to the reference.
 
         The interval holds any judging of unjudged documents. None if it is not known.
@@ -431,41 +475,23 @@ class Standing:
         return undecided.depth, interval_of_run
 
 
-class MacroStanding:
+class MacroStanding(AnyStanding):
     """How the runs of a benchmark stand by one criterion over all collections.
 
-    It has what ``Standing`` has.
-
-    Attributes:
-        ranking: the rows of ``overall`` for the criterion, the best run first.
-        against: the runs without the baseline, with columns as in a comparison's table.
+    The first run leads, unless all have the same mean. The reference is the baseline.
     """
 
-    outer = None
-    estimate = "macro difference"
-
     def __init__(self, result: Benchmark, name: str, over: str | None = None) -> None:
+        criterion = result.criterion(name)
+        super().__init__(name, criterion, _macro_ranking(result, name, over))
         self.result: Benchmark = result
-        self.name: str = name
         self.over: str | None = over
-        self.criterion: Criterion = result.criterion(name)
-        self.quantity: str = f"macro {self.criterion.quantity}"
-        overall, rising = result.overall(over), self.criterion.smaller_is_better
-        rows = overall[overall["criterion"] == name].sort_values(
-            "mean", ascending=rising, kind="stable"
-        )
-        if result.has_gaps:  # means over fewer tasks are no match for those over all
-            rows = rows.sort_values("tasks", key=lambda n: n < n.max(), kind="stable")
-        self.ranking: pd.DataFrame = rows.reset_index(drop=True)
-        self.runs: list[str] = list(map(str, self.ranking["run"]))
-        means = self.ranking["mean"]
-        self.all_alike: bool = len(means) > 1 and bool(same(means, means.iloc[0]).all())
-        self.leaders: list[str] = [] if self.all_alike else self.runs[:1]
-        self.reference: str = result.baseline or ""
-        self.how: str = how_resampled(result)
-        rivals = self.ranking[self.ranking["run"] != self.reference]
-        differences = rivals.drop(columns=["ci_low", "ci_high"])
-        self.against: pd.DataFrame = differences.rename(columns=_OVERALL)
+        self.quantity = f"macro {criterion.quantity}"
+        self.all_alike = len(self.runs) > 1 and bool(self.alike.all())
+        self.leaders = [] if self.all_alike else self.runs[:1]
+        self.reference = result.baseline or ""
+        self.how = how_resampled(result)
+        self.estimate = "macro difference"
 
     @cached_property
     def may_be_best(self) -> list[str]:
@@ -475,10 +501,27 @@ class MacroStanding:
         """
         if self.all_alike:
             return []
-        best = self.result.best_set(self.name, self.over).set_index("run")[
-            "may_be_best"
-        ]
+        table = self.result.best_set(self.name, self.over)
+        best = table.set_index("run")["may_be_best"]
         return [self.runs[0], *(run for run in self.runs[1:] if best[run])]
+
+    @cached_property
+    def against(self) -> pd.DataFrame:
+        """Return the runs without the baseline, with columns as in a comparison's table."""
+        rivals = self.ranking[self.ranking["run"] != self.reference]
+        differences = rivals.drop(columns=["ci_low", "ci_high"])
+        return differences.rename(columns=_OVERALL)
+
+
+def _macro_ranking(result: Benchmark, name: str, over: str | None) -> pd.DataFrame:
+    """Return the rows of ``overall`` for a criterion, the best run first."""
+    overall, rising = result.overall(over), result.criterion(name).smaller_is_better
+    rows = overall[overall["criterion"] == name].sort_values(
+        "mean", ascending=rising, kind="stable"
+    )
+    if result.has_gaps:  # means over fewer tasks are no match for those over all
+        rows = rows.sort_values("tasks", key=lambda n: n < n.max(), kind="stable")
+    return rows.reset_index(drop=True)
 
 
 def loss_words(standing: Standing, row: pd.Series) -> str:

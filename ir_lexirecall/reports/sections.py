@@ -29,6 +29,7 @@ from ir_lexirecall.plots.marks import (
 from ir_lexirecall.present.findings import Note, notes_of_run
 from ir_lexirecall.present.standings import (
     VERDICTS,
+    AnyStanding,
     MacroStanding,
     Standing,
     standings_of,
@@ -148,7 +149,7 @@ class Ranking:
         heatmap: every run against every other, on a single collection.
     """
 
-    standing: Standing | MacroStanding
+    standing: AnyStanding
     rows: list[Row]
     compared: bool
     has_margin: bool
@@ -182,7 +183,7 @@ def rankings_of(result: Comparison | Benchmark, notes: Sequence[Note]) -> list[R
     return [_ranking(result, standing, means, notes_of) for standing in standings]
 
 
-def _standings(result: Comparison | Benchmark) -> Sequence[Standing | MacroStanding]:
+def _standings(result: Comparison | Benchmark) -> Sequence[AnyStanding]:
     """Return how the runs stand by each criterion, on one collection or over all."""
     if not isinstance(result, Benchmark):
         return standings_of(result)
@@ -191,7 +192,7 @@ def _standings(result: Comparison | Benchmark) -> Sequence[Standing | MacroStand
     return [MacroStanding(result, name) for name in result.quantities]
 
 
-def _means(standing: Standing | MacroStanding) -> dict[str, tuple[float, bool]]:
+def _means(standing: AnyStanding) -> dict[str, tuple[float, bool]]:
     """Return the mean of each run, and whether the run leads."""
     if standing.all_alike:
         leaders = []
@@ -203,7 +204,7 @@ def _means(standing: Standing | MacroStanding) -> dict[str, tuple[float, bool]]:
 
 def _ranking(
     result: Comparison | Benchmark,
-    standing: Standing | MacroStanding,
+    standing: AnyStanding,
     means: Means,
     notes_of: Mapping[str, list[str]],
 ) -> Ranking:
@@ -249,7 +250,7 @@ def _ranking(
 
 
 def _rows(
-    standing: Standing | MacroStanding,
+    standing: AnyStanding,
     means: Means,
     notes_of: Mapping[str, list[str]],
     differences: Sequence[Mark],
@@ -286,7 +287,7 @@ def _rows(
     return rows
 
 
-def _group(standing: Standing | MacroStanding, run: str, leads: bool) -> str:
+def _group(standing: AnyStanding, run: str, leads: bool) -> str:
     """Return whether a run leads or may be the best; an empty text for all other runs."""
     if len(standing.runs) < 2:
         return ""
@@ -316,9 +317,7 @@ def _interval_of_rank(rank: int, row: Any) -> tuple[str, Mark]:
     return f"{mark.low} to {mark.high}", mark
 
 
-def _description(
-    comparison: Comparison, standing: Standing | MacroStanding
-) -> Description | None:
+def _description(comparison: Comparison, standing: AnyStanding) -> Description | None:
     """Return what a criterion measures; None if that is not known."""
     if comparison.compared.scored is None:
         measure = known_measure(standing.name)
@@ -331,7 +330,7 @@ def _description(
 
 
 def _forest(
-    result: Comparison | Benchmark, standing: Standing | MacroStanding, compared: bool
+    result: Comparison | Benchmark, standing: AnyStanding, compared: bool
 ) -> dict[str, list[Mark]]:
     """Return the differences on all collections, or in all groups of queries, by run."""
     if isinstance(result, Benchmark):

@@ -452,6 +452,15 @@ def test_a_study_is_drawn_into_a_file(name: str, meta: Meta, tmp_path: Path) -> 
     assert picture.read_text().lstrip().startswith("<?xml")
 
 
+def _written(folder: Path, texts: dict[str, str]) -> dict[str, str]:
+    """Write files into a folder; return their paths by their names."""
+    paths = {}
+    for name, text in texts.items():
+        (folder / name).write_text(text)
+        paths[name] = str(folder / name)
+    return paths
+
+
 def test_judges_take_a_run_without_judged_documents_where_asked(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -460,9 +469,7 @@ def test_judges_take_a_run_without_judged_documents_where_asked(
         "x.run": "q Q0 a 1 2 x\nq Q0 b 2 1 x\n",
         "y.run": "q Q0 z 1 2 y\n",
     }
-    for name, text in texts.items():
-        (tmp_path / name).write_text(text)
-    files = [str(tmp_path / name) for name in texts]
+    files = list(_written(tmp_path, texts).values())
     words = [
         "meta",
         "judges",
@@ -489,9 +496,7 @@ def test_several_judges_have_their_grades_in_one_table(
         "x.run": "q Q0 a 1 2 x\nq Q0 b 2 1 x\n",
         "y.run": "q Q0 b 1 2 y\nq Q0 a 2 1 y\n",
     }
-    for name, text in texts.items():
-        (tmp_path / name).write_text(text)
-    paths = {name: str(tmp_path / name) for name in texts}
+    paths = _written(tmp_path, texts)
     words = [
         "meta",
         "judges",

@@ -1,0 +1,42 @@
+"""Parts of sequences and mappings are those that a loop finds, in the order that is promised."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ir_lexirecall._util.selecting import (
+    among,
+    index_of,
+    of_type,
+    with_keys,
+    without,
+    without_keys,
+)
+
+LETTERS = st.lists(st.sampled_from("abcdef"))
+
+
+@given(LETTERS, LETTERS)
+def test_items_are_parted_in_their_order(items: list[str], others: list[str]) -> None:
+    kept, left = among(items, others), without(items, set(others))
+    assert sorted(kept + left) == sorted(items)
+    assert all(item in others for item in kept)
+    assert not any(item in others for item in left)
+    remaining = iter(items)
+    assert all(item in remaining for item in kept)  # a subsequence
+
+
+@given(st.dictionaries(st.sampled_from("abcdef"), st.integers()), LETTERS)
+def test_entries_are_parted_by_their_keys(
+    numbers: dict[str, int], keys: list[str]
+) -> None:
+    kept, left = with_keys(numbers, keys), without_keys(numbers, keys)
+    assert kept | left == numbers
+    assert not kept.keys() & left.keys()
+    assert list(kept) == [key for key in dict.fromkeys(keys) if key in numbers]
+    assert list(left) == [key for key in numbers if key not in keys]
+
+
+def test_entries_have_a_type_and_items_an_index() -> None:
+    assert of_type({"a": 1, "b": "x", "c": 2.0}, (int | str)) == {"a": 1, "b": "x"}
+    assert index_of("ab") == {"a": 0, "b": 1}
+    assert index_of([]) == {}
