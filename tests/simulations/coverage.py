@@ -76,7 +76,7 @@ from tests.simulations.rows import (
     tested,
     values,
 )
-from tests.simulations.seeds import seeds
+from tests.simulations.seeds import planned_seeds, seeds
 from tests.simulations.verdicts import criteria
 
 # -- one collection --------------------------------------------------------------------------------
@@ -803,6 +803,7 @@ TABLE: list[Callable[[int, Generator], Iterator[Row]]] = [
     predicted_values,
     studies,
     seeds,
+    planned_seeds,
     benchmark_seeds,
     benchmark_seed_ranks,
     leaderboards,

@@ -14,6 +14,7 @@ from ir_lexirecall.comparison.criteria import MeasureCriterion
 from ir_lexirecall.comparison.pair_tests import PairTests
 from ir_lexirecall.comparison.repeated_preferences import RepeatedPreferences
 from ir_lexirecall.significance import RepeatedValues, SignificanceTest
+from ir_lexirecall.significance.repeats import Components, queries_with_repeats
 from tests.simulations.rows import (
     ALPHA,
     BOTH,
@@ -31,6 +32,10 @@ N_SEEDS = ((2, 2), (3, 3), (10, 10), (2, 10), (1, 3))
 N_QUERIES = (25, 1000)
 DEVIATIONS = (0.0, 0.005, 0.02)
 NOISE = 0.05
+VARIANCE = (
+    0.1**2 * 2 * 2 / 3
+)  # of ``differences``: a third of them is 0, the others are t(4)
+POWER = 0.8
 MARGIN = 0.02
 BLOCK = 100
 FEW_SEEDS = "few queries or seeds"
@@ -55,6 +60,42 @@ def seeds(samples: int, rng: Generator) -> Iterator[Row]:
         for n_queries in N_QUERIES:
             for deviation in DEVIATIONS:
                 yield _row_of_best_sets(samples, rng, n_seeds, n_queries, deviation)
+
+
+def planned_seeds(samples: int, rng: Generator) -> Iterator[Row]:
+    """The power of the queries that are planned for systems with seeds."""
+    for difference, n_seeds in ((0.02, 3), (0.02, 5), (0.02, 10), (0.01, 10)):
+        yield _row_of_planned_queries(samples, rng, difference, n_seeds)
+
+
+def _row_of_planned_queries(
+    samples: int, rng: Generator, difference: float, n_seeds: int
+) -> Row:
+    """How often a difference is found with as many queries as are planned for it."""
+    deviation = 0.005
+    variances = VARIANCE, 2 * deviation**2, 2 * NOISE**2
+    components = Components(*(np.array([variance]) for variance in variances))
+    planned = queries_with_repeats(components, difference, n_seeds, POWER, ALPHA)
+    n_queries = int(planned[0])
+    finds = []
+    for _ in range(0, samples, BLOCK):
+        level = values(rng, (BLOCK, n_queries))
+        gain = differences(rng, (BLOCK, n_queries)) + difference
+        a = _systems(rng, level + gain, n_seeds, deviation)
+        b = _systems(rng, level, n_seeds, deviation)
+        finds.append(_two_sided_of_pairs(a, b) <= ALPHA)
+    setting = f"difference {difference:g}, {_label((n_seeds, n_seeds))}, "
+    setting += f"{_setting(n_queries, deviation)}"
+    power = float(np.mean(finds))
+    return Row(
+        "seeds: planned queries find the difference",
+        setting,
+        POWER,
+        power,
+        samples,
+        instead=MORE_SEEDS,
+        reached=True,
+    )
 
 
 def _rows_of_pairs(
@@ -85,6 +126,16 @@ def _rows_of_pairs(
         false("seeds: within margin", f"{setting}, true loss the margin", within, BOTH),
     ):
         yield replace(row, instead=MORE_SEEDS)
+
+
+def _two_sided_of_pairs(a: Sequence[Floats], b: Sequence[Floats]) -> Floats:
+    """Return the p of each pair, shape ``(P,)``."""
+    n = len(a)
+    pairs = np.arange(n), np.arange(n, 2 * n)
+    criterion = _criterion([*a, *b])
+    tested = SignificanceTest("t").of_pairs(criterion.all_differences(pairs))
+    p: Floats = criterion.variance_with_seeds(pairs).widened(tested, ALPHA).p
+    return p
 
 
 def _verdicts_of_pairs(a: Sequence[Floats], b: Sequence[Floats]) -> Floats:
