@@ -86,7 +86,7 @@ class Table:
             if len(row) != len(names):
                 raise ValueError(
                     f"{path}, line {line}: {counted(len(row), 'field')} where {len(names)} are "
-                    f"expected: {shown_names(names)}"
+                    f"expected: {shown_names(names)}{_row_name_hint(names, rows)}"
                 )
         if (twice := repeated(names)) is not None:
             raise ValueError(f"{path}: the header names {twice!r} twice; keep one")
@@ -177,6 +177,13 @@ class Table:
                 f"not a number{and_more(len(faults) - 1)}"
             )
         return np.array(floats, dtype=np.float64)
+
+
+def _row_name_hint(names: Sequence[str], rows: Sequence[tuple[int, list[str]]]) -> str:
+    """Return advice on rows that all have one field more than the header, as R writes them."""
+    if all(len(row) == len(names) + 1 for _, row in rows):
+        return "; if the first field of each row is its name, write the table without row names"
+    return ""
 
 
 def kind_of(values: NDArray[Any]) -> Kind:

@@ -629,8 +629,8 @@ def header_of(line: str, ending: str) -> Header:
 
 
 def _split(row: str, separator: str, ending: str) -> Header:
-    """Return the fields of a header line."""
-    if separator == "\t":
+    """Return the fields of a header line; between tabs, quotation marks count if it has some."""
+    if separator == "\t" and not row.startswith('"'):
         return Header(row.split(separator), row, ending, separator, None)
     with contextlib.suppress(csv.Error):
         names = next(csv.reader([row], delimiter=separator, strict=True), [])

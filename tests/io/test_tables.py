@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -445,3 +446,34 @@ def test_comments_and_blanks_do_not_make_a_file_cut(write: Write) -> None:
     ):
         assert len(irl.load(write("q.txt", text)).doc_ids) > 0
     assert rr(QRELS, write("r.csv", 'query_id,doc_id,score\nq1,a,2.5\nq1,b,"1"')) == 1
+
+
+@pytest.mark.parametrize("ending", ["tsv", "txt", "csv"])
+@pytest.mark.parametrize("quoted", [r'"\1"', r"\1"])
+def test_a_quoted_header_between_tabs_says_that_quotes_count(
+    ending: str, quoted: str, tmp_path: Path
+) -> None:
+    run, qrels = tmp_path / f"run.{ending}", tmp_path / f"qrels.{ending}"
+    rows = re.sub(r"([qd]\d)", quoted, "q1\td1\t2.5\nq1\td2\t1.5\n")
+    run.write_text(f'"query_id"\t"doc_id"\t"score"\n{rows}')
+    grades = rows.replace("2.5", "0").replace("1.5", "1")
+    qrels.write_text(f'"query_id"\t"doc_id"\t"relevance"\n{grades}')
+    assert irl.load(qrels).doc_ids == ["d1", "d2"]
+    assert irl.evaluate("AP", qrels, run)["AP"].to_dict() == {"q1": 0.5}
+
+
+def test_quotes_below_a_header_without_them_stay_between_tabs(tmp_path: Path) -> None:
+    path = tmp_path / "qrels.tsv"
+    path.write_text('query_id\tdoc_id\trelevance\nq1\t"d1"\t1\n')
+    assert irl.load(path).doc_ids == ['"d1"']
+
+
+@pytest.mark.parametrize("separator", ["\t", ",", ";"])
+def test_row_names_without_a_header_are_recognised(
+    separator: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "values.csv"
+    text = '"query_id","bm25","ql"\n"1","q1",0.5,0.25\n"2","q2",0.25,0.5\n'
+    path.write_text(text.replace(",", separator))
+    with pytest.raises(ValueError, match=r"4 fields where 3 .* without row names"):
+        irl.compare(values=path)
