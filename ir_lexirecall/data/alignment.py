@@ -20,7 +20,6 @@ from ir_lexirecall.io.columns import (
     TableLike,
     changes,
     checked_columns,
-    columns_of_table,
     nested_columns,
     packed_numbers,
     plain_columns,
@@ -75,7 +74,7 @@ def ranks_as_given(judgments: Judgments, run: Source) -> AlignedRun:
         return _joined(judgments, parts)
     rankings = run.data
     if run.kind is Kind.TABLE:
-        columns = columns_of_table(run.data, RUN)
+        columns = run.columns(RUN)
         plain = plain_columns(columns, RUN)
         rankings = None if plain is None else nested_columns(plain)
         if rankings is None:

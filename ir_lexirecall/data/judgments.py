@@ -248,10 +248,7 @@ class Judgments(Memoised):
         ``elsewhere`` are the aspects that the rows of the other parts name.
         """
         part = replace(self, elsewhere=frozenset(elsewhere))
-        lacks_relevance = (
-            part.relevance_is_named and "relevance" not in part.aspect_names
-        )
-        if lacks_relevance:
+        if part.relevance_is_named and "relevance" not in part.aspect_names:
             return replace(part, grade=np.zeros(len(self.grade)))
         return part
 
@@ -718,36 +715,51 @@ class Judgments(Memoised):
         """
         in_rows = self.aspect_names | self.elsewhere
         by_rows = not in_rows.isdisjoint(aspects)
-        table, labels = self.aspect_rows, dict[str, Floats]()
+        columns = {"relevance", *self.aspect_rows.columns} - set(ASPECT_COLUMNS)
+        labels: dict[str, Floats] = {}
         for name in aspects:
-            label = labels[name] = np.full(len(self.grade), np.nan)
             if name in in_rows:
-                if name in table.names:
-                    picked = np.flatnonzero(table.aspect == table.names.index(name))
-                    label[table.doc[picked]] = table.grade[picked]
-                continue
-            columns = {"relevance", *table.columns} - set(ASPECT_COLUMNS)
-            if name not in columns or (name == "relevance" and by_rows):
-                known = sorted(columns | (in_rows if len(in_rows) > 1 else set()))
-                raise ValueError(
-                    f"the qrels have no aspect {name!r}; they have {', '.join(known)}"
-                )
-            if name == "relevance":
+                labels[name] = self._labels_of_rows(name)
+            elif name == "relevance" and not by_rows:
                 labels[name] = self.grade
-                continue
-            values, doc = self._further_column(name), table.doc[table.row]
-            label[doc] = values
-            differs = np.flatnonzero(
-                (label[doc] != values) & ~(np.isnan(label[doc]) & np.isnan(values))
-            )
-            if len(differs):
-                first = differs[0]
+            elif name in columns and name != "relevance":
+                labels[name] = self._labels_in_column(name)
+            else:
+                if len(in_rows) > 1:
+                    columns |= in_rows
                 raise ValueError(
-                    f"qrels: {self.label_of(doc[first])} has the labels {values[first]:g} "
-                    f"and {label[doc[first]]:g} for the aspect "
-                    f"{name!r}{and_more(len(differs) - 1)}"
+                    f"the qrels have no aspect {name!r}; they have "
+                    f"{', '.join(sorted(columns))}"
                 )
         return labels
+
+    def _labels_of_rows(self, aspect: str) -> Floats:
+        """Return the labels of the rows of an aspect, NaN for a document without one."""
+        table, label = self.aspect_rows, np.full(len(self.grade), np.nan)
+        if aspect in table.names:
+            picked = np.flatnonzero(table.aspect == table.names.index(aspect))
+            label[table.doc[picked]] = table.grade[picked]
+        return label
+
+    def _labels_in_column(self, aspect: str) -> Floats:
+        """Return the labels in a further column, NaN for a document without one.
+
+        Raises:
+            ValueError: a document has two different labels.
+        """
+        table, label = self.aspect_rows, np.full(len(self.grade), np.nan)
+        values, doc = self._further_column(aspect), table.doc[table.row]
+        label[doc] = values
+        are_missing = np.isnan(label[doc]) & np.isnan(values)
+        differs = np.flatnonzero((label[doc] != values) & ~are_missing)
+        if len(differs):
+            first = differs[0]
+            raise ValueError(
+                f"qrels: {self.label_of(doc[first])} has the labels {values[first]:g} "
+                f"and {label[doc[first]]:g} for the aspect "
+                f"{aspect!r}{and_more(len(differs) - 1)}"
+            )
+        return label
 
 
 @entry

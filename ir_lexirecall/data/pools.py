@@ -212,9 +212,9 @@ def _pooled_in_python(
     last = depth or _DEEPEST
     pooled: set[tuple[int, str]] = set()
     for rank_of in rankings:
-        pooled.update(
-            key for key, rank in rank_of.items() if rank <= last or key in row_of
-        )
+        for key, rank in rank_of.items():
+            if rank <= last or key in row_of:
+                pooled.add(key)
     unjudged = len(row_of) + len(judgments.query)  # after every row
     in_order = sorted(
         pooled, key=lambda key: (key[0], row_of.get(key, unjudged), key[1])

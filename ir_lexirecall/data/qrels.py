@@ -16,12 +16,12 @@ from ir_lexirecall._util.lazy import polars as pl
 from ir_lexirecall.io.columns import (
     changes,
     checked_columns,
-    columns_of_table,
     nested_columns,
     packed_numbers,
     plain_columns,
-    read_table,
+    read_columns,
 )
+from ir_lexirecall.io.lines import stacked
 from ir_lexirecall.io.names import ASPECT_COLUMNS, QREL_COLUMNS
 from ir_lexirecall.io.schemas import QRELS
 from ir_lexirecall.io.source import Kind, Source
@@ -95,17 +95,20 @@ def read_qrels(source: Source) -> Qrels:
             different grades.
     """
     if source.kind is Kind.FILES:
-        return _sorted_rows(read_table(source, QRELS).to_dict())
+        table = stacked([*read_columns(source, QRELS)])
+        return _sorted_rows(table.to_dict())
     if source.kind is Kind.NESTED:
         qrels = _of_nested(source.data)
-        if qrels is None:  # columns name the offender
-            qrels = _sorted_rows(read_table(source, QRELS).to_dict())
-            qrels = _with_queries(qrels, source.data)
-        return qrels
-    columns = columns_of_table(source.data, QRELS)
-    qrels = _of_few(plain_columns(columns, QRELS))
-    if qrels is None:
-        qrels = _sorted_rows(checked_columns(columns, QRELS).to_dict())
+        if qrels is not None:
+            return qrels
+    columns = source.columns(QRELS)
+    if source.kind is Kind.TABLE:
+        qrels = _of_few(plain_columns(columns, QRELS))
+        if qrels is not None:
+            return qrels
+    qrels = _sorted_rows(checked_columns(columns, QRELS).to_dict())
+    if source.kind is Kind.NESTED:
+        return _with_queries(qrels, source.data)
     return qrels
 
 

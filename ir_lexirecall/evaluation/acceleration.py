@@ -88,11 +88,9 @@ class AcceleratedEvaluator(Evaluator):  # type: ignore[misc]
             reads_otherwise = True
         else:
             table = self.judgments.table
-            reads_otherwise = self.judgments.relevance_is_named
-            if table is not None and len(table.doc) > len(self.judgments.grade):
-                reads_otherwise = True
-        if self._standard and reads_otherwise:
-            self._leaves_all = True
+            several = table is not None and len(table.doc) > len(self.judgments.grade)
+            reads_otherwise = several or self.judgments.relevance_is_named
+        self._leaves_all |= bool(self._standard) and reads_otherwise
 
     @cached_property
     def _left_to(self) -> Evaluator:
@@ -233,7 +231,12 @@ def _reads_alike(data: Any, value: str, kinds: type | tuple[type, ...]) -> bool:
         if any(names.count(name) != 1 for name in wanted):
             return False
         return all(_column_is(data[name], kind) for name, kind in wanted.items())
-    if not isinstance(data, list) or len(set(map(type, data))) > 1:
+    return isinstance(data, list) and _rows_are(data, wanted)
+
+
+def _rows_are(data: list[Any], wanted: Mapping[str, Any]) -> bool:
+    """Return whether named tuples of one class have some fields, with values of some types."""
+    if len(set(map(type, data))) > 1:
         return False
     if not data:
         return True

@@ -15,14 +15,12 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
-from itertools import chain
 from math import nan
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ir_lexirecall._util import engine
 from ir_lexirecall._util.arrays import Bools
 from ir_lexirecall._util.errors import (
     and_more,
@@ -38,7 +36,7 @@ from ir_lexirecall.io.lines import stacked
 from ir_lexirecall.io.names import grades_may_be_scores, our_names, renaming
 from ir_lexirecall.io.readers import format_of
 from ir_lexirecall.io.schemas import PAIRS, QRELS, RANKED_RUN, RUN, Schema
-from ir_lexirecall.io.source import Fields, Kind, Source, what_is
+from ir_lexirecall.io.source import Kind, Source, what_is
 
 TableLike: TypeAlias = (
     str | os.PathLike[str] | Mapping[Any, Mapping[Any, Any]] | Iterable[Any]
@@ -65,7 +63,7 @@ def read_columns(source: Source, schema: Schema) -> Iterator[pl.DataFrame]:
         ValueError: a column is missing, or a value is not an id or a number.
     """
     if source.kind is not Kind.FILES:
-        yield checked_columns(columns_of_table(source.data, schema), schema)
+        yield checked_columns(source.columns(schema), schema)
         return
     for file in source.data:
         row = 1
@@ -155,65 +153,6 @@ def _needed_columns(
     _check_columns(names, renamed, needed, kept, schema)
     pairs = zip(renamed, columns, strict=True)
     return {name: _series(name, values) for name, (_, values) in pairs if name in kept}
-
-
-def columns_of_table(table: Any, schema: Schema) -> list[tuple[str, Any]]:
-    """Return the names and values of the columns of a frame, of rows, or of a dict of dicts.
-
-    Raises:
-        ValueError: it is none of these.
-    """
-    columns: Iterable[tuple[str, Any]] | None = None
-    if isinstance(table, Fields):
-        columns = table.columns.items()
-    elif isinstance(table, Mapping):
-        columns = _columns_of_dicts(table, schema)
-    elif hasattr(table, "itertuples"):
-        columns = [(str(label), values) for label, values in table.items()]
-    elif isinstance(table, pl.LazyFrame) and engine.computes():
-        columns = table.collect().to_dict().items()
-    elif isinstance(table, pl.DataFrame):
-        columns = table.to_dict().items()
-    elif hasattr(table, "__arrow_c_stream__") and not hasattr(table, "dtype"):
-        if engine.computes():
-            with contextlib.suppress(TypeError, ValueError, pl.exceptions.PolarsError):
-                columns = pl.DataFrame(table).to_dict().items()
-        elif hasattr(table, "column_names"):
-            names = table.column_names
-            columns = [(name, table.column(name).to_pylist()) for name in names]
-    if columns is None:
-        raise ValueError(_not_a_table(table, schema))
-    return list(columns)
-
-
-def _columns_of_dicts(
-    nested: Mapping[str, Mapping[str, Any]], schema: Schema
-) -> list[tuple[str, list[Any]]]:
-    """Return the columns of ``{query: {document: number}}``."""
-    query_ids = chain.from_iterable(
-        [query_id] * len(docs) for query_id, docs in nested.items()
-    )
-    return [
-        ("query_id", list(query_ids)),
-        ("doc_id", list(chain.from_iterable(nested.values()))),
-        (
-            schema.needed[-1],
-            list(chain.from_iterable(docs.values() for docs in nested.values())),
-        ),
-    ]
-
-
-def _not_a_table(data: Any, schema: Schema) -> str:
-    """Return the message on data that is not a table."""
-    kind, where = type(data).__name__, ""
-    if hasattr(data, "dtype") and getattr(data, "ndim", 1) == 1:
-        kind += ", a single column,"
-    if not engine.computes():
-        where = f" {engine.where()}"
-    return (
-        f"{schema.what} of type {kind} cannot be read{where}: give a path, a DataFrame with "
-        f"columns {', '.join(schema.needed)}, a dict of dicts, or an iterable of named tuples"
-    )
 
 
 def _renamed(
@@ -460,9 +399,11 @@ def plain_columns(
         return None
     plain = {}
     for name, (_, values) in zip(names, columns, strict=True):
-        if not isinstance(values, list) and not hasattr(values, "tolist"):
-            return None
-        plain[name] = values if isinstance(values, list) else values.tolist()
+        if not isinstance(values, list):
+            if not hasattr(values, "tolist"):
+                return None
+            values = values.tolist()
+        plain[name] = values
     for name in plain.keys() - schema.numbers:
         ids = _plain_ids(plain[name], integers=name in schema.needed)
         if ids is None:

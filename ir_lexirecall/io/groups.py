@@ -241,14 +241,10 @@ def _query_column_of(source: Table, other_than: str | None) -> str | None:
 
 def _task_column_of(source: Table, other_than: set[str | None]) -> str | None:
     """Return the column of collections, None without one."""
-    return next(
-        (
-            name
-            for name in TASK_NAMES
-            if name in source.columns and name not in other_than
-        ),
-        None,
-    )
+    for name in TASK_NAMES:
+        if name in source.columns and name not in other_than:
+            return name
+    return None
 
 
 def _rows_of_collection(source: Table, task_column: str, collection: str) -> Table:
@@ -331,6 +327,9 @@ def _check_all_have_a_group(
     )
     if len(missing) == len(query_ids):
         message += f"; it has {shown_names(list(group_of_query), 3)}"
+    message += "; add it"
     extra = group_of_query.keys() - set(query_ids)
     hint = form_hint(missing, sorted(extra), ("query", "one with a group,"))
-    raise ValueError(f"{message}; add it{f'. {hint}' if hint else ''}")
+    if hint:
+        message += f". {hint}"
+    raise ValueError(message)

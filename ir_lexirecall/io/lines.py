@@ -599,8 +599,9 @@ class Header:
         if "query_id" in names and is_table:
             return True
         line = self.line.strip()
-        has_parts = self.separator != "\t" and len(self.names) > 1
-        if has_parts and (self.ending == ".csv" or len(line.split()) == 1):
+        if self.separator == "\t" or len(self.names) < 2:
+            return False
+        if self.ending == ".csv" or len(line.split()) == 1:
             raise ValueError(
                 f"{location}: a CSV file needs a header line with {', '.join(schema.needed)}; "
                 f"this one is {line[:200]!r}{renaming(self.names)}"
@@ -658,11 +659,11 @@ def separator_of(header: str) -> str:
 
 def numbered_lines(text: str) -> list[tuple[int, str]]:
     """Return the lines of a text that are neither empty nor comments, with their numbers."""
-    return [
-        (number, line)
-        for number, line in enumerate(text.split("\n"), start=1)
-        if line.strip() and not line.startswith("#")
-    ]
+    numbered = []
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.strip() and not line.startswith("#"):
+            numbered.append((number, line))
+    return numbered
 
 
 def csv_rows(

@@ -360,21 +360,24 @@ def id_column(tables: Sequence[Table], is_one_run: Sequence[bool]) -> str:
     Raises:
         ValueError: there is no such column, or there are several; the message lists them.
     """
-    runs, is_wide = [], False
+    runs: list[Table] = []
     for table, one_run in zip(tables, is_one_run, strict=True):
         runs += tables_of_runs(table, one_run)
-        if not one_run and run_column(table, None) is None:
-            is_wide = True
     unique = [name for name in tables[0].columns if _is_unique(name, runs)]
     common = [name for name in unique if _is_common(name, runs)]
     ids = [name for name in common if not _is_value(name, runs)]
-    if is_wide:
+    if any(map(_may_have_column_per_run, tables, is_one_run)):
         candidates = _ids_beside_runs(ids, runs)
     else:
         candidates = _without_labels(ids)
     if len(candidates) != 1:
         raise ValueError(_no_id_column(tables[0], runs, candidates or unique))
     return candidates[0]
+
+
+def _may_have_column_per_run(table: Table, one_run: bool) -> bool:
+    """Return whether a table holds values of several runs, and no column names them."""
+    return not one_run and run_column(table, None) is None
 
 
 def _without_labels(names: Iterable[str]) -> list[str]:

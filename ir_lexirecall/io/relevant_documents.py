@@ -28,10 +28,11 @@ def with_grades(qrels: Any) -> Any:
     """
     if not isinstance(qrels, Mapping) or not any(map(lists_ids, qrels.values())):
         return qrels
-    return {
-        query_id: _graded(query_id, documents) if lists_ids(documents) else documents
-        for query_id, documents in qrels.items()
-    }
+    graded = dict(qrels)
+    for query_id, documents in qrels.items():
+        if lists_ids(documents):
+            graded[query_id] = _graded(query_id, documents)
+    return graded
 
 
 def lists_ids(documents: Any) -> bool:

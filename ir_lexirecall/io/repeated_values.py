@@ -97,11 +97,8 @@ class Repeats:
         """
         if self.column is not None:
             return self._named_column_in(table)
-        names = [
-            name
-            for name in table.columns
-            if name.lower() in REPEAT_COLUMNS and name != other_than
-        ]
+        columns = [name for name in table.columns if name != other_than]
+        names = [name for name in columns if name.lower() in REPEAT_COLUMNS]
         varying = [name for name in names if len(table.ids(name)) > 1]
         if len(varying) > 1:
             raise ValueError(
@@ -201,11 +198,13 @@ def labelled(
     for part in parts:
         labels = []
         for row, (run, repeat) in enumerate(zip(part.run, part.repeats, strict=True)):
-            label = run if run is None or repeat is None else f"{run}, repeat {repeat}"
+            label = run
             if run is not None:
-                run_of_label[label] = run
                 if repeat is None:
                     without.setdefault(run, part.location(row))
+                else:
+                    label = f"{run}, repeat {repeat}"
+                run_of_label[label] = run
             labels.append(label)
         cells_of_repeats.append(replace(part, run=texts(labels)))
     repeat_labels = RepeatLabels(run_of_label)
@@ -228,10 +227,10 @@ def folded(
         labels: what they stand for.
     """
     row = {label: i for i, label in enumerate(runs)}
-    return tuple(
-        values[[row[label] for label in of_run]]
-        for of_run in labels.labels_of_runs.values()
-    )
+    of_runs = []
+    for labels_of_run in labels.labels_of_runs.values():
+        of_runs.append(values[[row[label] for label in labels_of_run]])
+    return tuple(of_runs)
 
 
 def averages(values: Sequence[Floats]) -> Floats:
@@ -246,5 +245,6 @@ def several_runs(source: Any) -> list[Any] | None:
     """
     if not isinstance(source, (list, tuple)) or are_records(source):
         return None
-    has_values = any(isinstance(one, (numbers.Number, tuple)) for one in source)
-    return None if has_values else list(source)
+    if any(isinstance(one, (numbers.Number, tuple)) for one in source):
+        return None
+    return list(source)

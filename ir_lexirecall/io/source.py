@@ -6,17 +6,21 @@ other programs: rankings of ranx, hits of Pyserini, data sets of Hugging Face.
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from itertools import islice
+from functools import partial
+from itertools import chain, islice
 from typing import Any, TypeVar, overload
 
 import numpy as np
 
+from ir_lexirecall._util import engine
 from ir_lexirecall._util.errors import is_number, naming, shown
 from ir_lexirecall._util.lazy import pandas as pd
+from ir_lexirecall._util.lazy import polars as pl
 from ir_lexirecall.io.cells import id_of
 from ir_lexirecall.io.files import File, named_files
 from ir_lexirecall.io.relevant_documents import with_grades
@@ -75,6 +79,23 @@ class Source:
             return self.data[0].metadata
         return ""
 
+    def columns(self, schema: Schema) -> list[tuple[str, Any]]:
+        """Return the names and values of the columns of a table, or of documents by query.
+
+        Raises:
+            ValueError: it is neither.
+        """
+        if self.kind is Kind.NESTED:
+            return _columns_of_dicts(self.data, schema)
+        if isinstance(self.data, Fields):
+            return list(self.data.columns.items())
+        if hasattr(self.data, "itertuples"):
+            return [(str(label), values) for label, values in self.data.items()]
+        columns = _columns_of_frame(self.data)
+        if columns is None:
+            raise ValueError(_not_a_table(self.data, schema))
+        return columns
+
 
 @dataclass(frozen=True, eq=False)
 class Fields:
@@ -105,7 +126,7 @@ def what_is(
     *,
     label: str = "",
     ids: bool = False,
-    ready: type[Ready] | None = None,
+    ready: type[Ready] | tuple[()] = (),
 ) -> Source | Ready:
     """Return the user's argument in a form that can be read twice.
 
@@ -124,12 +145,11 @@ def what_is(
     >>> what_is({"q": [("a", 2.5), ("b", 1.5)]}, RUN)
     Source(kind=<Kind.NESTED: 'documents by query'>, data={'q': {'a': 2.5, 'b': 1.5}}, name='')
     """
-    if isinstance(data, Source):
+    if isinstance(data, (Source, ready)):
         return data
-    if ready is not None and isinstance(data, ready):
-        return data
+    label = label or schema.what
     if not isinstance(data, (str, os.PathLike)):
-        with naming(label or schema.what):
+        with naming(label):
             table = unwrapped(data, schema)
         kind = Kind.NESTED if isinstance(table, Mapping) else Kind.TABLE
         return Source(kind, table)
@@ -137,7 +157,7 @@ def what_is(
     paths = named_files(path)
     if ids and not paths and isinstance(data, str):
         return Source(Kind.ID, path, path)
-    with naming(path or label or schema.what):
+    with naming(path or label):
         # Opening a path that names no file says what is wrong.
         return Source(Kind.FILES, tuple(map(File.opened, paths or [path])), path)
 
@@ -160,7 +180,7 @@ def unwrapped(data: Any, schema: Schema) -> Any:
         return data.to_table()
     if isinstance(data, Iterator) and hasattr(data, "read_all"):  # of Arrow's tables
         return data.read_all()
-    is_frame = any(hasattr(data, name) for name in _OF_FRAMES)
+    is_frame = any(map(partial(hasattr, data), _OF_FRAMES))
     if package in _FRAMES or is_frame or not isinstance(data, Iterable):
         return data
     return rows_as_columns(list(data), schema)
@@ -384,3 +404,52 @@ def _hit(hit: Any) -> tuple[Any, Any] | None:
     if isinstance(hit, (tuple, list)) and len(hit) == 2:
         return (hit[0], hit[1])
     return None
+
+
+# -- columns ---------------------------------------------------------------------------------------
+
+
+def _columns_of_frame(table: Any) -> list[tuple[str, Any]] | None:
+    """Return the columns of a frame of Polars or Arrow; None if it is not one, or unreadable."""
+    if isinstance(table, pl.LazyFrame) and engine.computes():
+        table = table.collect()
+    if isinstance(table, pl.DataFrame):
+        return list(table.to_dict().items())
+    if not hasattr(table, "__arrow_c_stream__") or hasattr(table, "dtype"):
+        return None
+    if engine.computes():
+        with contextlib.suppress(TypeError, ValueError, pl.exceptions.PolarsError):
+            return list(pl.DataFrame(table).to_dict().items())
+    elif hasattr(table, "column_names"):
+        return [(name, table.column(name).to_pylist()) for name in table.column_names]
+    return None
+
+
+def _columns_of_dicts(
+    nested: Mapping[str, Mapping[str, Any]], schema: Schema
+) -> list[tuple[str, list[Any]]]:
+    """Return the columns of ``{query: {document: number}}``."""
+    query_ids = chain.from_iterable(
+        [query_id] * len(docs) for query_id, docs in nested.items()
+    )
+    return [
+        ("query_id", list(query_ids)),
+        ("doc_id", list(chain.from_iterable(nested.values()))),
+        (
+            schema.needed[-1],
+            list(chain.from_iterable(docs.values() for docs in nested.values())),
+        ),
+    ]
+
+
+def _not_a_table(data: Any, schema: Schema) -> str:
+    """Return the message on data that is not a table."""
+    kind, where = type(data).__name__, ""
+    if hasattr(data, "dtype") and getattr(data, "ndim", 1) == 1:
+        kind += ", a single column,"
+    if not engine.computes():
+        where = f" {engine.where()}"
+    return (
+        f"{schema.what} of type {kind} cannot be read{where}: give a path, a DataFrame with "
+        f"columns {', '.join(schema.needed)}, a dict of dicts, or an iterable of named tuples"
+    )

@@ -207,7 +207,11 @@ def _data_set(name: str) -> Any:
 
 def _check_has(data_set: Any, what: str) -> None:
     """Raise if a data set has no documents, or no queries."""
-    if not (data_set.has_docs() if what == DOCUMENTS else data_set.has_queries()):
+    if what == DOCUMENTS:
+        has_texts = data_set.has_docs()
+    else:
+        has_texts = data_set.has_queries()
+    if not has_texts:
         raise ValueError(f"the data set {data_set.dataset_id()!r} has no {what}")
 
 
@@ -216,8 +220,10 @@ def _of_mapping(
 ) -> Iterator[IdAndText]:
     """Yield ids and texts of a mapping, whose keys may be integers."""
     for one_id in wanted:
-        is_number = one_id not in source and _INTEGER.fullmatch(one_id)
-        text = source.get(int(one_id) if is_number else one_id)
+        key: Any = one_id
+        if one_id not in source and _INTEGER.fullmatch(one_id):
+            key = int(one_id)
+        text = source.get(key)
         if text is not None:
             yield one_id, str(text)
 
@@ -228,8 +234,9 @@ def _of_loader(loader: Any, ids: list[str]) -> Iterator[IdAndText]:
         table = loader.transform(pd.DataFrame({"qid": "1", "docno": ids}))
     except KeyError:
         half = len(ids) // 2
-        for part in (ids[:half], ids[half:]) if half else ():
-            yield from _of_loader(loader, part)
+        if half:
+            yield from _of_loader(loader, ids[:half])
+            yield from _of_loader(loader, ids[half:])
         return
     columns = {name: table[name].tolist() for name in table if name != "qid"}
     yield from _of_columns(columns, DOCUMENTS, "the text loader")
@@ -254,10 +261,9 @@ def _of_columns(
 ) -> Iterator[IdAndText]:
     """Yield the ids and texts of the rows of a table, whatever its columns are called."""
     id_column, text_columns = _columns_for(columns, what, location)
-    for row in zip(
-        *(columns[name] for name in (id_column, *text_columns)), strict=True
-    ):
-        yield id_text(row[0]) or "", _joined(row[1:])
+    ids, *texts = (columns[name] for name in (id_column, *text_columns))
+    for one_id, *parts in zip(ids, *texts, strict=True):
+        yield id_text(one_id) or "", _joined(parts)
 
 
 def _columns_for(
@@ -330,12 +336,13 @@ def _of_json_lines(file: File, what: str) -> Iterator[IdAndText]:
 
 def _of_json(content: Any, what: str, path: str) -> Iterator[IdAndText]:
     """Yield the ids and texts in an object of texts by id, or in records."""
-    if isinstance(content, dict) and all(
-        isinstance(text, str) for text in content.values()
-    ):
-        yield from content.items()
-        return
-    for record in content if isinstance(content, list) else [content]:
+    records = content if isinstance(content, list) else [content]
+    if isinstance(content, dict):
+        are_texts = all(isinstance(text, str) for text in content.values())
+        if are_texts:
+            yield from content.items()
+            return
+    for record in records:
         yield from _of_record(record, what, path)
 
 
@@ -410,9 +417,11 @@ def _is_header(fields: list[str], what: str) -> bool:
     names = [field.lower() for field in fields]
     if len(names) < 2:
         return False
+    if names[0] in _IDS[what]:
+        return True
     has_ids = not {*names}.isdisjoint(_IDS[what])
     has_texts = not {*names}.isdisjoint((*_TEXTS[what], "title"))
-    return names[0] in _IDS[what] or (has_ids and has_texts)
+    return has_ids and has_texts
 
 
 @dataclass(frozen=True)

@@ -163,20 +163,23 @@ def _are_names(
     if len(names) < 2:
         return False
     lower = [name.lower() for name in names]
-    if separator == "\t" and is_text_measure(names[0]) and known.isdisjoint(lower[1:]):
-        return False  # a line of trec_eval: runid, all, NAME
-    return not known.isdisjoint(lower) or _are_unknown_names(names, separator, path)
+    if separator == "\t" and is_text_measure(names[0]):
+        # A line of trec_eval has no name after it: runid, all, NAME.
+        return not known.isdisjoint(lower[1:])
+    if not known.isdisjoint(lower):
+        return True
+    return _are_unknown_names(names, separator, path)
 
 
 def _are_unknown_names(names: Sequence[str], separator: str, path: str) -> bool:
     """Return whether unknown fields are names of columns, which are no numbers."""
-    ending = kind_of_file(path)
-    is_table = ending == (".tsv" if separator == "\t" else ".csv")
-    if not is_table and (separator == "\t" or _is_line(" ".join(names))):
+    ending_of_table = ".tsv" if separator == "\t" else ".csv"
+    may_be_line = separator == "\t" or _is_line(" ".join(names))
+    if may_be_line and kind_of_file(path) != ending_of_table:
         return False
-    return all(names[1:]) and not any(
-        number(name) is not None or is_text_measure(name) for name in names
-    )
+    if not all(names[1:]) or any(map(is_text_measure, names)):
+        return False
+    return all(number(name) is None for name in names)
 
 
 # -- lines -----------------------------------------------------------------------------------------

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import polars as pl
 import pytest
 
 import ir_lexirecall as irl
@@ -42,63 +41,6 @@ def test_a_csv_file_without_a_header_is_called_one(tmp_path: Path) -> None:
         match="a CSV file needs a header line with query_id, doc_id, relevance",
     ):
         irl.evaluate("RR", tmp_path / "qrels.txt", RUN)
-
-
-RISING = pd.DataFrame(
-    {
-        "query_id": "q",
-        "doc_id": list("abc"),
-        "rank": [1, 2, 3],
-        "score": [0.1, 0.2, 0.3],
-    }
-)
-
-
-@pytest.mark.parametrize("form", ["frame", "polars", "trec", "csv"])
-@pytest.mark.parametrize("rises", [True, False])
-def test_scores_that_rise_with_ranks_are_a_caveat(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], form: str, rises: bool
-) -> None:
-    table = RISING if rises else RISING.assign(rank=[3, 2, 1])
-    file = tmp_path / "a.run"
-    lines = [
-        f"q Q0 {doc} {rank} {score} t\n"
-        for _, doc, rank, score in table.itertuples(index=False)
-    ]
-    file.write_text("".join(lines) if form == "trec" else table.to_csv(index=False))
-    run = (
-        table
-        if form == "frame"
-        else pl.from_pandas(table)
-        if form == "polars"
-        else file
-    )
-    said = "scores rise with the run's own ranks"
-    assert (
-        any(
-            said in note
-            for note in irl.evaluate("AP", QRELS, run).attrs.get("diagnostics", [])
-        )
-        == rises
-    )
-    result = irl.compare(QRELS, {"a": run, "b": RUN}, "AP")
-    assert (f"a: {said}" in str(result.summary(full=True))) == rises
-    if form in ("trec", "csv"):
-        (tmp_path / "qrels").write_text("q 0 a 1\n")
-        assert cli.main(["eval", str(tmp_path / "qrels"), str(file), "-m", "AP"]) == 0
-        assert (f"a: {said}" in capsys.readouterr().out) == rises
-
-
-def test_nothing_is_said_of_ranks_that_are_not_there(tmp_path: Path) -> None:
-    lines = tmp_path / "ranked.run"  # query, document, rank
-    lines.write_text("q a 1\nq b 2\n")
-    for run in (
-        lines,
-        RISING.drop(columns="rank"),
-        RISING.assign(rank=0),
-        {"q": {"a": 0.1, "b": 0.2}},
-    ):
-        assert "diagnostics" not in irl.evaluate("AP", QRELS, run).attrs
 
 
 def test_columns_of_recommenders_get_a_hint(tmp_path: Path) -> None:
