@@ -15,7 +15,7 @@ from ir_lexirecall._util.selecting import with_keys
 from ir_lexirecall.data.alignment import RunLike
 from ir_lexirecall.data.collection import DEMO, Collection
 from ir_lexirecall.data.judgments import Judgments, QrelsLike, load
-from ir_lexirecall.io.files import Location, named_files, open_file
+from ir_lexirecall.io.files import File, Location, named_files
 from ir_lexirecall.io.relevant_documents import lists_ids
 from ir_lexirecall.io.run_folders import all_runs, run_files
 from ir_lexirecall.significance import SignificanceTest
@@ -408,7 +408,7 @@ def _from_toml(path: Path) -> Source:
     Raises:
         ValueError: it is not TOML, or a key is unknown, missing or of another type.
     """
-    file = open_file(path)
+    file = File.opened(path)
     text = file.text(_LARGEST_FILE)
     _check_dots(text, file.line_name)
     try:

@@ -15,7 +15,7 @@ from ir_lexirecall.benchmarks.sources import Source, read_source
 from ir_lexirecall.cli.arguments import TEST, Options, Parser, parse_margin, reading_of
 from ir_lexirecall.cli.output import Page, add_glance, add_output
 from ir_lexirecall.data.judgments import Judgments, QrelsLike
-from ir_lexirecall.io.files import named_files, open_file
+from ir_lexirecall.io.files import File, named_files
 from ir_lexirecall.judging.files import merged
 from ir_lexirecall.present.tables import Shown
 from ir_lexirecall.present.text import provenance_line
@@ -107,7 +107,7 @@ def run_benchmark(options: Options) -> None:
         source = read_source(options.source)
     _take_test_of_file(options, source)
     if options.groups is not None and named_files(options.groups):
-        options.groups = open_file(options.groups)  # read once for each collection
+        options.groups = File.opened(options.groups)  # read once for each collection
     judged: dict[str, list[str]] = {}
     for name, file in _by_collection("--judged", options.judged, source):
         judged.setdefault(name, []).append(file)

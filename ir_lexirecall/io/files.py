@@ -84,20 +84,21 @@ class File:
     beginning: bytes = field(repr=False)
 
     @classmethod
-    def opened(cls, path: str) -> Self:
+    def opened(cls, path: str | os.PathLike[str]) -> Self:
         """Return a file; a pipe and standard input (``-``) are copied to a private temporary file.
 
         Raises:
             ValueError: there is no such file, or it cannot be read.
         """
-        if os.path.exists(path):
-            can_be_read_once = not os.path.isfile(path)
+        name = os.fspath(path)
+        if os.path.exists(name):
+            can_be_read_once = not os.path.isfile(name)
         else:
-            can_be_read_once = path == STDIN
-        if not can_be_read_once or os.path.isdir(path):
-            return cls._seen(path, path)
-        folder = _folder_with_copy(path)
-        file = cls._seen(path, os.path.join(folder, "content"))
+            can_be_read_once = name == STDIN
+        if not can_be_read_once or os.path.isdir(name):
+            return cls._seen(name, name)
+        folder = _folder_with_copy(name)
+        file = cls._seen(name, os.path.join(folder, "content"))
         weakref.finalize(file, _remove, folder, os.getpid())
         return file
 
@@ -142,7 +143,8 @@ class File:
         """
         self._check_is_text()
         text = self.beginning.decode("utf-8-sig", "replace")
-        check_line_ends(text, self.path)
+        with naming(self.path):
+            check_line_ends(text)
         first_comment = ""
         for line in text.split("\n"):
             if line.strip() and not line.lstrip().startswith("#"):
@@ -304,7 +306,7 @@ class File:
             raise ValueError(f"{self.path} cannot be read: {reason}") from None
 
 
-def check_line_ends(text: str, path: str) -> None:
+def check_line_ends(text: str) -> None:
     """Raise if the lines of a text end with carriage returns alone, as old programs wrote them.
 
     JSON may have them.
@@ -312,7 +314,7 @@ def check_line_ends(text: str, path: str) -> None:
     is_one_line = "\n" not in text and not text.lstrip().startswith(("{", "["))
     if is_one_line and "\r" in text.rstrip():
         raise ValueError(
-            f"{path}: its lines end with carriage returns (CR) only; save it with line feeds (LF)"
+            "its lines end with carriage returns (CR) only; save it with line feeds (LF)"
         )
 
 
@@ -346,15 +348,6 @@ def _parquet_files(folder: Path) -> list[str]:
     if any(part.suffix != ".parquet" for part in parts):
         return []
     return list(map(str, parts))
-
-
-def open_file(path: str | os.PathLike[str]) -> File:
-    """Return a single file.
-
-    Raises:
-        ValueError: there is no such file, or it cannot be read.
-    """
-    return File.opened(os.fspath(path))
 
 
 def matching(path: str | os.PathLike[str]) -> list[str]:

@@ -173,7 +173,7 @@ def _table_of_object(groups: Any) -> Table:
                 f"groups: there is no file {os.fspath(groups)!r}; to use a column of a table, give "
                 "the table, too"
             )
-        return _table_of_file(files.open_file(groups))
+        return _table_of_file(files.File.opened(groups))
     table = table_of_frame(groups, "groups")
     if table is None:
         raise ValueError(

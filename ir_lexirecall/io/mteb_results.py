@@ -22,7 +22,7 @@ import numpy as np
 from ir_lexirecall._util.arrays import Bools, Floats, Ints
 from ir_lexirecall._util.errors import and_more, is_number, shown_names, warn
 from ir_lexirecall.io.cells import number_or_text as as_float
-from ir_lexirecall.io.files import open_file
+from ir_lexirecall.io.files import File
 from ir_lexirecall.io.frames import Table
 from ir_lexirecall.io.query_columns import TASK_NAMES, known_item_column
 from ir_lexirecall.io.value_cells import Cells, texts
@@ -196,7 +196,7 @@ def holds_mteb_results(folder: Path) -> bool:
         if path.name == "model_meta.json":
             continue
         try:
-            return is_mteb(open_file(path).json())
+            return is_mteb(File.opened(path).json())
         except ValueError:
             return False
     return False
@@ -225,7 +225,7 @@ def results_of_folder(
     for path in sorted(Path(folder).rglob("*.json")):
         if path.name == "model_meta.json":
             continue
-        content = open_file(path).json()
+        content = File.opened(path).json()
         if is_mteb(content):
             run = _model_of(path, Path(folder))
             results += results_of_content(content, run, str(path), measures)

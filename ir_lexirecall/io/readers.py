@@ -31,7 +31,7 @@ from ir_lexirecall._util.errors import (
 )
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.lazy import polars as pl
-from ir_lexirecall.io import files, lines, search_engines
+from ir_lexirecall.io import lines, search_engines
 from ir_lexirecall.io.cells import grade_of, id_of, number_of
 from ir_lexirecall.io.checks import check_names
 from ir_lexirecall.io.files import File, Location
@@ -92,7 +92,7 @@ def read_run(path: str | os.PathLike[str]) -> pl.DataFrame:
         ValueError: no such file, a line without six fields, or a score that is not a number; with
             the line.
     """
-    file = files.open_file(path)
+    file = File.opened(path)
     return _scored(lines.stacked([*format_of(file).read(file, RUN)]))
 
 
@@ -109,7 +109,7 @@ def read_qrels(path: str | os.PathLike[str]) -> pl.DataFrame:
         ValueError: no such file, a line with a wrong number of fields, or a grade that is not a
             number; with the line.
     """
-    file = files.open_file(path)
+    file = File.opened(path)
     return lines.stacked([*format_of(file).read(file, QRELS)])
 
 
@@ -166,7 +166,7 @@ def read_pool(path: str) -> tuple[pl.DataFrame, int] | None:
     """
     if not os.path.isfile(path):
         return None
-    file = files.open_file(path)
+    file = File.opened(path)
     line = file.first_line
     if file.is_parquet or is_json(line) or search_engines.is_judgment_list(line):
         return None
@@ -547,7 +547,7 @@ def _assignments(
 ) -> Iterator[tuple[str, Any]]:
     """Yield the records of assignments, each with its label in messages."""
     if isinstance(assignments, (str, os.PathLike)):
-        file = files.open_file(assignments)
+        file = File.opened(assignments)
         for line, record in file.json_values():
             yield file.line_name(line), record
         return

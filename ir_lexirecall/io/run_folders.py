@@ -163,7 +163,7 @@ def _ending_of(name: str, endings: tuple[str, ...]) -> str:
 def _looks_like_a_run(path: str) -> bool:
     """Return whether a file's first line is that of a run; False if it cannot be read."""
     try:
-        file = files.open_file(path)
+        file = files.File.opened(path)
     except (ValueError, OSError):
         return False
     if format_of(file).always_has_columns:

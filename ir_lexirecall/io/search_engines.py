@@ -23,7 +23,7 @@ from ir_lexirecall._util.errors import (
 )
 from ir_lexirecall.io.cells import number_or_text as as_float
 from ir_lexirecall.io.checks import check_not_cut
-from ir_lexirecall.io.files import File, open_file
+from ir_lexirecall.io.files import File
 from ir_lexirecall.io.lines import csv_rows, separator_of
 from ir_lexirecall.io.schemas import Cut
 
@@ -214,7 +214,7 @@ def _content(source: JSONLike, what: str) -> tuple[Mapping[str, Any], str]:
     """Return a JSON object, and its label in messages."""
     if isinstance(source, Mapping):
         return source, what
-    file = open_file(source)
+    file = File.opened(source)
     content = file.json()
     if not isinstance(content, dict):
         raise ValueError(
@@ -342,7 +342,7 @@ def read_judgments(
         raise ValueError(f"levels must be an integer of at least 1, not {levels!r}")
     if isinstance(source, Mapping):
         return _graded(_rated_in_json(source, "judgments"), "judgments", levels)
-    file = open_file(source)
+    file = File.opened(source)
     return _graded(_rated_in_file(file), file.path, levels)
 
 

@@ -152,7 +152,7 @@ def _texts(source: Any, wanted: Mapping[str, None], what: str) -> Iterator[IdAnd
         return iter(source.query_texts.items())
     if isinstance(source, (str, os.PathLike)):
         if files.named_files(source):
-            return _of_file(files.open_file(source), what)
+            return _of_file(File.opened(source), what)
         return _of_object(_data_set(os.fspath(source)), wanted, what)
     if what == QUERIES and hasattr(source, "get_topics"):  # PyTerrier's data set
         return _of_object(source.get_topics(), wanted, what)

@@ -16,7 +16,6 @@ from ir_lexirecall.io.files import (
     check_line_ends,
     json_values,
     kind_of_file,
-    open_file,
 )
 from ir_lexirecall.io.frames import Table
 from ir_lexirecall.io.lines import csv_rows, numbered_lines
@@ -85,7 +84,7 @@ def content_of_file(
     Raises:
         ValueError: the file cannot be read as values; the message names the line.
     """
-    file = open_file(path)
+    file = File.opened(path)
     if is_archive(file):
         table = table_of_format(log_of_archive(file), file.path)
     else:
@@ -116,7 +115,8 @@ def content_of_text(file: File, columns: NamedColumns) -> Cells | Table:
 
 def _first_line(text: str, path: str) -> str:
     """Return the first line of a text that is not empty; raise if there is none."""
-    check_line_ends(text, path)
+    with naming(path):
+        check_line_ends(text)
     for line in text.splitlines():
         if line.strip():
             return line

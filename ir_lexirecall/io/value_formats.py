@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 from ir_lexirecall._util.errors import is_number, naming, shortened, shown, shown_names
-from ir_lexirecall.io.files import open_file
+from ir_lexirecall.io.files import File
 from ir_lexirecall.io.frames import Table
 from ir_lexirecall.io.value_cells import id_text, texts
 
@@ -271,7 +271,7 @@ def _model_of_samples(path: str) -> str | None:
     results = Path(path).parent / f"results_{match[1]}.json"
     if not results.is_file():
         return None
-    content = open_file(results).json()
+    content = File.opened(results).json()
     if isinstance(content, Mapping):
         return content.get("model_name")
     return None

@@ -11,7 +11,7 @@ import pytest
 
 import ir_lexirecall as irl
 from ir_lexirecall.io import readers
-from ir_lexirecall.io.files import File, named_files, open_file
+from ir_lexirecall.io.files import File, named_files
 from ir_lexirecall.io.groups import read_groups
 from ir_lexirecall.io.readers import FORMATS, FileFormat
 from ir_lexirecall.io.run_folders import read_folder
@@ -136,4 +136,4 @@ def test_an_iterator_can_be_read_twice() -> None:
 def test_a_file_that_looks_like_a_pattern(write: Write) -> None:
     odd = write("run[1].txt", "q1 Q0 a 1 2.5 t\n")
     assert named_files(odd) == [str(odd)]
-    assert open_file(odd).first_line == "q1 Q0 a 1 2.5 t"
+    assert File.opened(odd).first_line == "q1 Q0 a 1 2.5 t"

@@ -18,7 +18,7 @@ import pytest
 
 import ir_lexirecall as irl
 from ir_lexirecall.io import files
-from ir_lexirecall.io.files import open_file, written_whole
+from ir_lexirecall.io.files import File, written_whole
 
 QRELS = "q1 0 a 1\nq1 0 c 2\nq2 0 a 2\n"
 RUN = "q1 Q0 a 1 3.0 t\nq1 Q0 x 2 2.0 t\nq1 Q0 c 3 1.0 t\nq2 Q0 x 1 1 t\n"
@@ -209,7 +209,7 @@ def test_errors_name_the_pipe_and_the_line(pipe):
 
 
 def test_the_copy_of_a_pipe_is_private_and_goes(pipe):
-    file = open_file(pipe("p", "text"))
+    file = File.opened(pipe("p", "text"))
     copy = Path(file.content)
     assert file.path.endswith("p")
     assert copy.read_text() == "text"
@@ -284,14 +284,14 @@ def test_input_beyond_the_limit_is_refused(
 ) -> None:
     content = b"".join(LINE % number for number in range(150_000))
     stdin(content)
-    file = open_file("-")
+    file = File.opened("-")
     assert Path(file.content).read_bytes() == content
     monkeypatch.setattr(files, "_LARGEST_COPY", 2**21)
     stdin(content)
     with pytest.raises(
         ValueError, match="bytes are read, and more follow; does it end"
     ):
-        open_file("-")
+        File.opened("-")
 
 
 @pytest.mark.parametrize(
@@ -307,7 +307,7 @@ def test_input_beyond_the_limit_is_refused(
 def test_long_pipes_of_other_formats_are_copied(
     pipe: Callable[..., str], content: bytes
 ) -> None:
-    file = open_file(pipe("p", content))
+    file = File.opened(pipe("p", content))
     assert Path(file.content).read_bytes() == content
 
 

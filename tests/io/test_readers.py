@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import ir_lexirecall as irl
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.io import lines, readers, run_folders
-from ir_lexirecall.io.files import open_file
+from ir_lexirecall.io.files import File
 from ir_lexirecall.io.readers import nugget_qrels
 
 FILES = Path(__file__).parents[1] / "files" / "frameworks"
@@ -310,8 +310,8 @@ def test_folders_of_suiteeval_and_tirex(tmp_path: Path) -> None:
         "bm25": "bm25.res.gz",
         "colbert": "run.txt.gz",
     }
-    assert open_file(files["colbert"]).metadata == "tag: colbert"
-    assert open_file(files["bm25"]).metadata == ""
+    assert File.opened(files["colbert"]).metadata == "tag: colbert"
+    assert File.opened(files["bm25"]).metadata == ""
     (tmp_path / "bm25.run").write_text("")
     with pytest.raises(
         ValueError,

@@ -196,7 +196,7 @@ def test_stays_of_collections(tmp_path: Path) -> None:
     )
     for source in (folder, toml):
         found |= stays(source, call=irl.benchmark, collections=source, by="AP")
-    report("benchmark(collections)", found, 28)
+    report("benchmark(collections)", found, 27)
 
 
 @pytest.mark.parametrize(("command", "most"), [("eval", 31), ("compare", 39)])
