@@ -20,7 +20,7 @@ from ir_lexirecall.comparison.criteria import PreferenceCriterion
 from ir_lexirecall.comparison.pair_tests import Interval, PairTests
 from ir_lexirecall.comparison.verdicts import ANY_JUDGING, NOT_BOUNDED, UNDONE
 from ir_lexirecall.data.pools import Pool
-from ir_lexirecall.judging.algorithms import DEFAULT_DEPTH, DepthLike, Judgings
+from ir_lexirecall.judging.algorithms import DEFAULT_DEPTH, Judgings
 from ir_lexirecall.judging.bounds import (
     ValueBounds,
     refuse_or_warn_of,
@@ -125,16 +125,9 @@ class MissingJudgments(Memoised):
         """The runs."""
         return self.tests.compared
 
-    def bounds(
-        self,
-        by: str | None = None,
-        depth: DepthLike = "default",
-        *,
-        max_rel: float | None = None,
-        unretrieved: int = 0,
-    ) -> pd.DataFrame:
+    def bounds(self, by: str | None, judgings: Judgings) -> pd.DataFrame:
         """Bound each pair by what any judging can make of it; see ``Comparison.bounds``."""
-        names, judgings = self.compared.names(by), Judgings(depth, max_rel, unretrieved)
+        names = self.compared.names(by)
         pool = self._pool(judgings, names)
         columns = {name: self._bounds_columns(name, pool, judgings) for name in names}
         without = [name for name in names if "exact" not in columns[name]]
@@ -143,7 +136,7 @@ class MissingJudgments(Memoised):
         table.attrs |= {
             "notes": self._on_shallow_runs(pool, names, judgings),
             "no_algorithm": without,
-            "unretrieved": unretrieved,
+            "unretrieved": judgings.unretrieved,
             "alpha": self.compared.test.alpha,
         }
         return table
@@ -214,17 +207,10 @@ class MissingJudgments(Memoised):
             f"{shown_names(shallow)} {fewer}: bounds are narrower for that reason, too"
         ]
 
-    def to_judge(
-        self,
-        n: int = 100,
-        by: str | None = None,
-        depth: DepthLike = "default",
-        *,
-        max_rel: float | None = None,
-    ) -> pd.DataFrame:
+    def to_judge(self, n: int, by: str | None, judgings: Judgings) -> pd.DataFrame:
         """Return the n documents to judge next; see ``Comparison.to_judge``."""
         check_integer("n", n)
-        name, judgings = self.compared.criterion(by).name, Judgings(depth, max_rel)
+        name = self.compared.criterion(by).name
         if self.compared.scored is None:
             values = None
         else:

@@ -20,7 +20,7 @@ from ir_lexirecall.comparison.pair_tests import PairTests, best_first
 from ir_lexirecall.comparison.shared_queries import check_shared
 from ir_lexirecall.comparison.verdicts import BETTER, WORSE, two_sided
 from ir_lexirecall.evaluation.scored_runs import run_name
-from ir_lexirecall.judging.algorithms import DepthLike
+from ir_lexirecall.judging.algorithms import DepthLike, Judgings
 from ir_lexirecall.judging.sequential import sequential_signs
 from ir_lexirecall.significance import (
     Planned,
@@ -778,7 +778,7 @@ class Comparison:
             ValueError: no criterion has a proven algorithm, ``depth`` is above a cutoff, or the
                 runs cannot be read again.
         """
-        return self.missing.bounds(by, depth, max_rel=max_rel, unretrieved=unretrieved)
+        return self.missing.bounds(by, Judgings(depth, max_rel, unretrieved))
 
     @entry
     def to_judge(
@@ -805,7 +805,7 @@ class Comparison:
             can still change rank it, added up; 0 if they rank it alike by the criterion), ``runs``
             (how many retrieved it), and ``rank_NAME`` for every run.
         """
-        return self.missing.to_judge(n, by, depth, max_rel=max_rel)
+        return self.missing.to_judge(n, by, Judgings(depth, max_rel))
 
     # -- what decided ------------------------------------------------------------------------------
 

@@ -28,7 +28,11 @@ from ir_lexirecall.judging.normalised import (
     NestedLexirecall,
     largest_ratio,
 )
-from ir_lexirecall.judging.ranking_pairs import RankingPairs, Retrieved
+from ir_lexirecall.judging.ranking_pairs import (
+    RankingPairs,
+    Retrieved,
+    worst_and_best,
+)
 from ir_lexirecall.judging.winners import WEIGHTS, Outcomes, outcomes
 from ir_lexirecall.measures.parsing import MeasuresLike, parse_measures
 from ir_lexirecall.measures.scoring import check_judgments, values
@@ -165,17 +169,10 @@ def _by_pair(
         a, b = indices
     else:
         a, b = indices, None
-    n_queries = len(pool.judgments)
-    low, high = np.empty((2, len(a), n_queries))
-    exact = np.ones((len(a), n_queries), dtype=bool)
     depths = known.depth, known.cutoff, known.unretrieved
-    for block, pairs in RankingPairs.blocks(pool, a, b, values, *depths):
-        most, is_reached = known.algorithm(pairs)
-        least, is_reached_too = known.algorithm(pairs.swapped())
-        high[block] = most.reshape(-1, n_queries)
-        low[block] = -least.reshape(-1, n_queries)
-        exact[block] = (is_reached & is_reached_too).reshape(-1, n_queries)
-    return low, high, exact
+    blocks = RankingPairs.blocks(pool, a, b, values, *depths)
+    shape = len(a), len(pool.judgments)
+    return worst_and_best(known.algorithm, blocks, shape, np.float64)
 
 
 def shares_documents(criterion: IRMeasure | Preference, runs: int, pairs: int) -> bool:

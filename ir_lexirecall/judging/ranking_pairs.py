@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import or_
@@ -193,3 +193,31 @@ def segment_max(case: Ints, values: Floats, least: Floats) -> Floats:
     high = least.copy()
     np.maximum.at(high, case, values)
     return high
+
+
+def worst_and_best(
+    most_of: Callable[[RankingPairs], tuple[Any, Bools]],
+    blocks: Iterable[tuple[slice, RankingPairs]],
+    shape: tuple[int, int],
+    dtype: type[np.generic],
+) -> tuple[Any, Any, Bools]:
+    """Return what P pairs make of Q queries at worst and at best.
+
+    Args:
+        most_of: what A can make of B at best in each case, and whether some judging does it.
+        blocks: the cases, as `RankingPairs.blocks` gives them.
+        shape: ``(P, Q)``.
+        dtype: of the result.
+
+    Returns:
+        The worst, the best, and whether some judging reaches both, shape ``(P, Q)`` each.
+    """
+    worst, best = np.empty((2, *shape), dtype=dtype)
+    exact = np.ones(shape, dtype=bool)
+    for block, pairs in blocks:
+        of_a, is_reached = most_of(pairs)
+        of_b, is_reached_too = most_of(pairs.swapped())
+        best[block] = of_a.reshape(-1, shape[1])
+        worst[block] = -of_b.reshape(-1, shape[1])
+        exact[block] = (is_reached & is_reached_too).reshape(-1, shape[1])
+    return worst, best, exact

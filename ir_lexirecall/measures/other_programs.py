@@ -73,19 +73,23 @@ def _err(measure: Measure, run: AlignedRun) -> Floats:
 @computes(BY_OTHERS, "RBP")
 def _rbp(measure: Measure, run: AlignedRun) -> Floats | Utility:
     """Compute RBP; cwl_eval's, of binary gains without cutoff, scales 1,000 ranks to sum to 1."""
-    p, rel, k = (
+    p, k, gain = (
         number(measure, "p", high=1),
-        optional(measure, "rel"),
         cutoff_of(measure),
+        rbp_gain(measure, run),
     )
-    if rel is None:
-        gain = np.maximum(run.grade, 0)
-    else:
-        gain = (run.grade >= rel).astype(np.float64)
-    if rel is not None and k == UNLIMITED:
+    if optional(measure, "rel") is not None and k == UNLIMITED:
         return _weighted(run, gain, p ** np.arange(PROGRAM_DEPTH + 1.0))
     terms = (1 - p) * p ** (run.rank - 1.0) * gain
     return per_query_sum(run.query, np.where(run.rank <= k, terms, 0.0), len(run.depth))
+
+
+def rbp_gain(measure: Measure, run: AlignedRun) -> Floats:
+    """Return the gain of each judged document in RBP: 0 or 1 with `rel`, else its grade."""
+    rel = optional(measure, "rel")
+    if rel is None:
+        return np.maximum(run.grade, 0)
+    return (run.grade >= rel).astype(np.float64)
 
 
 def linear_gain(measure: Measure, run: AlignedRun) -> Floats:

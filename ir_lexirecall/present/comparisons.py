@@ -73,9 +73,6 @@ def comparison_glance(result: Comparison, places: int = PLACES) -> Glance:
         _group(standing, rows, places, is_first=not number)
         for number, standing in enumerate(standings)
     ]
-    kept = []
-    if result.baseline:
-        kept = [result.baseline]
     return replace(
         whole,
         rows=rows,
@@ -83,7 +80,7 @@ def comparison_glance(result: Comparison, places: int = PLACES) -> Glance:
         legend=[*_legend(result, standings, groups)],
         short_legend=[*_legend(result, standings, groups, in_short=True)],
         remarks=[*remarks, *_disagreeing(result, standings)],
-        kept=kept,
+        kept=list(filter(None, [result.baseline])),
         is_numbered=result.baseline is None and len(rows) > 2,
     )
 

@@ -324,9 +324,6 @@ def benchmark_glance(
         )
     standings = [MacroStanding(result, name, over) for name in result.quantities]
     rows = standings[0].runs
-    kept = []
-    if result.baseline:
-        kept = [result.baseline]
     return replace(
         whole,
         rows=rows,
@@ -337,7 +334,7 @@ def benchmark_glance(
             Step("--pairs", ".overall()"),
             Step("--report FILE", "report(result, path)"),
         ],
-        kept=kept,
+        kept=list(filter(None, [result.baseline])),
     )
 
 

@@ -24,6 +24,7 @@ from ir_lexirecall.significance.evidence import differing_queries, least_two_sid
 from ir_lexirecall.significance.outcomes import (
     Groups,
     Kernel,
+    MirroredTest,
     Procedure,
     Resampled,
     Sides,
@@ -87,22 +88,6 @@ def sign_p(x: Floats, shifts: Floats) -> Floats:
     return np.where(shifts > 1, 0.0, np.where(wins == 0, 1.0, p))
 
 
-class _SignTest:
-    """The arithmetic of the sign test."""
-
-    def two_sided(
-        self, x: Floats, alpha: float, draws: Resampled, groups: Groups
-    ) -> TestResult:
-        """Test wins against losses."""
-        return sign_test(x, alpha)
-
-    def one_sided(
-        self, x: Floats, shifts: Floats, draws: Resampled, groups: Groups
-    ) -> tuple[Floats, Floats]:
-        """Return p of both sides at each shift."""
-        return sign_p(x, shifts), sign_p(-x, shifts)
-
-
 SIGN = Procedure(
     "sign",
     "sign test",
@@ -114,7 +99,7 @@ SIGN = Procedure(
     ties="tied queries are left out",
     use="for preferences, and where differences of measures are not comparable between queries",
     see_also=("t", "wilcoxon", "randomisation"),
-    pairs=_SignTest(),
+    pairs=MirroredTest(lambda x, alpha, _: sign_test(x, alpha), sign_p),
     estimate="net share of decided queries won",
     effect="(wins - losses) / (wins + losses)",
     exact=np.inf,

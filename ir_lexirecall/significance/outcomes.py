@@ -135,6 +135,33 @@ class PairTest(Protocol):
         ...
 
 
+@dataclass(frozen=True)
+class MirroredTest:
+    """The arithmetic of a test with a null distribution of its own, the same for x and -x.
+
+    Its units are queries.
+
+    Attributes:
+        of_zero: the test of 0 with an interval at 1 - alpha.
+        p: p of theta <= -shift, shape ``(K, P)``.
+    """
+
+    of_zero: Callable[[Floats, float, Resampled], TestResult]
+    p: Callable[[Floats, Floats], Floats]
+
+    def two_sided(
+        self, x: Floats, alpha: float, draws: Resampled, groups: Groups
+    ) -> TestResult:
+        """Test 0, with an interval at 1 - alpha."""
+        return self.of_zero(x, alpha, draws)
+
+    def one_sided(
+        self, x: Floats, shifts: Floats, draws: Resampled, groups: Groups
+    ) -> tuple[Floats, Floats]:
+        """Return p of both sides at each shift."""
+        return self.p(x, shifts), self.p(-x, shifts)
+
+
 class AllAtOnce:
     """The arithmetic of a test of all systems at once, which has nothing to say of single pairs."""
 

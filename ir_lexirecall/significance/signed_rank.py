@@ -11,9 +11,8 @@ from ir_lexirecall._util.lazy import special
 from ir_lexirecall._util.progress import progress_bar
 from ir_lexirecall._util.rounding import DIFFERENCE
 from ir_lexirecall.significance.outcomes import (
-    Groups,
+    MirroredTest,
     Procedure,
-    Resampled,
     TestResult,
     moved,
 )
@@ -106,22 +105,6 @@ def wilcoxon_p(x: Floats, shifts: Floats) -> Floats:
     return p
 
 
-class _SignedRankTest:
-    """The arithmetic of Wilcoxon's test."""
-
-    def two_sided(
-        self, x: Floats, alpha: float, draws: Resampled, groups: Groups
-    ) -> TestResult:
-        """Test symmetry about 0."""
-        return wilcoxon(x, alpha, progress=draws.progress)
-
-    def one_sided(
-        self, x: Floats, shifts: Floats, draws: Resampled, groups: Groups
-    ) -> tuple[Floats, Floats]:
-        """Return p of both sides at each shift."""
-        return wilcoxon_p(x, shifts), wilcoxon_p(-x, shifts)
-
-
 WILCOXON = Procedure(
     "wilcoxon",
     "Wilcoxon signed-rank test",
@@ -135,7 +118,9 @@ WILCOXON = Procedure(
     ties="zeros are left out; equal sizes share their mean rank",
     use="when few queries have very large differences; it does not ask what their mean is",
     see_also=("t", "sign"),
-    pairs=_SignedRankTest(),
+    pairs=MirroredTest(
+        lambda x, alpha, draws: wilcoxon(x, alpha, progress=draws.progress), wilcoxon_p
+    ),
     estimate="pseudomedian of the differences that are not 0",
     effect="matched-pairs rank-biserial correlation",
     exact=np.inf,

@@ -18,6 +18,7 @@ from ir_lexirecall.measures.other_programs import (
     PROGRAM_DEPTH,
     inverse_squares,
     linear_gain,
+    rbp_gain,
 )
 from ir_lexirecall.measures.trec_eval import (
     UNLIMITED,
@@ -83,17 +84,13 @@ def rbp(measure: Measure, run: AlignedRun) -> Floats:
 
     With `rel` and without a cutoff, it is that of cwl_eval: p^(i - 1) over the sum of these.
     """
-    p, rel, k = (
+    p, k, gain = (
         number(measure, "p", high=1),
-        optional(measure, "rel"),
         cutoff_of(measure),
+        rbp_gain(measure, run),
     )
-    if rel is None:
-        gain = np.maximum(run.grade, 0)
-    else:
-        gain = (run.grade >= rel).astype(np.float64)
-        if k == UNLIMITED:
-            return _of_program(run, gain, p ** np.arange(PROGRAM_DEPTH + 1.0))
+    if optional(measure, "rel") is not None and k == UNLIMITED:
+        return _of_program(run, gain, p ** np.arange(PROGRAM_DEPTH + 1.0))
     n_ranks = min(k, int(run.depth.max(initial=0)))
     return _weighted(run, gain, (1 - p) * p ** np.arange(float(n_ranks)))
 
