@@ -4,7 +4,7 @@ Amigó, Spina, Carrillo-de-Albornoz, SIGIR 2018: ten constraints and metric unan
 
 Of 201 printed numbers (Table 1, which is 20 measures by ten constraints, and the example of metric unanimity) 175 are
 reproduced with aspect relevance as the paper defines it. 183 are reproduced if no other document of the ranking may be about
-the subtopic. Of 67 claims 26 hold, 14 fail and 27 cannot be told.
+the subtopic. Of 67 claims 26 hold, 14 fail and 27 cannot be decided.
 
 - **How marks are made**: measures are the paper's formulas, with graded judgments where the formula allows them. A mark is
   *yes* if no counterexample was found among all short rankings and some random longer ones. Each difference from the paper
@@ -13,7 +13,7 @@ the subtopic. Of 67 claims 26 hold, 14 fail and 27 cannot be told.
   top grade satisfies with probability 1.
 - **Metric unanimity** (Tables 2 and 3): the paper's 30 runs of the Web Track 2014 are not available here. The designs are
   repeated on made-up systems, and on the topics of DATA/web2014-diversity with one real run and systems made from it. In most
-  designs the measures compared reach the largest possible value, so 27 claims cannot be told. RBU is not strictly ahead of
+  designs the measures compared reach the largest possible value, so 27 claims cannot be decided. RBU is not strictly ahead of
   all others in any design that can tell: EU is level with it, and without the effort term both fall.
 - **RBU(p=1, e=0) is not ERR-IA**, as the paper says: it lacks ERR's 1/i.
 - **Section 6.5** is about 23 runs of the Dynamic Domain track, which are not available here.
@@ -576,7 +576,7 @@ class Design:
         return self.values[self.family != "RBU"]
 
     def ahead_of(self, text: str, first: float, second: float) -> None:
-        """Claim that one value is above another; at the ceiling that cannot be told."""
+        """Claim that one value is above another; at the ceiling that cannot be decided."""
         full, variants_of = int((self.values > 1 - 1e-9).sum()), len(self.values)
         if full > variants_of / 2 or min(first, second) > 1 - 1e-9:
             self.count.cannot_tell(

@@ -3,7 +3,7 @@ Azzopardi, Mackenzie, Moffat, ICTIR 2021: ERR is not C/W/L
 ==========================================================
 
 Of 6 printed numbers 6 are reproduced. All six are analytic: the largest value of ERR with four classes of relevance
-(0.9347), and five times that of a C/W/L measure (0.875). Of 19 claims 16 hold, 0 fail and 3 cannot be told.
+(0.9347), and five times that of a C/W/L measure (0.875). Of 19 claims 16 hold, 0 fail and 3 cannot be decided.
 
 - **Counterexample**: if every document has the gain a, a C/W/L measure gives a, and ERR does not. Equations 5 and 6 give 0
   without a cutoff.

@@ -3,7 +3,7 @@ Diaz, Ekstrand, Mitra, TORS 2026: recall, robustness, and lexicographic evaluati
 ==================================================================================
 
 Of 127 printed numbers (Table 2, a simulation, within sampling error; Tables 3 and 4, tie probabilities; the marks of Table 8)
-123 are reproduced. Of 120 claims 77 hold, 29 fail and 14 cannot be told.
+123 are reproduced. Of 120 claims 77 hold, 29 fail and 14 cannot be decided.
 
 - **Numbers that differ**: two differ by one digit from the exact value. Two empty cells of Table 8 are marks here, one by the
   paper's own proof, the other because TSE is bounded: it is at most e(1).

@@ -3,7 +3,7 @@ Ferrante, Ferro, Maistro, ICTIR 2015: partial orders, swap and replacement, and 
 ===================================================================================================
 
 Of 14 printed numbers (eight examples of the orders, four sums, two sentences about B(n), each counted once) 12 are
-reproduced. Of 28 claims 25 hold, 3 fail and 0 cannot be told.
+reproduced. Of 28 claims 25 hold, 3 fail and 0 cannot be decided.
 
 - **Numbers that differ**: one order, which contradicts the paper's definition, and B(n) = 1 of ERR. The latter holds if one
   grade satisfies with a probability of 3/8 or more; with the definition's own range of grades, 1 to 2, 3 or 4, B(n) is 0.

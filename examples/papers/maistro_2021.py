@@ -3,7 +3,7 @@ Maistro, Chaves Lima, Simonsen, Lioma, CIKM 2021: multi-aspect evaluation measur
 ==================================================================================
 
 Of 159 printed numbers (the 9 orders of Table 1, the 150 cells of Table 3) 157 are reproduced. Of 24 claims 11 hold, 12 fail
-and 1 cannot be told.
+and 1 cannot be decided.
 
 - **Table 3**: 22 cells of MM are reproduced by half of the paper's Eq. 6; by Eq. 6 as printed, 6 of MM's 30 cells agree. Two
   cells differ: they are printed 0.25, and the rule that the other 28 follow gives 0.2.

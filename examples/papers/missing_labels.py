@@ -14,7 +14,7 @@ An **exploratory** study of Robust 2003, CLEF eHealth 2016 and MovieLens (five s
 runs each) suggested that lexicographic recall loses more of its decisions than AP in a shallow pool.
 Eight contrasts were then declared, before any other collection was looked at. **The confirmation mostly
 failed**: of 23 tests on TREC-8, TREC-COVID (round 5) and CLEF eHealth 2015, 4 hold, 16 fail and 3
-cannot be told. What holds on two collections is that lexicographic recall keeps more decisions than AP
+cannot be decided. What holds on two collections is that lexicographic recall keeps more decisions than AP
 where labels are missing at random. What it loses in a shallow pool depends on the number of runs that
 formed the pool, not on the depth alone. So report the depth of the pool and how many runs formed it, and
 give bounds for unjudged documents.
@@ -612,7 +612,7 @@ def share_missing(row: dict[str, Any], found: dict[str, Any]) -> float | None:
 
 
 def counted(tables: Iterable[list[dict[str, Any]]]) -> dict[str, int]:
-    """Return how many contrasts hold, fail, cannot be told, and were skipped."""
+    """Return how many contrasts hold, fail, cannot be decided, and were skipped."""
     counts = Counter(row["verdict"] for rows in tables for row in rows)
     return {
         verdict: counts[verdict]
@@ -621,12 +621,12 @@ def counted(tables: Iterable[list[dict[str, Any]]]) -> dict[str, int]:
 
 
 def count_sentence(counts: dict[str, int]) -> str:
-    """Return the counts as a clause: "4 hold, 16 fail, 3 cannot be told"."""
+    """Return the counts as a clause: "4 hold, 16 fail, 3 cannot be decided"."""
     holding = "holds" if counts["holds"] == 1 else "hold"
     failing = "fails" if counts["fails"] == 1 else "fail"
     return (
         f"{counts['holds']} {holding}, {counts['fails']} {failing}, "
-        f"{counts['cannot tell']} cannot be told"
+        f"{counts['cannot tell']} cannot be decided"
     )
 
 

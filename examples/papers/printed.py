@@ -130,7 +130,7 @@ class Printed:
         self._count(reasons)
 
     def _count(self, reasons: Counter[str]) -> None:
-        """Print how many numbers, statements and claims agree, and why some cannot be told."""
+        """Print how many numbers, statements and claims agree, and why some cannot be decided."""
         print(f"\n{self.agree} of {self.total} printed numbers agree.")
         for text in self.notes:
             print(f"  {text}")
@@ -142,7 +142,7 @@ class Printed:
         counted = Counter(claim.verdict for claim in self.claims)
         print(
             f"{counted['holds']} of {len(self.claims)} claims hold, {counted['FAILS']} fail, "
-            f"{counted['cannot tell']} cannot be told with these data."
+            f"{counted['cannot tell']} cannot be decided with these data."
         )
         for why, number in reasons.items():
             print(f"  {number}: {why}")

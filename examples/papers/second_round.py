@@ -101,7 +101,7 @@ class Contrast:
         return value - _advantage(shares, self.outcome, *self.than)
 
     def verdict(self, estimate: Estimate) -> str:
-        """Return whether the contrast holds, fails, or cannot be told.
+        """Return whether the contrast holds, fails, or cannot be decided.
 
         It holds if the whole interval is beyond 0 and the estimate reaches the least effect, and
         is shown if the whole interval reaches it. It fails if the whole interval is short of it.

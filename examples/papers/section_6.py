@@ -34,7 +34,7 @@ SEVERAL = "it needs several sets of each kind"
 
 Verdict = tuple[
     bool | None, str
-]  # whether it holds, and its numbers or why that cannot be told
+]  # whether it holds, and its numbers or why that cannot be decided
 
 
 @dataclass(frozen=True)
@@ -392,7 +392,7 @@ def check_all(domains: list[Domain], count: Printed) -> None:
 
 
 def state(count: Printed, text: str, holds: bool | None, detail: str) -> None:
-    """Count a claim, with its numbers, or with why it cannot be told."""
+    """Count a claim, with its numbers, or with why it cannot be decided."""
     if holds is None and detail.startswith(ONE_PAIR):
         count.cannot_tell(f"{text}{detail.removeprefix(ONE_PAIR)}", ONE_PAIR)
     elif holds is None:

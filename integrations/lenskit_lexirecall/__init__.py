@@ -259,7 +259,7 @@ class LexiRecall(_LensKitMetric):
 
 
 def _check_ids(items: ItemList) -> None:
-    """Refuse a list of item numbers without a vocabulary: which items it holds cannot be told."""
+    """Refuse a list of item numbers without a vocabulary: the items it holds are unknown."""
     if items.vocabulary is None:
         try:
             items.ids()

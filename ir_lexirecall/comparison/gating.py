@@ -421,7 +421,7 @@ def _names_in_values(
     """Return the names of the baseline, the candidate and the release in values.
 
     Raises:
-        ValueError: a name is no text, two are the same, or it cannot be told which run is which.
+        ValueError: a name is no text, two are the same, or it is unclear which run is which.
     """
     for argument, name in zip(("baseline", "candidate", "release"), names, strict=True):
         if not isinstance(name, str | None):

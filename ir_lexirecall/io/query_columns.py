@@ -190,7 +190,7 @@ def roles_of(
         is_one_run: whether each table holds values of a single run only.
 
     Raises:
-        ValueError: the column that names the queries is not there, or cannot be told.
+        ValueError: the column that names the queries is not there, or is unclear.
     """
     if query is None:
         columns = _query_columns(tables, is_one_run)

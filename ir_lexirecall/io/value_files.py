@@ -246,7 +246,7 @@ def field_order(lines: Sequence[Line], path: str) -> FieldOrder:
     """Return the order of the fields of lines.
 
     Raises:
-        ValueError: the file looks like a run or qrels, or the order cannot be told.
+        ValueError: the file looks like a run or qrels, or the order cannot be decided.
     """
     width = len(lines[0].fields)
     if width == 6:
@@ -267,7 +267,7 @@ def field_order(lines: Sequence[Line], path: str) -> FieldOrder:
         fields = lines[0].fields
         raise ValueError(
             f"{path}: which field is the measure, {shown(fields[first])} or "
-            f"{shown(fields[second])}, cannot be told; give a table with a header: run, query_id, "
+            f"{shown(fields[second])}, is unclear; give a table with a header: run, query_id, "
             "measure, value"
         )
     if signs[1] < signs[0]:

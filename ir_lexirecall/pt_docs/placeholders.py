@@ -252,7 +252,7 @@ def paper(script: Path, *, run: bool) -> str:
                 f"   :alt: {shown}",
                 "",
             ]
-        # Claims that hold or cannot be told are only counted here; the whole output lists them.
+        # Claims that hold or cannot be decided are only counted here; the whole output lists them.
         concluded = re.sub(
             r"^  (holds|cannot tell) .*\n",
             "",

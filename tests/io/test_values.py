@@ -527,7 +527,7 @@ def test_mixed_measures_are_refused() -> None:
             r"no column holds numbers: 'text' has 'good' .*line 2.; write 0 and 1$",
         ),
         ("a,b,c\n1,2,3\n", "line 1: expected a header with query_id"),
-        ("x y 1\ny x 2\n", "which field is the measure, 'x' or 'y', cannot be told"),
+        ("x y 1\ny x 2\n", "which field is the measure, 'x' or 'y', is unclear"),
         ('{"run": "a"}\n{"run": \n', "line 2: taken for JSON, but Expecting value"),
         ("run,query_id,AP\n", "there are no values in it: it has run, query_id, AP"),
         (

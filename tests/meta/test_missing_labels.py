@@ -387,7 +387,7 @@ def test_pages_say_how_the_confirmation_came_out(script: ModuleType) -> None:
             "of 23 tests,",
         ).replace("16 fail and 3", "16 fail, 3").replace(
             "4 confirm it, 16 do not, and 3 cannot tell",
-            "4 hold, 16 fail, 3 cannot be told",
+            "4 hold, 16 fail, 3 cannot be decided",
         )
         assert "needs deep pools" not in words
         assert "mostly failed" in words.replace("**", "")
