@@ -94,7 +94,8 @@ def _texts_of_archive(file: File) -> dict[str, bytes]:
     try:
         with module.ZipFile(content) as archive:
             return _samples_or_summaries(archive, path)
-    except (module.BadZipFile, *_faults()) as error:
+    except (module.BadZipFile, OSError, *_faults()) as error:
+        # An OSError, too: a damaged table of contents makes zipfile seek before the beginning.
         raise ValueError(f"{path}: the archive is damaged: {error}") from None
 
 

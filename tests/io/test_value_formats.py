@@ -284,6 +284,23 @@ def test_damaged_members_are_named(method: int, is_cut: bool, tmp_path: Path) ->
         read_values(path)
 
 
+@pytest.mark.parametrize("n_bytes", [1, 7, 19, 60])
+def test_an_archive_that_lacks_bytes_before_its_contents_is_named(
+    n_bytes: int, tmp_path: Path
+) -> None:
+    path = tmp_path / "log.eval"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("header.json", json.dumps(log()))
+        archive.writestr("samples/1.json", json.dumps(sample(1, "C")))
+    path.write_bytes(path.read_bytes()[n_bytes:])
+    with pytest.raises(ValueError, match=r"^read_values: .*log\.eval"):
+        read_values(path)
+    whole = path.read_bytes()
+    path.write_bytes(b"PK\x03\x04" + whole[n_bytes + 4 :])
+    with pytest.raises(ValueError, match=r"^read_values: .*log\.eval"):
+        read_values(path)
+
+
 def test_an_encrypted_archive_is_named(tmp_path: Path) -> None:
     path = tmp_path / "log.eval"
     with zipfile.ZipFile(path, "w") as archive:
