@@ -539,16 +539,24 @@ def _runs_in(folder: Path, *, warned: bool = False) -> dict[str, str]:
 
     Args:
         folder: the collection's folder.
-        warned: whether to warn about files in ``runs`` that do not look like runs.
+        warned: whether the folder is known to be that of a collection: files in ``runs`` that do
+            not look like runs are warned about.
 
     Raises:
-        ValueError: two runs have the same name.
+        ValueError: two runs have the same name, or there are qrels in ``runs``, too.
     """
     qrels = {str(file) for file in _qrels_in(folder)}
     runs = {name: path for name, path in run_files(folder).items() if path not in qrels}
     below = folder / "runs"
-    if not below.is_dir() or _qrels_in(below):
+    if not below.is_dir():
         return runs
+    if inner := _qrels_in(below):
+        if qrels and (runs or warned):
+            raise ValueError(
+                f"{inner[0]}: qrels among runs, where others are beside the folder runs; take "
+                "them out"
+            )
+        return runs  # a collection of its own
     runs.pop(below.name, None)  # a folder of Parquet runs is not a run
     if warned:
         more = all_runs(below)

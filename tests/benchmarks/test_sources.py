@@ -127,3 +127,22 @@ def test_a_comment_of_dots_is_none(tmp_path: Path) -> None:
     path.write_text(f"# {'.' * 200}\n")
     with pytest.raises(ValueError, match="there is no collections"):
         irl.benchmark(path)
+
+
+@pytest.mark.parametrize("name", ["qrels.txt", "qrels.csv"])
+@pytest.mark.parametrize("beside", [True, False])
+def test_qrels_among_runs_do_not_hide_them(
+    name: str, beside: bool, tmp_path: Path
+) -> None:
+    collection = tmp_path / "web"
+    (collection / "runs").mkdir(parents=True)
+    (collection / "qrels.txt").write_text("q 0 a 1\n")
+    (collection / "runs" / "x.run").write_text("q Q0 a 1 1 x\n")
+    if beside:
+        (collection / "y.run").write_text("q Q0 a 1 1 y\n")
+    (collection / "runs" / name).write_text("q 0 a 1\n")
+    for source in (tmp_path, collection):
+        with pytest.raises(
+            ValueError, match=f"runs/{name}: qrels among runs, .*; take"
+        ):
+            irl.benchmark(source, by="AP")
