@@ -333,10 +333,10 @@ def _few_scores(ranking: Mapping[str, Any], order: ScoreOrder) -> Floats | None:
     if scores is None or not 0 < len(scores) <= _SHORT:
         return None
     scores = np.sort(scores)
-    is_finite = (
-        scores[0] >= -order.largest and scores[-1] <= order.largest
-    )  # NaN comes last
-    return scores.astype(order.dtype) if is_finite else None
+    # NaN comes last.
+    if scores[0] >= -order.largest and scores[-1] <= order.largest:
+        return scores.astype(order.dtype)
+    return None
 
 
 def _ranks_without_ties(
@@ -371,26 +371,27 @@ def _align_dict(
 ) -> list[_Part]:
     """Align a dict of dicts, some queries at a time."""
     counted, removed = _without_excluded(judgments, run)
-    judged = [
-        name for name, ranking in counted.items() if ranking and name in judgments.place
-    ]
-    ignored = [name for name in counted if name not in judgments.place]
+    judged: list[str] = []
+    ignored: list[str] = []
+    for name, ranking in counted.items():
+        if name not in judgments.place:
+            ignored.append(name)
+        elif ranking:
+            judged.append(name)
     query = np.array([judgments.place[name] for name in judged], dtype=np.int64)
     rankings = [counted[name] for name in judged]
     length = np.array([len(ranking) for ranking in rankings], dtype=np.int64)
     # Scores that do not count must be numbers all the same.
     scores = (list(counted[name].values()) for name in (*judged, *ignored))
     score = packed_numbers(chain(scores, [removed]))
-    if (
-        score is None or not np.isfinite(score).all()
-    ):  # the general way names the offender
+    if score is None or not np.isfinite(score).all():
+        # The general way names the offender.
         return _align_rows(judgments, read_columns(Source(Kind.NESTED, run), RUN))
-    return [
-        _part_of_dict(
-            judgments, query[queries], length[queries], rankings[queries], score[rows]
-        )
-        for queries, rows in portions(length)
-    ]
+    parts = []
+    for queries, rows in portions(length):
+        part = query[queries], length[queries], rankings[queries], score[rows]
+        parts.append(_part_of_dict(judgments, *part))
+    return parts
 
 
 def _without_excluded(

@@ -260,9 +260,10 @@ def hardly_judged(
     for name, share in share_of.items():
         remaining = [value for other, value in share_of.items() if other != name]
         median = float(np.median(remaining or [0]))
-        says_worse = judgments.are_relevant and share > 0 and median <= 0.5
-        if share >= median / 2 or says_worse:
+        if share >= median / 2:
             continue
+        if judgments.are_relevant and share > 0 and median <= 0.5:
+            continue  # it says that the run is worse
         source = sources.get(name)
         sentence = (
             f"{name}: {share:.0%} of its first {FIRST} documents are judged, {median:.0%} of the "

@@ -165,15 +165,20 @@ def _sorted_rows(columns: Mapping[str, Any]) -> Qrels:
     line, in_order = _order(keys, grades)
     query_id, doc_id, *aspects = in_order
     new_query = changes(query_id)
-    new_doc = new_query | changes(doc_id)
-    new = new_doc | changes(aspects[0]) if aspects else new_doc
+    new_doc = new = new_query | changes(doc_id)
+    names, code = ["0"], np.zeros(len(new), np.int64)
+    if aspects:
+        new = new_doc | changes(aspects[0])
+        names, code = _numbered(list(aspects[0]))
     grade = grades[line]
     _check_judged_once(in_order, grade, new)
     docs = doc_id[np.flatnonzero(new_doc)]
+    if isinstance(docs, np.ndarray):
+        docs = docs.tolist()
     qrels = Qrels(
         list(query_id[np.flatnonzero(new_query)]),
         (np.cumsum(new_query) - 1)[new_doc],
-        docs.tolist() if isinstance(docs, np.ndarray) else docs,
+        docs,
         grade[new],
     )
     further = {
@@ -181,11 +186,6 @@ def _sorted_rows(columns: Mapping[str, Any]) -> Qrels:
     }
     if aspect is None and set(further) <= set(ASPECT_COLUMNS):
         return qrels
-    names, code = (
-        _numbered(list(aspects[0]))
-        if aspects
-        else (["0"], np.zeros(len(new), np.int64))
-    )
     for name, values in further.items():
         if isinstance(values, list):
             further[name] = pl.Series(name, values, dtype=pl.String)

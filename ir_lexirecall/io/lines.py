@@ -145,12 +145,17 @@ class Layout:
             if rows and not rows.endswith(b"\n"):
                 self._check_end(all_blocks, rows, location)
                 rows += b"\n"
-            table = None
-            if is_regular and engine.computes():
-                table = self._fast(rows)
-            if table is None:
-                table = self.checked(rows, location)
-            yield table
+            yield self._parsed_block(rows, location, is_regular=is_regular)
+
+    def _parsed_block(
+        self, rows: bytes, location: Location, *, is_regular: bool
+    ) -> pl.DataFrame:
+        """Return the columns of a block, by Polars if the block is regular."""
+        if is_regular and engine.computes():
+            table = self._fast(rows)
+            if table is not None:
+                return table
+        return self.checked(rows, location)
 
     def _has_regular_quotes(self, rows: bytes) -> bool:
         """Return whether quotation marks stand around whole fields, without line breaks in them."""

@@ -143,8 +143,10 @@ class ValueTable:
             raise ValueError(f"{source}: there are no values")
         cells = Cells.joined(parts)
         grid = Grid.from_cells(cells)
-        summaries = grid.summaries() if cells.may_have_summary else []
-        grid = grid.without(summaries)
+        summaries: list[str] = []
+        if cells.may_have_summary:
+            summaries = grid.summaries()
+            grid = grid.without(summaries)
         names = grid.measures if measures is None else list(measures)
         wanted = _names_there(names, grid.measures, source)
         values = grid.values[[grid.measures.index(name) for name in wanted]]
