@@ -141,7 +141,7 @@ def test_qrels_among_runs_do_not_hide_them(
     if beside:
         (collection / "y.run").write_text("q Q0 a 1 1 y\n")
     (collection / "runs" / name).write_text("q 0 a 1\n")
-    for source in (tmp_path, collection):
+    for source in (tmp_path, collection) if beside else (tmp_path,):
         with pytest.raises(
             ValueError, match=f"runs/{name}: qrels among runs, .*; take"
         ):
