@@ -315,9 +315,19 @@ def _numbers(
         raise ValueError(
             f"{what}: the {name} of document {ids['doc_id'][first]!r} for query "
             f"{ids['query_id'][first]!r} is {shown(values[first])}, not a finite number"
-            f"{and_more(int(bad.sum()) - 1)}"
+            f"{and_more(int(bad.sum()) - 1)}{_nesting_hint(what, values[first])}"
         )
     return column
+
+
+def _nesting_hint(what: str, value: Any) -> str:
+    """Return advice on runs or qrels by name, where one run or qrels are expected."""
+    if not isinstance(value, Mapping):
+        return ""
+    takes = {"run": "runs by name; compare", "qrels": "collections by name; benchmark"}
+    if what not in takes:
+        return ""
+    return f"; these look like {takes[what]} takes them"
 
 
 def changes(values: Any) -> Bools:

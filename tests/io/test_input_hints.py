@@ -214,3 +214,24 @@ def test_a_header_again_is_named(
     path.write_text(content + content)
     with pytest.raises(ValueError, match=rf"{name}, line 4: the header is repeated"):
         READERS[reader](path)
+
+
+RUNS = {"bm25": {"q": {"a": 1.0}}, "ql": {"q": {"b": 2.0}}}
+
+
+@pytest.mark.parametrize(
+    ("call", "hint"),
+    [
+        (lambda: irl.evaluate("AP", QRELS, RUNS), "runs by name; compare takes them"),
+        (lambda: irl.judgment_bounds("AP", QRELS, RUNS), "runs by name; compare takes"),
+        (lambda: irl.evaluate("AP", {"web": QRELS}, RUN), "collections by name; bench"),
+        (lambda: irl.load({"web": QRELS}), "collections by name; benchmark takes them"),
+    ],
+)
+def test_several_runs_where_one_is_expected_are_recognised(
+    call: Callable[[], Any], hint: str
+) -> None:
+    with pytest.raises(
+        ValueError, match=f"not a finite number.*; these look like {hint}"
+    ):
+        call()
