@@ -364,10 +364,9 @@ def recall_curves(
     [[0.0, 0.0, 0.0], [1.0, 0.25, 0.5], [3.0, 0.75, 1.0], [4.0, 1.0, 1.0]]
     """
     judgments = Judgments.from_qrels(qrels)
+    sizes: dict[str, int] = {}
     if isinstance(n, Mapping):
         sizes = {str(query_id): size for query_id, size in n.items()}
-    else:
-        sizes = {}
     frames = []
     mismatches = Mismatches()
     for name, run in runs.items():
@@ -376,13 +375,15 @@ def recall_curves(
         for q in np.flatnonzero(relevant.m > 0).tolist():
             query_id, m = judgments.query_ids[q], int(relevant.m[q])
             ranks = relevant.rank[relevant.query == q]
-            if isinstance(n, Mapping) and query_id not in sizes:
-                raise ValueError(f"n has no size for query {query_id!r}; add it")
             least = int(aligned.depth[q]) + m - len(ranks)
             if n is None:
                 size = least
+            elif not isinstance(n, Mapping):
+                size = int(n)
+            elif query_id in sizes:
+                size = int(sizes[query_id])
             else:
-                size = int(sizes[query_id] if isinstance(n, Mapping) else n)
+                raise ValueError(f"n has no size for query {query_id!r}; add it")
             if size < least:
                 raise ValueError(
                     f"n={size} is smaller than the {least} documents of run {name!r} "

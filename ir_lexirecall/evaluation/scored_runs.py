@@ -102,10 +102,12 @@ class ScoredRuns(Memoised):
         judgments = Judgments.from_qrels(qrels)
         check_judgments(measures.values(), judgments)
         aligned: dict[str, AlignedRun] = {}
-        sources = {
-            str(name): what_is(run, RUN, label=label_of(name), ready=AlignedRun)
-            for name, run in runs.items()
-        }
+        sources: dict[str, Source | AlignedRun] = {}
+        for given_name, given in runs.items():
+            label = label_of(given_name)
+            sources[str(given_name)] = what_is(
+                given, RUN, label=label, ready=AlignedRun
+            )
         columns: dict[str, list[Floats]] = {name: [] for name in measures}
         mismatches = Mismatches()
         with ExitStack() as stack:
@@ -123,8 +125,9 @@ class ScoredRuns(Memoised):
                 read = partial(
                     read_run, judgments, source, name, allow_empty, mismatches
                 )
-                is_file = isinstance(source, Source) and source.kind is Kind.FILES
-                coming[name] = started(readers, read) if is_file else read
+                coming[name] = read
+                if isinstance(source, Source) and source.kind is Kind.FILES:
+                    coming[name] = started(readers, read)
             for name, wait in coming.items():
                 run = aligned[name] = wait()
                 for column, measure in measures.items():
@@ -136,12 +139,11 @@ class ScoredRuns(Memoised):
             column: np.reshape(rows, (len(sources), len(judgments)))
             for column, rows in columns.items()
         }
-        noted = {
-            name: run.metadata
-            for name, run in sources.items()
-            if isinstance(run, Source)
-        }
-        metadata = {name: text for name, text in noted.items() if text}
+        metadata: dict[str, str] = {}
+        for name, source in sources.items():
+            text = source.metadata if isinstance(source, Source) else ""
+            if text:
+                metadata[name] = text
         return cls(judgments, aligned, dict(measures), scored, metadata, sources)
 
     def warn_of_hardly_judged(self) -> None:
