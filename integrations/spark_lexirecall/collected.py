@@ -9,6 +9,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -338,39 +339,25 @@ def summary(
         *tied,
     ]
     counts += [run.found(judgments.threshold) for run in every]
-    grade, query = judgments.grade, judgments.query
-    judged = [judgments.m(judgments.threshold)]
-    judged += [
-        np.bincount(query[which], minlength=queries)
-        for which in (judgments.is_judged & (grade <= 0), (grade > 0) & (grade < 1))
-    ]
+    judged = _judged_documents(judgments)
     top = np.full(queries, -np.inf)
-    np.maximum.at(top, query, grade)
+    np.maximum.at(top, judgments.query, judgments.grade)
     pairwise: list[Floats] = []
-    first, second = np.triu_indices(len(runs), 1)
     for preference in preferences:
         of_runs = PreferenceCounts(
             runs, preference.rel_in(judgments), preference["cutoff"]
         )
         judged.append(judgments.m(of_runs.rel))
         if is_pairwise(preference.NAME):
-            of_pairs = np.zeros((len(first), queries))
-            of_pairs[:, of_runs.queries] = of_runs.tensor(preference.NAME)[
-                :, first, second
-            ].T
-            pairwise += list(of_pairs)
+            pairwise += list(_of_pairs(of_runs, preference, queries))
         else:
-            standing = np.zeros((len(runs), queries), dtype=np.int64)
-            standing[:, of_runs.queries] = of_runs.standing(preference.NAME)
-            counts += list(standing)
-    pairs = [
-        (measure, run) for measure in measures.values() for run in every if queries
-    ]
-    of_measures = [values(measure, run).astype(np.float64) for measure, run in pairs]
-    ends = [
-        (*tie_range(measure, run, value), quick_tie_mean(measure, run, value))
-        for (measure, run), value in zip(pairs, of_measures, strict=True)
-    ]
+            counts += list(_standing(of_runs, preference, queries))
+    of_measures, ends = [], []
+    for measure, run in product(measures.values(), every if queries else ()):
+        value = values(measure, run).astype(np.float64)
+        of_measures.append(value)
+        mean = quick_tie_mean(measure, run, value)
+        ends.append((*tie_range(measure, run, value), mean))
     is_in_run = np.any(depths, axis=0)
     return {
         "query_id": judgments.query_ids,
@@ -387,6 +374,35 @@ def summary(
         ),
         "pairwise": lists(pairwise, queries, np.float64, is_in_run),
     }
+
+
+def _judged_documents(judgments: Judgments) -> list[Ints]:
+    """Return how many documents are relevant, judged not relevant, and judged by a fraction."""
+    grade, queries = judgments.grade, len(judgments)
+    is_not_relevant = judgments.query[judgments.is_judged & (grade <= 0)]
+    is_fraction = judgments.query[(grade > 0) & (grade < 1)]
+    return [
+        judgments.m(judgments.threshold),
+        np.bincount(is_not_relevant, minlength=queries),
+        np.bincount(is_fraction, minlength=queries),
+    ]
+
+
+def _of_pairs(
+    of_runs: PreferenceCounts, preference: Preference, queries: int
+) -> Floats:
+    """Return a preference for the pairs (i, j) of runs, i < j, on all queries."""
+    first, second = np.triu_indices(len(of_runs.runs), 1)
+    of_pairs = np.zeros((len(first), queries))
+    of_pairs[:, of_runs.queries] = of_runs.tensor(preference.NAME)[:, first, second].T
+    return of_pairs
+
+
+def _standing(of_runs: PreferenceCounts, preference: Preference, queries: int) -> Ints:
+    """Return how runs stand by a preference that orders them, on all queries."""
+    standing = np.zeros((len(of_runs.runs), queries), dtype=np.int64)
+    standing[:, of_runs.queries] = of_runs.standing(preference.NAME)
+    return standing
 
 
 def ranks_of_run(name: str, judgments: Judgments, tables: Tables) -> pa.Table:
