@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 _FORMULA = re.compile(r"'*+[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
 """What formulas begin with (also signs of full width), after quotation marks of our own."""
-_FOR_PEOPLE = {"query", "text"}
-"""Columns beside the ids that only tables to judge in have."""
+_FOR_PEOPLE = {"query_id", "query", "doc_id", "text"}
+"""Columns that, together, only tables to judge in have."""
 
 
 def escaped(value: Any) -> Any:

@@ -235,3 +235,13 @@ def test_several_runs_where_one_is_expected_are_recognised(
         ValueError, match=f"not a finite number.*; these look like {hint}"
     ):
         call()
+
+
+@pytest.mark.parametrize("name", ["doc_id", "relevance"])
+def test_a_table_to_judge_with_a_misspelt_header_is_named(
+    name: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "pool.csv"
+    path.write_text(POOL.replace(name, f"{name}x"))
+    with pytest.raises(ValueError, match=rf"^load: .*pool.csv.*{name}"):
+        irl.load(path)
