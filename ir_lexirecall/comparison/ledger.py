@@ -240,7 +240,10 @@ class _Entries:
         return numbers
 
     def spent_before(self, data: Any, spending: Spending) -> float:
-        """Return the level of all looks before the one at these data, or else of all looks."""
+        """Return the sum of the levels of the looks before the one at these data.
+
+        If these data are new, all looks are before.
+        """
         key = json.dumps(data, sort_keys=True)
         keys = list(self.numbers)
         if key in self.numbers:
@@ -252,7 +255,10 @@ class _Entries:
         return spent + sum(spending.at(n) for n in self._broken_numbers() if n < last)
 
     def _broken_numbers(self) -> list[int]:
-        """Return the numbers of looks that a crash broke off: the first ones that no other has."""
+        """Return numbers for the looks that a crash broke off: the smallest unused ones.
+
+        Their own numbers are lost.
+        """
         taken, numbers = set(self.numbers.values()), count(1)
         return list(islice((n for n in numbers if n not in taken), self.n_broken))
 

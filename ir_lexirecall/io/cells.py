@@ -17,7 +17,7 @@ _TRUTH_VALUES = {"true": 1.0, "false": 0.0}
 
 
 def number_of_text(text: str) -> float | None:
-    """Return the number that a text says, ``inf`` and ``nan`` included; None for others.
+    """Return the number that a text says, ``inf`` and ``nan`` included; None for other texts.
 
     >>> number_of_text("1e-3"), number_of_text("1_000"), number_of_text("x")
     (0.001, None, None)
@@ -33,7 +33,7 @@ def number_of_text(text: str) -> float | None:
 def number_or_text(value: Any) -> float | None:
     """Return a number, or the text of one, as a float; None for other values.
 
-    Integers that no float holds give None, too.
+    Integers beyond the largest float give None, too.
 
     >>> number_or_text(3), number_or_text("0.5"), number_or_text(True), number_or_text(10**400)
     (3.0, 0.5, None, None)
@@ -77,6 +77,8 @@ def grade_of(value: Any) -> float | None:
 
 def grade_of_text(text: str) -> float | None:
     """Return the grade that a text says: a number, or 1 for ``True`` and 0 for ``False``.
+
+    Capitals do not matter. Other texts give None.
 
     >>> grade_of_text("2"), grade_of_text("TRUE"), grade_of_text("false"), grade_of_text("yes")
     (2.0, 1.0, 0.0, None)

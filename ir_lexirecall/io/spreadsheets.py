@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _FORMULA = re.compile(r"'*+[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
-"""What formulas begin with (also signs of full width), after quotation marks of our own."""
+"""Matches the start of a formula, also in full-width signs and behind apostrophes of `escaped`."""
 _FOR_PEOPLE = {"query_id", "query", "doc_id", "text"}
 """Columns that, together, only tables to judge in have."""
 
@@ -31,7 +31,7 @@ def escaped(value: Any) -> Any:
 
 
 def unescaped(text: str) -> str:
-    """Return the text of which `escaped` made this one.
+    """Return the text that `escaped` was given to make this one.
 
     >>> unescaped("'=1+1"), unescaped("''=1"), unescaped("=1"), unescaped("'d1'")
     ('=1+1', "'=1", '=1', "'d1'")
@@ -61,7 +61,7 @@ def write_spreadsheet(table: pd.DataFrame, path: Path) -> None:
 
 
 def with_original_ids(table: pl.DataFrame) -> pl.DataFrame:
-    """Return a table written to judge in with its original ids; other tables as they are."""
+    """Return a table for judges with ids as before `escaped`; other tables as they are."""
     if not set(table.columns) >= _FOR_PEOPLE:
         return table
     columns = {

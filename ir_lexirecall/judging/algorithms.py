@@ -36,8 +36,9 @@ from ir_lexirecall.preferences.naming import Preference
 DEFAULT_DEPTH = 100
 """The depth of a criterion without a cutoff, unless the user names another one.
 
-Docstrings, pages and help texts name it, too: ``git grep -nE '(else|or|rank|top) 100'``, and the
-tests in ``tests/judging/test_depths.py`` and ``test_undecided.py``. Other defaults of 100 do not
+Docstrings, pages and help texts name it, too:
+``git grep -nE '(else|or|rank|top|depth) `*100\\b'``. So do tests: ``tests/judging/test_depths.py``,
+``tests/judging/test_undecided.py``, ``tests/cli/test_judging.py``. Other defaults of 100 do not
 depend on it: ``to_judge(n=100)``, and the rankings that a report shows.
 """
 

@@ -38,8 +38,8 @@ _MOST_ROWS = 20
 BROKEN, DOUBTFUL, WEAK, ASIDE = range(4)
 """How grave a note is.
 
-Broken: a run is, or nothing can be significant. Doubtful: numbers may be off. Weak: there is little
-to go by. Aside: good to know.
+Broken: a run is broken, or no difference can be significant. Doubtful: numbers may be off. Weak:
+there is little to go by. Aside: good to know.
 """
 
 FEW_QUERIES = "Few queries"  # kind of a note
@@ -54,7 +54,7 @@ class Note(str):
         kind: what notes on several runs or pairs have in common, for ``grouped``.
         subject: the run or pair, with its numbers.
         runs: names of the run or the pair that it concerns; empty where it concerns the whole.
-        fact: of a note on one run, the numbers alone, for ``notes_of_run``.
+        fact: of a note on one run, what it says: a measure, or numbers; for ``notes_of_run``.
 
     >>> gravest_first([Note("few queries", WEAK), Note("no documents", BROKEN)])
     ['no documents', 'few queries']
@@ -145,7 +145,7 @@ def _begun(sentence: str) -> str:
 
 
 def captions(names: Iterable[str]) -> list[str]:
-    """Return what a table of values says of its measures, without repetitions.
+    """Return the captions of measures of this library, each once; other names have none.
 
     >>> captions(["LR", "LR@100", "AP", "a label"])
     ['LR orders rankings as lexicographic recall does (Diaz et al. 2026).']
@@ -237,7 +237,7 @@ def _on_hardly_judged(scored: ScoredRuns) -> Iterator[Note]:
 
 
 def _on_ties(scored: ScoredRuns) -> Iterator[Note]:
-    """Yield notes on means that documents of equal score move."""
+    """Yield a note on each mean that depends on the order of documents of equal score."""
     for run, measure, ends, message in scored.tie_warnings():
         fact, subject = f"{measure} ({ends})", f"{measure} of {run} ({ends})"
         yield Note(
@@ -253,8 +253,9 @@ class Finding:
     """What a result says. ``str()`` is the text that ``summary()`` gives.
 
     Attributes:
-        ranking: best first: ``run``, the quantity that ranks, its interval ``ci_low``, ``ci_high``,
-            further means; of a collection or study another short table; or None.
+        ranking: a table with the best run first: ``run``, the quantity that ranks, its interval
+            ``ci_low`` and ``ci_high``, further means. A collection or a study has another short
+            table. None: there is no table.
         marks: for each row of the ranking: ``=`` may be the best as well; with a baseline ``+``
             better and ``-`` worse than it.
         names: names of measures in it, which texts show in short where they are long; see

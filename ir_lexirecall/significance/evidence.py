@@ -13,7 +13,7 @@ import numpy as np
 
 from ir_lexirecall._util.arrays import Floats, Ints
 
-CONVINCING = 8  # differences as large as the margin, from which nothing is added to p
+CONVINCING = 8  # so many differences as large as the margin leave p without a floor
 DECREASE = 5  # differences over which the weight of the floor falls from 1 to 0
 _HALVINGS = 60  # of an interval that holds a root
 _STEPS = 64  # in which losses below the margin are tried
@@ -95,7 +95,7 @@ def least_loss_ruled_out(
 ) -> Floats:
     """Return the smallest loss that ties let a test rule out, as *not worse* at ``alpha``.
 
-    It is above the margin if ties forbid *not worse*, else below, and 0 if enough queries differ.
+    Ties forbid *not worse* exactly if it is above the margin. It is 0 if enough queries differ.
     Ten identical queries rule out no loss below 0.26.
 
     >>> ties = np.zeros((1, 10))
