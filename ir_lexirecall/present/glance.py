@@ -428,7 +428,8 @@ def _table_lines(
     hidden = without(range(len(glance.rows)), rows)
     if hidden:
         indent = "    " if glance.is_numbered else ""
-        lines.append(indent + _hidden_rows(glance, hidden, options=options))
+        sentence = _hidden_rows(glance, hidden, options=options)
+        lines += _lines_of(sentence, width, indent, indent + "  ")
     return lines
 
 
