@@ -67,7 +67,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     Returns:
         The exit code: 0, 1 for bad input or a failure, 3 where ``gate`` finds the candidate worse,
-            4 where it is undecided with ``--strict``, 130 if interrupted.
+            4 where it is undecided with ``--strict``, 5 where a file of values is cut off, 130 if
+            interrupted.
 
     Raises:
         SystemExit: bad usage (code 2), ``--help`` and ``--version`` (code 0).
@@ -126,7 +127,11 @@ def _parsed(words: list[str]) -> Any:
             description="Evaluate rankings, compare them, and test changes, with the measures of "
             "ir_measures, "
             "TSE, lexicographic recall, C/W/L ERR, RBU, TOMA and more.",
-            codes={3: "gate: the candidate is worse", 4: "gate --strict: undecided"},
+            codes={
+                3: "gate: the candidate is worse",
+                4: "gate --strict: undecided",
+                5: "compare, report, gate: a file of --values is cut off",
+            },
         )
         parser.add_argument(
             "--version", action="version", version=f"ir-lexirecall {__version__}"

@@ -244,6 +244,12 @@ def _check_compare(options: Options, inputs: Inputs | None) -> None:
         )
     if options.bounds:
         _refuse_beside("--bounds shows a table only", options, "explain", "plot")
+    if options.columns != "means" and options.format not in ("latex", "markdown"):
+        raise ValueError(
+            f"--columns {options.columns} needs --format latex or --format markdown"
+        )
+    if options.caption is not None and options.format != "latex":
+        raise ValueError("--caption needs --format latex")
     if options.kind and not options.plot:
         raise ValueError("--kind says what --plot FILE draws; give both")
     if options.kind == "pair" and not options.explain:
@@ -461,7 +467,8 @@ def add_gate(commands: Any) -> None:
         "request, with the queries that lost "
         "most and what decided. For each criterion, the candidate is *worse* if a one-sided test "
         "finds a loss (corrected over all "
-        "criteria), *not worse* if a test finds that the loss is less than the margin, and "
+        "criteria), *better* if a two-sided test finds a gain, *within margin* if tests find that "
+        "the difference is less than the margin, *not worse* if a test finds that the loss is, and "
         "otherwise *undecided*. With --rule drop, "
         "it is worse if its mean falls by more than the margin.",
         example="gate qrels.txt main.run branch.run -m nDCG@10 LR > summary.md",

@@ -177,12 +177,21 @@ def _check_eval(options: Options, inputs: Inputs) -> None:
         raise ValueError(
             f"{option} cannot be combined with --format trec, which prints what trec_eval prints"
         )
-    if options.baseline is not None:
+    if options.baseline is None:
+        _refuse_options_of_tests(options)
+    else:
         if options.by_query:
             raise ValueError(
                 "--baseline cannot be combined with --by-query: it tests means"
             )
         check_choice("baseline", options.baseline, inputs.runs)
+
+
+def _refuse_options_of_tests(options: Options) -> None:
+    """Raise if an option says how to test, where no baseline is named to test against."""
+    for name in ("margin", *TEST):
+        if getattr(options, name) != options.parser.get_default(name):
+            raise ValueError(f"--{name.replace('_', '-')} needs --baseline RUN")
 
 
 def _rows_by_query(scored: ScoredRuns) -> dict[str, list[Any]]:

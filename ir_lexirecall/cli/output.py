@@ -68,7 +68,8 @@ def add_page(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--wide",
         action="store_true",
-        help="show all columns and names in full, also where the terminal is too narrow",
+        help="show all columns and names in full, also where the terminal is too narrow; of a "
+        "comparison, also all runs, caveats and settings",
     )
     parser.add_argument(
         "-o",

@@ -11,7 +11,7 @@ import numpy as np
 
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall.comparison.gating import Gate
-from ir_lexirecall.comparison.verdicts import NOT_BOUNDED, UNDONE
+from ir_lexirecall.comparison.verdicts import NOT_BOUNDED, UNDECIDED, UNDONE, WORSE
 from ir_lexirecall.present import text as texts
 from ir_lexirecall.present.caveats import (
     MIGHT_BE_UNDONE,
@@ -354,10 +354,14 @@ def _unjudged(gate: Gate) -> Iterator[str]:
     documents = "unjudged documents"
     if depth_of:
         documents += f" of {texts.top_words(depth_of)}"
-    note = f"? {documents} might undo the difference"
-    if gate.rule in ("evidence", "strict"):
-        note += "; a loss that some grades are known to undo is undecided, any other stays worse"
-    yield note
+    yield f"? {documents} might undo the difference"
+    if gate.rule not in ("evidence", "strict"):
+        return
+    doubtful = gate.table[gate.table["criterion"].isin(names)]
+    if ((doubtful["verdict"] == UNDECIDED) & (doubtful["holds"] == UNDONE)).any():
+        yield "undecided ?: known grades would undo the loss"
+    if (doubtful["verdict"] == WORSE).any():
+        yield "worse ?: it is not known whether grades could"
 
 
 def _would_decide(gate: Gate) -> Iterator[str]:

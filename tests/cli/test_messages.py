@@ -64,7 +64,8 @@ def test_gate_and_report_take_them_too(arguments: list[str], cli: Any) -> None:
 def test_the_help_of_the_program_has_all_exit_codes(cli: Any) -> None:
     text = " ".join(cli("--help").out.split())
     assert (
-        "3 gate: the candidate is worse, 4 gate --strict: undecided, 130 interrupted"
+        "3 gate: the candidate is worse, 4 gate --strict: undecided, "
+        "5 compare, report, gate: a file of --values is cut off, 130 interrupted"
         in text
     )
     assert (
@@ -76,6 +77,36 @@ def test_the_help_of_the_program_has_all_exit_codes(cli: Any) -> None:
 def test_a_margin_without_a_baseline_names_the_options(cli: Any) -> None:
     said = cli("compare", QRELS, *RUNS, "--margin", "0.1")
     assert said.err.endswith("compare: --margin needs --baseline\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "needed"),
+    [
+        ("eval --test t", "--test needs --baseline RUN"),
+        ("eval --margin 0.1", "--margin needs --baseline RUN"),
+        ("eval --n-resamples 99", "--n-resamples needs --baseline RUN"),
+        (
+            "compare --columns differences",
+            "--columns differences needs --format latex or --format markdown",
+        ),
+        ("compare --caption Title", "--caption needs --format latex"),
+    ],
+)
+def test_an_option_without_the_one_that_it_needs_is_refused(
+    words: str, needed: str, cli: Any
+) -> None:
+    command, *options = words.split()
+    said = cli(command, QRELS, *RUNS, *options)
+    assert said.code == 1
+    assert said.err.endswith(f"{command}: {needed}\n")
+
+
+def test_the_help_of_gate_names_all_verdicts(cli: Any) -> None:
+    description, _, _ = " ".join(cli("gate", "--help").out.split()).partition(
+        "options:"
+    )
+    for verdict in ("worse", "better", "within margin", "not worse", "undecided"):
+        assert f"*{verdict}*" in description
 
 
 def test_a_folder_without_collections_says_what_one_holds(
