@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -505,7 +506,9 @@ class Comparison:
         """
         check_number("margin", margin, above=0)
         self._check_no_seeds(by, "see queries_needed")
-        return self._planned(by, power, queries_for_margin, "queries", margin=margin)
+        width = self.compared.criterion(by).largest_loss(margin)
+        plan = partial(queries_for_margin, width=width)
+        return self._planned(by, power, plan, "queries", margin=margin)
 
     @entry
     def detectable(self, power: float = 0.8, by: str | None = None) -> pd.DataFrame:

@@ -377,15 +377,23 @@ def _would_decide(gate: Gate) -> Iterator[str]:
             continue
         needed = _queries_needed(gate, name)
         if needed:
+            n_queries = len(result.compared.by[name].query_ids)
             yield (
-                f"{name}: if there is no loss, about {needed} queries would rule out a loss of "
-                f"{row['margin']:g} (power {_POWER:g}); "
-                f"{texts.count(len(result.compared.by[name].query_ids), 'query')} cannot."
+                f"{name}: if there is no loss, about {needed:,.0f} queries would rule out a loss "
+                f"of {row['margin']:g} (power {_POWER:g}); "
+                f"{_what_these_queries_did(n_queries, needed)}."
             )
 
 
-def _queries_needed(gate: Gate, name: str) -> str:
-    """Return how many queries would show that a loss is less than the margin; empty if unknown."""
+def _what_these_queries_did(n_queries: int, needed: float) -> str:
+    """Return why so many queries left a criterion undecided."""
+    if needed > n_queries:
+        return f"{texts.count(n_queries, 'query')} are too few"
+    return f"these {texts.count(n_queries, 'query')} did not"
+
+
+def _queries_needed(gate: Gate, name: str) -> float | None:
+    """Return how many queries would show that a loss is less than the margin; None if unknown."""
     result = gate.comparison
     margin = float(gate.table.set_index("criterion").loc[name, "margin"])
     is_plannable = (
@@ -396,11 +404,11 @@ def _queries_needed(gate: Gate, name: str) -> str:
         or not margin > 0
         or len(result.compared.by[name].query_ids) < 2
     ):
-        return ""
+        return None
     queries = float(result.queries_for_margin(margin, _POWER, name)["queries"].iloc[0])
     if np.isfinite(queries):
-        return f"{queries:,.0f}"
-    return ""
+        return queries
+    return None
 
 
 def gate_json(gate: Gate, most: int = MOST_LOST) -> str:

@@ -28,6 +28,10 @@ import numpy as np
 from ir_lexirecall._util.arrays import Floats
 from ir_lexirecall._util.errors import check_number, entry
 from ir_lexirecall._util.lazy import special
+from ir_lexirecall.significance.evidence import (
+    queries_beyond_ties,
+    queries_that_differ,
+)
 from ir_lexirecall.significance.outcomes import Arrays, mean_and_deviation
 
 MOST = 10**7  # queries; above this many, infinity is reported
@@ -46,6 +50,10 @@ class Planned(Arrays):
     low: Floats
     high: Floats
 
+    def at_least(self, queries: Floats) -> Planned:
+        """Return the same numbers, where smaller ones are raised to others."""
+        return Planned(*(np.maximum(number, queries) for number in self.arrays))
+
 
 @entry
 def queries_for_difference(
@@ -61,7 +69,8 @@ def queries_for_difference(
         alpha: level of the test, between 0 and 1.
 
     Returns:
-        Whole numbers, shape ``(P,)``; inf: more than ten million.
+        Whole numbers, shape ``(P,)``; inf: more than ten million. If k queries differ, p is at
+        least 2^(1 - k): there are enough queries for a k with which p can reach ``alpha``.
 
     Raises:
         ValueError: a number out of range.
@@ -71,24 +80,31 @@ def queries_for_difference(
     >>> planned.estimate, planned.low, planned.high
     (array([29.]), array([21.]), array([44.]))
     """
-    return _needed(x, difference, power, alpha, sides=2)
+    planned = _needed(x, difference, power, alpha, sides=2)
+    return planned.at_least(queries_that_differ(x, power, alpha))
 
 
 @entry
 def queries_for_margin(
-    x: Floats, margin: float | Floats, power: float = 0.8, alpha: float = 0.05
+    x: Floats,
+    margin: float | Floats,
+    power: float = 0.8,
+    alpha: float = 0.05,
+    width: float = 1.0,
 ) -> Planned:
     """Return the queries with which equal runs are found *not worse* than a margin.
 
     Then the one-sided lower bound at 1 - alpha lies above -margin with the given power, where the
-    true difference is 0. Arguments, result and errors are those of ``queries_for_difference``, with
-    a margin in place of the difference.
+    true difference is 0, and ties of queries like these do not forbid the verdict. Arguments,
+    result and errors are those of ``queries_for_difference``, with a margin in place of the
+    difference; ``width`` is the largest loss on a query, as in ``margin_test``.
 
     >>> x = np.random.default_rng(0).normal(0, 0.1, (1, 50))
     >>> queries_for_margin(x, 0.05).estimate
     array([23.])
     """
-    return _needed(x, margin, power, alpha, sides=1)
+    planned = _needed(x, margin, power, alpha, sides=1)
+    return planned.at_least(queries_beyond_ties(x, margin, width, power, alpha))
 
 
 @entry

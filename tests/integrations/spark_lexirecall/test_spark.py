@@ -10,6 +10,7 @@ import sys
 import textwrap
 import warnings
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,7 @@ from spark_lexirecall.exchange import collected
 import ir_lexirecall as irl
 from ir_lexirecall import CAM, CWL_ERR10, LR, MM, RBU, TOMA, TSE
 from ir_lexirecall.comparison import Comparison
+from ir_lexirecall.comparison.shared_queries import NothingShared
 from ir_lexirecall.data.judgments import Judgments
 from tests.benchmarks.data import Size, collection
 from tests.conftest import rankings, subtopic_collections, subtopic_table
@@ -303,14 +305,21 @@ def test_comparisons_of_anything_are_those_of_one_process(
     frames = {
         name: on_cluster(spark, rows, RUN_SCHEMA, draw) for name, rows in runs.items()
     }
-    result = spark_lexirecall.compare(
+    compare = partial(
+        spark_lexirecall.compare,
         on_cluster(spark, qrels, QREL_SCHEMA, draw),
         frames,
         by,
         buckets=buckets,
         allow_empty=True,
     )
-    assert_same_comparison(result, irl.compare(qrels, runs, by, allow_empty=True))
+    try:
+        local = irl.compare(qrels, runs, by, allow_empty=True)
+    except NothingShared as error:
+        with pytest.raises(NothingShared, match=re.escape(str(error))):
+            compare()
+        return
+    assert_same_comparison(compare(), local)
 
 
 def test_the_values_are_cached_until_they_are_given_up(spark: SparkSession) -> None:
