@@ -101,14 +101,22 @@ class Parser(argparse.ArgumentParser):
         return options
 
     def error(self, message: str) -> NoReturn:
-        """Print the usage of the command and what was wrong; leave with exit code 2."""
+        """Print a line of usage and what was wrong; leave with exit code 2."""
         if choice := re.search(
             r"invalid choice: '(.*?)' \(choose from (.*)\)$", message
         ):
             message += did_you_mean(choice[1], re.findall(r"[\w-]+", choice[2]))
         if "are required: QRELS" in message:  # maybe the last option took them
             message += "; name files before -m and -p"
-        super().error(printable(message))
+        error = f"{self.prog}: error: {printable(message)}"
+        self.exit(2, f"{self._usage_in_a_line()}\n{error}\n")
+
+    def _usage_in_a_line(self) -> str:
+        """Return the usage without the options, which ``--help`` lists."""
+        files = argparse.HelpFormatter(self.prog, width=10_000)
+        files.add_usage(None, self._get_positional_actions(), [], prefix="")
+        names = files.format_help().strip().removeprefix(self.prog)
+        return f"usage: {self.prog} [options]{names} (see --help)"
 
     def add(self, *names: str, more: str = "", **changed: Any) -> None:
         """Add options of ``OPTIONS``, changed for one command; ``more`` ends the help."""

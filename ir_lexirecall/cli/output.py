@@ -87,7 +87,8 @@ def add_glance(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--caveats",
         action="store_true",
-        help="show every caveat (default: the three most serious)",
+        help="show every caveat (default: the most serious ones, up to three, as many as fit on "
+        "the screen, at least one)",
     )
     parser.add_argument(
         "--verbose",

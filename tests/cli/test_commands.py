@@ -307,6 +307,16 @@ def test_qrels_of_ir_datasets(
         ("eval", "qrels.txt", "bm25.run", "--measure", "TSE"),  # one spelling each
         (*EVAL, "--nope"),
         *((*EVAL, f"--places={places}") for places in ("-1", "1.5", "x", "")),
+        (
+            "compare",
+            "qrels.txt",
+            "bm25.run",
+            "dph.txt",
+            "--disagree",
+            "AP",
+            "LR",
+            "dph",
+        ),
         ("demo", "extra"),
         ("measures", "extra"),
     ],
@@ -315,8 +325,11 @@ def test_qrels_of_ir_datasets(
 def test_bad_usage(arguments: tuple[str, ...], cli: Cli) -> None:
     said = cli(*arguments)
     assert (said.code, said.out) == (2, "")
-    assert said.err.startswith("usage: ir-lexirecall")
-    assert "error:" in said.err
+    usage, error, *further = said.err.splitlines()
+    assert usage.startswith("usage: ir-lexirecall ")
+    assert len(usage) <= 80
+    assert "error:" in error
+    assert not further
 
 
 ASPECT = ("eval", "qrels.txt", "bm25.run", "-m", "TSE", "--aspect")
