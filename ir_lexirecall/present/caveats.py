@@ -61,9 +61,6 @@ from ir_lexirecall.significance import (
 MIGHT_BE_UNDONE = (
     "Significant by"  # beginning of the kind of notes that a mark shows, too
 )
-OUTNUMBERED = (
-    "Has the better mean but loses more queries than it wins"  # kind of a note
-)
 
 # Such a run is kept as a possible best one in 0.66 of cases with 10 queries, in 0.93 with 25.
 RARE = "a run that wins rarely but by much may wrongly be ruled out as the best"
@@ -418,9 +415,13 @@ def _few_values_words(result: Comparison) -> str:
 def best_runs_of_few_queries(
     result: Comparison, standings: Sequence[Standing]
 ) -> Iterator[Note]:
-    """Warn if runs are ruled out as the best one on few queries."""
+    """Warn if runs are ruled out as the best one on few queries.
+
+    With a baseline, runs are compared with it only, and no best ones are shown.
+    """
     n_units, unit = _sampled_units(result, standings)
-    if len(result.runs) <= 2 or n_units >= _FEW:
+    shows_best_runs = len(result.runs) > 2 and result.baseline is None
+    if not shows_best_runs or n_units >= _FEW:
         return
     for standing in standings:
         if not result.best_set(standing.name)["may_be_best"].all():
@@ -458,9 +459,17 @@ def outnumbered_leaders(
         mean = f"{leader} has the {better} mean {name}"
         rivals = enumerated([f"{run} ({record})" for run, record in records.items()])
         message = f"{mean}, but loses more queries than it wins against {rivals}{end}."
-        fact = f"by {name}, against {listed([*records])}"
-        subject = f"{leader} {fact}"
-        yield Note(message, DOUBTFUL, OUTNUMBERED, subject, runs=(leader,), fact=fact)
+        begin = f"{leader} has a better mean than {listed([*records])}"
+        end_of_joined = ", but loses more queries than it wins"
+        yield Note(
+            message,
+            DOUBTFUL,
+            begin + end_of_joined,
+            name,
+            runs=(leader,),
+            fact=name,
+            around=(f"{begin} by ", f"{end_of_joined}."),
+        )
 
 
 def _records_of_outnumbered(result: Comparison, standing: Standing) -> dict[str, str]:

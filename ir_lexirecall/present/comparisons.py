@@ -987,10 +987,24 @@ def _might_be_undone(
         return (
             f"{marks.UNSURE} {documents} might undo the difference ({listed(shares)})"
         )
+    pairs = [pair for standing in unsure for pair in standing.unsure or []]
+    if len(pairs) == 1:
+        by = _by(unsure[0], standings)
+        return f"{documents} might undo {_the_difference(unsure[0], by)}"
     shares[0] = shares[0].replace(" by ", " differences by ", 1)
     if len(standings) == 1:
         shares[0] += " significant differences"
     return f"{documents} might undo {listed(shares)}"
+
+
+def _the_difference(standing: Standing, by: str) -> str:
+    """Return the one significant difference that might be undone, with the names of its runs."""
+    (pair,) = standing.unsure or []
+    runs = listed([run for run in standing.runs if run in pair])
+    if standing.verdicts.decided == 1:
+        return f"the only significant difference{by}, that between {runs}"
+    share = f"1 of {standing.verdicts.decided:,} significant differences"
+    return f"{share}{by}, that between {runs}"
 
 
 def _why_not_bounded(result: Comparison, name: str, by: str) -> Iterator[str]:

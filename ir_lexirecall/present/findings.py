@@ -55,6 +55,8 @@ class Note(str):
         subject: the run or pair, with its numbers.
         runs: names of the run or the pair that it concerns; empty where it concerns the whole.
         fact: of a note on one run, what it says: a measure, or numbers; for ``notes_of_run``.
+        around: what stands before and after the subjects of several notes of its kind in one
+            sentence; by default the kind with a colon, and a full stop.
 
     >>> gravest_first([Note("few queries", WEAK), Note("no documents", BROKEN)])
     ['no documents', 'few queries']
@@ -65,6 +67,7 @@ class Note(str):
     subject: str
     runs: tuple[str, ...]
     fact: str
+    around: tuple[str, str]
 
     def __new__(
         cls,
@@ -75,12 +78,14 @@ class Note(str):
         *,
         runs: tuple[str, ...] = (),
         fact: str = "",
+        around: tuple[str, str] | None = None,
     ) -> Note:
         """Return a sentence with its gravity; the class describes the arguments."""
         note = super().__new__(cls, sentence)
         note.gravity = gravity
         note.kind, note.subject = kind, subject
         note.runs, note.fact = runs, fact
+        note.around = around or (f"{kind}: ", ".")
         return note
 
     def within(self, name: str) -> Note:
@@ -101,13 +106,19 @@ def grouped(notes: Iterable[Note]) -> list[Note]:
     notes_of_kind = gathered(
         (note.kind or str(note), note) for note in dict.fromkeys(notes)
     )
-    for kind, alike in notes_of_kind.items():
+    for alike in notes_of_kind.values():
         if len(alike) == 1:
             joined.append(alike[0])
             continue
-        subjects = enumerated([note.subject for note in alike])
-        joined.append(Note(f"{kind}: {subjects}.", min(note.gravity for note in alike)))
+        sentence = _in_one_sentence(alike, [note.subject for note in alike])
+        joined.append(Note(sentence, min(note.gravity for note in alike)))
     return joined
+
+
+def _in_one_sentence(notes: Sequence[Note], subjects: Sequence[str]) -> str:
+    """Return what notes of one kind say about several subjects."""
+    before, after = notes[0].around
+    return f"{before}{enumerated(subjects)}{after}"
 
 
 def notes_of_run(run: str, notes: Iterable[Note]) -> list[str]:
@@ -128,11 +139,12 @@ def notes_of_run(run: str, notes: Iterable[Note]) -> list[str]:
             on_run.append((str(note), note))
     notes_of_kind = gathered(on_run)
     sentences = []
-    for kind, alike in notes_of_kind.items():
+    for alike in notes_of_kind.values():
         if len(alike) == 1:
             sentences.append(_begun(alike[0].removeprefix(f"{run}: ")))
         else:
-            sentences.append(f"{kind}: {enumerated([note.fact for note in alike])}.")
+            facts = [note.fact for note in alike]
+            sentences.append(_in_one_sentence(alike, facts))
     return sentences
 
 

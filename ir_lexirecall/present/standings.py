@@ -319,12 +319,14 @@ def _differences_left(n_left: Mapping[str, int], n_pairs: int) -> str:
     if not kept:
         return "no significant difference"
     if n_pairs == 1:
-        return listed(list(kept))
+        return f"still significant by {listed(list(kept))}"
     first, *further = kept
+    verb = "stays" if kept[first] == 1 else "stay"
+    share = f"{kept[first]:,} of {n_pairs:,} pairs {verb} significant by"
     if len(kept) == len(n_left) and len(set(kept.values())) == 1:
-        return f"{kept[first]:,} of {n_pairs:,} by each"
-    shares = [f"{kept[first]:,} of {n_pairs:,} by {first}"]
-    return listed([*shares, *(f"{kept[name]:,} by {name}" for name in further)])
+        return f"{share} each"
+    others = [f"{kept[name]:,} by {name}" for name in further]
+    return listed([f"{share} {first}", *others])
 
 
 Outer: TypeAlias = tuple[int, dict[str, tuple[float, float]]]

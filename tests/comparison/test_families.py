@@ -7,6 +7,7 @@ import pytest
 
 import ir_lexirecall as irl
 from ir_lexirecall.cli import main
+from ir_lexirecall.present.standings import _families_sentence
 from ir_lexirecall.significance import SignificanceTest, corrected
 
 BY = ["AP", "RR", "nDCG@10", "lexirecall"]
@@ -80,7 +81,23 @@ def test_two_runs_name_the_criteria_that_are_left():
     }
     result = irl.compare(values=values)
     assert (result.table()["p"] <= 0.05).tolist() == [True, True, False]
-    assert "if corrected over all three criteria: x" in result.summary(full=True)
+    left = "if corrected over all three criteria: still significant by x\n"
+    assert left in result.summary(full=True)
+
+
+@pytest.mark.parametrize(
+    ("left", "words"),
+    [
+        ({"x": 0, "y": 0}, "no significant difference"),
+        ({"x": 1, "y": 1}, "1 of 4 pairs stays significant by each"),
+        ({"x": 2, "y": 2}, "2 of 4 pairs stay significant by each"),
+        ({"x": 0, "y": 1}, "1 of 4 pairs stays significant by y"),
+        ({"x": 3, "y": 1}, "3 of 4 pairs stay significant by x and 1 by y"),
+    ],
+)
+def test_numbers_that_are_left_are_sentences(left, words):
+    said = _families_sentence(left, 4)
+    assert said == f"if corrected over both criteria: {words}"
 
 
 def test_undefined_criteria_take_no_part():

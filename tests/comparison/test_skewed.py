@@ -222,6 +222,8 @@ def test_a_rare_winner_that_few_queries_may_rule_out_has_a_caveat(
     rare = f"Only {queries} queries: a run that wins rarely but by much may wrongly be ruled out as the best."
     result = irl.compare(values=values(**runs))
     assert (rare in result.diagnostics) == said
+    # With a baseline no best runs are shown.
+    assert rare not in irl.compare(values=values(**runs), baseline="r0").diagnostics
     parts = {
         f"c{i}": values(**{run: x[i::2] for run, x in runs.items()}) for i in range(2)
     }

@@ -241,10 +241,8 @@ def test_verdicts_and_tables_say_which_differences_hold() -> None:
     assert table["holds"].tolist()[:3] == ["could be undone", "under any judging", None]
     assert set(table["holds"][3:]) <= {"not bounded", None}
     assert table["depth"].tolist()[:3] == [1] * 3
-    assert (
-        "unjudged documents of the top 1 might undo 1 of 2 differences by P@1"
-        in result.summary(full=True)
-    )
+    undone = "unjudged documents of the top 1 might undo 1 of 2 significant differences"
+    assert f"{undone} by P@1, that between good and bad" in result.summary(full=True)
     assert "textdagger" in result.to_latex(holds=True)
     assert "†" in result.to_markdown(holds=True)
     assert "†" not in result.to_markdown() + result.to_latex()

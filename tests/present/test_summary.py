@@ -127,7 +127,7 @@ SEVERAL = """\
 significantly different: 3 of 6 pairs by nDCG@10, 3 by AP, 3 by lexirecall
 (paired t-test for nDCG@10 and AP, sign test for lexirecall; Holm's correction
 for 6 comparisons, p <= 0.05)
-if corrected over all three criteria: 3 of 6 by each
+if corrected over all three criteria: 3 of 6 pairs stay significant by each
 net: (won - lost) / queries, against all other runs
 
 Careful
@@ -514,6 +514,13 @@ def test_a_leader_that_loses_more_queries_than_it_wins_is_told() -> None:
         )
         == []
     )
+
+
+def test_a_leader_by_several_measures_is_told_in_one_sentence() -> None:
+    qrels = {q: {"r1": 1, "x1": 0} for q in QUERIES}
+    result = irl.compare(qrels, outnumbered(), ["RR", "AP"], test="sign")
+    facts = "far has a better mean than near by RR and AP, but loses more queries than it wins."
+    assert facts in result.summary(full=True)
 
 
 @pytest.mark.parametrize("measure", ["SL3(n=1000)", "AP", "RR"])
