@@ -52,7 +52,8 @@ def assert_not_worse(
             undecided fails, too (the rule ``'strict'``).
 
     Returns:
-        What ``gate`` found.
+        What ``gate`` found. Where a significant loss passes because unjudged documents could undo
+        it, it warns.
 
     Raises:
         AssertionError: the candidate is worse, or undecided where that does not pass.
@@ -128,4 +129,20 @@ def _passed(gate: Gate) -> Gate:
         from ir_lexirecall.present.gates import gate_text
 
         raise AssertionError(gate_text(gate, markdown=False))
+    _warn_of_undone_losses(gate)
     return gate
+
+
+def _warn_of_undone_losses(gate: Gate) -> None:
+    """Warn if a gate passes only because unjudged documents could undo a significant loss."""
+    from ir_lexirecall._util.errors import warn
+    from ir_lexirecall.present.gates import undone_losses
+    from ir_lexirecall.present.text import listed
+
+    for one in (gate, gate.release):
+        if one is not None and (names := undone_losses(one)):
+            warn(
+                f"assert_not_worse passes undecided: {one.candidate} is significantly worse than "
+                f"{one.baseline} by {listed(names)}, but unjudged documents could undo the loss; "
+                "judge them (ir-lexirecall to-judge), or fail with strict=True"
+            )

@@ -77,7 +77,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with warnings.catch_warnings():
         # Deprecations concern programmers, not users of a command.
         warnings.simplefilter("ignore", DeprecationWarning)
-        warnings.showwarning = lambda message, *_: _say(str(message))
+        warnings.showwarning = lambda message, *_: say(str(message))
         options = None
         try:
             options = _parsed(words)
@@ -85,7 +85,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 return options.command(options) or 0
         except KeyboardInterrupt:
             _abandon_output()
-            _say("interrupted")
+            say("interrupted")
             return 130
         except BrokenPipeError:  # the reader of our output has seen enough
             _abandon_output()
@@ -94,7 +94,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise
         except BaseException as error:  # a panic of Polars is no Exception
             _abandon_output()
-            _say(_message_of(error))
+            say(_message_of(error))
             if os.environ.get(_TRACEBACK):
                 traceback.print_exc()
             return 1
@@ -154,7 +154,7 @@ def _parsed(words: list[str]) -> Any:
     return options
 
 
-def _say(message: str) -> None:
+def say(message: str) -> None:
     """Print one line to standard error, where there is one."""
     if sys.stderr is None:
         return

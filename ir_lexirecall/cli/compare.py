@@ -12,6 +12,7 @@ from ir_lexirecall._util.errors import check_choice, check_integer, warn
 from ir_lexirecall._util.lazy import LazyModule
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.selecting import among
+from ir_lexirecall.cli import say
 from ir_lexirecall.cli.arguments import (
     BOUNDS,
     JUDGMENTS,
@@ -569,6 +570,8 @@ def run_gate(options: Options) -> int:
     code = disagreements.exit_code or code_of(disagreements.comparison)
     options.found = code  # which stands although nobody reads the summary to its end
     emit(f"{shown}\n", options.output)
+    if options.output is not None:
+        say(present.headline(disagreements))
     return code
 
 
@@ -651,12 +654,25 @@ def _most_lost(options: Options) -> int:
 
 def _gate_for_people(found: Gate, options: Options) -> str:
     """Return the summary as text for a terminal, else in Markdown."""
-    width = terminal_width(options)
+    width, files = terminal_width(options), _files_of_gate(options)
     if options.format == "markdown" or (options.format is None and width is None):
-        return str(present.gate_text(found, _most_lost(options)))
+        return str(present.gate_text(found, _most_lost(options), files=files))
     if width is not None and options.queries is None:
-        return str(present.gate_screen(found, width))
-    glance = present.gate_glance(found, _most_lost(options))
+        return str(present.gate_screen(found, width, files))
+    glance = present.gate_glance(found, _most_lost(options), files)
     return str(
         present.glance_text(glance, width or WIDTH, all_notes=True, options=True)
     )
+
+
+def _files_of_gate(options: Options) -> list[str]:
+    """Return judgments and runs of a gate with the options that say how judgments are read."""
+    files = [str(options.qrels), str(options.baseline), str(options.candidate)]
+    for name in ("aspect", "judged"):
+        for value in getattr(options, name):
+            files += [f"--{name}", value]
+    if options.trec_eval is not None:
+        files += ["--trec-eval", str(options.trec_eval)]
+    if options.levels is not None:
+        files += ["--levels", *options.levels]
+    return files

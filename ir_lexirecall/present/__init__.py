@@ -9,7 +9,7 @@ _NAMES = {
     "caveats": "comparison_caveats",
     "comparisons": "comparison_glance",
     "findings": "collection_finding run_caveats",
-    "gates": "MOST_LOST gate_glance gate_json gate_screen gate_text",
+    "gates": "MOST_LOST gate_glance gate_json gate_screen gate_text headline",
     "glance": "full_text glance_html glance_markdown glance_text",
     "paper_tables": "comparison_table marks_of",
     "standings": "how_compared",

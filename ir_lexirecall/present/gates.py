@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+import shlex
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -21,6 +22,7 @@ from ir_lexirecall.present.caveats import (
 from ir_lexirecall.present.comparisons import signed
 from ir_lexirecall.present.findings import grouped
 from ir_lexirecall.present.glance import (
+    COMMAND,
     LINES,
     PLACES,
     Glance,
@@ -36,6 +38,8 @@ from ir_lexirecall.significance.outcomes import MEAN_DIFFERENCE
 MOST_LOST = 10  # queries that a summary lists
 _FEWEST_LOST = 3  # the same on a screen that is full
 _POWER = 0.8
+UNKNOWN_FILES = ("QRELS", "RUN", "RUN")
+"""What stands for the judgments and the two runs where no files of them are known."""
 _ABOUT_LEVELS = (
     "Level i is the i-th relevant document that a run retrieves. At the level that decided, the "
     "better run has it at a smaller rank, or the other run has none (-)."
@@ -53,36 +57,46 @@ _DECIDED = {
 """Titles of the columns of ``Comparison.explain``, for the candidate (a) and the baseline (b)."""
 
 
-def gate_text(gate: Gate, most: int = MOST_LOST, *, markdown: bool = True) -> str:
+def gate_text(
+    gate: Gate,
+    most: int = MOST_LOST,
+    *,
+    markdown: bool = True,
+    files: Sequence[str] = UNKNOWN_FILES,
+) -> str:
     """Return the summary: the verdict on every criterion, the queries that lost most, the caveats.
 
     Args:
         gate: what to summarise.
         most: how many lost queries to list, at most.
         markdown: Markdown for a pull request; otherwise plain text for a terminal.
+        files: judgments, runs and options of a command line that reads them again.
     """
-    glance = gate_glance(gate, most)
+    glance = gate_glance(gate, most, files)
     if markdown:
         return glance_markdown(glance)
     return glance_text(glance, all_notes=True)
 
 
-def gate_screen(gate: Gate, width: int) -> str:
+def gate_screen(gate: Gate, width: int, files: Sequence[str] = UNKNOWN_FILES) -> str:
     """Return the summary for a terminal, with as many lost queries as fit a screen.
 
     Args:
         gate: what to summarise.
         width: columns of the terminal.
+        files: as in `gate_text`.
     """
     for most in range(MOST_LOST, _FEWEST_LOST - 1, -1):
-        glance = gate_glance(gate, most)
+        glance = gate_glance(gate, most, files)
         text = glance_text(glance, width, all_notes=True, options=True)
         if text.count("\n") < LINES:
             break
     return text
 
 
-def gate_glance(gate: Gate, most: int = MOST_LOST) -> Glance:
+def gate_glance(
+    gate: Gate, most: int = MOST_LOST, files: Sequence[str] = UNKNOWN_FILES
+) -> Glance:
     """Return a gate at a glance: a row per criterion, the bound that decides, the verdict."""
     alpha = level_of_all(gate)
     notes = []
@@ -102,7 +116,7 @@ def gate_glance(gate: Gate, most: int = MOST_LOST) -> Glance:
         legend=[*_legend(gate)],
         unjudged=[*_unjudged(gate)],
         remarks=[
-            *_would_decide(gate),
+            *_would_decide(gate, files),
             *([str(gate.look)] if gate.look is not None else []),
         ],
         notes=list(grouped(shown)),
@@ -184,9 +198,15 @@ def _outcome(gate: Gate) -> str:
         return f"{candidate} against {baseline}: no mean fell by more than its margin"
     if gate.undecided:
         by = texts.listed(gate.undecided)
-        return (
+        sentence = (
             f"{candidate} is not shown to be worse than {baseline}; undecided by {by}"
         )
+        undone = undone_losses(gate)
+        if undone:
+            sentence += "; unjudged documents could undo the loss"
+        if undone and undone != gate.undecided:
+            sentence += f" by {texts.listed(undone)}"
+        return sentence
     return f"{candidate} is non-inferior to {baseline} ({_margins(gate)})"
 
 
@@ -364,16 +384,18 @@ def _unjudged(gate: Gate) -> Iterator[str]:
         yield "worse ?: it is not known whether grades could"
 
 
-def _would_decide(gate: Gate) -> Iterator[str]:
+def _would_decide(gate: Gate, files: Sequence[str]) -> Iterator[str]:
     """Yield what would decide the criteria that are undecided: queries, or judgments."""
     result = gate.comparison
+    undone = undone_losses(gate)
     for name in gate.undecided:
         row = gate.table.set_index("criterion").loc[name]
-        if row["holds"] == UNDONE:
+        if name in undone:
             yield (
-                f"{name}: judge the unjudged documents of both runs to decide "
-                "(ir-lexirecall to-judge lists them)."
+                f"{name}: judge the unjudged documents of both runs to decide; this lists them:"
             )
+            option = "-m" if result.compared.by[name].is_measure else "-p"
+            yield COMMAND + shlex.join(["to-judge", *files, option, name])
             continue
         needed = _queries_needed(gate, name)
         if needed:
@@ -383,6 +405,14 @@ def _would_decide(gate: Gate) -> Iterator[str]:
                 f"of {row['margin']:g} (power {_POWER:g}); "
                 f"{_what_these_queries_did(n_queries, needed)}."
             )
+
+
+def undone_losses(gate: Gate) -> list[str]:
+    """Return the undecided criteria with a significant loss that unjudged documents could undo."""
+    is_undone = dict(
+        zip(gate.table["criterion"], gate.table["holds"] == UNDONE, strict=True)
+    )
+    return [name for name in gate.undecided if is_undone[name]]
 
 
 def _what_these_queries_did(n_queries: int, needed: float) -> str:

@@ -102,6 +102,10 @@ class Group:
     spans: Sequence[tuple[float, float, float]] = ()
 
 
+COMMAND = "ir-lexirecall "
+"""How a line begins that readers copy: it is not wrapped."""
+
+
 @dataclass(frozen=True)
 class Step:
     """How to see more: on the command line, in Python, and what it shows."""
@@ -348,9 +352,9 @@ def _wrapped(
 
 
 def _lines_of(sentence: str, width: int | None, first: str, further: str) -> list[str]:
-    """Return a sentence as lines; ``p = 0.05`` is not torn apart."""
+    """Return a sentence as lines; ``p = 0.05`` and commands are not torn apart."""
     shown = texts.printable(sentence)
-    if width is None:
+    if width is None or sentence.startswith(COMMAND):
         return [first + shown]
     kept = _P.sub(lambda match: match.group().replace(" ", _UNBROKEN), shown)
     lines = textwrap.wrap(
@@ -770,7 +774,9 @@ def glance_markdown(glance: Glance, provenance: str = "") -> str:
     if short.facts:
         facts = [f"- **{escape(name)}**: {escape(fact)}" for name, fact in short.facts]
         blocks.append("\n".join(facts))
-    blocks += map(escape, [*short.legend, *short.unjudged, *short.remarks])
+    for sentence in [*short.legend, *short.unjudged, *short.remarks]:
+        is_command = sentence.startswith(COMMAND)
+        blocks.append(f"    {sentence}" if is_command else escape(sentence))
     for title, table in short.details:
         blocks.append(escape(title))
         if table.columns:

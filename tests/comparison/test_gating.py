@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shlex
+import warnings
 from collections import namedtuple
 from contextlib import nullcontext
 from pathlib import Path
@@ -64,8 +66,13 @@ def by_every_door(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> Any:
         assert ("might undo" in said) == ("might undo" in text)
         assert ("might undo it" in said) == ("might undo it" in text)
         fails = pytest.raises(AssertionError) if code else nullcontext()
-        with fails as caught:
+        with fails as caught, warnings.catch_warnings(record=True) as said_by_pytest:
+            warnings.simplefilter("always")
             assert_not_worse(QRELS, baseline, candidate, measure, **options)
+        warned = [str(one.message) for one in said_by_pytest]
+        is_excused = not code and "could undo the loss" in text
+        assert len(warned) == is_excused
+        assert not warned or "or fail with strict=True" in warned[0]
         assert caught is None or ("might undo" in str(caught.value)) == (
             "might undo" in text
         )
@@ -87,6 +94,57 @@ def test_a_loss_that_some_grades_are_known_to_undo_is_undecided(
     code, text = by_every_door(BASELINE, NEW, "P@2", rule="judged")
     assert code == 3
     assert "worse ?" in " ".join(text.replace("|", " ").split())
+
+
+@pytest.mark.parametrize("criterion", [["-m", "P@2"], ["-p", "lexirecall"]])
+def test_the_command_that_a_gate_advises_lists_documents_by_its_criterion(
+    criterion: list[str], tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    qrels = tmp_path / "judged by us.txt"
+    lines = [f"{q} 0 {d} {g}" for q, docs in QRELS.items() for d, g in docs.items()]
+    qrels.write_text("\n".join(lines) + "\n")
+    files = [written(BASELINE, tmp_path / "main.run")]
+    files += [written(NEW, tmp_path / "new.run")]
+    asked = [str(qrels), *files, "--judged", str(qrels), *criterion]
+    for form in ("markdown", "text"):
+        assert exit_code("gate", *asked, "--format", form) == 0
+        said = capfd.readouterr().out
+        headline = " ".join(said.partition("\n\n")[0].split())
+        assert f"undecided by {criterion[1]}; unjudged documents could undo" in headline
+        (advised,) = [
+            line.strip() for line in said.splitlines() if " to-judge " in line
+        ]
+        program, command, *words = shlex.split(advised)
+        assert (program, command) == ("ir-lexirecall", "to-judge")
+        assert words == asked
+        assert exit_code(command, *words, "--format", "csv") == 0
+        listed = capfd.readouterr().out.splitlines()[1:]
+        assert {line.split(",")[1] for line in listed} == {"new1", "new2"}
+    assert (
+        "ir-lexirecall to-judge QRELS RUN RUN -m P@2"
+        in by_python(BASELINE, NEW, "P@2")[1]
+    )
+
+
+@pytest.mark.parametrize("form", ["text", "markdown", "json"])
+def test_a_gate_that_writes_a_file_says_its_decision(
+    form: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    qrels = tmp_path / "qrels.txt"
+    lines = [f"{q} 0 {d} {g}" for q, docs in QRELS.items() for d, g in docs.items()]
+    qrels.write_text("\n".join(lines) + "\n")
+    main = written(BASELINE, tmp_path / "main.run")
+    into = ["-o", str(tmp_path / "summary"), "--format", form]
+    for run, code, decision in [
+        (WORSE, 3, "FAILED: new is worse than main by P@2 (exit 3)"),
+        (BASELINE, 0, "PASSED: nothing changed"),
+        (NEW, 0, "UNDECIDED: new is not shown to be worse than main; undecided by P@2"),
+    ]:
+        new = written(run, tmp_path / "new.run")
+        assert exit_code("gate", str(qrels), main, new, "-m", "P@2", *into) == code
+        said = capfd.readouterr()
+        assert said.out == ""
+        assert said.err.splitlines()[-1].startswith(f"ir-lexirecall: {decision}")
 
 
 @pytest.mark.parametrize(

@@ -218,3 +218,25 @@ def test_pytest_finds_the_plugin() -> None:
         point for point in entry_points(group="pytest11") if point.name == "lexirecall"
     ]
     assert all(point.load() is sys.modules["pytest_lexirecall"] for point in installed)
+
+
+@pytest.mark.slow
+def test_a_loss_that_passes_as_unjudged_documents_could_undo_it_is_warned_of(
+    project: pytest.Pytester,
+) -> None:
+    test = """
+        QUERIES = [f"q{i}" for i in range(16)]
+        QRELS = {q: {"a": 1} for q in QUERIES}
+        MAIN = {q: {"a": 1.0} for q in QUERIES}
+        NEW = {q: {"unjudged": 2.0, "a": 1.0} for q in QUERIES}
+
+        def test_quality(assert_not_worse):
+            assert_not_worse(QRELS, MAIN, NEW, "P@1"STRICT)
+        """
+    passed = run(project, test.replace("STRICT", ""))
+    passed.assert_outcomes(passed=1, warnings=1)
+    passed.stdout.fnmatch_lines(
+        ["*unjudged documents could undo the loss; judge them*strict=True*"]
+    )
+    strict = run(project, test.replace("STRICT", ", strict=True"))
+    strict.assert_outcomes(failed=1)
