@@ -33,6 +33,7 @@ from ir_lexirecall.present.glance import PLACES, Glance, Group, Part, Step
 from ir_lexirecall.present.standings import (
     VERDICTS,
     Standing,
+    allowance_of_bounds,
     bound_words,
     directions,
     display_name,
@@ -524,7 +525,9 @@ def _margin_legend(result: Comparison, standings: Sequence[Standing]) -> Iterato
         yield "undecided: neither worse, nor better, nor shown to be non-inferior"
     if {WITHIN, NOT_WORSE, UNDECIDED} & verdicts:
         alone = ", each run by itself" if len(result.compared.pairs) > 1 else ""
-        yield f"bounds: one-sided {texts.confidence_words(result.provenance)}{alone}"
+        level = texts.confidence_words(result.provenance)
+        allowance = allowance_of_bounds(filter(_has_interval, standings))
+        yield f"bounds: one-sided {level}{alone}{allowance}"
 
 
 def _would_decide(result: Comparison, standings: Sequence[Standing]) -> Iterator[str]:

@@ -31,7 +31,11 @@ from ir_lexirecall.present.glance import (
     glance_markdown,
     glance_text,
 )
-from ir_lexirecall.present.standings import largest_loss, standings_of
+from ir_lexirecall.present.standings import (
+    allowance_of_bounds,
+    largest_loss,
+    standings_of,
+)
 from ir_lexirecall.present.tables import Shown, plain
 from ir_lexirecall.significance.outcomes import MEAN_DIFFERENCE
 
@@ -351,7 +355,8 @@ def _legend(gate: Gate) -> Iterator[str]:
     """Yield how the criteria were tested, and what the bound is."""
     if gate.rule != "drop":
         level = texts.confidence_words(gate.comparison.provenance)
-        yield f"loses at most: one-sided {level} bound"
+        allowance = allowance_of_bounds(standings_of(gate.comparison))
+        yield f"loses at most: one-sided {level} bound{allowance}"
     if others := _other_estimates(gate):
         estimates = texts.listed(sorted(set(others.values())))
         names = texts.listed([*others])

@@ -44,7 +44,8 @@ _MEANINGS = {
     "within_p": "one-sided p for a difference smaller than the margin, corrected over all pairs",
     "not_worse_p": "one-sided p for a loss smaller than the margin, corrected over all pairs",
     "bound_low": (
-        "one-sided bounds of the estimate at 1 - alpha, uncorrected; they decide the verdict"
+        "one-sided bounds of the estimate at 1 - alpha, uncorrected; they decide the verdict, and "
+        "allow for skewness and for queries like none of these"
     ),
     "effect_size": "; ".join(f"{test.title}: {test.effect}" for test in TESTS.values()),
     "verdict": "on run_a against run_b; over collections, on the run against the baseline",

@@ -48,3 +48,30 @@ def test_a_gate_fits_a_screen_by_listing_fewer_lost_queries() -> None:
     assert screen.count("\n") < 24 or listed[0] == 3
     assert f"({listed[0]} are shown)" in screen
     assert gate_screen(gate, 400).count("\n") <= screen.count("\n")
+
+
+ALLOWANCE = (
+    "one-sided 95% bound, allowing for skewness and for queries like none of these"
+)
+
+
+@pytest.mark.parametrize(
+    ("differences", "is_outside"),
+    [
+        ([0.0] * 18 + [0.01, -0.01], True),  # nearly all ties
+        ([0.05, 0.06, 0.04] * 9 + [0.05, 0.05, -0.6], True),  # skewed
+        ([-0.1, 0.1, 0.05, -0.05, 0.2, -0.2] * 7, False),
+    ],
+)
+def test_a_bound_outside_the_interval_beside_it_is_explained(
+    differences: list[float], is_outside: bool
+) -> None:
+    main = {f"q{i}": {"accuracy": 0.7} for i in range(len(differences))}
+    branch = {
+        f"q{i}": {"accuracy": 0.7 + difference}
+        for i, difference in enumerate(differences)
+    }
+    gate = irl.gate(values={"main": main, "branch": branch}, margin=0.1)
+    (row,) = gate.table.itertuples()
+    assert (row.bound_low < row.ci_low) == is_outside
+    assert (ALLOWANCE in " ".join(gate_text(gate).split())) == is_outside
