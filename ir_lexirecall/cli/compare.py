@@ -216,6 +216,9 @@ def _add_result(page: Page, result: Comparison) -> None:
             caption=options.caption,
         )
         page.add_shown(table)
+        doubt = "" if options.holds else present.undone_words(result)
+        if doubt:
+            say(f"{doubt}: --holds marks them")
     elif page.for_people:
         _show_to_people(page, result, holds=options.holds)
     else:
@@ -278,32 +281,35 @@ def _explain(page: Page, result: Comparison, a: str, b: str) -> None:
     else:
         table = explained_together(result.compared, a, b, names)
     page.add_table(table)
-    _add_legend(page, table)
+    _add_legend(page, table, a, b)
 
 
 def _disagree(
     page: Page, result: Comparison, by_a: str, by_b: str, a: str, b: str
 ) -> None:
-    """Add the queries on which two criteria prefer different runs, and how many these are."""
+    """Add on how many queries two criteria prefer different runs, and these queries."""
     table = result.disagreements(by_a, by_b, a, b)
-    if len(table) or not page.for_people:
-        page.add_table(table)
-        _add_legend(page, table)
     counts = table.attrs["counts"]
     n_this_way, n_reverse = list(counts.values())[3:]
     page.add_sentences(
         f"{by_a} and {by_b} prefer different runs on {counts['disagree']} of {counts['queries']} "
         f"queries: {by_a} prefers {a} on {n_this_way} and {b} on {n_reverse}. "
-        f"They prefer the same run on {counts['agree']}."
+        f"They prefer the same run on {counts['agree']}.",
     )
+    if len(table) or not page.for_people:
+        page.add_sentences("")
+        page.add_table(table)
+        _add_legend(page, table, a, b)
 
 
-def _add_legend(page: Page, table: pd.DataFrame) -> None:
-    """Add what columns mean that are not clear by their names."""
+def _add_legend(page: Page, table: pd.DataFrame, a: str, b: str) -> None:
+    """Add in one line what columns mean that are not clear by their names."""
     ends = {str(name).rpartition(" ")[2] for name in table.columns}
-    words = [meaning for column, meaning in LEGEND.items() if column in ends]
-    if words and page.for_people:
-        page.add_sentences("", *(f"{meaning}." for meaning in words))
+    words = [
+        meaning.format(a=a, b=b) for column, meaning in LEGEND.items() if column in ends
+    ]
+    if words:
+        page.add_sentences("", f"{'; '.join(words)}.")
 
 
 def _show_to_people(page: Page, result: Comparison, *, holds: bool) -> None:

@@ -14,8 +14,12 @@ from ir_lexirecall.comparison.compared import ComparedRuns
 LEGEND = {
     "level": "level: the recall level that decided, i for the i-th relevant document",
     "tied_levels": "tied_levels: how many levels tied before that one was reached",
+    "rank_a": "rank_a, rank_b: ranks at which {a} and {b} reach it (-: not retrieved)",
+    "other_doc_id": "doc_id, other_doc_id: the winner's and the other run's document there",
+    "value_a": "value_a, value_b: of {a} and {b}",
+    "strength": "strength: product of how much each prefers its run (a measure: the difference)",
 }
-"""What columns of `explained` mean that need to be explained to a reader."""
+"""What columns of `explained` and `disagreements` mean that need to be explained to a reader."""
 
 
 def explained(

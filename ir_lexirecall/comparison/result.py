@@ -898,7 +898,8 @@ class Comparison:
         Args:
             places: decimal places.
             label: of the table.
-            holds: mark with a dagger what unjudged documents might undo; see ``verdicts``.
+            holds: mark with a dagger what unjudged documents might undo; see ``verdicts``. Without
+                it, the caption says how many marks they might undo.
             columns: ``"means"``: a row per run, best first, the best bold, marked by the verdicts;
                 ``"differences"``: a row per criterion and pair, with difference, interval and p.
             caption: the first sentence of the caption; by default what was compared.

@@ -11,7 +11,7 @@ _NAMES = {
     "findings": "collection_finding run_caveats",
     "gates": "MOST_LOST gate_glance gate_json gate_screen gate_text headline",
     "glance": "full_text glance_html glance_markdown glance_text",
-    "paper_tables": "comparison_table marks_of",
+    "paper_tables": "comparison_table marks_of undone_words",
     "standings": "how_compared",
 }
 if not TYPE_CHECKING:

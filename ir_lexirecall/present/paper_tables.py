@@ -34,10 +34,16 @@ from ir_lexirecall.present.tables import (
     best_marks,
     dagger_note,
 )
-from ir_lexirecall.present.text import count, listed
+from ir_lexirecall.present.text import count, gathered, listed
+from ir_lexirecall.significance.closed_form import SIGN
 from ir_lexirecall.significance.outcomes import MEAN_DIFFERENCE
 
 TABLES = ("means", "differences")
+_ESTIMATES = {
+    MEAN_DIFFERENCE: "mean differences",
+    SIGN.estimate: f"{SIGN.effect}, a share of the decided queries, not of all",
+}
+"""What the numbers in a table of differences are, by what the test estimates."""
 
 
 def marks_of(result: Comparison) -> dict[str, list[str]]:
@@ -115,6 +121,8 @@ def comparison_table(
         notes.append(f"{corrected[0].upper()}{corrected[1:]}.")
     if holds:
         notes += _notes_on_daggers(result, standings)
+    elif doubt := undone_words(result):
+        notes.append(f"{doubt[0].upper()}{doubt[1:]}.")
     criteria = dict(result.compared.by)
     if (
         columns == "differences"
@@ -131,6 +139,20 @@ def comparison_table(
     else:
         title = caption
     return Shown(shown, title, notes)
+
+
+def undone_words(result: Comparison) -> str:
+    """Return how many marked differences unjudged documents might undo; empty if none."""
+    n_marked = n_unsure = 0
+    for standing in standings_of(result):
+        n_marked += sum(
+            verdict in SIGNS for verdict in standing.verdicts.pairs.values()
+        )
+        n_unsure += len(standing.unsure or [])
+    if not n_unsure:
+        return ""
+    marked = count(n_marked, "marked difference")
+    return f"unjudged documents might undo {n_unsure:,} of {marked}"
 
 
 def _rivals(result: Comparison, columns: str) -> str:
@@ -366,12 +388,23 @@ def _notes_on_differences(
         notes.append(f"Differences are {run} minus {baseline}.")
     how = how_compared(result, list(standings))
     notes.append(f"+, -: better, worse than {baseline} ({how}).")
-    estimates = {standing.estimate for standing in standings.values()} - {
-        MEAN_DIFFERENCE
-    }
-    if estimates:
-        names = listed(sorted(estimates))
-        notes.append(
-            f"Differences and intervals are those of the test's estimate ({names})."
-        )
+    notes += _notes_on_estimates(result, standings)
     return notes
+
+
+def _notes_on_estimates(
+    result: Comparison, standings: Mapping[str, Standing]
+) -> Iterator[str]:
+    """Yield what differences and intervals are of, for the criteria of each estimate.
+
+    Nothing, if all are of means: that is what readers expect.
+    """
+    names_of = gathered(
+        (standing.estimate, display_name(name, result))
+        for name, standing in standings.items()
+        if standing.criterion.is_measure or standing.estimate != MEAN_DIFFERENCE
+    )
+    if not set(names_of) - {MEAN_DIFFERENCE}:
+        return
+    for estimate, names in names_of.items():
+        yield f"For {listed(names)}: {_ESTIMATES.get(estimate, estimate)}."

@@ -633,11 +633,15 @@ def test_disagreements_show_what_the_method_gives(cli: Cli) -> None:
         Path(f"{name}.run").write_text("".join(lines))
     files = ("qrels.txt", "a.run", "b.run")
     shown = cli("compare", *files, "--disagree", "RR", "lexirecall", "a", "b").out
-    assert (
+    assert shown.startswith(
         "RR and lexirecall prefer different runs on 4 of 4 queries: RR prefers a on 4 and b on 0"
-        in shown
     )
-    assert "level: the recall level that decided" in shown
+    (legend,) = [line for line in shown.splitlines() if line.startswith("level: ")]
+    assert (
+        "rank_a, rank_b: ranks at which a and b reach it (-: not retrieved)" in legend
+    )
+    for column in ("tied_levels", "other_doc_id", "value_b", "strength"):
+        assert f"{column}: " in legend
     table = cli(
         "compare", *files, "--disagree", "RR", "lexirecall", "a", "b", "--format", "csv"
     ).out
@@ -650,3 +654,33 @@ def test_disagreements_show_what_the_method_gives(cli: Cli) -> None:
     ).out
     assert together.count("query_id") == 1
     assert "tied_levels: how many levels tied" in together
+
+
+@pytest.mark.parametrize("form", ["latex", "markdown"])
+@pytest.mark.parametrize("columns", ["means", "differences"])
+def test_an_export_says_that_marks_might_be_undone(
+    form: str, columns: str, cli: Cli
+) -> None:
+    queries = range(20)
+    judged = [
+        f"q{q} 0 {d} {g}\n"
+        for q in queries
+        for d, g in zip("abx", (1, 1, 0), strict=True)
+    ]
+    Path("qrels.txt").write_text("".join(judged))
+    for name, docs in {"main": "ab", "new": "nma", "bad": "xa"}.items():
+        lines = [
+            f"q{q} Q0 {d} 0 {9 - i} t\n" for q in queries for i, d in enumerate(docs)
+        ]
+        Path(f"{name}.run").write_text("".join(lines))
+    asked = ["compare", "qrels.txt", "main.run", "new.run", "-m", "P@2", "-o", "out"]
+    asked += ["--format", form, "--columns", columns]
+    said = cli(*asked)
+    assert (said.code, said.out) == (0, "")
+    (line,) = [line for line in said.err.splitlines() if "might undo" in line]
+    assert line == (
+        "ir-lexirecall: unjudged documents might undo 1 of 1 marked difference: "
+        "--holds marks them"
+    )
+    assert "might undo" not in cli(*asked, "--holds").err
+    assert "might undo" not in cli(*asked[:2], "main.run", "bad.run", *asked[4:]).err

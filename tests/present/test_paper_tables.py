@@ -85,10 +85,66 @@ def test_what_a_number_is_of_stands_in_the_caption_once() -> None:
         irl.demo.qrels(), irl.demo.runs(), ["AP", "lexirecall"], baseline="bm25"
     )
     caption = " ".join(result.to_latex(columns="differences").split())
-    said = "Differences and intervals are those of the test's estimate (net share of decided"
-    assert said in caption
+    assert (
+        "For AP: mean differences. For lexirecall: (wins - losses) / (wins + losses),"
+        in (caption)
+    )
+    assert "a share of the decided queries, not of all." in caption
     assert "(wins - losses) / queries" not in caption
     assert "(wins - losses) / queries" in " ".join(result.to_latex().split())
+
+
+@pytest.mark.parametrize(
+    ("criteria", "test", "sentences"),
+    [
+        ("AP", None, []),
+        ("AP lexirecall", "t", []),
+        ("AP", "sign", ["For AP: (wins - losses) / (wins + losses), a share"]),
+        ("lexirecall rpp", None, ["For lexirecall and rpp: (wins - losses) / (wins"]),
+        (
+            "nDCG@10 AP lexirecall",
+            None,
+            ["For nDCG@10 and AP: mean differences.", "For lexirecall: (wins"],
+        ),
+        ("AP RR", "wilcoxon", ["For AP and RR: pseudomedian of the differences"]),
+    ],
+)
+def test_the_caption_says_for_each_criterion_what_its_numbers_are(
+    criteria: str, test: str | None, sentences: list[str]
+) -> None:
+    result = irl.compare(
+        irl.demo.qrels(), irl.demo.runs(), criteria.split(), baseline="bm25", test=test
+    )
+    for text in (
+        result.to_latex(columns="differences"),
+        result.to_markdown(columns="differences"),
+    ):
+        caption = " ".join(text.split())
+        assert caption.count("For ") == len(sentences)
+        assert all(sentence in caption for sentence in sentences)
+
+
+def test_marks_that_unjudged_documents_might_undo_are_counted_without_daggers() -> None:
+    """By P@2 the second run's documents are unjudged; by RR only those of the third are."""
+    queries = [f"q{i}" for i in range(20)]
+    runs = {
+        "main": {q: {"a": 2.0, "b": 1.0} for q in queries},
+        "new": {q: {"n1": 3.0, "n2": 2.0, "a": 1.0} for q in queries},
+        "bad": {q: {"x": 3.0, "y": 2.0, "a": 1.0} for q in queries},
+    }
+    qrels = {q: {"a": 1, "b": 1, "x": 0, "y": 0} for q in queries}
+    result = irl.compare(qrels, runs, "P@2", baseline="main")
+    assert result.verdicts(holds=True)["holds"].tolist() == [
+        "could be undone",
+        "under any judging",
+    ]
+    said = "Unjudged documents might undo 1 of 2 marked differences."
+    for columns in ("means", "differences"):
+        assert said in " ".join(result.to_latex(columns=columns).split())
+        assert said in result.to_markdown(columns=columns)
+        assert "might undo 1" not in result.to_markdown(holds=True, columns=columns)
+    judged = irl.compare(qrels, {"main": runs["main"], "bad": runs["bad"]}, "P@2")
+    assert "might undo" not in judged.to_markdown()
 
 
 def test_a_correction_over_all_criteria_is_said_once() -> None:
