@@ -248,12 +248,7 @@ def _check_compare(options: Options, inputs: Inputs | None) -> None:
         )
     if options.bounds:
         _refuse_beside("--bounds shows a table only", options, "explain", "plot")
-    if options.columns != "means" and options.format not in ("latex", "markdown"):
-        raise ValueError(
-            f"--columns {options.columns} needs --format latex or --format markdown"
-        )
-    if options.caption is not None and options.format != "latex":
-        raise ValueError("--caption needs --format latex")
+    _check_table_of_paper(options)
     if options.kind and not options.plot:
         raise ValueError("--kind says what --plot FILE draws; give both")
     if options.kind == "pair" and not options.explain:
@@ -264,6 +259,22 @@ def _check_compare(options: Options, inputs: Inputs | None) -> None:
     runs_of_disagreements = (options.disagree or [])[2:]
     for name in runs_explained + runs_of_disagreements:
         check_choice("run", name, inputs.runs)
+
+
+def _check_table_of_paper(options: Options) -> None:
+    """Raise if options of a table for a paper would be ignored."""
+    if options.columns == "differences":
+        if options.format not in ("latex", "markdown"):
+            raise ValueError(
+                "--columns differences needs --format latex or --format markdown"
+            )
+        reason = "--columns differences shows a table of its own"
+        _refuse_beside(reason, options, "explain", "disagree", "bounds")
+    if options.caption is not None:
+        if options.format != "latex":
+            raise ValueError("--caption needs --format latex")
+        reason = "--caption belongs to the table of means or differences"
+        _refuse_beside(reason, options, "explain", "disagree", "bounds")
 
 
 def _refuse_beside(reason: str, options: Options, *names: str) -> None:

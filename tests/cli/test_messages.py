@@ -90,6 +90,14 @@ def test_a_margin_without_a_baseline_names_the_options(cli: Any) -> None:
             "--columns differences needs --format latex or --format markdown",
         ),
         ("compare --caption Title", "--caption needs --format latex"),
+        (
+            "compare --columns differences --format latex --bounds",
+            "--columns differences shows a table of its own; leave out --bounds",
+        ),
+        (
+            "compare --caption Title --format latex --explain bm25 ql",
+            "--caption belongs to the table of means or differences; leave out --explain",
+        ),
     ],
 )
 def test_an_option_without_the_one_that_it_needs_is_refused(
