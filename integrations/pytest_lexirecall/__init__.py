@@ -9,7 +9,8 @@ the library only when an assertion needs it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -75,7 +76,8 @@ def assert_not_worse(
     """
     __tracebackhide__ = True
     options |= {"margin": margin, "values": values}
-    return _passed(_decided(qrels, baseline, candidate, measures, **options))
+    gate = _decided(qrels, baseline, candidate, measures, **options)
+    return _passed(gate, qrels, baseline, candidate)
 
 
 @pytest.fixture(name="assert_not_worse")
@@ -93,7 +95,7 @@ def recording(request: pytest.FixtureRequest) -> Callable[..., Gate]:
         gate = _decided(*args, **kwargs)
         for criterion, facts in criterion_facts(gate).items():
             request.node.user_properties.append((criterion, facts))
-        return _passed(gate)
+        return _passed(gate, *args)
 
     return assertion
 
@@ -118,31 +120,39 @@ def _decided(
     )
 
 
-def _passed(gate: Gate) -> Gate:
+def _passed(gate: Gate, *given: Any) -> Gate:
     """Return a gate that does not stop the change.
+
+    Args:
+        gate: what was found.
+        given: the judgments and the two runs, if they were given by position, and what follows.
 
     Raises:
         AssertionError: it does.
     """
     __tracebackhide__ = True
-    if gate.exit_code:
-        from ir_lexirecall.present.gates import gate_text
+    from ir_lexirecall.present.gates import UNKNOWN_FILES, gate_text
 
-        raise AssertionError(gate_text(gate, markdown=False))
-    _warn_of_undone_losses(gate)
+    files: Sequence[str] = UNKNOWN_FILES
+    paths = [os.fspath(x) for x in given[:3] if isinstance(x, (str, os.PathLike))]
+    if len(paths) == len(files):
+        files = paths
+    if gate.exit_code:
+        raise AssertionError(gate_text(gate, markdown=False, files=files))
+    _warn_of_undone_losses(gate, files)
+    if gate.release is not None:
+        _warn_of_undone_losses(gate.release, UNKNOWN_FILES)
     return gate
 
 
-def _warn_of_undone_losses(gate: Gate) -> None:
-    """Warn if a gate passes only because unjudged documents could undo a significant loss."""
+def _warn_of_undone_losses(gate: Gate, files: Sequence[str]) -> None:
+    """Warn of the criteria that pass only because unjudged documents could undo a loss."""
     from ir_lexirecall._util.errors import warn
-    from ir_lexirecall.present.gates import undone_losses
-    from ir_lexirecall.present.text import listed
+    from ir_lexirecall.present.gates import judging_command, undone_losses
 
-    for one in (gate, gate.release):
-        if one is not None and (names := undone_losses(one)):
-            warn(
-                f"assert_not_worse passes undecided: {one.candidate} is significantly worse than "
-                f"{one.baseline} by {listed(names)}, but unjudged documents could undo the loss; "
-                "judge them (ir-lexirecall to-judge), or fail with strict=True"
-            )
+    for name in undone_losses(gate):
+        warn(
+            f"assert_not_worse passes undecided: {gate.candidate} is significantly worse than "
+            f"{gate.baseline} by {name}, but unjudged documents could undo the loss; judge them "
+            f"({judging_command(gate, name, files)}), or fail with strict=True"
+        )

@@ -399,8 +399,7 @@ def _would_decide(gate: Gate, files: Sequence[str]) -> Iterator[str]:
             yield (
                 f"{name}: judge the unjudged documents of both runs to decide; this lists them:"
             )
-            option = "-m" if result.compared.by[name].is_measure else "-p"
-            yield COMMAND + shlex.join(["to-judge", *files, option, name])
+            yield judging_command(gate, name, files)
             continue
         needed = _queries_needed(gate, name)
         if needed:
@@ -410,6 +409,12 @@ def _would_decide(gate: Gate, files: Sequence[str]) -> Iterator[str]:
                 f"of {row['margin']:g} (power {_POWER:g}); "
                 f"{_what_these_queries_did(n_queries, needed)}."
             )
+
+
+def judging_command(gate: Gate, name: str, files: Sequence[str] = UNKNOWN_FILES) -> str:
+    """Return the command that lists which documents to judge to decide by a criterion."""
+    option = "-m" if gate.comparison.compared.by[name].is_measure else "-p"
+    return COMMAND + shlex.join(["to-judge", *files, option, name])
 
 
 def undone_losses(gate: Gate) -> list[str]:

@@ -104,3 +104,21 @@ def test_bad_arguments_are_named(
 ) -> None:
     with pytest.raises(ValueError, match=f"^disagreements: {re.escape(message)}"):
         random_collection(0).disagreements(*arguments)
+
+
+def test_queries_stand_in_one_order_wherever_they_are_listed() -> None:
+    """It is that of the ids as text; documents to judge go from query to query."""
+    queries = [str(number) for number in range(1, 13)]
+    qrels = {q: {"a": 1, "b": 1} for q in queries}
+    runs = {
+        "x": {q: {"a": 2.0, "b": 1.0} for q in queries},
+        "y": {q: {"c": 3.0, "b": 2.0, "a": 1.0} for q in queries},
+    }
+    result = irl.compare(qrels, runs, ["AP", "lexirecall"])
+    order = result.per_query("AP").index.tolist()
+    assert order == sorted(queries)
+    for criterion in result.criteria:
+        assert result.explain("x", "y", criterion)["query_id"].tolist() == order
+    assert result.to_judge(by="AP")["query_id"].tolist() == order
+    found = irl.gate(qrels, runs["x"], runs["y"], "AP")
+    assert found.lost()["query_id"].tolist() == order

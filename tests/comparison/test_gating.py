@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import warnings
 from collections import namedtuple
@@ -270,3 +271,18 @@ def test_a_gate_says_that_it_is_one() -> None:
     found = irl.gate(QRELS, NEW, NEW, "AP")
     assert isinstance(found, Gate)
     assert repr(found).startswith("<Gate: candidate beside baseline: passed")
+
+
+def test_the_assertion_names_the_files_that_it_read(tmp_path: Path) -> None:
+    from pytest_lexirecall import assert_not_worse
+
+    qrels = tmp_path / "qrels.txt"
+    lines = [f"{q} 0 {d} {g}" for q, docs in QRELS.items() for d, g in docs.items()]
+    qrels.write_text("\n".join(lines) + "\n")
+    files = [written(BASELINE, tmp_path / "main.run")]
+    files += [written(NEW, tmp_path / "new.run")]
+    command = shlex.join(["ir-lexirecall", "to-judge", str(qrels), *files, "-m", "P@2"])
+    with pytest.warns(UserWarning, match=re.escape(f"judge them ({command})")):
+        assert_not_worse(qrels, *files, "P@2")
+    with pytest.raises(AssertionError, match=re.escape(command)):
+        assert_not_worse(qrels, *files, "P@2", strict=True)
