@@ -47,7 +47,7 @@ from ir_lexirecall.io.repeated_values import Repeats
 from ir_lexirecall.io.values import run_name
 from ir_lexirecall.plots import KINDS
 from ir_lexirecall.present.glance import WIDTH
-from ir_lexirecall.present.text import provenance_line, top_words
+from ir_lexirecall.present.text import gathered, provenance_line, top_words
 from ir_lexirecall.reports import report
 
 present: Any = LazyModule("ir_lexirecall.present")
@@ -174,9 +174,33 @@ _TESTED = (
     "bound_low",
     "bound_high",
     "holds",
+    "depth",
     "rho",
     "n_effective",
 )
+# Columns that a narrow terminal leaves out first, in this order.
+_SPARE_OF_PAIRS = (
+    ("n_effective",),
+    ("rho",),
+    ("ties",),
+    ("incomparable",),
+    ("wins", "losses"),
+)
+_SPARE_BESIDE_HOLDS = (
+    ("bound_low", "bound_high"),
+    ("ci_low",),
+    ("p_corrected",),
+    ("difference",),
+)
+_SPARE_OF_BOUNDS = (("depth",), ("exact",))
+_SPARE_OF_EXPLANATIONS = ("tied_levels", "other_doc_id", "level", "doc_id")
+_SHORT_HEADS = {
+    "difference": "diff.",
+    "p_corrected": "p corr.",
+    "certain_wins": "certain wins",
+    "certain_losses": "certain losses",
+    "certain_ties": "certain ties",
+}
 
 
 def run_compare(options: Options) -> int:
@@ -235,9 +259,29 @@ def _save_plot(result: Comparison, options: Options) -> None:
 def _add_bounds(page: Page, result: Comparison, bounds: dict[str, Any]) -> None:
     """Add the table of ``--bounds``, and what it bounds."""
     table = result.bounds(**bounds)
-    page.add_table(table)
+    if terminal_width(page.options) is None:
+        page.add_table(table)
+    else:
+        _add_bounds_by_kind(page, table)
     page.add_sentences(_about_bounds(table))
     page.add_sentences(*(f"{note}." for note in table.attrs["notes"]))
+
+
+def _add_bounds_by_kind(page: Page, table: pd.DataFrame) -> None:
+    """Add a table of the means of measures, and one of the queries that preferences decide."""
+    counts = ["certain_wins", "certain_losses", "open", "certain_ties"]
+    means = ["low", "high", "ci_low", "ci_high"]
+    is_counted = table["certain_wins"].notna()
+    for rows, others in ((~is_counted, counts), (is_counted, means)):
+        if rows.any():
+            if page.parts:
+                page.add_sentences("")
+            columns = [name for name in table.columns if name not in others]
+            page.add_table(
+                table.loc[rows, columns],
+                spare=_SPARE_OF_BOUNDS,
+                short_heads=_SHORT_HEADS,
+            )
 
 
 def _check_compare(options: Options, inputs: Inputs | None) -> None:
@@ -291,7 +335,7 @@ def _explain(page: Page, result: Comparison, a: str, b: str) -> None:
         table = result.explain(a, b)
     else:
         table = explained_together(result.compared, a, b, names)
-    page.add_table(table)
+    page.add_table(table, spare=_spare_of_explanations(table))
     _add_legend(page, table, a, b)
 
 
@@ -309,7 +353,10 @@ def _disagree(
     )
     if len(table) or not page.for_people:
         page.add_sentences("")
-        page.add_table(table)
+        # The winner by the second criterion is the other run.
+        winners = [name for name in table.columns if name.endswith(" winner")]
+        spare = [*_spare_of_explanations(table), winners[1:]]
+        page.add_table(table, spare=spare)
         _add_legend(page, table, a, b)
 
 
@@ -339,7 +386,25 @@ def _show_to_people(page: Page, result: Comparison, *, holds: bool) -> None:
             columns = _ordered(table)
         else:
             columns = _without_repeats(table, result)
-        page.add_table(table[columns])
+        spare = [*_SPARE_OF_PAIRS]
+        if holds:
+            spare += _SPARE_BESIDE_HOLDS
+        else:
+            spare.append(("p_corrected",))
+        page.add_table(table[columns], spare=spare, short_heads=_SHORT_HEADS)
+
+
+def _spare_of_explanations(table: pd.DataFrame) -> list[list[str]]:
+    """Return the columns that explanations can spare: preferences that only repeat the winner."""
+    columns = gathered(
+        (name.rpartition(" ")[2], name) for name in map(str, table.columns)
+    )
+    repeating = []
+    for name in columns["preference"]:
+        if table[name].dropna().isin([-1, 0, 1]).all():
+            repeating.append(name)
+    others = [columns.get(end, []) for end in _SPARE_OF_EXPLANATIONS]
+    return [repeating, *others]
 
 
 def _ordered(table: pd.DataFrame) -> list[str]:

@@ -10,7 +10,7 @@ import math
 import os
 import sys
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,7 @@ from ir_lexirecall.present.tables import (
     PLACES,
     Marks,
     Shown,
+    Spare,
     Table,
     columns_of,
     is_p,
@@ -159,11 +160,15 @@ class Page:
         marks: Marks | None = None,
         title: str = "",
         notes: Sequence[str] = (),
+        *,
+        spare: Spare = (),
+        short_heads: Mapping[str, str] | None = None,
     ) -> None:
         """Add a frame, or columns by name, with marks beside the numbers of some columns.
 
         In LaTeX, a table with a title is a whole ``table`` environment with its notes; notes stand
-        below in Markdown, too.
+        below in Markdown, too. A terminal that is too narrow leaves out ``spare`` columns first
+        (an interval is called ``ci_low``), and has ``short_heads`` where there are any.
         """
         if self.options.format in EXACT:
             self.parts.append(
@@ -174,7 +179,15 @@ class Page:
         if self._shortens:
             table, marks = self._shortened(table, marks or {})
         shown = Shown.from_frame(table, marks, self.places, confidence)
-        self.add_shown(replace(shown, title=title, notes=notes))
+        interval = f"{confidence} interval"
+        self.add_shown(
+            replace(shown, title=title, notes=notes),
+            spare=[
+                [interval if name == "ci_low" else name for name in names]
+                for names in spare
+            ],
+            short_heads=short_heads,
+        )
 
     def _shortened(self, table: Table, marks: Marks) -> tuple[Table, Marks]:
         """Return a table and its marks with short names of measures, which are explained later."""
@@ -195,8 +208,14 @@ class Page:
             short.get(name, name): column for name, column in marks.items()
         }
 
-    def add_shown(self, shown: Shown) -> None:
-        """Add a table in the format that was asked for."""
+    def add_shown(
+        self,
+        shown: Shown,
+        *,
+        spare: Spare = (),
+        short_heads: Mapping[str, str] | None = None,
+    ) -> None:
+        """Add a table in the format that was asked for; see ``add_table``."""
         if self.options.format == "latex":
             self.parts.append(
                 shown.latex(f"tab:{self.options.name}" if shown.title else None)
@@ -204,7 +223,9 @@ class Page:
         elif self.options.format == "markdown":
             self.parts.append(shown.markdown())
         else:
-            rows, left_out = shown.text(terminal_width(self.options))
+            rows, left_out = shown.text(
+                terminal_width(self.options), spare=spare, short_heads=short_heads
+            )
             self.parts.append(rows)
             if left_out:
                 self.add_sentences(left_out)

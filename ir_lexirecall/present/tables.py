@@ -12,8 +12,9 @@ import itertools
 import math
 import re
 import textwrap
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, TypeAlias
 
@@ -21,6 +22,7 @@ import numpy as np
 
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.rounding import same
+from ir_lexirecall._util.selecting import without
 from ir_lexirecall.present import text as texts
 from ir_lexirecall.present.text import confidence_words, count, interval
 
@@ -41,6 +43,7 @@ _PREAMBLE = "% needs \\usepackage{booktabs}"
 Table: TypeAlias = "pd.DataFrame | Mapping[str, Sequence[Any]]"
 Marks: TypeAlias = Mapping[str, Sequence[str]]
 Text: TypeAlias = Callable[[str], str]
+Spare: TypeAlias = Sequence[Collection[str]]
 
 
 def dagger_note(depth_of: Mapping[str, int | None]) -> str:
@@ -145,31 +148,83 @@ class Shown:
             columns.append(Column(name, cells, numeric, signs, numeric and is_p(name)))
         return cls(columns)
 
-    def text(self, width: int | None = None) -> tuple[str, str]:
+    def text(
+        self,
+        width: int | None = None,
+        *,
+        spare: Spare = (),
+        short_heads: Mapping[str, str] | None = None,
+    ) -> tuple[str, str]:
         """Return the table for a terminal, and a sentence on columns that were left out.
 
         Columns are left out from the last on. Those that name a row and one number stay, whatever
-        room there is. The sentence is empty if every column fits.
+        room there is. Where spare columns are named, what heads have in common stands once, above
+        their columns, before spare columns go. The sentence is empty if every column fits.
 
         Args:
             width: columns of the terminal; None for as many as it takes.
+            spare: heads of columns that are left out first, in this order; some go together.
+            short_heads: shorter heads, by head, for a table that is too wide, with ``spare``.
+
+        >>> frame = {"run": ["bm25"], "AP wins": [2], "AP losses": [1], "depth": [10]}
+        >>> for line in Shown.from_frame(frame).text(20, spare=[["depth"]]):
+        ...     print(line)
+              AP
+        run   wins  losses
+        bm25     2       1
+        (1 of 4 columns left out: depth; --wide shows all)
         """
-        lines = list(zip(*self._drawn(texts.printable, 0), strict=True))
-        n_kept = len(lines)
-        if width is not None:
-            ends = np.cumsum([texts.width(column[0]) + 2 for column in lines]) - 2
-            n_fitting = int(np.searchsorted(ends, width, side="right"))
-            n_kept = min(n_kept, max(self._n_naming + 1, n_fitting))
-        shown = "\n".join(
-            "  ".join(row).rstrip() for row in zip(*lines[:n_kept], strict=True)
-        )
-        left_out = [column.head for column in self.columns[n_kept:]]
+        drawn = [*zip(*self._drawn(texts.printable, 0), strict=True)]
+        shown = _side_by_side(drawn, [""] * len(drawn))
+        if width is None or texts.width(shown.partition("\n")[0]) <= width:
+            return shown, ""
+        above = [""] * len(drawn)
+        if spare:
+            above, narrow = self._with_common_heads(short_heads or {})
+            drawn = [*zip(*narrow._drawn(texts.printable, 0), strict=True)]
+        kept = list(range(len(drawn)))
+        for places in [[], *self._dispensable(spare)]:
+            kept = without(kept, places)
+            shown = _side_by_side([drawn[i] for i in kept], [above[i] for i in kept])
+            if max(map(texts.width, shown.split("\n"))) <= width:
+                break
+        left_out = [x.head for i, x in enumerate(self.columns) if i not in kept]
         if not left_out:
             return shown, ""
-        how_many = f"{len(left_out)} of {len(lines)} columns left out"
+        how_many = f"{len(left_out)} of {len(drawn)} columns left out"
         return shown, texts.printable(
             f"({how_many}: {', '.join(left_out)}; --wide shows all)"
         )
+
+    def _with_common_heads(
+        self, short_heads: Mapping[str, str]
+    ) -> tuple[list[str], Shown]:
+        """Return what heads of several columns begin with, and the table with the rest as heads.
+
+        Other columns keep their heads, with nothing above them.
+        """
+        heads = [
+            short_heads.get(column.head, column.head).rpartition(" ")
+            for column in self.columns
+        ]
+        n_with = Counter(beginning for beginning, _, _ in heads)
+        above, columns = [], []
+        for column, (beginning, blank, end) in zip(self.columns, heads, strict=True):
+            if n_with[beginning] > 1:
+                above.append(texts.printable(beginning))
+                columns.append(replace(column, head=end))
+            else:
+                above.append("")
+                columns.append(replace(column, head=beginning + blank + end))
+        return above, replace(self, columns=columns)
+
+    def _dispensable(self, spare: Spare) -> list[list[int]]:
+        """Return the places of columns that may be left out, in the order in which they are."""
+        first = []
+        for heads in spare:
+            first.append([i for i, x in enumerate(self.columns) if x.head in heads])
+        others = range(len(self.columns) - 1, self._n_naming, -1)
+        return [*first, *([i] for i in others)]
 
     @property
     def _n_naming(self) -> int:
@@ -331,6 +386,23 @@ class Shown:
                 cells = texts.padded(cells, numeric=column.numeric, least=least)
             columns.append(cells)
         return [list(row) for row in zip(*columns, strict=True)]
+
+
+def _side_by_side(columns: Sequence[Sequence[str]], above: Sequence[str]) -> str:
+    """Return columns of equally many lines as a text, below the names of groups of columns.
+
+    Args:
+        columns: the lines of each column, its head first.
+        above: the name above each column; once above columns that follow each other.
+    """
+    blocks = []
+    for name, places in itertools.groupby(range(len(columns)), above.__getitem__):
+        rows = zip(*(columns[i] for i in places), strict=True)
+        lines = ["  ".join(row) for row in rows]
+        if any(above):
+            lines = texts.padded([name, *lines], numeric=False)
+        blocks.append(lines)
+    return "\n".join("  ".join(row).rstrip() for row in zip(*blocks, strict=True))
 
 
 def _marked(

@@ -360,6 +360,53 @@ def test_compare_says_what_is_significant(cli: Cli) -> None:
     assert f"{decided} of 10 pairs differ significantly (sign test" in said.out
 
 
+CRITERIA = ("-m", "nDCG@10", "AP", "-p", "lexirecall")
+
+
+@pytest.mark.parametrize(
+    ("option", "heads"),
+    [
+        (
+            "--disagree nDCG@10 lexirecall bm25 tfidf",
+            "winner value_a value_b winner doc_id rank_a rank_b strength",
+        ),
+        ("--bounds", "low high 95% interval wins losses open ties"),
+        ("--holds", "diff. verdict holds depth"),
+        ("--pairs", "diff. verdict 95% interval"),
+        ("--pairs --baseline ql", "diff. verdict 95% interval"),
+        ("--explain bm25 tfidf", "nDCG@10 AP lexirecall value_a value_b winner"),
+    ],
+)
+def test_columns_that_an_option_asks_for_are_kept(
+    option: str, heads: str, terminal: Terminal, cli: Cli
+) -> None:
+    words = ["compare", "lexirecall/demo"]
+    words += [RUNS[name] for name in ("bm25", "tfidf", "ql")]
+    words += [*CRITERIA, *option.split()]
+    lines = terminal(80, *words).out.splitlines()
+    assert max(map(len, lines)) <= 80
+    begins = ("criterion", "query_id")
+    places = [i for i, line in enumerate(lines) if line.startswith(begins)]
+    shown = " ".join(" ".join(lines[i - 1 : i + 1]) for i in places).split()
+    for head in heads.split():
+        assert head in shown
+    # Programs get every column.
+    in_json = json.loads(cli(*words, "--format", "json").out)
+    in_csv = cli(*words, "--format", "csv").out.splitlines()[0].split(",")
+    assert list(in_json[0]) == in_csv
+    wide = terminal(80, *words, "--wide").out
+    assert wide == cli(*words, "--wide").out
+
+
+def test_the_one_ranking_explained_has_all_but_the_preference(
+    terminal: Terminal,
+) -> None:
+    words = ("compare", "lexirecall/demo", RUNS["bm25"], RUNS["tfidf"])
+    said = terminal(80, *words, "--explain", "bm25", "tfidf").out
+    assert said.split("\n")[0].split()[-1].strip() == "other_doc_id"
+    assert "(1 of 9 columns left out: preference; --wide shows all)" in said
+
+
 def test_explain_prints_what_decided(cli: Cli) -> None:
     words = (
         "compare",
