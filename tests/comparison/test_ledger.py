@@ -382,7 +382,7 @@ def test_many_small_losses_are_found_against_the_release(tmp_path: Path) -> None
         (
             '{"look": 1, "data": {}}\n' + '{"a":' * 100_000,
             {},
-            "line 2 of the ledger .*: no gate",
+            "line 2 of the ledger .*: gate does not write",
         ),
         ('{"q1": {"a": 1}}', {}, "is not a ledger of gate"),
         ('{"query_id": "q1", "doc_id": "a"}', {}, "is not a ledger of gate"),
