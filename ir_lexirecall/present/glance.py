@@ -281,7 +281,8 @@ class _Page:
         blocks.append(
             _note_lines(glance.notes, self.n_notes, width, options=self.options)
         )
-        blocks.append(_step_lines(glance.steps, width, options=self.options))
+        left_out = _columns_left_out(glance, self.rows, width, options=self.options)
+        blocks.append(_step_lines(glance.steps, left_out, width, options=self.options))
         blocks.append(_wrapped(self.small_print, width))
         return "\n\n".join("\n".join(block) for block in blocks if block)
 
@@ -394,19 +395,54 @@ def _note_lines(
 
 
 def _step_lines(
-    steps: Sequence[Step], width: int | None, *, options: bool
+    steps: Sequence[Step], left_out: str, width: int | None, *, options: bool
 ) -> list[str]:
-    """Return how to see more: a line each if a purpose is named, else one line of them all."""
+    """Return how to see more: a line each if a purpose is named, else one line of them all.
+
+    What says that columns are left out ends that line. The last step makes room for it, if that
+    saves a line.
+    """
     lines, without_purpose = [], []
     for step in steps:
         way = step.option if options else step.code
         if step.purpose:
             lines.append(f"{way}   {step.purpose}")
         elif way:
-            without_purpose.append(way.replace(" ", _UNBROKEN))
-    if without_purpose:
-        lines.append("  ".join(without_purpose))
-    return _wrapped(lines, width)
+            without_purpose.append(way)
+    if not without_purpose:
+        return _wrapped(lines, width)
+    shown = _in_lines(without_purpose, width)
+    if left_out:
+        all_steps = _in_lines([*without_purpose, left_out], width)
+        fewer_steps = _in_lines([*without_purpose[:-1], left_out], width)
+        shown = min(all_steps, fewer_steps, key=len)
+    return [*_wrapped(lines, width), *shown]
+
+
+def _in_lines(phrases: Sequence[str], width: int | None) -> list[str]:
+    """Return phrases beside each other, none of them torn apart."""
+    unbroken = [phrase.replace(" ", _UNBROKEN) for phrase in phrases]
+    return _wrapped(["  ".join(unbroken)], width)
+
+
+def _columns_left_out(
+    glance: Glance, rows: Sequence[int], width: int | None, *, options: bool
+) -> str:
+    """Return how many columns the width leaves out and how to see them; empty if none is."""
+    if width is None or not glance.rows:
+        return ""
+    room = width - texts.width(_row_names(glance, rows, width)[0])
+    n_shown = _n_columns(_fitting(glance.groups, rows, room))
+    n_left_out = _n_columns(glance.groups) - n_shown
+    if not n_left_out:
+        return ""
+    how = "--wide" if options else ".summary(full=True)"
+    return f"{how}: {count(n_left_out, 'column')} left out"
+
+
+def _n_columns(groups: Iterable[Group]) -> int:
+    """Return how many columns groups have, without their marks."""
+    return sum(len(group.parts) for group in groups)
 
 
 def _table_lines(

@@ -18,6 +18,7 @@ import ir_lexirecall as irl
 from ir_lexirecall import demo, present
 from ir_lexirecall.present.comparisons import comparison_glance
 from ir_lexirecall.present.findings import Note, gravest_first, grouped
+from ir_lexirecall.present.glance import glance_text
 from ir_lexirecall.present.text import p_words
 
 Runs = Mapping[str, Mapping[str, Mapping[str, float]]]
@@ -135,7 +136,7 @@ Careful
     queries) and worst and c (20 of 30 queries).
 
 .table()  .explain(a, b)  .bounds()  .disagreements(x, y, a, b)
-report(result, path)"""
+report(result, path)  .summary(full=True): 2 columns left out"""
 
 
 AGAINST = """\
@@ -160,6 +161,27 @@ def test_five_runs_by_three_criteria_fit_a_screen() -> None:
     lines = result.summary().splitlines()
     assert len(lines) <= 24
     assert max(map(len, lines)) <= 80
+
+
+@pytest.mark.parametrize("baseline", [None, "bm25"])
+def test_columns_that_a_screen_leaves_out_are_counted_in_its_last_line(
+    baseline: str | None,
+) -> None:
+    criteria = ["nDCG@10", "AP", "lexirecall"]
+    result = irl.compare(irl.demo.qrels(), irl.demo.runs(), criteria, baseline=baseline)
+    glance = comparison_glance(result)
+    narrow, wide = (glance_text(glance, width, options=True) for width in (80, 300))
+    n_heads = [
+        len(re.split(r"\s{2,}", text.splitlines()[3].strip()))
+        for text in (narrow, wide)
+    ]
+    n_missing = n_heads[1] - n_heads[0]
+    last = narrow.splitlines()[-1]
+    assert n_missing > 0
+    assert last.endswith(f"--wide: {n_missing} columns left out")
+    assert len(last) <= 80
+    assert narrow.count("\n") < 24
+    assert "left out" not in wide
 
 
 def seventeen() -> dict[str, dict[str, dict[str, float]]]:
