@@ -186,7 +186,7 @@ def test_a_terminal_shows_a_table_per_measure_as_far_as_it_has_room(
     for shown in (re.split(r"\s{2,}", head.strip()) for head in heads):
         assert shown == everything[: len(shown)]
         assert len(shown) >= {50: 2, 80: 4, 120: 6}[columns]
-    assert ("columns left out" in said) == (columns < 120)
+    assert ("columns left out: " in said) == (columns < 120)
     for measure, rising in (("LR", True), ("SL3(n=200)", False), ("lexirecall", True)):
         start = (
             lines.index(f"{measure}:" if rising else f"{measure} (smaller is better):")
