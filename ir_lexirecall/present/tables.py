@@ -183,8 +183,8 @@ class Shown:
             above, narrow = self._with_common_heads(short_heads or {})
             drawn = [*zip(*narrow._drawn(texts.printable, 0), strict=True)]
         kept = list(range(len(drawn)))
-        for places in [[], *self._dispensable(spare)]:
-            kept = without(kept, places)
+        for dispensable in [[], *self._dispensable(spare)]:
+            kept = without(kept, dispensable)
             shown = _side_by_side([drawn[i] for i in kept], [above[i] for i in kept])
             if max(map(texts.width, shown.split("\n"))) <= width:
                 break
@@ -219,7 +219,7 @@ class Shown:
         return above, replace(self, columns=columns)
 
     def _dispensable(self, spare: Spare) -> list[list[int]]:
-        """Return the places of columns that may be left out, in the order in which they are."""
+        """Return the indices of columns that may be left out, in the order in which they go."""
         first = []
         for heads in spare:
             first.append([i for i, x in enumerate(self.columns) if x.head in heads])
@@ -396,8 +396,8 @@ def _side_by_side(columns: Sequence[Sequence[str]], above: Sequence[str]) -> str
         above: the name above each column; once above columns that follow each other.
     """
     blocks = []
-    for name, places in itertools.groupby(range(len(columns)), above.__getitem__):
-        rows = zip(*(columns[i] for i in places), strict=True)
+    for name, indices in itertools.groupby(range(len(columns)), above.__getitem__):
+        rows = zip(*(columns[i] for i in indices), strict=True)
         lines = ["  ".join(row) for row in rows]
         if any(above):
             lines = texts.padded([name, *lines], numeric=False)

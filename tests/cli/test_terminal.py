@@ -387,7 +387,7 @@ def test_columns_that_an_option_asks_for_are_kept(
     assert max(map(len, lines)) <= 80
     begins = ("criterion", "query_id")
     places = [i for i, line in enumerate(lines) if line.startswith(begins)]
-    shown = " ".join(" ".join(lines[i - 1 : i + 1]) for i in places).split()
+    shown = " ".join(" ".join(lines[max(0, i - 1) : i + 1]) for i in places).split()
     for head in heads.split():
         assert head in shown
     # Programs get every column.

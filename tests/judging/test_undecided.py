@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from itertools import product
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import ir_measures
 import numpy as np
@@ -17,6 +18,8 @@ import ir_lexirecall as irl
 from ir_lexirecall import compare, demo
 from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.data.judgments import load
+from ir_lexirecall.present.comparisons import _the_difference
+from ir_lexirecall.present.standings import standings_of
 from ir_lexirecall.significance import SignificanceTest
 from ir_lexirecall.significance.closed_form import sign_test
 from tests.judging.every_judging import EveryJudging, Small, comparable_collections
@@ -232,6 +235,23 @@ def check_what_holds(result: Comparison, name: str, gains: list[np.ndarray]) -> 
     if word == "could be undone":
         assert ends[0] <= 1e-12, name
         assert ends[1] >= -1e-12, name
+
+
+def test_the_only_difference_that_might_be_undone_names_its_runs() -> None:
+    sure = {q: {"b": 1.0} for q in QRELS}
+    runs = {"good": GOOD, "bad": BAD, "sure": sure}
+    result = compare(QRELS, runs, "P@1")
+    unsure = [{"good", "bad"}]
+    text = " ".join(result.summary(full=True).split())
+    undone = "unjudged documents of the top 1 might undo 1 of 2 significant differences"
+    assert f"{undone}, that between good and bad" in text
+    (standing,) = standings_of(result)
+    assert standing.unsure == unsure
+    only = SimpleNamespace(
+        runs=standing.runs, unsure=unsure, verdicts=SimpleNamespace(decided=1)
+    )
+    said = _the_difference(cast(Any, only), "")
+    assert said == "the only significant difference, that between good and bad"
 
 
 def test_verdicts_and_tables_say_which_differences_hold() -> None:
