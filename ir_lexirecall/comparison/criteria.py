@@ -59,6 +59,11 @@ class ExactOrder:
 R = TypeVar("R", RepeatedValues, RepeatedPreferences)
 
 
+def has_seeds(criterion: Criterion) -> bool:
+    """Return whether runs have seeds, which move all queries at once."""
+    return criterion.repeated is not None and criterion.repeated.is_of_seeds
+
+
 def _seeds(repeated: R | None, query_ids: Sequence[str]) -> R | None:
     """Return the repeats of runs if they are seeds with a variance: on two queries or more."""
     if repeated is None or not repeated.is_of_seeds or len(query_ids) < 2:

@@ -181,16 +181,14 @@ class Look:
     def __str__(self) -> str:
         """Return the number of the look, its level, and the share of alpha used so far."""
         repeated = ", repeated on the same data" if self.again else ""
-        used = f"{self.spent_in_all:.2g} of {self.alpha:g} used"
+        used = f"{self.spent_in_all:#.2g} of {self.alpha:g} used"
         if self.spent_in_all > self.alpha * (1 + _ROUNDING):
             used += ", more than all looks may use together: begin a new ledger"
         if self.horizon is None:
             number = f"{self.number}"
         else:
             number = f"{self.number} of {self.horizon}"
-        return (
-            f"Look {number} of {self.ledger}{repeated}: level {self.spent:.2g}; {used}."
-        )
+        return f"Look {number} of {self.ledger}{repeated}: level {self.spent:#.2g}; {used}."
 
 
 @dataclass(frozen=True)

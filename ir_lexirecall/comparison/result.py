@@ -14,7 +14,7 @@ from ir_lexirecall._util.lazy import cached_property
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.presenting import plots, present
 from ir_lexirecall.comparison.compared import ComparedRuns
-from ir_lexirecall.comparison.criteria import MeasureCriterion
+from ir_lexirecall.comparison.criteria import MeasureCriterion, has_seeds
 from ir_lexirecall.comparison.explaining import disagreements, explained
 from ir_lexirecall.comparison.missing_judgments import MissingJudgments
 from ir_lexirecall.comparison.pair_tests import PairTests, best_first
@@ -489,8 +489,7 @@ class Comparison:
 
     def _check_no_seeds(self, by: str | None, way_out: str) -> None:
         """Raise if runs have seeds, which a method does not allow for."""
-        repeated = self.compared.criterion(by).repeated
-        if repeated is not None and repeated.is_of_seeds:
+        if has_seeds(self.compared.criterion(by)):
             raise ValueError(f"it does not allow for seeds; {way_out}")
 
     @entry

@@ -419,7 +419,7 @@ def best_runs_of_few_queries(
 
     With a baseline, runs are compared with it only, and no best ones are shown.
     """
-    n_units, unit = _sampled_units(result, standings)
+    n_units, unit = sampled_units(result, standings)
     shows_best_runs = len(result.runs) > 2 and result.baseline is None
     if not shows_best_runs or n_units >= _FEW:
         return
@@ -429,9 +429,7 @@ def best_runs_of_few_queries(
             return
 
 
-def _sampled_units(
-    result: Comparison, standings: Sequence[Standing]
-) -> tuple[int, str]:
+def sampled_units(result: Comparison, standings: Sequence[Standing]) -> tuple[int, str]:
     """Return how many queries or groups the tests look at, at least, and what they are called."""
     if result.test.cluster and result.compared.groups:
         return len(result.compared.groups), "group"
@@ -727,7 +725,7 @@ def estimates_without_zeros(
         ).tolist():
             a, b = result.pairs[pair]
             n = int(n_differing[pair])
-            middle = f"the median of the {n} differences that are not 0"
+            middle = f"the pseudomedian of the {n} differences that are not 0"
             message = f"{name}, {a} and {b}: the estimate is {middle}"
             if smallest_p(test, n) > test.alpha:
                 message += (
@@ -743,24 +741,31 @@ def losses_on_unseen_queries(
     """Say which rare losses the queries may miss, where a run is not worse or within the margin."""
     if result.compared.margins is None:
         return
-    unit = result.compared.unit
     names_of: dict[str, list[str]] = {}  # the same risk is said once
     for standing in standings:
         if {NOT_WORSE, WITHIN}.isdisjoint(standing.verdicts.pairs.values()):
             continue
         name, criterion = standing.name, standing.criterion
         margin = result.compared.margins[name]
-        of_pairs = result.compared.n_queries_of_pairs(name)
-        n_queries = int(of_pairs.min(initial=len(criterion.query_ids)))
-        if not may_miss(n_queries, margin, criterion.largest_loss(margin)):
+        n_units, unit = _units_of_smallest_pair(result, standing)
+        if not may_miss(n_units, margin, criterion.largest_loss(margin)):
             continue
-        share = unseen_share(n_queries)
+        share = unseen_share(n_units)
         rare = f"fewer than {100 * share:.2g}% of {_plural(unit)}"
         cost = f"a loss of {format_bound(margin / share)} there costs {format_bound(margin)}"
-        risk = f"{count(n_queries, unit)} may miss losses on {rare}; {cost}"
+        risk = f"{count(n_units, unit)} may miss losses on {rare}; {cost}"
         names_of.setdefault(risk, []).append(name)
     for risk, names in names_of.items():
         yield Note(f"{listed(names)}: {risk}.")
+
+
+def _units_of_smallest_pair(result: Comparison, standing: Standing) -> tuple[int, str]:
+    """Return how many units the pair with the fewest queries has: queries, tasks or groups."""
+    n_units, unit = sampled_units(result, [standing])
+    if unit == "group":
+        return n_units, unit
+    of_pairs = result.compared.n_queries_of_pairs(standing.name)
+    return int(of_pairs.min(initial=n_units)), unit
 
 
 CAVEATS_ON_TESTS: tuple[

@@ -12,6 +12,7 @@ from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.rounding import same
 from ir_lexirecall._util.selecting import without
 from ir_lexirecall.comparison import Comparison
+from ir_lexirecall.comparison.criteria import has_seeds
 from ir_lexirecall.comparison.verdicts import (
     BETTER,
     NOT_WORSE,
@@ -26,6 +27,7 @@ from ir_lexirecall.present import text as texts
 from ir_lexirecall.present.caveats import (
     MIGHT_BE_UNDONE,
     comparison_caveats,
+    sampled_units,
     shared_words,
 )
 from ir_lexirecall.present.findings import grouped
@@ -575,7 +577,7 @@ def _queries_for_margin(standing: Standing, is_open: np.ndarray) -> str:
     result, name = standing.result, standing.name
     assert result.compared.margins is not None
     margin = result.compared.margins[name]
-    if not margin > 0:
+    if not margin > 0 or has_seeds(standing.criterion):
         return ""
     queries = result.queries_for_margin(margin, _POWER, name)["queries"][is_open]
     most = float(queries.max())
@@ -655,10 +657,11 @@ def _identical(standing: Standing, row: pd.Series) -> str:
         if n_queries == 1:
             return f"level on {queries}"
         return f"level on all {queries}"
+    n_units, unit = sampled_units(standing.result, [standing])
     units = count(2, unit).removeprefix("2 ")
     return (
         f"undecided: the two are identical on all {queries}, which does not show "
-        f"equivalence: up to {unseen_share(n_queries):.0%} of such {units} may differ (95%)"
+        f"equivalence: up to {unseen_share(n_units):.0%} of such {units} may differ (95%)"
     )
 
 

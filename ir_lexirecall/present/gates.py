@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ir_lexirecall._util.lazy import pandas as pd
+from ir_lexirecall.comparison.criteria import has_seeds
 from ir_lexirecall.comparison.gating import Gate
 from ir_lexirecall.comparison.verdicts import NOT_BOUNDED, UNDECIDED, UNDONE, WORSE
 from ir_lexirecall.present import text as texts
@@ -436,8 +437,11 @@ def _queries_needed(gate: Gate, name: str) -> float | None:
     """Return how many queries would show that a loss is less than the margin; None if unknown."""
     result = gate.comparison
     margin = float(gate.table.set_index("criterion").loc[name, "margin"])
+    criterion = result.compared.by[name]
     is_plannable = (
-        result.compared.by[name].is_measure and result.compared.predicted is None
+        criterion.is_measure
+        and not has_seeds(criterion)
+        and result.compared.predicted is None
     )
     if (
         not is_plannable

@@ -57,7 +57,7 @@ def test_with_a_horizon_looks_share_alpha_equally_and_end(tmp_path: Path) -> Non
     found = [irl.gate(QRELS, run(0), run(seed), "RR", **options) for seed in (1, 2, 3)]
     assert [one.comparison.test.alpha for one in found] == [0.05 / 3] * 3
     assert found[2].look.spent_in_all == pytest.approx(0.05)
-    assert f"Look 3 of 3 of {ledger}: level 0.017; 0.05 of 0.05 used." in str(found[2])
+    assert f"Look 3 of 3 of {ledger}: level 0.017; 0.050 of 0.05 used." in str(found[2])
     again = irl.gate(QRELS, run(0), run(2), "RR", **options)  # costs nothing
     assert (again.look.number, again.look.again) == (2, True)
     with pytest.raises(

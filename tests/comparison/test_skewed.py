@@ -154,7 +154,7 @@ def test_wilcoxon_says_which_differences_it_is_about(
     table = values(base=np.full(50, 0.5), new=0.5 + gains)
     result = irl.compare(values=table, baseline="base", test="wilcoxon")
     (note,) = [note for note in result.diagnostics if "not 0" in note]
-    assert f"the median of the {differing} differences that are not 0" in note
+    assert f"the pseudomedian of the {differing} differences that are not 0" in note
     assert interval in note
     row = result.table().iloc[0]
     assert np.isfinite(row["ci_low"]) == (not interval)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+import numpy as np
+import pandas as pd
 import pytest
 
 import ir_lexirecall as irl
@@ -75,3 +77,23 @@ def test_a_bound_outside_the_interval_beside_it_is_explained(
     (row,) = gate.table.itertuples()
     assert (row.bound_low < row.ci_low) == is_outside
     assert (ALLOWANCE in " ".join(gate_text(gate).split())) == is_outside
+
+
+@pytest.mark.parametrize("margin", [0.005, 0.02])
+def test_an_undecided_criterion_with_seeds_is_told(margin: float) -> None:
+    rng = np.random.default_rng(0)
+    rows = [
+        (run, seed, f"q{q}", value)
+        for run in "ab"
+        for seed in range(3)
+        for q, value in enumerate(rng.normal(0.5, 0.2, 20).tolist())
+    ]
+    values = pd.DataFrame(rows, columns=["run", "seed", "query_id", "acc"])
+    compared = irl.compare(values=values, baseline="a", repeats="seeds", margin=margin)
+    assert compared.verdicts()["verdict"].tolist() == ["undecided"]
+    assert "undecided" in compared.summary()
+    gate = irl.gate(
+        values=values, baseline="a", candidate="b", repeats="seeds", margin=margin
+    )
+    assert gate.undecided == ["acc"]
+    assert "acc" in str(gate)

@@ -766,3 +766,25 @@ def test_a_bound_that_excludes_the_margin_only_before_correction_says_so() -> No
     assert words.count("before correction") == is_within.sum()
     assert words.count("undecided: may lose up to") == (~is_within).sum()
     assert "bounds: one-sided 95%, each run by itself" in words
+
+
+@pytest.mark.parametrize("same", [True, False])
+def test_groups_that_are_the_units_are_what_a_sample_may_miss(same: bool) -> None:
+    """Ten groups of five queries are ten units: they may miss 26% of groups, not 6% of queries."""
+    x = np.tile([0.12, -0.08], 25) * (not same)
+    values = {
+        "a": {f"q{q}": {"acc": 0.5} for q in range(50)},
+        "b": {f"q{q}": {"acc": 0.5 + d} for q, d in enumerate(x.tolist())},
+    }
+    result = irl.compare(
+        values=values,
+        margin=0.1,
+        groups={f"q{q}": f"g{q % 10}" for q in range(50)},
+        test=irl.SignificanceTest(cluster=True, progress=False),
+        baseline="a",
+    )
+    text = " ".join(result.summary(full=True).split())
+    if same:
+        assert "up to 26% of such groups may differ" in text
+    else:
+        assert "10 groups may miss losses on fewer than 26% of groups" in text
