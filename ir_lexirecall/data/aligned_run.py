@@ -203,15 +203,18 @@ class AlignedRun(Memoised):
         group = np.cumsum(starts) - 1
         return Ties.among(rank[start][group], np.diff(start, append=len(query))[group])
 
-    def with_ties_broken(self, *, best_first: bool) -> AlignedRun:
+    def with_ties_broken(
+        self, *, best_first: bool, by_judged: bool = False
+    ) -> AlignedRun:
         """Return the ranking with documents of equal score ordered by grade.
 
-        The order is ``best_first`` or worst first; unjudged documents count as grade 0.
+        The order is ``best_first`` or worst first; unjudged documents count as grade 0. With
+        ``by_judged``, all judged documents count as grade 1, whatever their grades.
         """
         if self.ties is None:
             return self
         ties = self.ties
-        grade = self.grade[ties.row]
+        grade = (self.is_judged * 1.0 if by_judged else self.grade)[ties.row]
         order = np.lexsort(
             (-grade if best_first else grade, ties.first, self.query[ties.row])
         )
@@ -236,10 +239,13 @@ class AlignedRun(Memoised):
         order = np.lexsort((rank, self.query))
         return replace(self, doc=self.doc[order], rank=rank[order], ties=None)
 
-    def tied_queries(self) -> tuple[Ints, AlignedRun, AlignedRun]:
+    def tied_queries(
+        self, *, by_judged: bool = False
+    ) -> tuple[Ints, AlignedRun, AlignedRun]:
         """Return the queries with tied judged documents, and their two extreme rankings.
 
-        In the first, tied documents are ordered best first, in the second worst first.
+        In the first, tied documents are ordered best first, in the second worst first; with
+        ``by_judged``, judged documents first, and last.
         """
 
         def tied() -> tuple[Ints, AlignedRun, AlignedRun]:
@@ -250,11 +256,11 @@ class AlignedRun(Memoised):
             part = self.restricted_to(query)
             return (
                 query,
-                part.with_ties_broken(best_first=True),
-                part.with_ties_broken(best_first=False),
+                part.with_ties_broken(best_first=True, by_judged=by_judged),
+                part.with_ties_broken(best_first=False, by_judged=by_judged),
             )
 
-        return self.cached("tied queries", tied)
+        return self.cached(("tied queries", by_judged), tied)
 
     def restricted_to(self, query: Ints) -> AlignedRun:
         """Return the rankings of some queries, given by their numbers, in rising order."""

@@ -213,7 +213,7 @@ def tie_audit(
     descending ids, is one choice. The range between the best and the worst order (by grade) says
     what that choice can change. It holds every order of the tied documents for measures that never
     fall when a better document moves up (of one aspect; RBU and TOMA are ordered by the grade of
-    relevance).
+    relevance), and for ``Judged`` and ``Unjudged``, whose ends have judged documents first or last.
 
     The expected value is the exact mean over all orders, each equally likely. A document of a group
     of n has each of its n ranks with probability 1/n, and s of the K other relevant documents of

@@ -44,7 +44,12 @@ from ir_lexirecall.data.pools import Pool
 from ir_lexirecall.io.schemas import RUN
 from ir_lexirecall.io.source import Kind, Source, what_is
 from ir_lexirecall.measures.expected import expected_values
-from ir_lexirecall.measures.scoring import aggregate, check_judgments, values
+from ir_lexirecall.measures.scoring import (
+    aggregate,
+    check_judgments,
+    counts_judged,
+    values,
+)
 
 NOTABLE = 0.005  # by which ties must be able to change a mean to be worth a warning
 _QUICKLY_AVERAGED = 100  # documents of one score
@@ -438,7 +443,7 @@ def tie_range(
 
     trec_eval's order, of which ``value`` are the values, and the best and the worst grades first.
     For a measure that never falls when a better document moves up, no other order gives a value
-    beyond.
+    beyond. For ``Judged`` and ``Unjudged``, judged documents stand first, and last.
 
     >>> from ir_lexirecall.data.judgments import Judgments
     >>> from ir_lexirecall.data.alignment import align
@@ -451,7 +456,7 @@ def tie_range(
         return value, value
 
     def ends() -> tuple[Floats, Floats]:
-        query, *orders = run.tied_queries()
+        query, *orders = run.tied_queries(by_judged=counts_judged(measure))
         low, high = value.copy(), value.copy()
         moved = [value[query], *(values(measure, order) for order in orders)]
         low[query], high[query] = np.minimum.reduce(moved), np.maximum.reduce(moved)
@@ -476,7 +481,7 @@ def tie_mean(measure: IRMeasure, run: AlignedRun, value: Floats) -> Floats:
         return value
 
     def mean() -> Floats:
-        query, *orders = run.tied_queries()
+        query, *orders = run.tied_queries(by_judged=counts_judged(measure))
         expected = expected_values(measure, run.restricted_to(query))
         # Where ties change nothing, sums in another order must not say otherwise.
         for known in (value[query], *(values(measure, order) for order in orders)):

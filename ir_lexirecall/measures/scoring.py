@@ -171,7 +171,18 @@ def warn_of_grades(measures: Iterable[IRMeasure], judgments: Judgments) -> None:
         )
 
 
-_WITHOUT_GRADES = frozenset(["NumQ", "NumRet", "Judged", "Unjudged"])
+_OF_BEING_JUDGED = frozenset(["Judged", "Unjudged"])
+_WITHOUT_GRADES = _OF_BEING_JUDGED | {"NumQ", "NumRet"}
+
+
+def counts_judged(measure: IRMeasure) -> bool:
+    """Return whether a measure looks at which documents are judged, not at their grades.
+
+    >>> from ir_measures import P, Judged
+    >>> counts_judged(Judged @ 10), counts_judged(P @ 10)
+    (True, False)
+    """
+    return measure.NAME in _OF_BEING_JUDGED
 
 
 def takes_one_grade(measure: IRMeasure) -> bool:

@@ -23,12 +23,11 @@ from tests.conftest import words
 
 MEASURES = words(
     "AP AP(rel=2)@3 nDCG nDCG@3 RR P@2 P(rel=2)@3 R@2 Success@1 Rprec Bpref ERR@3 RBP(p=0.5,rel=1) NERR10(max_rel=4) "
-    "Judged@2 LR LR@3 LR(form='weighted',n=50) TSE TSE(impute='optimistic') TSE(exposure='nDCG')@3 "
+    "Judged@2 Judged@3 Unjudged@3 LR LR@3 LR(form='weighted',n=50) TSE TSE(impute='optimistic') TSE(exposure='nDCG')@3 "
     "CWL_ERR8(max_rel=4)@3 CWL_ERR10(max_rel=4) CWL_ERR11(max_rel=4) CWL_RBP(max_rel=4) GERR(max_rel=4) "
     "GERR(max_rel=5)@3 RBU@4"
 )
-UNORDERED = ["Judged@2"]  # depends on whether documents are judged, not on their grades
-BRACKETED = [measure for measure in MEASURES if measure not in UNORDERED]
+OF_BEING_JUDGED = ["Judged@2", "Judged@3", "Unjudged@3"]  # whatever the grades
 
 GRADES = st.sampled_from([0, 0, 1, 1, 2, 4])
 DOCS = "abcdefg"
@@ -80,12 +79,12 @@ def values_of_all_orders(
 @settings(max_examples=60)
 def test_every_order_of_tied_documents_is_within_the_range(query: Any) -> None:
     qrels, run = query
-    table = values_of_all_orders(BRACKETED, qrels, run)
+    table = values_of_all_orders(MEASURES, qrels, run)
     audit = irl.tie_audit(
-        BRACKETED, {"q": qrels}, {"run": {"q": run}}, allow_empty=True
+        MEASURES, {"q": qrels}, {"run": {"q": run}}, allow_empty=True
     ).set_index("measure")
-    plain = irl.evaluate(BRACKETED, {"q": qrels}, {"q": run}).loc["q"]
-    for measure in BRACKETED:
+    plain = irl.evaluate(MEASURES, {"q": qrels}, {"q": run}).loc["q"]
+    for measure in MEASURES:
         row = audit.loc[measure]
         assert row["lowest"] == pytest.approx(table[measure].min(), abs=1e-12), measure
         assert row["highest"] == pytest.approx(table[measure].max(), abs=1e-12), measure
@@ -102,7 +101,7 @@ def test_ties_of_documents_of_equal_grade_change_nothing() -> None:
     audit = irl.tie_audit(
         MEASURES, qrels, {"run": {"q": {"a": 2.0, "b": 2.0, "c": 1.0, "x": 1.0}}}
     )
-    audit = audit[audit["measure"] != "Judged@2"]
+    audit = audit[~audit["measure"].isin(OF_BEING_JUDGED)]
     np.testing.assert_allclose(audit["lowest"], audit["highest"], atol=1e-15)
 
 
@@ -132,6 +131,17 @@ def test_changed_preferences(drawn: Any) -> None:
     audit = irl.tie_audit(measures, qrels, runs, allow_empty=True)
     for _, row in audit.iterrows():
         assert row["changed_preferences"] == changed.loc[row["measure"], "count"]
+
+
+@pytest.mark.parametrize("measure", OF_BEING_JUDGED)
+def test_ends_of_measures_of_being_judged_do_not_depend_on_grades(measure: str) -> None:
+    qrels = {"a": 1, "b": 0, "c": 0, "d": -1}  # d was pooled, but not judged
+    run = {"a": 2.0, "b": 1.0, "c": 1.0, "d": 1.0, "x": 1.0}
+    of_orders = values_of_all_orders([measure], qrels, run)[measure]
+    audit = irl.tie_audit(measure, {"q": qrels}, {"q": run}).iloc[0]
+    ends = (of_orders.min(), of_orders.mean(), of_orders.max())
+    assert tuple(audit[["lowest", "expected", "highest"]]) == pytest.approx(ends)
+    assert audit["tied_queries"] == 1
 
 
 QRELS = {"q1": {"a": 1, "b": 0}, "q2": {"a": 1}, "q3": {"a": 0}}
