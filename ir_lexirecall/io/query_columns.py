@@ -681,7 +681,10 @@ def _advice(columns: Mapping[str, Sequence[str]], most: int) -> str:
     for name, column in columns.items():
         if n_values[name] == len(column):
             return f"keep one, or if {name} names the queries, say so: query={name!r}"
-    return "keep one"
+    return (
+        "keep one, or if they are repeats, number them in a column such as seed and say what they "
+        'are: repeats="seeds" or repeats="samples"'
+    )
 
 
 def _text_of(value: Any) -> str:

@@ -504,3 +504,12 @@ def test_names_of_columns_are_shared_in_any_case(tmp_path: Path) -> None:
     (tmp_path / "b.csv").write_text("id,acc\n1,0\n2,0\n")
     table = read_values([tmp_path / "a.csv", tmp_path / "b.csv"])
     assert (table.runs, table.measures) == (["a", "b"], ["acc"])
+
+
+def test_rows_that_nothing_tells_apart_may_be_repeats() -> None:
+    rows = [("a", "q1", 0.5), ("a", "q1", 0.25), ("b", "q1", 0.5)]
+    table = pd.DataFrame(rows, columns=["run", "query_id", "acc"])
+    with pytest.raises(
+        ValueError, match=r"given twice .*column such as seed .*repeats="
+    ):
+        irl.compare(values=table)
