@@ -143,6 +143,12 @@ class MeasureCriterion:
             return max(high - low, 2 * margin)
         return np.inf
 
+    @property
+    def range_of_differences(self) -> tuple[float, float]:
+        """The smallest and the largest possible difference of two values."""
+        low, high = self.range
+        return low - high, high - low
+
     def variance_with_seeds(self, pairs: PairIndices) -> DifferenceVariance | None:
         """Return the variance of mean differences of pairs of runs that have seeds, else None."""
         seeds = _seeds(self.repeated, self.query_ids)
@@ -239,6 +245,7 @@ class PreferenceCriterion:
     is_measure = False
     bounds: ClassVar[tuple[float, float]] = (-1.0, 1.0)
     range: ClassVar[tuple[float, float]] = bounds
+    range_of_differences: ClassVar[tuple[float, float]] = bounds
     smaller_is_better = False
     direction = ""
     sign = 1

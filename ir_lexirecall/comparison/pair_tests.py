@@ -258,7 +258,10 @@ class PairTests(Memoised):
             seeds = criterion.variance_with_seeds((a, b))
             if seeds is None:
                 return tested
-            return seeds.widened(tested, test.alpha)
+            widened = seeds.widened(tested, test.alpha)
+            limits = criterion.range_of_differences
+            low, high = np.clip([widened.low, widened.high], *limits)
+            return replace(widened, low=low, high=high)
         has_bounds = bool(criterion.bounds and criterion.query_ids)
         bounds = (
             (-2.0, 2.0) if has_bounds else None
@@ -385,9 +388,14 @@ class PairTests(Memoised):
         least = self._least_losses(criterion, test, margin)
         # Bounds agree with p where larger differences are better; for costs, both are turned.
         if criterion.sign > 0:
-            return agreeing_bounds((low, high), tested, margin, least, test.alpha)
-        low, high = agreeing_bounds((-high, -low), tested, margin, least, test.alpha)
-        return -high, -low
+            ends = agreeing_bounds((low, high), tested, margin, least, test.alpha)
+        else:
+            ends = agreeing_bounds((-high, -low), tested, margin, least, test.alpha)
+            ends = -ends[1], -ends[0]
+        if criterion.repeated is None or not criterion.repeated.is_of_seeds:
+            return ends
+        low, high = np.clip(ends, *criterion.range_of_differences)
+        return low, high
 
     def _one_sided_bounds_by_part(
         self, by: str, test: SignificanceTest, tested: MarginTest, columns: Columns

@@ -79,6 +79,28 @@ def test_a_margin_and_the_best_set_allow_for_seeds():
     assert irl.compare(values=table, repeats="seeds").best_set()["may_be_best"].all()
 
 
+@pytest.mark.parametrize("criterion", ["lexirecall", "AP"])
+def test_intervals_end_at_the_range_of_differences(criterion):
+    qrels = {"1": {"a": 1, "b": 0, "c": 1}, "2": {"a": 1, "b": 1}}
+    runs = {}
+    for name, rankings in {
+        "one": ["abxc xyba", "xbca abxy"],
+        "other": ["xbac xyab", "abcx abxy"],
+    }.items():
+        runs[name] = [
+            {
+                query: {doc: -rank for rank, doc in enumerate(docs)}
+                for query, docs in zip(qrels, ranking.split(), strict=True)
+            }
+            for ranking in rankings
+        ]
+    options = {"baseline": "other", "margin": 0.1, "repeats": "seeds"}
+    row = irl.compare(qrels, runs, criterion, **options).table().iloc[0]
+    assert (row["ci_low"], row["ci_high"]) == (-1.0, 1.0)
+    assert -1.0 <= row["bound_low"] <= row["estimate"] <= row["bound_high"] <= 1.0
+    assert row["p"] > 0.05
+
+
 def test_planning_knows_repeats():
     result = irl.compare(values=table_of(), repeats="seeds")
     few, many = (result.queries_needed(0.04, repeats=n)["queries"][0] for n in (3, 20))
