@@ -199,7 +199,7 @@ def test_stays_of_collections(tmp_path: Path) -> None:
     report("benchmark(collections)", found, 27)
 
 
-@pytest.mark.parametrize(("command", "most"), [("eval", 31), ("compare", 39)])
+@pytest.mark.parametrize(("command", "most"), [("eval", 32), ("compare", 40)])
 def test_stays_of_a_command(
     command: str, most: int, tmp_path: Path, capsys: Any
 ) -> None:
