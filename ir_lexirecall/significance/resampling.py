@@ -20,6 +20,7 @@ from ir_lexirecall._util.lazy import stats
 from ir_lexirecall._util.rounding import DIFFERENCE, SUM, settled
 from ir_lexirecall.significance.closed_form import MeansTest, group_sums
 from ir_lexirecall.significance.draws import times_drawn
+from ir_lexirecall.significance.evidence import least_two_sided_p
 from ir_lexirecall.significance.outcomes import (
     AllAtOnce,
     Procedure,
@@ -323,7 +324,8 @@ def tukey_hsd(values: Floats, alpha: float, draws: Resampled) -> TestResult:
     observed order among them) whose largest difference of means is at least the pair's, so the
     family is accounted for already: under no difference between any systems, the probability that
     any p <= alpha is at most alpha. The intervals are mean difference -/+ q, q the k-th largest of
-    these largest differences, k = alpha (n_resamples + 1).
+    these largest differences, k = alpha (n_resamples + 1). The p of a pair that differs on n
+    queries is at least 2^(1 - n), as in tests of the pair alone.
 
     Returns:
         Arrays of shape ``(S, S)``: the system of the row against that of the column.
@@ -331,11 +333,11 @@ def tukey_hsd(values: Floats, alpha: float, draws: Resampled) -> TestResult:
     Source: Carterette, Multiple Testing in Statistical Analysis of Systems-Based Information
     Retrieval Experiments, TOIS 2012, doi 10.1145/2094072.2094076.
 
-    >>> good, weak = [0.9, 0.8, 0.7, 0.9, 0.8], [0.1, 0.2, 0.3, 0.1, 0.2]
-    >>> values = np.array([good, weak, [0.2, 0.1, 0.1, 0.3, 0.2]]).T
+    >>> good, weak = [0.9, 0.8, 0.7, 0.9, 0.8, 0.9], [0.1, 0.2, 0.3, 0.1, 0.2, 0.1]
+    >>> values = np.array([good, weak, [0.2, 0.1, 0.1, 0.3, 0.2, 0.2]]).T
     >>> result = tukey_hsd(values, 0.05, Resampled(999, 0))
-    >>> (result.p <= 0.05).tolist(), result.estimate[0].round(4)
-    ([[False, True, True], [True, False, False], [True, False, False]], array([0.  , 0.64, 0.64]))
+    >>> (result.p <= 0.05).tolist(), result.estimate[0].round(2)
+    ([[False, True, True], [True, False, False], [True, False, False]], array([0.  , 0.67, 0.65]))
     """
     above, difference, spread = tukey_p(values, np.zeros(1), draws)
     half = np.full(
@@ -371,7 +373,8 @@ def tukey_p(
     A difference is that of the row's system minus the column's. p is the share of the permutations
     of ``tukey_hsd`` whose largest difference of means is at least difference + shift; ``shifts``
     are 0 or more, shape ``(K,)``. With p come the differences, ``(S, S)``, and the largest ones of
-    the permutations, ascending.
+    the permutations, ascending. p of a shift of 0 are at least 2^(1 - k) for k queries on which two
+    systems differ.
     """
     (by_system,), exponent = less_shared([values.T])
     x = np.ascontiguousarray(by_system.T)
@@ -389,7 +392,10 @@ def tukey_p(
     least_spread = gain - DIFFERENCE * np.abs(gain) - noise
     n_as_large = len(spread) - np.searchsorted(spread, least_spread)
     p = (1 + n_as_large) / (1 + len(spread))
+    n_differing = [np.count_nonzero(column != values.T, axis=1) for column in values.T]
+    least = least_two_sided_p(np.array(n_differing))
     for k in np.flatnonzero(shifts == 0):
+        p[k] = np.maximum(p[k], least)
         np.fill_diagonal(p[k], 1.0)
     return p, np.ldexp(difference, exponent), np.ldexp(spread, exponent)
 

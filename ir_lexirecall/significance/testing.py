@@ -382,10 +382,7 @@ def smallest_p(test: SignificanceTest, queries: int) -> float:
     n_units = _n_units(test, queries)
     if n_units < 2:
         return 1.0
-    if test.procedure.at_once:
-        least = 0.0
-    else:
-        least = math.ldexp(1.0, 1 - n_units)
+    least = math.ldexp(1.0, 1 - n_units)
     is_drawn = test.resampled and n_units > test.procedure.exact
     if is_drawn:
         return max(least, 1 / (test.n_resamples + 1))

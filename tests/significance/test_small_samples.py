@@ -12,7 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from ir_lexirecall.significance import SignificanceTest, preference_interval
+from ir_lexirecall.significance import (
+    SignificanceTest,
+    margin_test_of_all,
+    preference_interval,
+)
 
 PAIRED = ["sign", "t", "wilcoxon", "bootstrap", "randomisation"]
 OF_MEANS = ["t", "bootstrap", "randomisation"]
@@ -67,6 +71,22 @@ def test_exchangeable_wins_of_two_systems_are_called_different_by_tukey_in_at_mo
         for signs in itertools.product([-1.0, 1.0], repeat=queries)
     ]
     assert np.mean(rejected) <= 0.065
+
+
+@pytest.mark.parametrize(("systems", "differing"), [(2, 4), (7, 3), (7, 6)])
+def test_p_of_tukey_is_at_least_that_of_exchanging_all_signs(
+    systems: int, differing: int
+) -> None:
+    values = np.full((10, systems), 0.2)
+    values[:differing, 0] = 0.9
+    for alpha in (0.05, 0.2):
+        test = SignificanceTest("tukey", alpha=alpha, n_resamples=9999, progress=False)
+        result = test.of_all(values)
+        p = result.p[0, 1]
+        assert p >= 2.0 ** (1 - differing)
+        assert (result.low[0, 1] > 0) == (p <= alpha)
+        tested = margin_test_of_all(test, values, 0.1)
+        assert (tested.better[0, 1], tested.worse[1, 0]) == (p, p)
 
 
 @given(OUTCOMES, st.sampled_from([1.0, 0.1, 1 / 3, 1e-200]), ALPHAS)
