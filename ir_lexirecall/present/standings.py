@@ -390,12 +390,12 @@ class Standing(AnyStanding):
     def __init__(self, result: Comparison, name: str) -> None:
         super().__init__(name, result.compared.by[name], result.ranking(name))
         self.result: Comparison = result
-        self.quantity = self.criterion.quantity
-        self.leaders = [*itertools.compress(self.runs, self.alike)]
-        self.all_alike = len(self.leaders) == len(self.runs)
-        self.reference = result.baseline or self.runs[0]
-        self.how = how_compared(result, [name])
-        self.estimate = result.compared.test_of(name).procedure.estimate
+        self.quantity: str = self.criterion.quantity
+        self.leaders: list[str] = [*itertools.compress(self.runs, self.alike)]
+        self.all_alike: bool = len(self.leaders) == len(self.runs)
+        self.reference: str = result.baseline or self.runs[0]
+        self.how: str = how_compared(result, [name])
+        self.estimate: str = result.compared.test_of(name).procedure.estimate
 
     @cached_property
     def may_be_best(self) -> list[str]:
@@ -488,12 +488,12 @@ class MacroStanding(AnyStanding):
         super().__init__(name, criterion, _macro_ranking(result, name, over))
         self.result: Benchmark = result
         self.over: str | None = over
-        self.quantity = f"macro {criterion.quantity}"
-        self.all_alike = len(self.runs) > 1 and bool(self.alike.all())
-        self.leaders = [] if self.all_alike else self.runs[:1]
-        self.reference = result.baseline or ""
-        self.how = how_resampled(result)
-        self.estimate = "macro difference"
+        self.quantity: str = f"macro {criterion.quantity}"
+        self.all_alike: bool = len(self.runs) > 1 and bool(self.alike.all())
+        self.leaders: list[str] = [] if self.all_alike else self.runs[:1]
+        self.reference: str = result.baseline or ""
+        self.how: str = how_resampled(result)
+        self.estimate: str = "macro difference"
 
     @cached_property
     def may_be_best(self) -> list[str]:
