@@ -478,8 +478,8 @@ def test_a_gate_says_the_same_in_json(cli: Any) -> None:
 @pytest.mark.slow
 def test_a_gate_counts_its_looks_in_a_ledger(cli: Any, folder: Path) -> None:
     for baseline, look, level in (
-        ("bm25", "Look 1 of gate.jsonl", "0.03"),
-        ("bm25", "Look 1 of gate.jsonl, repeated on the same data", "0.03"),
+        ("bm25", "Look 1 of gate.jsonl", "0.030"),
+        ("bm25", "Look 1 of gate.jsonl, repeated on the same data", "0.030"),
         ("overlap", "Look 2 of gate.jsonl", "0.0076"),
     ):
         said = gate(cli, "ql", "--ledger", "gate.jsonl", baseline=baseline)
