@@ -9,16 +9,12 @@ measure, and so the largest loss on a query (1 for most measures, 2 for a prefer
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
-from ir_lexirecall._util.arrays import Bools, Floats, Ints
-from ir_lexirecall._util.lazy import special
+from ir_lexirecall._util.arrays import Floats, Ints
 
 CONVINCING = 8  # so many differences as large as the margin leave p without a floor
 DECREASE = 5  # differences over which the weight of the floor falls from 1 to 0
-_MOST = 10**7  # queries that are planned; more are infinitely many
 _HALVINGS = 60  # of an interval that holds a root
 _STEPS = 64  # in which losses below the margin are tried
 
@@ -56,13 +52,27 @@ def tie_weight(x: Floats, margins: Floats | float) -> Floats:
     >>> tie_weight(np.array([[0.0] * 10, [0.1] * 5 + [0.0] * 5, [0.1] * 10]), 0.01)
     array([1. , 0.6, 0. ])
     """
-    size, margin = (
-        np.abs(x),
-        np.broadcast_to(margins, len(x)).astype(np.float64)[:, None],
-    )
+    return weight_of_ties(shares_of_margin(x, margins).sum(axis=1))
+
+
+def shares_of_margin(x: Floats, margins: Floats | float) -> Floats:
+    """Return min(|d| / D, 1) of each difference, 0 for a tie; arguments as in ``tie_weight``.
+
+    >>> shares_of_margin(np.array([[0.0, 0.25, -2.0]]), 0.5)
+    array([[0. , 0.5, 1. ]])
+    """
+    margin = np.broadcast_to(margins, len(x)).astype(np.float64)[:, None]
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        share = np.where(size == 0, 0.0, np.minimum(size / margin, 1.0))
-    return np.clip((CONVINCING - share.sum(axis=1)) / DECREASE, 0.0, 1.0)
+        return np.where(x == 0, 0.0, np.minimum(np.abs(x) / margin, 1.0))
+
+
+def weight_of_ties(total: Floats) -> Floats:
+    """Return the weight of the floor of p for S, the sum of the shares of the margin.
+
+    >>> weight_of_ties(np.array([0.0, 5.5, 8.0]))
+    array([1. , 0.5, 0. ])
+    """
+    return np.clip((CONVINCING - total) / DECREASE, 0.0, 1.0)
 
 
 def least_margin_p(x: Floats, margins: Floats | float, width: Floats | float) -> Floats:
@@ -79,11 +89,11 @@ def least_margin_p(x: Floats, margins: Floats | float, width: Floats | float) ->
     >>> least_margin_p(np.zeros((1, 10)), 0.01, 1.0).round(3)
     array([0.904])
     """
-    least = tie_weight(x, margins) * _chance_of_ties(x.shape[1], margins, width)
+    least = tie_weight(x, margins) * chance_of_ties(x.shape[1], margins, width)
     return np.where(np.asarray(margins) > 0, least, 0.0)
 
 
-def _chance_of_ties(
+def chance_of_ties(
     queries: Floats | int, margins: Floats | float, width: Floats | float
 ) -> Floats:
     """Return (1 - D / W)^n; 0 if the margin is as wide as the range."""
@@ -92,67 +102,6 @@ def _chance_of_ties(
     )
     share = np.divide(margins, width, out=np.ones(margins.shape), where=width > margins)
     return (1.0 - share) ** queries
-
-
-def queries_that_differ(x: Floats, power: float, alpha: float) -> Floats:
-    """Return how many queries like these let a two-sided p reach ``alpha``, shape ``(P,)``.
-
-    With k differing queries p is at least 2^(1 - k). Samples of so many queries have enough that
-    differ with a probability of ``power``; infinity if none of these differs.
-
-    >>> queries_that_differ(np.array([[0.1, -0.2], [0.1, 0.0], [0.0, 0.0]]), 0.8, 0.05)
-    array([ 6., 15., inf])
-    """
-    least = int(np.ceil(1 - np.log2(alpha)))
-    share = differing_queries(x) / x.shape[1]
-
-    def is_enough(queries: Floats) -> Bools:
-        chance = special.bdtrc(least - 1, queries.astype(np.int64), share)
-        return (queries >= least) & ((chance >= power) | (share == 1))
-
-    return _fewest_queries(is_enough, len(x))
-
-
-def queries_beyond_ties(
-    x: Floats,
-    margins: Floats | float,
-    width: Floats | float,
-    power: float,
-    alpha: float,
-) -> Floats:
-    """Return how many queries like these let ties allow *not worse* at ``alpha``, shape ``(P,)``.
-
-    So many queries take the floor of `least_margin_p` to ``alpha``, if their S is as large as it is
-    with a probability of ``power``: n times its mean, less the normal quantile times its deviation.
-
-    >>> queries_beyond_ties(np.zeros((1, 10)), 0.01, 1.0, 0.8, 0.05)
-    array([299.])
-    >>> queries_beyond_ties(np.full((1, 10), 0.1), 0.01, 1.0, 0.8, 0.05)
-    array([8.])
-    """
-    margins = np.broadcast_to(margins, len(x)).astype(np.float64)
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        share = np.abs(x) / margins[:, None]
-    share = np.where(x == 0, 0.0, np.minimum(share, 1.0))
-    mean, deviation = share.mean(axis=1), share.std(axis=1)
-    quantile = float(special.ndtri(power))
-
-    def is_enough(queries: Floats) -> Bools:
-        total = queries * mean - quantile * np.sqrt(queries) * deviation
-        weight = np.clip((CONVINCING - total) / DECREASE, 0.0, 1.0)
-        return weight * _chance_of_ties(queries, margins, width) <= alpha
-
-    return _fewest_queries(is_enough, len(x))
-
-
-def _fewest_queries(is_enough: Callable[[Floats], Bools], n_pairs: int) -> Floats:
-    """Return the least number of queries that is enough, by bisection; infinity above ``_MOST``."""
-    low, high = np.ones(n_pairs), np.full(n_pairs, _MOST + 1.0)
-    while (high - low > 1).any():
-        middle = np.floor((low + high) / 2)
-        found = is_enough(middle)
-        low, high = np.where(found, low, middle), np.where(found, middle, high)
-    return np.where(high > _MOST, np.inf, high)
 
 
 def least_loss_ruled_out(
@@ -216,4 +165,4 @@ def may_miss(queries: int, margin: float, width: float, alpha: float = 0.05) -> 
     >>> may_miss(298, 0.01, 1.0), may_miss(299, 0.01, 1.0)
     (True, False)
     """
-    return bool(margin > 0 and _chance_of_ties(queries, margin, width) > alpha)
+    return bool(margin > 0 and chance_of_ties(queries, margin, width) > alpha)

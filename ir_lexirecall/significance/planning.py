@@ -20,17 +20,20 @@ Significance, Power, and Sample Sizes, SIGIR 2016, doi 10.1145/2911451.2911492.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 
-from ir_lexirecall._util.arrays import Floats
+from ir_lexirecall._util.arrays import Bools, Floats
 from ir_lexirecall._util.errors import check_number, entry
 from ir_lexirecall._util.lazy import special
 from ir_lexirecall.significance.evidence import (
-    queries_beyond_ties,
-    queries_that_differ,
+    chance_of_ties,
+    differing_queries,
+    shares_of_margin,
+    weight_of_ties,
 )
 from ir_lexirecall.significance.outcomes import Arrays, mean_and_deviation
 
@@ -154,14 +157,81 @@ def _queries_of(
     """Return the least number of queries that is enough for a standard deviation, by bisection."""
     with np.errstate(divide="ignore"):
         effect = difference / deviation
-    low, high = np.ones(len(deviation)), np.full(len(deviation), MOST + 1.0)
-    while (high - low > 1).any():
-        middle = np.floor((low + high) / 2)
-        noncentrality = effect * np.sqrt(middle)
-        is_enough = _power(noncentrality, np.maximum(middle, 2), alpha, sides) >= power
-        low, high = np.where(is_enough, low, middle), np.where(is_enough, middle, high)
-    n_queries = np.where(high > MOST, np.inf, high)
+
+    def is_enough(queries: Floats) -> Bools:
+        found = _power(effect * np.sqrt(queries), np.maximum(queries, 2), alpha, sides)
+        enough: Bools = found >= power
+        return enough
+
+    n_queries = least_enough(is_enough, len(deviation), MOST)
     return np.where(np.isnan(deviation), np.nan, n_queries)
+
+
+def queries_that_differ(x: Floats, power: float, alpha: float) -> Floats:
+    """Return how many queries like these let a two-sided p reach ``alpha``, shape ``(P,)``.
+
+    With k differing queries p is at least 2^(1 - k). Samples of so many queries have enough that
+    differ with a probability of ``power``; infinity if none of these differs.
+
+    >>> queries_that_differ(np.array([[0.1, -0.2], [0.1, 0.0], [0.0, 0.0]]), 0.8, 0.05)
+    array([ 6., 15., inf])
+    """
+    least = int(np.ceil(1 - np.log2(alpha)))
+    share = differing_queries(x) / x.shape[1]
+
+    def is_enough(queries: Floats) -> Bools:
+        chance = special.bdtrc(least - 1, queries.astype(np.int64), share)
+        enough: Bools = (queries >= least) & ((chance >= power) | (share == 1))
+        return enough
+
+    return least_enough(is_enough, len(x), MOST)
+
+
+def queries_beyond_ties(
+    x: Floats,
+    margins: Floats | float,
+    width: Floats | float,
+    power: float,
+    alpha: float,
+) -> Floats:
+    """Return how many queries like these let ties allow *not worse* at ``alpha``, shape ``(P,)``.
+
+    So many queries take the floor of ``least_margin_p`` to ``alpha``, if its S is as large as it is
+    with a probability of ``power``: n times the mean of the shares of the margin, less the normal
+    quantile times the deviation of their sum.
+
+    >>> queries_beyond_ties(np.zeros((1, 10)), 0.01, 1.0, 0.8, 0.05)
+    array([299.])
+    >>> queries_beyond_ties(np.full((1, 10), 0.1), 0.01, 1.0, 0.8, 0.05)
+    array([8.])
+    """
+    share = shares_of_margin(x, margins)
+    mean, deviation = share.mean(axis=1), share.std(axis=1)
+    quantile = float(special.ndtri(power))
+
+    def is_enough(queries: Floats) -> Bools:
+        total = queries * mean - quantile * np.sqrt(queries) * deviation
+        least = weight_of_ties(total) * chance_of_ties(queries, margins, width)
+        enough: Bools = least <= alpha
+        return enough
+
+    return least_enough(is_enough, len(x), MOST)
+
+
+def least_enough(
+    is_enough: Callable[[Floats], Bools], size: int, most: float
+) -> Floats:
+    """Return the least whole number above 1 that is enough, by bisection; infinity above ``most``.
+
+    >>> least_enough(lambda number: number**2 >= np.array([10, 10_000]), 2, 50)
+    array([ 4., inf])
+    """
+    low, high = np.ones(size), np.full(size, most + 1.0)
+    while (high - low > 1).any():
+        middle = np.maximum(np.floor((low + high) / 2), 2)
+        enough = is_enough(middle)
+        low, high = np.where(enough, low, middle), np.where(enough, middle, high)
+    return np.where(high > most, np.inf, high)
 
 
 def _deviations(x: Floats, alpha: float, power: float) -> tuple[Floats, Floats, Floats]:

@@ -19,7 +19,7 @@ Benchmarks, MLSys 2021.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -29,7 +29,7 @@ from ir_lexirecall._util.arrays import Bools, Floats, Ints
 from ir_lexirecall._util.errors import check_integer, check_number
 from ir_lexirecall._util.lazy import cached_property, special
 from ir_lexirecall.significance.outcomes import MarginTest, TestResult
-from ir_lexirecall.significance.planning import MOST, t_power
+from ir_lexirecall.significance.planning import MOST, least_enough, t_power
 
 MOST_REPEATS = 1000
 Runs: TypeAlias = Sequence[Floats]
@@ -334,7 +334,7 @@ def queries_with_repeats(
         )
         return enough
 
-    return _least(is_enough, len(n_repeats), 1.0, MOST)
+    return least_enough(is_enough, len(n_repeats), MOST)
 
 
 def repeats_with_queries(
@@ -354,22 +354,10 @@ def repeats_with_queries(
         )
         return enough
 
-    return _least(is_enough, len(n_queries), 1.0, MOST_REPEATS)
+    return least_enough(is_enough, len(n_queries), MOST_REPEATS)
 
 
 def _check_levels(power: float, alpha: float) -> None:
     """Raise if a power or a level does not lie between 0 and 1."""
     check_number("power", power, above=0, below=1)
     check_number("alpha", alpha, above=0, below=1)
-
-
-def _least(
-    is_enough: Callable[[Floats], Bools], size: int, low: float, most: float
-) -> Floats:
-    """Return the least whole number above ``low`` that is enough, by bisection; else infinity."""
-    lows, highs = np.full(size, low), np.full(size, most + 1.0)
-    while (highs - lows > 1).any():
-        middle = np.maximum(np.floor((lows + highs) / 2), low + 1)
-        enough = is_enough(middle)
-        lows, highs = np.where(enough, lows, middle), np.where(enough, middle, highs)
-    return np.where(highs > most, np.inf, highs)

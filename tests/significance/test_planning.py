@@ -21,7 +21,7 @@ from ir_lexirecall.significance import (
     queries_for_difference,
     queries_for_margin,
 )
-from ir_lexirecall.significance.evidence import (
+from ir_lexirecall.significance.planning import (
     queries_beyond_ties,
     queries_that_differ,
 )
