@@ -166,10 +166,14 @@ _MOVED = {
 def counted(number: int, noun: str) -> str:
     """Return a number with its noun.
 
-    >>> counted(1, "field"), counted(3, "field")
-    ('1 field', '3 fields')
+    >>> counted(1, "field"), counted(2000, "query"), counted(0, "run")
+    ('1 field', '2,000 queries', '0 runs')
     """
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+    if number == 1:
+        return f"{number:,} {noun}"
+    if noun.endswith("ry"):
+        return f"{number:,} {noun.removesuffix('y')}ies"
+    return f"{number:,} {noun}s"
 
 
 def and_more(rest: int) -> str:

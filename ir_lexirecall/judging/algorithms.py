@@ -29,7 +29,7 @@ from ir_lexirecall.measures.other_programs import (
     PROGRAM_DEPTH,
     nerr_discount,
 )
-from ir_lexirecall.measures.scoring import is_native
+from ir_lexirecall.measures.scoring import counts_judged, is_native
 from ir_lexirecall.measures.trec_eval import optional
 from ir_lexirecall.preferences.naming import Preference
 
@@ -175,14 +175,13 @@ def bounded(
     if algorithm is None:
         return None
     depth = judgings.depth_of(measure)
-    if measure.NAME not in _OF_ANY_GRADE and top < (1 if rel is None else rel):
+    if not counts_judged(measure) and top < (1 if rel is None else rel):
         return Bounded(algorithm, 0, cutoff, 0)  # no open document gains anything
     if cutoff is not None and measure.NAME not in _NORMALISED:
         depth = cutoff  # relevant documents below the cutoff do not count
     return Bounded(algorithm, depth, cutoff, judgings.unretrieved)
 
 
-_OF_ANY_GRADE = ("Judged", "Unjudged")  # measures that look at judgments, not at grades
 _NORMALISED = ("R", "AP", "LexiRecall", "TSE", "nDCG", "nDCG_JK")
 """Measures that change with relevant documents below their cutoff."""
 

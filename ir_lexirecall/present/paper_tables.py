@@ -262,10 +262,7 @@ def _letter_marks(
     """Return, for each run, the letters of the runs that it is significantly better than."""
     runs = list(letters)
     separator = "" if len(runs) <= len(string.ascii_lowercase) else ","
-    if holds:
-        unsure = standing.unsure or []
-    else:
-        unsure = []
+    unsure = _pairs_with_dagger(standing, holds=holds)
     marks = {}
     for run in runs:
         beaten = standing.verdicts.beaten(run, runs)
@@ -275,9 +272,16 @@ def _letter_marks(
     return marks
 
 
+def _pairs_with_dagger(standing: Standing, *, holds: bool) -> list[set[str]]:
+    """Return the pairs whose difference unjudged documents might undo; none unless ``holds``."""
+    if holds:
+        return standing.unsure or []
+    return []
+
+
 def _daggers(standing: Standing, runs: Sequence[str]) -> dict[str, str]:
     """Return a dagger for each run whose difference to the baseline might be undone."""
-    unsure = standing.unsure or []
+    unsure = _pairs_with_dagger(standing, holds=True)
     return {run: DAGGER * ({run, standing.result.baseline} in unsure) for run in runs}
 
 
@@ -356,10 +360,7 @@ def _rows_of_differences(
 ) -> Iterator[_DifferenceRow]:
     """Yield the row of each pair by a criterion."""
     result = standing.result
-    if holds:
-        unsure = standing.unsure or []
-    else:
-        unsure = []
+    unsure = _pairs_with_dagger(standing, holds=holds)
     for row in result.table(standing.name).itertuples():
         dagger = ""
         if {row.run_a, row.run_b} in unsure:

@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from ir_lexirecall._util.errors import counted
 from ir_lexirecall.io.spreadsheets import escaped
 
 if TYPE_CHECKING:
@@ -44,6 +45,8 @@ _VALUES = re.compile(r"=\{[^{}]{8,}\}")  # those too long to read in a table's h
 _OBEYED = {"Cc", "Cf", "Cs", "Zl", "Zp"}  # Unicode's categories of characters
 _JOINERS = "\u200c\u200d"  # parts of words in some scripts
 
+count = counted
+"""Returns a number and its noun, as messages of errors have them."""
 MOST_NAMES = 10  # in a sentence
 FEW_NAMES = 4  # in a sentence that lists runs for several criteria
 
@@ -284,19 +287,6 @@ def _prefix(text: str, columns: int) -> str:
 
 
 # -- words -----------------------------------------------------------------------------------------
-
-
-def count(number: int, noun: str) -> str:
-    """Return a number and its noun.
-
-    >>> count(1, "query"), count(2000, "query"), count(0, "run")
-    ('1 query', '2,000 queries', '0 runs')
-    """
-    if number == 1:
-        return f"{number:,} {noun}"
-    if noun.endswith("ry"):
-        return f"{number:,} {noun.removesuffix('y')}ies"
-    return f"{number:,} {noun}s"
 
 
 def listed(names: Sequence[str], most: int = MOST_NAMES) -> str:
