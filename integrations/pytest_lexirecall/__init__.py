@@ -146,7 +146,7 @@ def _passed(gate: Gate, *given: Any) -> Gate:
 
 
 def _warn_of_undone_losses(gate: Gate, files: Sequence[str]) -> None:
-    """Warn of the criteria that pass only because unjudged documents could undo a loss."""
+    """Warn about criteria that pass only because unjudged documents could undo a loss."""
     from ir_lexirecall._util.errors import warn
     from ir_lexirecall.present.gates import judging_command, undone_losses
 

@@ -395,7 +395,7 @@ def _comparison_on(
     design: Design,
     repeated: Repeats | None,
 ) -> Comparison:
-    """Return the comparison of the runs on one collection, with the baseline if it is there.
+    """Compare the runs on one collection, against the baseline if it is one of them.
 
     Raises:
         ValueError: there are no judgments.

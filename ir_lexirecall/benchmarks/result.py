@@ -413,7 +413,7 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
             )
 
     def _why_no_baseline(self) -> str:
-        """Return the message on a missing baseline: a single run has nothing to compare with."""
+        """Return why nothing is compared: there is no baseline, or no second run."""
         if len(self.runs) > 1:
             return "no baseline; pass baseline= to benchmark"
         left = f"only the run {self.runs[0]!r} is" if self.runs else "no run is"

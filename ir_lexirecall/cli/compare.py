@@ -361,7 +361,7 @@ def _disagree(
 
 
 def _add_legend(page: Page, table: pd.DataFrame, a: str, b: str) -> None:
-    """Add in one line what columns mean that are not clear by their names."""
+    """Add a line with the meanings of columns whose names do not tell."""
     ends = {str(name).rpartition(" ")[2] for name in table.columns}
     words = [
         meaning.format(a=a, b=b) for column, meaning in LEGEND.items() if column in ends

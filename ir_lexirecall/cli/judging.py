@@ -62,7 +62,7 @@ _MEANING = (
     "how many of them only one run retrieves it).",
     "runs: how many runs retrieve it.",
 )
-"""What columns mean that are not clear by their names."""
+"""Meanings of columns whose names do not tell."""
 
 
 def run_to_judge(options: Options) -> None:

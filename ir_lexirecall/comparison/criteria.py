@@ -60,7 +60,7 @@ R = TypeVar("R", RepeatedValues, RepeatedPreferences)
 
 
 def has_seeds(criterion: Criterion) -> bool:
-    """Return whether runs have seeds, which move all queries at once."""
+    """Return whether the repeats of a criterion are seeds: each moves all queries at once."""
     return criterion.repeated is not None and criterion.repeated.is_of_seeds
 
 

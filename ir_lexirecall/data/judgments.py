@@ -742,7 +742,7 @@ class Judgments(Memoised):
         return label
 
     def _labels_in_column(self, aspect: str) -> Floats:
-        """Return the labels in a further column, NaN for a document without one.
+        """Return the label of each document in the column of an aspect; NaN if it has none.
 
         Raises:
             ValueError: a document has two different labels.

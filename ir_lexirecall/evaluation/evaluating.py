@@ -181,7 +181,7 @@ def _warnings_of_ties(
     measures: Mapping[str, IRMeasure],
     values_of: Mapping[str, Floats],
 ) -> list[str]:
-    """Return warnings of means that ties could change.
+    """Return a warning for each mean that depends on the order of ties.
 
     Only measures of this library are looked at: others would have to be computed again.
     """

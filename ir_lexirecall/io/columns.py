@@ -396,13 +396,13 @@ def top_k(
 def plain_columns(
     columns: Sequence[tuple[str, Any]], schema: Schema
 ) -> dict[str, list[Any]] | None:
-    """Return the columns of few rows, or of a small frame of pandas, as far as they are plain.
+    """Return the columns of a small table as plain lists; None if the general way has to read it.
 
     So small inputs need no query engine, whose start would take longer than their evaluation.
-    Whatever is odd is left to ``checked_columns``, which names the offender: None for more rows,
-    with other columns than those needed and, in qrels, one of aspects, with ids that are neither
-    all strings nor all integers, or with aspects that are no strings. An iteration of ``"0"`` says
-    nothing and is left out.
+    Whatever is odd is left to ``checked_columns``, which names the offender: more rows, columns
+    other than those needed (in qrels also one of aspects), ids that are neither all strings nor
+    all integers, aspects that are not strings. An iteration of ``"0"`` says nothing and is left
+    out.
     """
     names = our_names([name for name, _ in columns])
     if not _are_plain_names(names, schema) or len(columns[0][1]) > _FEW_ROWS:

@@ -307,7 +307,7 @@ class File:
 
 
 def check_line_ends(text: str) -> None:
-    """Raise if the lines of a text end with carriage returns alone, as old programs wrote them.
+    """Raise if lines end with carriage returns only, as some old programs write them.
 
     JSON may have them.
     """
@@ -365,7 +365,7 @@ def matching(path: str | os.PathLike[str]) -> list[str]:
 
 
 def _folder_with_copy(path: str) -> str:
-    """Return a private folder with a file ``content``: a copy of a pipe or of standard input.
+    """Copy a pipe, or standard input, to a file ``content`` in a private folder; return the folder.
 
     Raises:
         ValueError: standard input is closed, or the content may never end.

@@ -150,7 +150,7 @@ class Layout:
     def _parsed_block(
         self, rows: bytes, location: Location, *, is_regular: bool
     ) -> pl.DataFrame:
-        """Return the columns of a block, by Polars if the block is regular."""
+        """Return the columns of a block; Polars reads it if it is regular."""
         if is_regular and engine.computes():
             table = self._fast(rows)
             if table is not None:
@@ -552,9 +552,9 @@ def _as_single_blanks(block: bytes) -> Iterator[bytes]:
 
 
 def _without_comments(block: bytes) -> bytes:
-    """Return the block with empty lines for comments, which begin with ``#`` after blanks.
+    """Return the block with an empty line in place of each comment.
 
-    A block of comments only gives no lines.
+    A comment begins with ``#``, after blanks. A block of comments alone gives no lines.
     """
     if b"#" not in block:
         return block

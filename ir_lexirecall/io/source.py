@@ -44,7 +44,7 @@ _TRECTOOLS = {
 }
 _FRAMES = ("pandas", "polars")
 _OF_FRAMES = ("columns", "__arrow_c_stream__", "dtype")
-"""Attributes of what is not read row by row: a frame, or something that looks like one."""
+"""Attributes that frames have; an object with one of them is not read row by row."""
 _CHECKED = 3  # rankings in which hits are looked for
 _TOP_K = "ir_lexirecall.io.columns.top_k"
 

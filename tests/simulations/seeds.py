@@ -71,7 +71,7 @@ def planned_seeds(samples: int, rng: Generator) -> Iterator[Row]:
 def _row_of_planned_queries(
     samples: int, rng: Generator, difference: float, n_seeds: int
 ) -> Row:
-    """How often a difference is found with as many queries as are planned for it."""
+    """Return how often the planned number of queries finds a difference."""
     deviation = 0.005
     variances = VARIANCE, 2 * deviation**2, 2 * NOISE**2
     components = Components(*(np.array([variance]) for variance in variances))
