@@ -26,7 +26,7 @@ settings.register_profile(
     "default", deadline=None, max_examples=25, derandomize=True
 )  # the same cases in every run
 settings.register_profile(
-    "slow", deadline=None, max_examples=100, derandomize=True
+    "slow", deadline=None, max_examples=50, derandomize=True
 )  # of slow tests
 settings.register_profile(
     "quick", deadline=None, max_examples=10, derandomize=True

@@ -374,6 +374,7 @@ def test_the_critical_difference_is_demsars(runs: int, q: float) -> None:
     )
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=6))
 def test_partial_conjunction_is_the_largest_combination_of_all_subsets(

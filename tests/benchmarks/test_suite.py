@@ -530,6 +530,7 @@ def test_the_smallest_p_is_told(
     assert not told or told[0].endswith(".")
 
 
+@pytest.mark.slow
 def test_a_folder_and_a_toml_file_are_read_as_by_the_command(tmp_path: Path) -> None:
     demo.write(tmp_path / "runs" / "bees")
     demo.write(tmp_path / "runs" / "wasps")

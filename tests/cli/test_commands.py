@@ -274,6 +274,7 @@ def ir_datasets_home(tmp_path: Path) -> str:
     return str(tmp_path / "home")
 
 
+@pytest.mark.slow
 def test_qrels_of_ir_datasets(
     process: Cli, tmp_path: Path, ir_datasets_home: str
 ) -> None:
@@ -428,6 +429,7 @@ def test_demo(cli: Cli) -> None:
     assert set(head[1:]) <= explained
 
 
+@pytest.mark.slow
 def test_the_demo_says_how_to_repeat_it(cli: Cli) -> None:
     lines = cli("demo").out.splitlines()
     for command in ("eval", "compare"):

@@ -421,6 +421,7 @@ def test_judges_are_merged_into_both_files_or_neither(cli: Cli, folder: Path) ->
     assert pd.read_csv("d.csv").to_numpy().tolist() == [["q1", "e", 12, 3]]
 
 
+@pytest.mark.slow
 def test_predicted_judgments_are_those_of_compare(cli: Cli, files: list[str]) -> None:
     words = [
         "compare",
@@ -446,6 +447,7 @@ def test_predicted_judgments_are_those_of_compare(cli: Cli, files: list[str]) ->
     assert "prediction-powered t-test" in text
 
 
+@pytest.mark.slow
 def test_predicted_judgments_are_taken_by_every_command(
     cli: Cli, files: list[str]
 ) -> None:

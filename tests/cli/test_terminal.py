@@ -363,6 +363,7 @@ def test_compare_says_what_is_significant(cli: Cli) -> None:
 CRITERIA = ("-m", "nDCG@10", "AP", "-p", "lexirecall")
 
 
+@pytest.mark.sparse
 @pytest.mark.parametrize(
     ("option", "heads"),
     [

@@ -82,6 +82,7 @@ def by_every_door(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> Any:
     return ask
 
 
+@pytest.mark.slow
 def test_a_loss_that_some_grades_are_known_to_undo_is_undecided(
     by_every_door: Any,
 ) -> None:
@@ -148,6 +149,7 @@ def test_a_gate_that_writes_a_file_says_its_decision(
         assert said.err.splitlines()[-1].startswith(f"ir-lexirecall: {decision}")
 
 
+@pytest.mark.sparse
 @pytest.mark.parametrize(
     ("baseline", "candidate", "measure", "options"),
     [
@@ -182,6 +184,7 @@ def test_a_loss_that_no_grades_undo_stops_without_a_dagger(
 SAME = "PASSED: nothing changed: {} retrieves the same documents as {}, at the same ranks, on all 16 queries"
 
 
+@pytest.mark.sparse
 @pytest.mark.parametrize("rule", ["evidence", "judged", "strict", "drop"])
 def test_an_unchanged_run_passes_by_every_rule(rule: str) -> None:
     other = {

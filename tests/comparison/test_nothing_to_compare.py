@@ -168,6 +168,7 @@ def assert_answers(result: Comparison | Benchmark, folder: Path) -> list[str]:
     return said
 
 
+@pytest.mark.sparse
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("case", COMPARISONS)
 def test_a_comparison_answers_or_says_why_not(case: str, tmp_path: Path) -> None:

@@ -71,6 +71,7 @@ def check_same_as_alone(table: pd.DataFrame, alone: pd.DataFrame) -> None:
         )
 
 
+@pytest.mark.sparse
 @pytest.mark.parametrize("test", ["t", "sign", "wilcoxon", "randomisation"])
 @pytest.mark.parametrize("baseline", [None, "b"])
 def test_a_pair_is_compared_as_if_alone(test: str, baseline: str | None) -> None:

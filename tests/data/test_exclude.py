@@ -193,6 +193,7 @@ def test_self(files: tuple[str, str]) -> None:
 # -- subtopics and aspects ---------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @given(subtopic_collections(), st.sampled_from(["subtopic_id", "iteration"]), st.data())
 def test_subtopics(collection: Any, column: str, data: st.DataObject) -> None:
     judgments, run = collection

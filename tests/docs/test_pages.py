@@ -140,6 +140,7 @@ def steps(workflow: Any) -> Iterator[str]:
         yield from steps(inner)
 
 
+@pytest.mark.sparse
 @pytest.mark.parametrize(("line", "kind"), commands())
 def test_commands_run_on_files_of_the_embedded_collection(
     line: str, kind: str, monkeypatch: pytest.MonkeyPatch
@@ -308,6 +309,7 @@ def results() -> dict[str, Any]:
     return {"irl": irl, "result": irl.compare(qrels, runs, by), "suite": suite} | inputs
 
 
+@pytest.mark.sparse
 @pytest.mark.parametrize("text", list(literals()))
 def test_what_a_page_names_in_passing_is_there(
     text: str, results: dict[str, Any]

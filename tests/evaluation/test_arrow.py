@@ -202,6 +202,7 @@ def test_bad_input_is_refused_as_by_evaluate() -> None:
 # -- ranks -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @given(collections(), st.data())
 def test_ranks_come_back_as_they_were(collection: Any, data: st.DataObject) -> None:
     qrels, run = qrel_table(collection[0]), run_table(collection[1])

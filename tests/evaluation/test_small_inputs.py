@@ -192,6 +192,7 @@ def imported(program: str) -> set[str]:
 DICTS = "{'q': {'a': 1, 'b': 0}}, {'q': {'b': 2.0, 'a': 1.0}}"
 
 
+@pytest.mark.sparse
 @pytest.mark.parametrize(
     "program",
     [

@@ -254,6 +254,7 @@ NO_NUMBERS = [
 REFUSED = [*NO_NUMBERS, float("nan"), float("inf")]
 
 
+@pytest.mark.sparse
 @pytest.mark.parametrize("rows", [1, MANY])
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("measures", [[TSE], [TSE, AP]], ids=str)

@@ -28,6 +28,7 @@ TRAPS = {
 }
 
 
+@pytest.mark.sparse
 @pytest.mark.parametrize("trap", TRAPS)
 def test_long_topics(trap, tmp_path):
     path = tmp_path / "topics.txt"

@@ -150,6 +150,7 @@ def test_bounds_of_average_precision_are_exact_without_shared_documents_and_hold
             ), measure
 
 
+@pytest.mark.slow
 @some_or_all(["LR@3", "CWL_ERR11(T=1,max_rel=3)"], OF_ONE)
 @given(small=small_collections(extra=1))
 def test_bounds_from_the_best_of_one_and_the_worst_of_the_other_hold_all(
@@ -404,6 +405,7 @@ def test_an_interval_of_points_is_that_of_t() -> None:
     np.testing.assert_allclose(high, expected.high, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_an_interval_of_bounds_holds_a_mean_anywhere_between_them() -> None:
     rng = np.random.default_rng(1)
     for width in (0.0, 0.05, 0.2, 1.0):

@@ -111,6 +111,7 @@ def test_judging_by_keyboard_alone_is_saved_as_qrels(
     browser.nothing_went_wrong()
 
 
+@pytest.mark.slow
 def test_progress_survives_closing_and_can_be_taken_back_and_forgotten(
     browser: Browser, page: Path
 ) -> None:
@@ -140,6 +141,7 @@ def test_progress_survives_closing_and_can_be_taken_back_and_forgotten(
     browser.nothing_went_wrong()
 
 
+@pytest.mark.slow
 def test_who_listens_hears_what_is_judged_next_and_keeps_the_place(
     browser: Browser, page: Path
 ) -> None:
@@ -186,6 +188,7 @@ def test_grades_stay_in_sight_and_every_document_begins_at_its_top(
     assert browser.js(in_sight)
 
 
+@pytest.mark.slow
 def test_two_judges_save_files_of_their_own(
     browser: Browser, page: Path, tmp_path: Path
 ) -> None:
@@ -349,6 +352,7 @@ FORMULAS = [
 ]
 
 
+@pytest.mark.sparse
 @pytest.mark.parametrize("doc_id", FORMULAS)
 @pytest.mark.parametrize("query_id", ["q1", "=1", "'-2"])
 def test_no_cell_is_a_formula_and_ids_come_back(

@@ -82,6 +82,7 @@ def test_it_is_the_definition(seed: int) -> None:
         assert (result.p[p] <= 0.05) == (result.low[p] > 0 or result.high[p] < 0)
 
 
+@pytest.mark.slow
 @given(seed=SEEDS, shift=st.floats(-5, 5), scale=st.floats(0.1, 10))
 def test_a_judge_that_is_biased_or_of_another_scale_changes_nothing(
     seed: int, shift: float, scale: float

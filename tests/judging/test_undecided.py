@@ -127,6 +127,7 @@ def test_every_query_on_which_some_judging_makes_a_winner_counts(small: Small) -
         assert {kind: bounds.loc[name, kind] for kind in counts} == counts, name
 
 
+@pytest.mark.slow
 @given(
     small=comparable_collections(most_open=3).filter(
         lambda small: max(max(grades.values()) for grades in small.qrels.values()) > 0

@@ -114,6 +114,7 @@ def test_a_query_scores_the_same_alone_and_among_many_others(qrels, run):
     assert together == alone
 
 
+@pytest.mark.slow
 def test_the_order_of_rows_changes_nothing(qrels, run):
     in_order = bits(ON_GRADES + ON_ASPECTS, qrels, run)
     for seed in range(3):

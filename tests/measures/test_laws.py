@@ -226,6 +226,7 @@ def test_unjudged_documents_are_worth_least_at_worst_and_most_at_best(
 # -- several aspects ---------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @given(aspect_collections(), bases(), st.sampled_from([None, "half"]), st.data())
 def test_mm_is_at_most_cam_and_both_lie_between_the_bases_of_the_aspects(
     collection, base, binarize, draw

@@ -79,6 +79,7 @@ def test_weighted_lexirecall_is_the_exact_number_rounded_once(
     assert values(LR(**parameters), *collection) == expected
 
 
+@pytest.mark.sparse
 @pytest.mark.parametrize(
     "form",
     [

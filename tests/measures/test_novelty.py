@@ -146,6 +146,7 @@ DEFINITIONS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", DEFINITIONS)
 @given(subtopic_collections(), WEIGHTS, st.data())
 def test_measures_of_novelty_follow_their_definitions(name, collection, weights, data):

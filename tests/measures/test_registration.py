@@ -113,6 +113,7 @@ def valid_measures(draw: st.DrawFn, names: st.SearchStrategy[str]) -> Any:
     return MEASURES[name](**chosen)
 
 
+@pytest.mark.sparse
 @pytest.mark.parametrize("name", MEASURES)
 @given(st.data())
 @settings(max_examples=30, deadline=None)

@@ -373,6 +373,7 @@ def assert_equals_cwl_eval(measure: Measure, qrels: Any, run: Any) -> None:
         ) == pytest.approx(metric[2:], rel=1e-12, abs=1e-13)
 
 
+@pytest.mark.sparse
 @pytest.mark.parametrize("measure", BY_CWL_EVAL, ids=str)
 @settings(max_examples=30)
 @given(
@@ -412,6 +413,7 @@ def test_cwl_evals_numbers_of_rankings_of_about_1000_documents(
 # -- gdeval, msmarco, judged ---------------------------------------------------------------------------
 
 
+@pytest.mark.sparse
 @pytest.mark.parametrize("run", ["wt11", "wt12", "wt13", "wt14"])
 @pytest.mark.parametrize("k", [5, 20])
 @pytest.mark.parametrize("measure", [ERR, nDCG(dcg="exp-log2")], ids=str)

@@ -49,6 +49,7 @@ LAYOUTS = pytest.mark.parametrize("layout", [in_columns, in_rows])
 DISTANCES = st.sampled_from(["euclidean", "manhattan", "chebyshev"])
 
 
+@pytest.mark.sparse
 @LAYOUTS
 @given(
     aspect_collections(),

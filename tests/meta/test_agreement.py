@@ -21,6 +21,7 @@ RUN = st.fixed_dictionaries({"q1": ROW, "q2": ROW})
 MEASURES = ["AP", "R@2", "TSE"]
 
 
+@pytest.mark.slow
 @given(
     qrels=st.fixed_dictionaries({"q1": JUDGED, "q2": JUDGED}),
     runs=st.fixed_dictionaries({"r1": RUN, "r2": RUN, "r3": RUN}),

@@ -89,6 +89,7 @@ def test_tukey_sees_the_values_of_all_runs(collection):
     }
 
 
+@pytest.mark.sparse
 @pytest.mark.parametrize("test", TESTS)
 @pytest.mark.parametrize("preference", [*NAMES])
 def test_preferences_are_tested_as_compare_tests_them(collection, test, preference):

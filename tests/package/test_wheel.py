@@ -140,6 +140,7 @@ def test_a_wheel_has_the_pages_as_text_and_what_pyterrier_needs_to_show_them(
     assert sum(map(len, pages.values())) < 500_000
 
 
+@pytest.mark.slow
 def test_the_sources_have_the_tests_and_what_they_read(
     checkout: Path, tmp_path: Path
 ) -> None:

@@ -264,6 +264,7 @@ def tensor_of(compared: Comparison, name: str) -> np.ndarray:
     return criterion.preferences.tensor(name)
 
 
+@pytest.mark.slow
 @given(comparisons(), RELS, CUTOFFS)
 def test_wins_losses_ties_and_means_are_those_of_brute_force(comparison, rel, cutoff):
     qrels, runs = comparison

@@ -76,6 +76,7 @@ def shown(outputs: list[dict[str, Any]]) -> dict[str, str]:
     }
 
 
+@pytest.mark.sparse
 @pytest.mark.skipif(sys.platform == "win32", reason="kernels start otherwise there")
 @pytest.mark.parametrize("cell", RESULTS)
 def test_results_show_a_table_and_a_picture(

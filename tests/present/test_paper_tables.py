@@ -94,6 +94,7 @@ def test_what_a_number_is_of_stands_in_the_caption_once() -> None:
     assert "(wins - losses) / queries" in " ".join(result.to_latex().split())
 
 
+@pytest.mark.sparse
 @pytest.mark.parametrize(
     ("criteria", "test", "sentences"),
     [

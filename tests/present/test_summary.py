@@ -587,6 +587,7 @@ def test_who_loses_more_queries_than_it_wins_is_counted(
 TOMA = "TOMA(aspects={'credibility':2,'relevance':3})@10"
 
 
+@pytest.mark.slow
 def test_long_names_of_measures_are_short_and_explained() -> None:
     runs = {name: demo.run(name) for name in ("bm25", "ql", "tfidf")}
     both = {"one": "lexirecall/demo", "two": "lexirecall/demo"}
@@ -667,6 +668,7 @@ RESULTS = {
 }
 
 
+@pytest.mark.sparse
 @pytest.mark.parametrize("name", RESULTS)
 def test_a_notebook_shows_a_table_and_a_picture(name: str) -> None:
     mpl = pytest.importorskip("matplotlib")

@@ -162,6 +162,7 @@ def printed() -> dict[str, list[str]]:
     }
 
 
+@pytest.mark.sparse
 @pytest.mark.parametrize("table", PRINTED)
 def test_whatever_tables_print_has_a_row_of_symmetric_and_of_real_differences(
     table: str,

@@ -73,6 +73,7 @@ def test_no_queries_have_no_moments():
     assert np.isnan(mean_and_deviation(none)).all()
 
 
+@pytest.mark.sparse
 @pytest.mark.parametrize("by", ["lexirecall", "rpp", ["AP", "lexirecall"]])
 @pytest.mark.parametrize("test", [None, "t", "sign", "wilcoxon", "bootstrap"])
 def test_a_group_without_relevant_documents_has_no_verdicts_and_no_crash(by, test):

@@ -584,6 +584,7 @@ def test_an_interval_holds_its_estimate_and_never_leaves_the_range(name, x, alph
     assert (result.estimate - 1e-15 <= result.high).all()
 
 
+@pytest.mark.sparse
 @pytest.mark.parametrize("name", TESTS)
 @given(PAIRS, ALPHAS, st.integers(-200, 200))
 @settings(max_examples=40, deadline=None)

@@ -40,6 +40,7 @@ def probability(
     )
 
 
+@pytest.mark.sparse
 @pytest.mark.parametrize("queries", [2, 3, 5, 8, 16, 37])
 @pytest.mark.parametrize("name", PAIRED)
 def test_wins_as_likely_as_losses_are_called_different_in_at_most_alpha(

@@ -48,6 +48,7 @@ def test_its_id_is_enough() -> None:
     assert (by_id == by_table).all().all()
 
 
+@pytest.mark.sparse
 @pytest.mark.parametrize(
     "modules",
     ["ir_datasets, ir_datasets_lexirecall", "ir_datasets_lexirecall, ir_lexirecall"],

@@ -76,6 +76,7 @@ def test_the_entry_point_is_declared() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_the_command_knows_the_measures(changed: Path) -> None:
     files = ["demo/qrels.txt", "demo/bm25.run"]
     found = run(changed, "-m", "ir_measures", *files, "LR", "nDCG@10")

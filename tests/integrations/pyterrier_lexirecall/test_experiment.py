@@ -497,6 +497,7 @@ def test_averages(
     assert len(ours.columns) == len(plain.columns) + 1 + 5
 
 
+@pytest.mark.sparse
 @pytest.mark.parametrize(
     "test", [None, "t", "sign", "wilcoxon", "bootstrap", "randomisation", "tukey"]
 )
@@ -1410,6 +1411,7 @@ def test_what_predicted_judgments_cannot_sharpen_is_refused(
         pt.lexirecall.Experiment(systems, topics(ids), judged, measures, **options)
 
 
+@pytest.mark.slow
 def test_reports_and_pages_show_texts_of_topics_and_of_a_text_loader(
     tmp_path: Path,
 ) -> None:
@@ -1456,6 +1458,7 @@ def test_reports_and_pages_show_texts_of_topics_and_of_a_text_loader(
 # -- groups of topics --------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @PLANS
 def test_groups_give_the_numbers_of_compare(plan: str) -> None:
     qrels, ids, runs, systems = from_demo()

@@ -220,6 +220,7 @@ def test_pipelines_are_systems() -> None:
 # -- qrels with aspects --------------------------------------------------------------------------------
 
 
+@pytest.mark.sparse
 @pytest.mark.parametrize(
     "options", [{}, {"batch_size": 1}, {"plan": "tree", "verbose": False}], ids=str
 )

@@ -118,6 +118,7 @@ def test_values_per_topic_are_averages_over_runs() -> None:
     assert set(preferred["name"]) == set(RUNS)
 
 
+@pytest.mark.slow
 def test_a_list_of_systems_several_baselines_and_a_margin() -> None:
     named = systems("frames")
     table = experiment(
