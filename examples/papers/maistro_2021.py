@@ -40,7 +40,7 @@ from ir_lexirecall import SignificanceTest, evaluate
 from ir_lexirecall.data.aligned_run import AlignedRun
 from ir_lexirecall.data.alignment import align
 from ir_lexirecall.data.judgments import Judgments
-from ir_lexirecall.io.readers import read_qrels
+from ir_lexirecall.io.columns import qrel_table
 from ir_lexirecall.measures.composed import label_weights
 from ir_lexirecall.meta import Study, plot, reachable_maximum
 
@@ -499,7 +499,7 @@ def read(
         gated: a document that is not relevant has the lowest label of every aspect.
     """
     labels = [
-        read_qrels(str(folder / f"{name}.qrels.gz"))
+        qrel_table(str(folder / f"{name}.qrels.gz"))
         .drop("iteration")
         .rename({"relevance": name})
         for name in CLEF

@@ -13,6 +13,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 from ir_measures.measures.base import Measure as IRMeasure
 
 from ir_lexirecall._util.arrays import Floats, Ints
@@ -217,88 +218,164 @@ def collected_runs(
 
     ``allow_empty`` is as in ``compare``.
     """
-    work = partial(summary, measures, list(preferences.values()))
-    kinds = dict.fromkeys(("judged", "counts"), pa_.list_(pa_.int64()))
-    kinds |= dict.fromkeys(
-        ("values", "of_none", "ends", "pairwise"), pa_.list_(pa_.float64())
-    )
-    answers = exchange.ask(
-        work, {"query_id": "string", "top": "float64", **kinds}, of_none=True
-    )  # bad rows are refused
-    query_ids, names = answers["query_id"].to_list(), exchange.names
-    queries, size = len(query_ids), len(names)
-
-    def numbers(column: str, *shape: int, dtype: Any = np.float64) -> Any:
-        """Return the lists of a column as an array; queries are its last axis, 0 fills gaps."""
-        rows, which = math.prod(shape), np.flatnonzero(answers[column].list.len())
-        table = np.zeros((rows, queries), dtype=dtype)
-        table[:, which] = list_matrix(answers[column], rows)
-        return table.reshape(*shape, queries)
-
-    ordering = [
-        name
-        for name, preference in preferences.items()
-        if not is_pairwise(preference.NAME)
-    ]
-    others = without(preferences, ordering)
-    depth, judged, first, tied, found_by, *standings = numbers(
-        "counts", 5 + len(ordering), size, dtype=np.int64
-    )
-    pairwise = numbers("pairwise", len(others), size * (size - 1) // 2)
-    outcomes = dict(zip([*ordering, *others], [*standings, *pairwise], strict=True))
-    m, not_relevant, fractions, *relevant = numbers(
+    summaries = _Summaries.asked(exchange, measures, preferences)
+    m, not_relevant, fractions, *relevant = summaries.numbers(
         "judged", 3 + len(preferences), dtype=np.int64
     )
+    counts = summaries.counts(preferences)
+    values, ends = summaries.values_and_ends(len(measures), counts)
     judgments = exchange.whole
     if judgments is None:
-        are_relevant = not not_relevant.any()
-        judgments = DistantJudgments(exchange, query_ids, are_relevant=are_relevant)
+        judgments = DistantJudgments(
+            exchange, summaries.query_ids, are_relevant=not not_relevant.any()
+        )
         judgments.cached(("m", judgments.threshold), lambda: m)
-    of_measures, ends = (
-        numbers("values", len(measures), size),
-        numbers("ends", 3, len(measures), size),
-    )
-    alone, some = ~depth.any(axis=0), tied.any(axis=0)
-    of_measures[:, :, alone] = numbers("of_none", len(measures))[:, np.newaxis, alone]
-    low, high, expected = np.where(some, ends, of_measures)
+
     runs: dict[str, AlignedRun] = {}
-    for s, name in enumerate(names):
-        is_tied = bool(tied[s].any())
-        run = DistantRun(exchange, name, judgments, depth[s], is_tied=is_tied)
+    for s, name in enumerate(exchange.names):
+        is_tied = bool(counts.tied[s].any())
+        run = DistantRun(exchange, name, judgments, counts.depth[s], is_tied=is_tied)
         runs[name] = run
-        run.cached("judged first", partial(int, first[s].sum()))
-        run.cached(("found", judgments.threshold), partial(np.asarray, found_by[s]))
-        for i, measure in enumerate(measures.values()):
-            run.cached(("ends", measure), partial(tuple, (low[i, s], high[i, s])))
-            run.cached(
-                ("quickly expected", measure), partial(np.asarray, expected[i, s])
-            )
-        if not judged[s].any() and queries:
-            of_first = exchange.qrels.filter(F.col("query_id") == query_ids[0])
-            first_judgments = exchange.whole or Judgments.from_qrels(of_first.toArrow())
-            nothing = np.zeros(0, dtype=np.int64)
-            empty = AlignedRun(judgments, nothing, nothing, nothing, depth[s])
-            check_matches(
-                first_judgments, empty, None, f"run {name!r}", allow_empty=allow_empty
-            )
+        run.cached("judged first", partial(int, counts.judged_first[s].sum()))
+        found = partial(np.asarray, counts.found[s])
+        run.cached(("found", judgments.threshold), found)
+        for measure, (low, high, expected) in zip(
+            measures.values(), ends[:, s], strict=True
+        ):
+            run.cached(("ends", measure), partial(tuple, (low, high)))
+            run.cached(("quickly expected", measure), partial(np.asarray, expected))
+        if summaries.query_ids and not counts.judged[s].any():
+            _check_meets_qrels(run, summaries.query_ids[0], allow_empty)
+
     by: dict[str, CollectedPreference] = {}
-    for (name, preference), of_preference in zip(
+    for (name, preference), n_relevant in zip(
         preferences.items(), relevant, strict=True
     ):
         rel = preference.rel_in(judgments)
-        judgments.cached(("m", rel), partial(np.asarray, of_preference))
-        counts = CollectedCounts(
-            runs, rel, preference["cutoff"], outcomes=outcomes[name]
+        judgments.cached(("m", rel), partial(np.asarray, n_relevant))
+        of_runs = CollectedCounts(
+            runs, rel, preference["cutoff"], outcomes=counts.outcomes[name]
         )
-        by[name] = CollectedPreference(name, preference, counts, exchange=exchange)
-    whole = {
-        "highest_grade": float(answers["top"].to_numpy().max(initial=0)),
-        "has_fractions": bool(fractions.any()),
-    }
-    values = dict(zip(measures, of_measures, strict=True))
-    return CollectedRuns(
-        judgments, runs, dict(measures), values, exchange=exchange, whole=whole
-    ), by
+        by[name] = CollectedPreference(name, preference, of_runs, exchange=exchange)
+    scored = CollectedRuns(
+        judgments,
+        runs,
+        dict(measures),
+        dict(zip(measures, values, strict=True)),
+        exchange=exchange,
+        whole={
+            "highest_grade": float(summaries.top_grades.max(initial=0)),
+            "has_fractions": bool(fractions.any()),
+        },
+    )
+    return scored, by
+
+
+@dataclass(frozen=True)
+class _Counts:
+    """Numbers of documents of S runs for Q queries, shape ``(S, Q)`` each.
+
+    Attributes:
+        depth: retrieved documents.
+        judged: retrieved judged documents.
+        judged_first: those among the first ten.
+        tied: whether a judged document is tied.
+        found: retrieved relevant documents.
+        outcomes: what `CollectedCounts` has of each preference.
+    """
+
+    depth: Ints
+    judged: Ints
+    judged_first: Ints
+    tied: Ints
+    found: Ints
+    outcomes: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class _Summaries:
+    """What the workers found out about each query: the columns of `summary`."""
+
+    answers: pl.DataFrame
+    n_runs: int
+
+    @classmethod
+    def asked(
+        cls,
+        exchange: Exchange,
+        measures: Mapping[str, IRMeasure],
+        preferences: Mapping[str, Preference],
+    ) -> _Summaries:
+        """Ask the workers, also of queries without judgments: so bad rows are refused there."""
+        work = partial(summary, measures, list(preferences.values()))
+        kinds: dict[str, Any] = {"query_id": "string", "top": "float64"}
+        kinds |= dict.fromkeys(("judged", "counts"), pa_.list_(pa_.int64()))
+        kinds |= dict.fromkeys(
+            ("values", "of_none", "ends", "pairwise"), pa_.list_(pa_.float64())
+        )
+        answers = exchange.ask(work, kinds, of_none=True)
+        return cls(answers, len(exchange.names))
+
+    @property
+    def query_ids(self) -> list[str]:
+        """The queries, in the order of all arrays."""
+        return self.answers["query_id"].to_list()
+
+    @property
+    def top_grades(self) -> Floats:
+        """The highest grade of each query."""
+        return self.answers["top"].to_numpy()
+
+    def numbers(self, column: str, *shape: int, dtype: Any = np.float64) -> Any:
+        """Return the lists of a column as an array; queries are its last axis, 0 fills gaps."""
+        n_rows = math.prod(shape)
+        has_list = np.flatnonzero(self.answers[column].list.len())
+        table = np.zeros((n_rows, len(self.answers)), dtype=dtype)
+        table[:, has_list] = list_matrix(self.answers[column], n_rows)
+        return table.reshape(*shape, len(self.answers))
+
+    def counts(self, preferences: Mapping[str, Preference]) -> _Counts:
+        """Return the numbers of documents, and what decides the preferences."""
+        ordering = [
+            name
+            for name, preference in preferences.items()
+            if not is_pairwise(preference.NAME)
+        ]
+        pairwise = without(preferences, ordering)
+        depth, judged, judged_first, tied, found, *standings = self.numbers(
+            "counts", 5 + len(ordering), self.n_runs, dtype=np.int64
+        )
+        n_pairs = self.n_runs * (self.n_runs - 1) // 2
+        of_pairs = self.numbers("pairwise", len(pairwise), n_pairs)
+        outcomes = zip([*ordering, *pairwise], [*standings, *of_pairs], strict=True)
+        return _Counts(depth, judged, judged_first, tied, found, dict(outcomes))
+
+    def values_and_ends(self, n_measures: int, counts: _Counts) -> tuple[Any, Any]:
+        """Return the values of M measures, and what ties could make of them.
+
+        Returns:
+            Values, shape ``(M, S, Q)``; their lowest, highest and mean value over all orders of
+            tied documents, shape ``(M, S, 3, Q)``.
+        """
+        values = self.numbers("values", n_measures, self.n_runs)
+        is_in_no_run = ~counts.depth.any(axis=0)
+        of_none = self.numbers("of_none", n_measures)
+        values[:, :, is_in_no_run] = of_none[:, np.newaxis, is_in_no_run]
+        ends = self.numbers("ends", 3, n_measures, self.n_runs)
+        has_ties = counts.tied.any(axis=0)
+        return values, np.moveaxis(np.where(has_ties, ends, values), 0, 2)
+
+
+def _check_meets_qrels(run: DistantRun, query_id: str, allow_empty: bool) -> None:
+    """Warn that a run retrieved no judged document, or raise; name ids of a query of the qrels."""
+    exchange = run.exchange
+    judgments = exchange.whole
+    if judgments is None:
+        of_query = exchange.qrels.filter(F.col("query_id") == query_id)
+        judgments = Judgments.from_qrels(of_query.toArrow())
+    nothing = np.zeros(0, dtype=np.int64)
+    empty = AlignedRun(run.judgments, nothing, nothing, nothing, run.depth)
+    check_matches(judgments, empty, None, f"run {run.name!r}", allow_empty=allow_empty)
 
 
 # -- on the workers --------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -102,6 +103,14 @@ class Pool:
         """Grade of each document, 0 without a judgment, shape ``(N,)``."""
         # The row -1 of a document without a judgment is that of the 0.
         return np.append(self.judgments.grade, 0.0)[self.doc]
+
+    def unjudged_of_queries(self) -> Iterator[Ints]:
+        """Yield the rows of the unjudged documents of each query."""
+        rows = np.flatnonzero(~self.is_judged)
+        queries = np.arange(len(self.judgments) + 1)
+        ends = np.searchsorted(self.query[rows], queries)
+        for first, end in pairwise(ends.tolist()):
+            yield rows[first:end]
 
     def only(self, which: Bools) -> Pool:
         """Return the part of the pool that has the documents at the rows ``which``."""

@@ -8,7 +8,7 @@ from typing import Literal, overload
 import numpy as np
 from ir_measures.measures.base import Measure as IRMeasure
 
-from ir_lexirecall._util.arrays import Bools, Floats
+from ir_lexirecall._util.arrays import Bools, Floats, Ints
 from ir_lexirecall._util.errors import entry, shown
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.versions import versions
@@ -20,17 +20,14 @@ from ir_lexirecall.evaluation.scored_runs import (
     ScoredRuns,
     check_runs,
     is_notable,
+    label_of,
     quick_tie_mean,
     read_run,
     runs_by_name,
     tie_range,
     tie_warning,
 )
-from ir_lexirecall.io.rising_scores import (
-    RISING,
-    ranked_scores,
-    scores_rise_with_ranks,
-)
+from ir_lexirecall.io.rising_scores import RISING, scores_rise_with_ranks
 from ir_lexirecall.io.schemas import RUN
 from ir_lexirecall.io.source import Source, what_is
 from ir_lexirecall.measures import scoring
@@ -137,7 +134,7 @@ def evaluate(
     metadata, warnings = "", []
     if isinstance(source, Source):
         metadata = source.metadata
-        if scores_rise_with_ranks(ranked_scores(source)):
+        if scores_rise_with_ranks(source.ranked_scores()):
             warnings.append(f"{RISING}.")
     warnings += _warnings_of_ties(aligned, parsed, values_of)
     attributes = {
@@ -364,48 +361,65 @@ def recall_curves(
     [[0.0, 0.0, 0.0], [1.0, 0.25, 0.5], [3.0, 0.75, 1.0], [4.0, 1.0, 1.0]]
     """
     judgments = Judgments.from_qrels(qrels)
-    sizes: dict[str, int] = {}
+    sizes: int | Mapping[str, int] | None = n
     if isinstance(n, Mapping):
         sizes = {str(query_id): size for query_id, size in n.items()}
     frames = []
     mismatches = Mismatches()
     for name, run in runs.items():
-        aligned = read_run(judgments, run, str(name), mismatches=mismatches)
+        source = what_is(run, RUN, label=label_of(name), ready=AlignedRun)
+        aligned = read_run(judgments, source, str(name), mismatches=mismatches)
         relevant = aligned.relevant(rel)
         for q in np.flatnonzero(relevant.m > 0).tolist():
-            query_id, m = judgments.query_ids[q], int(relevant.m[q])
+            query_id = judgments.query_ids[q]
             ranks = relevant.rank[relevant.query == q]
-            least = int(aligned.depth[q]) + m - len(ranks)
-            if n is None:
-                size = least
-            elif not isinstance(n, Mapping):
-                size = int(n)
-            elif query_id in sizes:
-                size = int(sizes[query_id])
-            else:
-                raise ValueError(f"n has no size for query {query_id!r}; add it")
-            if size < least:
-                raise ValueError(
-                    f"n={size} is smaller than the {least} documents of run {name!r} "
-                    f"for query {query_id!r}"
-                )
-            missing = np.arange(size - (m - len(ranks)) + 1, size + 1)
-            rank = np.r_[0, ranks, missing, size]
-            recall = np.r_[np.arange(m + 1), m] / m
-            frames.append(
-                pd.DataFrame(
-                    {
-                        "run": name,
-                        "query_id": query_id,
-                        "rank": rank,
-                        "share": rank / size,
-                        "recall": recall,
-                    }
-                )
-            )
+            n_missing = int(relevant.m[q]) - len(ranks)
+            least = int(aligned.depth[q]) + n_missing
+            size = _size_of_collection(sizes, query_id, name, least)
+            curve = _recall_curve(ranks, n_missing, size)
+            frames.append(pd.DataFrame({"run": name, "query_id": query_id, **curve}))
     mismatches.warn()
     if not frames:
         raise ValueError(
             "there is nothing to draw: no run, or no query with relevant documents"
         )
     return pd.concat(frames, ignore_index=True)
+
+
+def _size_of_collection(
+    sizes: int | Mapping[str, int] | None, query_id: str, run: str, least: int
+) -> int:
+    """Return the size of the collection for a query; by default, the documents of the run.
+
+    Raises:
+        ValueError: the size is missing, or smaller than ``least``.
+    """
+    if sizes is None:
+        return least
+    if not isinstance(sizes, Mapping):
+        size = int(sizes)
+    elif query_id in sizes:
+        size = int(sizes[query_id])
+    else:
+        raise ValueError(f"n has no size for query {query_id!r}; add it")
+    if size < least:
+        raise ValueError(
+            f"n={size} is smaller than the {least} documents of run {run!r} "
+            f"for query {query_id!r}"
+        )
+    return size
+
+
+def _recall_curve(ranks: Ints, n_missing: int, size: int) -> dict[str, Floats]:
+    """Return rank, share and recall at each relevant document, and at both ends.
+
+    Args:
+        ranks: ranks of the retrieved relevant documents.
+        n_missing: relevant documents that were not retrieved; they end the collection.
+        size: of the collection.
+    """
+    m = len(ranks) + n_missing
+    missing = np.arange(size - n_missing + 1, size + 1)
+    rank = np.r_[0, ranks, missing, size]
+    recall = np.r_[np.arange(m + 1), m] / m
+    return {"rank": rank, "share": rank / size, "recall": recall}

@@ -391,16 +391,16 @@ def label_of(name: object) -> str:
 
 def read_run(
     judgments: Judgments,
-    run: RunLike | AlignedRun,
+    source: Source | AlignedRun,
     name: str | None = None,
     allow_empty: bool = True,
     mismatches: Mismatches | None = None,
 ) -> AlignedRun:
-    """Align a run in any form.
+    """Align a run, and check that it meets the judgments.
 
     Args:
         judgments: what it is aligned with.
-        run: the run.
+        source: the run, as `what_is` returns it.
         name: its name in errors and warnings if there are several; by default, its file's.
         allow_empty: take a run that has no query, or no document, in common with the qrels, with a
             warning.
@@ -412,7 +412,6 @@ def read_run(
     label, title = "run", "the run"
     if name is not None:
         label = title = label_of(name)
-    source = what_is(run, RUN, label=label, ready=AlignedRun)
     if isinstance(source, AlignedRun):
         if source.judgments is not judgments:
             raise ValueError(

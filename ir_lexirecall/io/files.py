@@ -24,6 +24,7 @@ from typing import Any, BinaryIO, Self
 from ir_lexirecall._util.errors import naming, needs, shown
 from ir_lexirecall._util.lazy import cached_property
 from ir_lexirecall.io.archives import check_unpacked_size
+from ir_lexirecall.io.names import RUN_FIELDS
 
 Location = Callable[[int], str]
 """From the number of a line to what messages call it."""
@@ -151,6 +152,17 @@ class File:
                 return line
             first_comment = first_comment or (line.strip() and line)
         return first_comment
+
+    @property
+    def is_json(self) -> bool:
+        """Whether the first line starts as JSON does.
+
+        A line of six fields without quotation marks is TREC's, whatever it starts with.
+        """
+        line = self.first_line.lstrip("\ufeff \t\r\n")
+        if not line.startswith(("{", "[")):
+            return False
+        return '"' in line or len(line.split()) != len(RUN_FIELDS)
 
     @property
     def metadata(self) -> str:

@@ -26,6 +26,7 @@ from ir_lexirecall.io.checks import check_names, check_not_cut
 from ir_lexirecall.io.files import Location
 from ir_lexirecall.io.names import (
     QREL_COLUMNS,
+    RUN_FIELDS,
     TEXTS,
     grades_may_be_scores,
     our_names,
@@ -51,10 +52,9 @@ _REGULAR_QUOTES = {
 _EMPTY_LINE = re.compile(rb"\n[ \t\v\f]*(?=\n)")
 BEIR = ("query-id", "corpus-id", "score")
 """The header of BEIR's qrels."""
-_RUN_FIELDS = ("query_id", "iteration", "doc_id", "rank", "score", "tag")
 _QREL_FIELDS = ("query_id", "iteration", "doc_id", "relevance")
 _RANKED = ("query_id", "doc_id", "rank")
-_RUN_WIDTH, _QRELS_WIDTH = len(_RUN_FIELDS), len(_QREL_FIELDS)
+_RUN_WIDTH, _QRELS_WIDTH = len(RUN_FIELDS), len(_QREL_FIELDS)
 _LOOKS = {
     (_RUN_WIDTH, _QRELS_WIDTH): "; this looks like a run, not qrels",
     (_QRELS_WIDTH, _RUN_WIDTH): "; this looks like qrels, not a run",
@@ -499,7 +499,7 @@ def layout_of(line: str, ending: str, schema: Schema, location: str) -> Layout:
     for possible in (RUN, RANKED_RUN):
         if {*possible.needed} <= {*our_names(fields)}:  # a header between blanks
             return Layout(our_names(fields), possible, possible.needed, header=True)
-    return Layout(_RUN_FIELDS, RUN, RUN.needed)
+    return Layout(RUN_FIELDS, RUN, RUN.needed)
 
 
 def _layout_of_qrels(

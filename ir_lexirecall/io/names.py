@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 RUN_COLUMNS = ("query_id", "doc_id", "score")
 QREL_COLUMNS = ("query_id", "doc_id", "relevance")
+RUN_FIELDS = ("query_id", "iteration", "doc_id", "rank", "score", "tag")
+"""Fields of a line of a run in TREC's format."""
 ASPECT_COLUMNS = ("subtopic_id", "iteration")
 """Columns of qrels that name the aspect of a row; the first one there counts."""
 TEXTS = frozenset(("query_id", "doc_id", "iteration", "subtopic_id", "rank", "tag"))

@@ -1,8 +1,8 @@
 """Runs and qrels from files, recognised by their content, not by their names.
 
-TREC's formats and tables with a header (``lines``), Parquet, predictions of MTEB (JSON) and
-sentence-transformers (JSON lines), dicts of dicts as JSON, BEIR's qrels (TSV), folders of runs as
-SuiteEval and TIREx write them, and metadata on top of a run.
+TREC's formats, runs of three fields (query, document, rank) and tables with a header (``lines``);
+Parquet; JSON: predictions of MTEB and sentence-transformers, records, dicts of dicts; judgment
+lists of search engines. Text may be compressed.
 """
 
 from __future__ import annotations
@@ -43,10 +43,9 @@ from ir_lexirecall.io.names import (
     our_names,
 )
 from ir_lexirecall.io.relevant_documents import with_grades
-from ir_lexirecall.io.schemas import POOL, QRELS, RUN, Schema
+from ir_lexirecall.io.schemas import POOL, Schema
 from ir_lexirecall.io.spreadsheets import with_original_ids
 
-_RUN_FIELDS = 6  # of a line in TREC's format
 _ROWS = 2**21  # of a Parquet file at a time
 _MTEB = "mteb_model_meta"
 _GRADES = {"support": 2, "partial_support": 1, "not_support": 0}
@@ -74,53 +73,6 @@ class FileFormat:
 def format_of(file: File) -> FileFormat:
     """Return the first format that recognises a file."""
     return next(one for one in FORMATS if one.recognises(file))
-
-
-def read_run(path: str | os.PathLike[str]) -> pl.DataFrame:
-    """Return the columns of a file that holds a run.
-
-    Args:
-        path: a TREC run (``query Q0 document rank score tag``, any white space; what follows the
-            tag is part of it), or a table with those columns by name (Parquet, CSV, TSV; separated
-            by semicolons, too), where ranks may stand for scores; JSON: predictions of MTEB with a
-            single subset and split, lines of predictions as sentence-transformers writes them,
-            records with a query, a document and a score, or a dict of dicts; or lines ``query
-            document rank`` (MS MARCO, Pyserini). Text files may be compressed (``.gz``, ``.bz2``,
-            ``.xz``, ``.zst``).
-
-    Raises:
-        ValueError: no such file, a line without six fields, or a score that is not a number; with
-            the line.
-    """
-    file = File.opened(path)
-    return _scored(lines.stacked([*format_of(file).read(file, RUN)]))
-
-
-def read_qrels(path: str | os.PathLike[str]) -> pl.DataFrame:
-    """Return the columns of a file that holds qrels.
-
-    Args:
-        path: TREC's or ndeval's 4 columns (``query iteration document grade``), a table with a
-            header (Parquet, CSV, TSV, BEIR's TSV), JSON, or a judgment list of a search engine. A
-            text file whose first line names ``query_id``, ``doc_id`` and ``relevance`` has a
-            header; further columns are subtopics, weights or aspects.
-
-    Raises:
-        ValueError: no such file, a line with a wrong number of fields, or a grade that is not a
-            number; with the line.
-    """
-    file = File.opened(path)
-    return lines.stacked([*format_of(file).read(file, QRELS)])
-
-
-def _scored(table: pl.DataFrame) -> pl.DataFrame:
-    """Return a run's columns, with negative ranks as scores where there are ranks only."""
-    if "score" in table.columns or "rank" not in table.columns:
-        return table
-    ranks = table["rank"].to_numpy()
-    return pl.DataFrame(
-        {"query_id": table["query_id"], "doc_id": table["doc_id"], "score": -ranks}
-    )
 
 
 def columns_of_text(file: File, schema: Schema) -> Iterator[pl.DataFrame]:
@@ -168,7 +120,7 @@ def read_pool(path: str) -> tuple[pl.DataFrame, int] | None:
         return None
     file = File.opened(path)
     line = file.first_line
-    if file.is_parquet or is_json(line) or search_engines.is_judgment_list(line):
+    if file.is_parquet or file.is_json or search_engines.is_judgment_list(line):
         return None
     header = lines.header_of(line, file.ending)
     names = header.columns(POOL)
@@ -201,17 +153,6 @@ def _with_numbers(table: pl.DataFrame) -> pl.DataFrame:
 
 
 # -- JSON ------------------------------------------------------------------------------------------
-
-
-def is_json(first_line: str) -> bool:
-    """Return whether a first line starts as JSON does.
-
-    A line of six fields without quotation marks is TREC's, whatever it starts with.
-    """
-    line = first_line.lstrip("\ufeff \t\r\n")
-    if not line.startswith(("{", "[")):
-        return False
-    return '"' in line or len(line.split()) != _RUN_FIELDS
 
 
 def _columns_of_json(file: File, schema: Schema) -> Iterator[pl.DataFrame]:
@@ -701,7 +642,7 @@ def _columns_to_read(names: Sequence[str], needed: Sequence[str]) -> Sequence[st
 FORMATS: list[FileFormat] = [
     FileFormat(lambda file: file.is_parquet, columns_of_parquet),
     FileFormat(
-        lambda file: is_json(file.first_line),
+        lambda file: file.is_json,
         _columns_of_json,
         always_has_columns=False,
     ),

@@ -12,7 +12,7 @@ from ir_lexirecall._util.errors import and_more, warn
 from ir_lexirecall.io import files, lines
 from ir_lexirecall.io.cells import number_of_text
 from ir_lexirecall.io.names import grades_may_be_scores
-from ir_lexirecall.io.readers import format_of, is_json
+from ir_lexirecall.io.readers import format_of
 from ir_lexirecall.io.schemas import RANKED_RUN, RUN
 
 _RUN_ENDINGS = (
@@ -171,7 +171,7 @@ def _looks_like_a_run(path: str) -> bool:
     line = file.first_line
     names = lines.header_of(line, file.ending)
     fields = line.split()
-    if is_json(line):
+    if file.is_json:
         return True
     if len(fields) == 3 and fields[2].isdecimal():
         return True

@@ -23,8 +23,10 @@ from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.lazy import polars as pl
 from ir_lexirecall.io.cells import id_of
 from ir_lexirecall.io.files import File, named_files
+from ir_lexirecall.io.lines import header_of, layout_of_table
+from ir_lexirecall.io.names import RUN_FIELDS, our_names
 from ir_lexirecall.io.relevant_documents import with_grades
-from ir_lexirecall.io.schemas import Schema
+from ir_lexirecall.io.schemas import RANKS_AND_SCORES, RUN, Schema
 
 Ready = TypeVar("Ready")
 
@@ -46,6 +48,7 @@ _FRAMES = ("pandas", "polars")
 _OF_FRAMES = ("columns", "__arrow_c_stream__", "dtype")
 """Attributes that frames have; an object with one of them is not read row by row."""
 _CHECKED = 3  # rankings in which hits are looked for
+_LOOKED_AT = 2000  # rows of a table whose ranks are looked at
 _TOP_K = "ir_lexirecall.io.columns.top_k"
 
 
@@ -78,6 +81,26 @@ class Source:
         if self.kind is Kind.FILES:
             return self.data[0].metadata
         return ""
+
+    def ranked_scores(self) -> list[tuple[Any, Any, Any]]:
+        """Return query, rank and score of a run's first rows; an empty list without ranks."""
+        if self.kind is Kind.FILES:
+            file = self.data[0]
+            if file.is_parquet or file.is_json:
+                return []
+            header = header_of(file.first_line, file.ending)
+            if not header.is_one(RUN, file.line_name(1)):
+                return _ranks_of_lines(file.beginning)
+            names = header.columns(RANKS_AND_SCORES)
+            if not set(RANKS_AND_SCORES.needed) <= set(names):
+                return []
+            layout = layout_of_table(header, RANKS_AND_SCORES)
+            return _ranks_of_table(
+                next(layout.batches(file.blocks, file.line_of_block))
+            )
+        if hasattr(self.data, "itertuples") or isinstance(self.data, pl.DataFrame):
+            return _ranks_of_table(self.data.head(_LOOKED_AT))
+        return []
 
     def columns(self, schema: Schema) -> list[tuple[str, Any]]:
         """Return the names and values of the columns of a table, or of documents by query.
@@ -453,3 +476,24 @@ def _not_a_table(data: Any, schema: Schema) -> str:
         f"{schema.what} of type {kind} cannot be read{where}: give a path, a DataFrame with "
         f"columns {', '.join(schema.needed)}, a dict of dicts, or an iterable of named tuples"
     )
+
+
+# -- ranks beside scores ---------------------------------------------------------------------------
+
+
+def _ranks_of_lines(beginning: bytes) -> list[tuple[Any, Any, Any]]:
+    """Return query, rank and score of the first lines of a file in TREC's format."""
+    text = beginning.decode("utf-8-sig", "replace")
+    rows = map(str.split, text.split("\n")[:-1])  # the last one may be cut
+    return [(row[0], row[3], row[4]) for row in rows if len(row) >= len(RUN_FIELDS)]
+
+
+def _ranks_of_table(table: Any) -> list[tuple[Any, Any, Any]]:
+    """Return query, rank and score of the first rows of a frame of pandas or Polars."""
+    columns = [*map(str, table.columns)]
+    names = dict(zip(our_names(columns), columns, strict=True))
+    needed = RANKS_AND_SCORES.needed
+    if not set(needed) <= names.keys() or len(names) != len(columns):
+        return []
+    values = (table[names[name]][:_LOOKED_AT].to_list() for name in needed)
+    return list(zip(*values, strict=True))

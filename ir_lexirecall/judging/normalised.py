@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from ir_lexirecall._util.arrays import (
+    Bools,
     Floats,
     Ints,
     per_query_sum,
@@ -22,7 +23,7 @@ from ir_lexirecall._util.arrays import (
     ratio,
     running_sum,
 )
-from ir_lexirecall._util.lazy import special
+from ir_lexirecall._util.lazy import cached_property, special
 from ir_lexirecall._util.rounding import SUM
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.judging.ranking_pairs import (
@@ -223,64 +224,155 @@ class NestedLexirecall:
 
         It is the smallest if `outside` is given: relevant documents outside the ranking, at most.
         """
-        row = pairs.in_order(one, pairs.is_open | (pairs.grade >= self.rel))
+        ranking = _OpenRanking.of(
+            pairs, one, self.rel, is_first_relevant=outside is None
+        )
+        choices = ranking.choices(self.m[pairs.query], outside)
+        if outside is None:
+            choices = choices.only(choices.can_be_largest)
+            largest = np.full(len(pairs), -np.inf)
+            np.maximum.at(largest, choices.case, ranking.nested(choices))
+            return largest
+        choices = choices.only(choices.can_be_smallest)
+        smallest = np.full(len(pairs), np.inf)
+        np.minimum.at(smallest, choices.case, ranking.nested(choices))
+        return smallest
+
+
+@dataclass(frozen=True)
+class _OpenRanking:
+    """Documents of one ranking of each case that are or may be relevant: arrays of shape `(N,)`.
+
+    Attributes:
+        case: index of the case; the documents of a case follow each other by rank.
+        rank: rank of the document.
+        is_open: whether the document is open; else it is relevant.
+        turn: of open documents, how many of the case become relevant before it; else -1.
+        n_open, n_judged: numbers of documents of each case, shape `(C,)`.
+        is_first_relevant: whether the first open documents become relevant first, or the last ones.
+    """
+
+    case: Ints
+    rank: Floats
+    is_open: Bools
+    turn: Ints
+    n_open: Ints
+    n_judged: Ints
+    is_first_relevant: bool
+
+    @classmethod
+    def of(
+        cls, pairs: RankingPairs, one: Retrieved, rel: float, *, is_first_relevant: bool
+    ) -> _OpenRanking:
+        """Return the documents of one ranking of each case."""
+        row = pairs.in_order(one, pairs.is_open | (pairs.grade >= rel))
         case, is_open = pairs.case[row], pairs.is_open[row]
-        rank: Floats = one.rank[row].astype(np.float64)
         n_open = np.bincount(case[is_open], minlength=len(pairs))
         n_judged = np.bincount(case[~is_open], minlength=len(pairs))
-        # In which order the open documents of a case become relevant.
         number = position_in_segment(case[is_open])
-        order = np.full(len(row), -1)
-        if outside is None:
-            order[is_open] = number
+        turn = np.full(len(row), -1)
+        if is_first_relevant:
+            turn[is_open] = number
         else:
-            order[is_open] = n_open[case[is_open]] - 1 - number
+            turn[is_open] = n_open[case[is_open]] - 1 - number
+        rank = one.rank[row].astype(np.float64)
+        return cls(case, rank, is_open, turn, n_open, n_judged, is_first_relevant)
 
-        # A choice is a case and a number j of its open documents that are relevant.
-        first_choice = np.cumsum(n_open + 1) - (n_open + 1)
-        case_of = np.repeat(np.arange(len(pairs)), n_open + 1)
-        j = position_in_segment(case_of)
-        last_judged = segment_max(case[~is_open], rank[~is_open], np.zeros(len(pairs)))
-        last_open = segment_max(case[is_open], rank[is_open], np.zeros(len(pairs)))
-        last = np.where(j > 0, last_open[case_of], 0.0)
-        if outside is None:
-            last[first_choice[case[is_open]] + number + 1] = rank[is_open]
-        last = np.maximum(last, last_judged[case_of])
-        r = n_judged[case_of] + j
-        m = self.m[pairs.query[case_of]] + j
+    def choices(self, m: Ints, outside: Ints | None) -> _Choices:
+        """Return every choice of a case and of a number of its open documents that are relevant.
+
+        Args:
+            m: relevant judged documents of each case, retrieved or not.
+            outside: relevant documents of each case outside the ranking, if there are some.
+        """
+        n_cases = len(self.n_open)
+        first = np.cumsum(self.n_open + 1) - (self.n_open + 1)
+        case = np.repeat(np.arange(n_cases), self.n_open + 1)
+        j = position_in_segment(case)
+        m_of_choice = m[case] + j
         if outside is not None:
-            m = m + outside[case_of]
-
-        # LR lies between these; few choices remain that can be the extreme ones.
-        least = (r + r / np.maximum(last, 1)) / (m + 1)
-        most = (r + r / np.maximum(last - 1, 1)) / (m + 1)
-        if outside is None:
-            can_be_largest = most >= np.maximum.reduceat(least, first_choice)[
-                case_of
-            ] * (1 - SUM)
-            choices = np.flatnonzero(can_be_largest)
-        else:
-            can_be_smallest = least <= np.minimum.reduceat(most, first_choice)[
-                case_of
-            ] * (1 + SUM)
-            choices = np.flatnonzero(can_be_smallest)
-
-        n_documents = (n_open + n_judged)[case_of[choices]]
-        start = np.searchsorted(case, case_of[choices])
-        document = ranges(start, start + n_documents)
-        choice = np.repeat(np.arange(len(choices)), n_documents)
-        is_relevant = order[document] < j[choices][choice]
-        ranks = rank[document[is_relevant]]
-        value = _nested(
-            choice[is_relevant], ranks, r[choices], last[choices], m[choices]
+            m_of_choice = m_of_choice + outside[case]
+        last = np.maximum(
+            self._last_open(case, first, j), self._last(~self.is_open)[case]
         )
-        if outside is None:
-            largest = np.full(len(pairs), -np.inf)
-            np.maximum.at(largest, case_of[choices], value)
-            return largest
-        smallest = np.full(len(pairs), np.inf)
-        np.minimum.at(smallest, case_of[choices], value)
-        return smallest
+        return _Choices(case, j, self.n_judged[case] + j, m_of_choice, last, first)
+
+    def _last_open(self, case: Ints, first: Ints, j: Ints) -> Floats:
+        """Return the rank of the last open document that is relevant in a choice; 0 without one."""
+        last = np.where(j > 0, self._last(self.is_open)[case], 0.0)
+        if self.is_first_relevant:
+            choice = first[self.case[self.is_open]] + self.turn[self.is_open] + 1
+            last[choice] = self.rank[self.is_open]
+        return last
+
+    def _last(self, which: Bools) -> Floats:
+        """Return the last rank of some documents of each case, 0 without one."""
+        nothing = np.zeros(len(self.n_open))
+        return segment_max(self.case[which], self.rank[which], nothing)
+
+    def nested(self, choices: _Choices) -> Floats:
+        """Return the LR of choices."""
+        n_documents = (self.n_open + self.n_judged)[choices.case]
+        start = np.searchsorted(self.case, choices.case)
+        document = ranges(start, start + n_documents)
+        choice = np.repeat(np.arange(len(choices.case)), n_documents)
+        is_relevant = self.turn[document] < choices.j[choice]
+        ranks = self.rank[document[is_relevant]]
+        return _nested(choice[is_relevant], ranks, choices.r, choices.last, choices.m)
+
+
+@dataclass(frozen=True)
+class _Choices:
+    """Choices of a case and of how many open documents are relevant: arrays of shape `(K,)`.
+
+    Attributes:
+        case: index of the case; the choices of a case follow each other.
+        j: number of its open documents that are relevant.
+        r: number of retrieved relevant documents.
+        m: number of relevant documents.
+        last: rank of the last retrieved relevant document, 0 without one.
+        first: the first choice of each case, as long as all are there, shape `(C,)`.
+    """
+
+    case: Ints
+    j: Ints
+    r: Ints
+    m: Ints
+    last: Floats
+    first: Ints
+
+    def only(self, which: Bools) -> _Choices:
+        """Return some of the choices."""
+        return _Choices(
+            self.case[which],
+            self.j[which],
+            self.r[which],
+            self.m[which],
+            self.last[which],
+            self.first,
+        )
+
+    @property
+    def least(self) -> Floats:
+        """A number that the LR of a choice is at least."""
+        return (self.r + self.r / np.maximum(self.last, 1)) / (self.m + 1)
+
+    @property
+    def most(self) -> Floats:
+        """A number that the LR of a choice is at most."""
+        return (self.r + self.r / np.maximum(self.last - 1, 1)) / (self.m + 1)
+
+    @property
+    def can_be_largest(self) -> Bools:
+        """Whether no other choice of the case is certainly larger."""
+        highest = np.maximum.reduceat(self.least, self.first)[self.case]
+        return self.most >= highest * (1 - SUM)
+
+    @property
+    def can_be_smallest(self) -> Bools:
+        """Whether no other choice of the case is certainly smaller."""
+        lowest = np.minimum.reduceat(self.most, self.first)[self.case]
+        return self.least <= lowest * (1 + SUM)
 
 
 ByRun: TypeAlias = AveragePrecision | NestedLexirecall
@@ -331,8 +423,35 @@ class Normalised:
         moves = pairs.moves(
             lambda rank, retrieved: self.discount(rank.astype(np.float64))
         )
-        # Open documents, the largest D_u of each case first. Those with D_u = 0 move the ideal
-        # only, and no more than k can be in it.
+        count, sums = self._sums_of_moves(pairs, moves)
+        # If no open document can move anything, the value is today's, to the last bit.
+        movable = np.flatnonzero(count > 0)
+        if len(movable) == 0:
+            return high, is_exact
+        # The part of the numerator that judged documents give.
+        gain = np.where(pairs.is_open, 0.0, self.gain(pairs.grade))
+        fixed = per_query_sum(pairs.case, gain * moves, len(pairs))
+        gains = self.gain(np.arange(self.max_rel + 1.0))
+        ratios = _Ratios(
+            fixed[movable],
+            sums[movable],
+            np.diff(gains),
+            self._ideals(pairs.query[movable], sums.shape[1], gains),
+        )
+        guess = ratios.first_guess(count[movable])
+        guess = raised(guess, np.arange(len(movable)), ratios.best)
+        high[movable] = np.where(ratios.nothing, np.maximum(guess, 0.0), guess)
+        return high, is_exact
+
+    def _sums_of_moves(self, pairs: RankingPairs, moves: Floats) -> tuple[Ints, Floats]:
+        """Return the number of open documents, and the sums of D_u of the first s = 0, 1, ...
+
+        The open documents with the largest D_u come first. Those with D_u = 0 move the ideal only,
+        and no more than k can be in it.
+
+        Returns:
+            Shapes `(C,)` and `(C, most + 1)`; -infinity beyond the number of documents.
+        """
         moving = pairs.is_open & (moves != 0)
         still = pairs.count(pairs.is_open & (moves == 0)) + pairs.elsewhere
         if self.cutoff is not None:
@@ -340,56 +459,14 @@ class Normalised:
         case = np.concatenate(
             [pairs.case[moving], np.repeat(np.arange(len(pairs)), still)]
         )
-        gained = np.concatenate([moves[moving], np.zeros(still.sum())])
-        order = np.lexsort((-gained, case))
-        case, gained = case[order], gained[order]
-        # If no open document can move anything, the value is today's, to the last bit.
+        moves = np.concatenate([moves[moving], np.zeros(still.sum())])
+        order = np.lexsort((-moves, case))
+        case, moves = case[order], moves[order]
         count = np.bincount(case, minlength=len(pairs))
-        movable = np.flatnonzero(count > 0)
-        if len(movable) == 0:
-            return high, is_exact
-        # Sums of the first s moves, none beyond their number.
-        prefix = np.full((len(pairs), int(count.max()) + 1), -np.inf)
-        prefix[:, 0] = 0
-        prefix[case, position_in_segment(case) + 1] = gained
-        prefix = np.cumsum(prefix[movable], axis=1)
-        # The part of the numerator that judged documents give.
-        gain = np.where(pairs.is_open, 0.0, self.gain(pairs.grade))
-        fixed = per_query_sum(pairs.case, gain * moves, len(pairs))[movable]
-        gains = self.gain(np.arange(self.max_rel + 1.0))
-        steps, ideal = (
-            np.diff(gains),
-            self._ideals(pairs.query[movable], prefix.shape[1], gains),
-        )
-        nothing = ideal[:, :, 0].sum(axis=1) <= 0
-
-        def best_ratio(guess: Floats, at: Ints) -> Floats:
-            """Return the ratio of the choice with the largest numerator - guess x ideal."""
-            row, sums = np.arange(len(at))[:, None], prefix[at]
-            numerator, denominator = np.zeros_like(sums), np.zeros_like(sums)
-            for j in reversed(range(len(steps))):
-                numerator = numerator + steps[j] * sums
-                denominator = denominator + ideal[at, j]
-                worth = numerator - guess[:, None] * denominator
-                if j == 0:
-                    worth[
-                        nothing[at], 0
-                    ] = -np.inf  # without relevant documents, there is no ratio
-                    break
-                # s_j is at least s_(j+1): take the best number up to s_j.
-                best = _index_of_running_maximum(worth)
-                numerator, denominator = numerator[row, best], denominator[row, best]
-            chosen = row[:, 0], worth.argmax(axis=1)
-            return (fixed[at] + numerator[chosen]) / denominator[chosen]
-
-        # Start from no relevant document or, if that gives no ratio, from the top grade for all.
-        row, start = np.arange(len(movable)), np.where(nothing, count[movable], 0)
-        guess = (fixed + steps.sum() * prefix[row, start]) / ideal[row, :, start].sum(
-            axis=1
-        )
-        guess = raised(guess, row, best_ratio)
-        high[movable] = np.where(nothing, np.maximum(guess, 0.0), guess)
-        return high, is_exact
+        steps = np.full((len(pairs), int(count.max(initial=0)) + 1), -np.inf)
+        steps[:, 0] = 0
+        steps[case, position_in_segment(case) + 1] = moves
+        return count, np.cumsum(steps, axis=1)
 
     def _ideals(self, query: Ints, sizes: int, gains: Floats) -> Floats:
         """Return what s open documents of grade j and more add to the ideal.
@@ -417,6 +494,53 @@ class Normalised:
             j = int(np.searchsorted(gains, high)) - 1
             ideals[:, j] += (high - low) * total[np.minimum(n_better[:, None] + s, k)]
         return ideals[row]
+
+
+@dataclass(frozen=True)
+class _Ratios:
+    """Ratios of C cases by how many open documents have which grades; see `Normalised`.
+
+    Attributes:
+        fixed: what judged documents add to the numerator, shape `(C,)`.
+        sums: of the s largest D_u, for s = 0, 1, ..., shape `(C, sizes)`.
+        steps: from the gain of a grade to that of the next, shape `(G,)`.
+        ideal: what s documents of grade j and more add to the ideal, shape `(C, G, sizes)`.
+    """
+
+    fixed: Floats
+    sums: Floats
+    steps: Floats
+    ideal: Floats
+
+    @cached_property
+    def nothing(self) -> Bools:
+        """Whether the ideal is 0 without a relevant open document, so that there is no ratio."""
+        return self.ideal[:, :, 0].sum(axis=1) <= 0
+
+    def first_guess(self, count: Ints) -> Floats:
+        """Return a ratio of each case, that without relevant open documents.
+
+        If there is none, it is the ratio with the top grade for all of `count` open documents.
+        """
+        row, start = np.arange(len(count)), np.where(self.nothing, count, 0)
+        numerator = self.fixed + self.steps.sum() * self.sums[row, start]
+        return numerator / self.ideal[row, :, start].sum(axis=1)
+
+    def best(self, guess: Floats, at: Ints) -> Floats:
+        """Return the ratio of the choice with the largest numerator - guess x ideal."""
+        row, sums = np.arange(len(at))[:, None], self.sums[at]
+        numerator, denominator = np.zeros_like(sums), np.zeros_like(sums)
+        for j in reversed(range(len(self.steps))):
+            numerator = numerator + self.steps[j] * sums
+            denominator = denominator + self.ideal[at, j]
+            worth = numerator - guess[:, None] * denominator
+            if j > 0:
+                # s_j is at least s_(j+1): take the best number up to s_j.
+                best = _index_of_running_maximum(worth)
+                numerator, denominator = numerator[row, best], denominator[row, best]
+        worth[self.nothing[at], 0] = -np.inf
+        chosen = row[:, 0], worth.argmax(axis=1)
+        return (self.fixed[at] + numerator[chosen]) / denominator[chosen]
 
 
 def _index_of_running_maximum(x: Floats) -> Ints:

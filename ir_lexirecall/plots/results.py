@@ -50,7 +50,6 @@ from ir_lexirecall.present.text import confidence_words, escape_html, provenance
 # Colours of kinds of marks; others have the first one.
 _COLOURS = {REST: axes.GREY, UNDECIDED: axes.GREY, WORSE: axes.SECOND}
 _HOLLOW = (MAY, UNDECIDED)
-_BLUE = "blue is significantly better, orange worse"
 # Verdicts that are not significant differences, in the order of a legend.
 _WORDS = {
     WITHIN: "within the margin",
@@ -143,12 +142,6 @@ def _verdicts_in_words(marks: Sequence[Mark]) -> dict[str, str]:
 
 def _direction(standing: Standing) -> str:
     """Return which value is better, if readers need to be told."""
-    if standing.criterion.direction:
-        return f"; {standing.criterion.direction}"
-    return ""
-
-
-def _cost(standing: Standing) -> str:
     if standing.criterion.direction:
         return f"; {standing.criterion.direction}"
     return ""
@@ -348,50 +341,24 @@ def pair(
     result.compared.check_compared(by)
     criterion, table = result.compared.criterion(by), result.explain(a, b, by)
     sign = np.nan_to_num(table["preference"].to_numpy())
-    height, what, ranks = sign, f"preference ({axes.label(criterion.name)})", None
-    if "value_a" in table:
-        height = criterion.sign * (table["value_a"] - table["value_b"]).to_numpy()
-        turned = ", turned: up is better" if criterion.smaller_is_better else ""
-        what = f"difference of {axes.label(criterion.name)}{turned}"
-    elif "rank_a" in table:
-        # How many times deeper the loser reaches the deciding level: a number that sorts; infinite
-        # where it never does.
+    ranks = None
+    if "rank_a" in table and "value_a" not in table:
         ranks = table[["rank_a", "rank_b"]].to_numpy(dtype=float, na_value=np.nan)
-        ratio = np.nan_to_num(np.fmax(*ranks.T) / np.fmin(*ranks.T), nan=1.0)
-        ratio[np.isnan(ranks).sum(axis=1) == 1] = np.inf
-        height = np.where(sign == 0, 0.0, sign * ratio)
+    height = _heights_of_pair(criterion, table, sign, ranks)
     order = np.lexsort((-height, -np.sign(sign)))
     height, sign, table = height[order], sign[order], table.iloc[order]
-    ax = axes.new_axes(ax, (min(max(6.5, 0.18 * len(height)), 16.0), 4.0))
     wins, losses = int((sign > 0).sum()), int((sign < 0).sum())
-    for start, end, colour in (
-        (0, wins, axes.FIRST),
-        (len(sign) - losses, len(sign), axes.SECOND),
-    ):
-        if end > start:  # shade where one run wins, and where the other does
-            ax.axvspan(
-                start - 0.5, end - 0.5, color=colour, alpha=0.08, linewidth=0, zorder=0
-            )
+
+    ax = axes.new_axes(ax, (min(max(6.5, 0.18 * len(height)), 16.0), 4.0))
+    _shade_winners(ax, wins, losses, len(sign))
     first = second = ""
     if ranks is not None:
         first, second = "● ", "◆ "
         _dumbbells(ax, ranks[order], sign != 0)
     else:
-        ax.bar(
-            range(len(height)),
-            height,
-            color=np.where(sign > 0, axes.FIRST, axes.SECOND),
-            width=0.8,
-        )
-        ties = np.flatnonzero(height == 0)
-        ax.plot(ties, np.zeros(len(ties)), ".", color=axes.GREY)
-        ax.axhline(0, color="black", linewidth=0.8)
-        ax.set_ylabel(what)
-    named = list(range(len(table)))
-    if (
-        len(table) > _MOST_NAMED
-    ):  # the largest wins stand first, the largest losses last
-        named = [*named[:wins][:_EXTREMES], *named[len(table) - losses :][-_EXTREMES:]]
+        _bars_of_pair(ax, height, sign)
+        ax.set_ylabel(_quantity_of_bars(criterion, table))
+    named = _queries_named(len(table), wins, losses)
     axes.name_ticks(
         ax.xaxis,
         table["query_id"].iloc[named].tolist(),
@@ -401,13 +368,75 @@ def pair(
     )
     ax.set_xlim(-0.7, max(1, len(sign)) - 0.3)
     ax.set_xlabel(f"{len(height)} queries")
-    if len(sign) > wins + losses:
-        ties_said = f", {len(sign) - wins - losses} neither"
-    else:
-        ties_said = ""
+
+    n_ties = len(sign) - wins - losses
+    neither = f", {n_ties} neither" if n_ties else ""
     blue, orange = f"{first}{axes.label(a)} (blue)", f"{second}{axes.label(b)} (orange)"
-    title = f"{blue} wins {wins}, {orange} wins {losses}{ties_said}"
+    title = f"{blue} wins {wins}, {orange} wins {losses}{neither}"
     return axes.finish(ax, provenance_line(result.provenance), title, [criterion.name])
+
+
+def _heights_of_pair(
+    criterion: Criterion, table: Any, sign: Floats, ranks: Floats | None
+) -> Floats:
+    """Return how much the first run is better on each query, by which queries are sorted.
+
+    Args:
+        criterion: what compares the runs.
+        table: what `Comparison.explain` returned.
+        sign: the preference on each query, 0 for ties.
+        ranks: ranks of both runs at the deciding level, NaN for a document that is lost; None where
+            no level decides.
+    """
+    if "value_a" in table:
+        return criterion.sign * (table["value_a"] - table["value_b"]).to_numpy()
+    if ranks is None:
+        return sign
+    # How many times deeper the loser reaches the deciding level: a number that sorts; infinite
+    # where it never does.
+    ratio = np.nan_to_num(np.fmax(*ranks.T) / np.fmin(*ranks.T), nan=1.0)
+    ratio[np.isnan(ranks).sum(axis=1) == 1] = np.inf
+    return np.where(sign == 0, 0.0, sign * ratio)
+
+
+def _quantity_of_bars(criterion: Criterion, table: Any) -> str:
+    """Return what the bars of a pair show."""
+    name = axes.label(criterion.name)
+    if "value_a" not in table:
+        return f"preference ({name})"
+    turned = ", turned: up is better" if criterion.smaller_is_better else ""
+    return f"difference of {name}{turned}"
+
+
+def _shade_winners(ax: Any, wins: int, losses: int, n_queries: int) -> None:
+    """Shade the queries on which one run wins, and those on which the other does."""
+    shades = {
+        axes.FIRST: (0, wins),
+        axes.SECOND: (n_queries - losses, n_queries),
+    }
+    for colour, (start, end) in shades.items():
+        if end > start:
+            ax.axvspan(
+                start - 0.5, end - 0.5, color=colour, alpha=0.08, linewidth=0, zorder=0
+            )
+
+
+def _bars_of_pair(ax: Any, height: Floats, sign: Floats) -> None:
+    """Draw a bar for each query, in the colour of the run that wins; a dot for ties."""
+    colours = np.where(sign > 0, axes.FIRST, axes.SECOND)
+    ax.bar(range(len(height)), height, color=colours, width=0.8)
+    ties = np.flatnonzero(height == 0)
+    ax.plot(ties, np.zeros(len(ties)), ".", color=axes.GREY)
+    ax.axhline(0, color="black", linewidth=0.8)
+
+
+def _queries_named(n_queries: int, wins: int, losses: int) -> list[int]:
+    """Return the queries with a name below the axes: of very many the largest wins and losses."""
+    queries = list(range(n_queries))
+    if n_queries <= _MOST_NAMED:
+        return queries
+    # The largest wins stand first, the largest losses last.
+    return [*queries[:wins][:_EXTREMES], *queries[n_queries - losses :][-_EXTREMES:]]
 
 
 def _dumbbells(ax: Any, ranks: Floats, decided: Bools) -> None:
@@ -629,37 +658,15 @@ def recall_curves(table: Any, query: str | None = None, ax: Any = None) -> Any:
     queries = table["query_id"].unique()
     runs = list(dict.fromkeys(table["run"]))
     for number, run in enumerate(runs):
-        parts = [
-            part
-            for _, part in table[table["run"] == run].groupby("query_id", sort=False)
-        ]
+        share, recall = _mean_recall(table[table["run"] == run])
         style = axes.line_style(number, len(runs))
-        mark = {
-            "color": style["color"],
-            "marker": style["marker"],
-            "s": 40,
-            "zorder": 3,
-            "edgecolor": "white",
-        }
-        style = {
-            key: value for key, value in style.items() if not key.startswith("mark")
-        }
-        # The mean of step functions, at every share where one of them rises.
-        share = np.unique(np.concatenate([part["share"].to_numpy() for part in parts]))
-        steps = [
-            np.searchsorted(part["share"].to_numpy(), share, side="right") - 1
-            for part in parts
-        ]
-        recall = np.mean(
-            [
-                part["recall"].to_numpy()[at]
-                for part, at in zip(parts, steps, strict=True)
-            ],
-            axis=0,
-        )
-        ax.step(share, recall, where="post", label=axes.legend_label(run), **style)
+        mark = {"color": style["color"], "marker": style["marker"]}
+        line = {key: x for key, x in style.items() if not key.startswith("mark")}
+        ax.step(share, recall, where="post", label=axes.legend_label(run), **line)
         last = float(share[np.argmax((recall >= 1) | same(recall, 1.0))])
-        ax.scatter([last], [1.0], clip_on=False, **mark)
+        ax.scatter(
+            [last], [1.0], clip_on=False, s=40, zorder=3, edgecolor="white", **mark
+        )
     ax.plot([0, 1], [0, 1], color=axes.GREY, linestyle=":", linewidth=1.0)
     ax.set(
         xlim=(0, 1),
@@ -675,6 +682,19 @@ def recall_curves(table: Any, query: str | None = None, ax: Any = None) -> Any:
     return axes.finish(
         ax, title=title, caption="dots: everything found; dotted: reading at random"
     )
+
+
+def _mean_recall(curves: Any) -> tuple[Floats, Floats]:
+    """Return the mean of a run's curves over queries, at every share where one of them rises."""
+    of_query = []
+    for _, curve in curves.groupby("query_id", sort=False):
+        of_query.append((curve["share"].to_numpy(), curve["recall"].to_numpy()))
+    share = np.unique(np.concatenate([shares for shares, _ in of_query]))
+    recalls = []
+    for shares, recall in of_query:
+        step = np.searchsorted(shares, share, side="right") - 1
+        recalls.append(recall[step])
+    return share, np.mean(recalls, axis=0)
 
 
 def notebook(result: Comparison | Benchmark) -> str:

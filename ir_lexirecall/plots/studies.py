@@ -8,7 +8,7 @@ braces.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -43,34 +43,34 @@ class Picture(ABC):
     @abstractmethod
     def draw(self, table: Any, ax: Any, said: Callable[[str], str]) -> None:
         """Draw the rows of a table; ``said`` gives the words of a label."""
-        """Draw the marks on axes; ``said`` fills in what a text says of the table."""
 
 
 def draw(picture: Picture, table: Any, ax: Any = None) -> Any:
     """Draw a study as its picture says, on the axes ``ax`` (by default new ones); return them."""
-    rows, columns = (
-        list(table[name].unique()) if name else []
-        for name in (picture.row, picture.column)
-    )
-    beside, below = (
-        max((len(axes.label(name)) - 12 for name in names), default=0)
-        for names in (rows, columns)
-    )
-    width = np.clip(0.5 * len(columns) + 3.5, 7.0, 24.0) + max(0.0, 0.075 * beside)
-    height = np.clip(0.3 * len(rows) + 2.2, 4.0, 24.0) + max(0.0, 0.06 * below)
-    ax = axes.new_axes(ax, (float(width), float(height)))
+    ax = axes.new_axes(ax, _size(picture, table))
     facts = {name: axes.label(fact) for name, fact in table.attrs.items()}
-    picture.draw(
-        picture.marks(table) if picture.marks else table,
-        ax,
-        lambda text: text.format_map(facts),
-    )
-    measures = {
-        name for column in _MEASURES if column in table for name in table[column]
-    }
-    return axes.finish(
-        ax, title=picture.title.format_map(facts), measures=sorted(map(str, measures))
-    )
+    marks = picture.marks(table) if picture.marks else table
+    picture.draw(marks, ax, lambda text: text.format_map(facts))
+    measures: set[str] = set()
+    for column in _MEASURES:
+        if column in table:
+            measures.update(map(str, table[column]))
+    title = picture.title.format_map(facts)
+    return axes.finish(ax, title=title, measures=sorted(measures))
+
+
+def _size(picture: Picture, table: Any) -> tuple[float, float]:
+    """Return the size of a picture in inches, which has room for the names beside and below it."""
+    rows = list(table[picture.row].unique()) if picture.row else []
+    columns = list(table[picture.column].unique()) if picture.column else []
+    width = np.clip(0.5 * len(columns) + 3.5, 7.0, 24.0) + 0.075 * _excess(rows)
+    height = np.clip(0.3 * len(rows) + 2.2, 4.0, 24.0) + 0.06 * _excess(columns)
+    return float(width), float(height)
+
+
+def _excess(names: Sequence[Any]) -> int:
+    """Return by how many letters the longest name is longer than 12."""
+    return max([0, *(len(axes.label(name)) - 12 for name in names)])
 
 
 @dataclass(frozen=True)
@@ -116,9 +116,30 @@ class Lines(Picture):
     def draw(self, table: Any, ax: Any, said: Callable[[str], str]) -> None:
         """Draw the rows of a table; ``said`` gives the words of a label."""
         if self.level:
-            ax.axhline(
-                table.attrs[self.level], color=axes.GREY, linewidth=0.8, linestyle=":"
-            )
+            height = table.attrs[self.level]
+            ax.axhline(height, color=axes.GREY, linewidth=0.8, linestyle=":")
+        self._scale(ax)
+        dashes = {}
+        if self.dash_by:
+            kinds = table[self.dash_by].unique()
+            dashes = dict(zip(kinds, ("-", "--", ":"), strict=False))
+        names = table.groupby("measure", sort=False, observed=True)
+        for number, (name, of_name) in enumerate(names):
+            for label, dash, rows in self._lines_of(name, of_name, dashes):
+                style = axes.line_style(number, names.ngroups, len(rows))
+                if dash:
+                    style["linestyle"] = dash
+                label = axes.legend_label(label)
+                ax.plot(rows[self.x], rows[self.value], label=label, **style)
+                if self.dashed:
+                    style["linestyle"] = "--"
+                    ax.plot(rows[self.x], rows[self.dashed], **style)
+        ax.set_xlabel(said(self.across))
+        ax.set_ylabel(said(self.meaning))
+        axes.show_legend(ax)
+
+    def _scale(self, ax: Any) -> None:
+        """Set the scales of both axes."""
         if self.x_scale == "whole":
             from matplotlib.ticker import MaxNLocator
 
@@ -126,31 +147,16 @@ class Lines(Picture):
         else:
             ax.set_xscale(self.x_scale)
         ax.set_yscale(self.y_scale)
-        if self.dash_by:
-            dashes = dict(
-                zip(table[self.dash_by].unique(), ("-", "--", ":"), strict=False)
-            )
-        else:
-            dashes = {}
-        names = table.groupby("measure", sort=False, observed=True)
-        for number, (name, of_name) in enumerate(names):
-            for dash, rows in (
-                of_name.groupby(self.dash_by, sort=False) if dashes else [("", of_name)]
-            ):
-                style = axes.line_style(number, names.ngroups, len(rows))
-                if dashes:
-                    style["linestyle"] = dashes[dash]
-                elif self.dashed:
-                    style["linestyle"] = "-"
-                called = axes.legend_label(f"{name}, {dash}" if dashes else name)
-                ax.plot(rows[self.x], rows[self.value], label=called, **style)
-                if self.dashed:
-                    ax.plot(
-                        rows[self.x], rows[self.dashed], **style | {"linestyle": "--"}
-                    )
-        ax.set_xlabel(said(self.across))
-        ax.set_ylabel(said(self.meaning))
-        axes.show_legend(ax)
+
+    def _lines_of(
+        self, name: Any, rows: Any, dashes: Mapping[Any, str]
+    ) -> Iterator[tuple[str, str, Any]]:
+        """Yield label, dash (empty for any) and rows of each line of a measure."""
+        if not dashes:
+            yield str(name), "-" if self.dashed else "", rows
+            return
+        for kind, of_kind in rows.groupby(self.dash_by, sort=False):
+            yield f"{name}, {kind}", dashes[kind], of_kind
 
 
 @dataclass(frozen=True)
@@ -174,34 +180,24 @@ class Matrix(Picture):
 
     def draw(self, table: Any, ax: Any, said: Callable[[str], str]) -> None:
         """Draw the rows of a table; ``said`` gives the words of a label."""
-        rows, columns = (
-            list(dict.fromkeys(table[name])) for name in (self.row, self.column)
-        )
+        rows = list(dict.fromkeys(table[self.row]))
+        columns = list(dict.fromkeys(table[self.column]))
+        numbers = np.full((len(rows), len(columns)), np.nan)
         if self.of_names:
             rows = columns = list(dict.fromkeys([*rows, *columns]))
-        if self.of_names:
             numbers = np.eye(len(rows))
-        else:
-            numbers = np.full((len(rows), len(columns)), np.nan)
+        cells = table[[self.row, self.column, self.value]]
         pairs = set(zip(table[self.row], table[self.column], strict=True))
-        for a, b, value in table[[self.row, self.column, self.value]].itertuples(
-            index=False, name=None
-        ):
+        for a, b, value in cells.itertuples(index=False, name=None):
             numbers[rows.index(a), columns.index(b)] = value
             if self.of_names and (b, a) not in pairs:
                 numbers[rows.index(b), columns.index(a)] = value
-        if self.lowest is None:
+        lowest = self.lowest
+        if lowest is None:
             lowest = float(np.nanmin(numbers, initial=0.0))
-        else:
-            lowest = self.lowest
         image = ax.imshow(numbers, cmap=self.colours, vmin=lowest, vmax=1)
-        axes.name_cells(
-            ax,
-            image,
-            [[f"{value:.2f}" for value in row] for row in numbers.tolist()],
-            rows,
-            columns,
-        )
+        texts = [[f"{value:.2f}" for value in row] for row in numbers.tolist()]
+        axes.name_cells(ax, image, texts, rows, columns)
         ax.set_xlabel(self.below)
         ax.set_ylabel(self.beside)
         axes.colour_bar(ax, image, self.meaning)
@@ -219,29 +215,20 @@ class Symbols(Picture):
 
     def draw(self, table: Any, ax: Any, said: Callable[[str], str]) -> None:
         """Draw the rows of a table; ``said`` gives the words of a label."""
-        cells = {}
-        for a, b, v in table[[self.row, self.column, self.value]].itertuples(
-            index=False, name=None
-        ):
-            cells[(a, b)] = v
-        rows, columns = (
-            list(dict.fromkeys(cell[side] for cell in cells)) for side in (0, 1)
-        )
-        shown = []
-        for a in rows:
-            shown.append(
-                [
-                    self.symbols[cells[a, b]] if (a, b) in cells else ("", 0.0)
-                    for b in columns
-                ]
-            )
-        colours = [[colour for _, colour in row] for row in shown]
+        rows = list(dict.fromkeys(table[self.row]))
+        columns = list(dict.fromkeys(table[self.column]))
+        cells = zip(table[self.row], table[self.column], table[self.value], strict=True)
+        value_of = {(a, b): value for a, b, value in cells}
+        symbols = [[""] * len(columns) for _ in rows]
+        colours = np.zeros((len(rows), len(columns)))
+        for i, a in enumerate(rows):
+            for j, b in enumerate(columns):
+                if (a, b) in value_of:
+                    symbols[i][j], colours[i, j] = self.symbols[value_of[a, b]]
         image = ax.imshow(
             colours, cmap="coolwarm_r", vmin=-1.6, vmax=1.6, aspect="auto"
         )
-        axes.name_cells(
-            ax, image, [[symbol for symbol, _ in row] for row in shown], rows, columns
-        )
+        axes.name_cells(ax, image, symbols, rows, columns)
 
 
 @dataclass(frozen=True)

@@ -46,7 +46,6 @@ from ir_lexirecall.present.standings import (
     missing_shares,
     missing_words,
     standings_of,
-    verdict_words,
 )
 from ir_lexirecall.present.text import FEW_NAMES, count, gathered, listed
 from ir_lexirecall.significance import least_two_sided_p, unseen_share
@@ -1023,11 +1022,3 @@ def _why_not_bounded(result: Comparison, name: str, by: str) -> Iterator[str]:
     elif result.missing.too_many(name):
         long = f"{count(len(result.pairs), 'pair')} take long; see bounds"
         yield f"Bounds{by} on what unjudged documents could change were left out: {long}."
-
-
-def verdict_cells(result: Comparison, rows: pd.DataFrame) -> list[str]:
-    """Return verdicts in words, for tables of pairs."""
-    has_margin = result.compared.margins is not None
-    return [
-        verdict_words(verdict, has_margin=has_margin) for verdict in rows["verdict"]
-    ]

@@ -15,11 +15,7 @@ import numpy as np
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall.data.matching import FIRST, hardly_judged
 from ir_lexirecall.evaluation.scored_runs import ScoredRuns
-from ir_lexirecall.io.rising_scores import (
-    RISING,
-    ranked_scores,
-    scores_rise_with_ranks,
-)
+from ir_lexirecall.io.rising_scores import RISING, scores_rise_with_ranks
 from ir_lexirecall.io.source import Source
 from ir_lexirecall.measures.declaration import Measure
 from ir_lexirecall.measures.parsing import parse_one
@@ -231,7 +227,9 @@ def _on_rising_scores(scored: ScoredRuns) -> Iterator[Note]:
     """Yield notes on runs whose scores rise with their ranks."""
     kind = RISING[:1].upper() + RISING[1:]
     for name, source in scored.sources.items():
-        if isinstance(source, Source) and scores_rise_with_ranks(ranked_scores(source)):
+        if isinstance(source, Source) and scores_rise_with_ranks(
+            source.ranked_scores()
+        ):
             yield Note(f"{name}: {RISING}.", BROKEN, kind, name, runs=(name,))
 
 

@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 
 import ir_lexirecall as irl
 from ir_lexirecall.data.judgments import Judgments
-from ir_lexirecall.io import lines, readers, run_folders
+from ir_lexirecall.io import lines, run_folders
+from ir_lexirecall.io.columns import run_table
 from ir_lexirecall.io.files import File
 from ir_lexirecall.io.readers import nugget_qrels
 
@@ -276,7 +277,7 @@ def test_comments_may_stand_above_the_header_of_a_table(tmp_path: Path) -> None:
     (tmp_path / "run.csv").write_text(
         "# one\n\n # two\nquery_id,doc_id,score\nq1,d1,2.0\n"
     )
-    assert readers.read_run(str(tmp_path / "run.csv")).rows() == [("q1", "d1", 2.0)]
+    assert run_table(str(tmp_path / "run.csv")).rows() == [("q1", "d1", 2.0)]
 
 
 def test_quotation_marks_in_comments_do_not_make_a_table_slow(
@@ -286,12 +287,12 @@ def test_quotation_marks_in_comments_do_not_make_a_table_slow(
     (tmp_path / "run.csv").write_text(
         '# tag: "x" or "y\nquery_id,doc_id,score\nq1,"d1",2.0\n'
     )
-    assert readers.read_run(str(tmp_path / "run.csv")).rows() == [("q1", "d1", 2.0)]
+    assert run_table(str(tmp_path / "run.csv")).rows() == [("q1", "d1", 2.0)]
 
 
 def test_a_file_of_comments_only(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("# nothing\n# at all")
-    assert len(readers.read_run(str(tmp_path / "file"))) == 0
+    assert len(run_table(str(tmp_path / "file"))) == 0
     with pytest.raises(ValueError, match="there are no judgments in it"):
         irl.evaluate("LR", tmp_path / "file", {"q": {"d": 1.0}})
 

@@ -11,7 +11,7 @@ import pytest
 
 import ir_lexirecall as irl
 from ir_lexirecall import cli
-from ir_lexirecall.io.rising_scores import ranked_scores, scores_rise_with_ranks
+from ir_lexirecall.io.rising_scores import scores_rise_with_ranks
 from ir_lexirecall.io.schemas import RUN
 from ir_lexirecall.io.source import what_is
 
@@ -52,7 +52,7 @@ def test_scores_that_rise_with_ranks_are_a_caveat(
 ) -> None:
     table = RISING if rises else RISING.assign(rank=[3, 2, 1])
     run = in_form(table, form, tmp_path / "a.run")
-    rows = ranked_scores(what_is(run, RUN))
+    rows = what_is(run, RUN).ranked_scores()
     assert [(query, float(x)) for query, _, x in rows] == [
         ("q", 0.1),
         ("q", 0.2),

@@ -30,7 +30,7 @@ from ir_lexirecall import CT, EU, GERR, IA, SRR, D_nDCG, DSharp
 from ir_lexirecall._util.measure_strings import parse_measure
 from ir_lexirecall.data.alignment import align
 from ir_lexirecall.data.judgments import Judgments
-from ir_lexirecall.io import readers
+from ir_lexirecall.io.columns import qrel_table
 from ir_lexirecall.measures.other_programs import is_of_ndeval, ndeval_values
 from ir_lexirecall.measures.scoring import values as values_of
 from tests.conftest import (
@@ -270,9 +270,7 @@ def test_ndeval_measures_equal_pyndeval_where_no_scores_tie(
 @pytest.fixture(scope="module")
 def web2014(data) -> tuple[pd.DataFrame, dict[str, dict[str, float]]]:
     """Judgments of the subtopics of TREC 2014's topics, and a run without ties."""
-    qrels = readers.read_qrels(
-        data.path("web2014-diversity/qrels.ndeval.txt.gz")
-    ).to_pandas()
+    qrels = qrel_table(data.path("web2014-diversity/qrels.ndeval.txt.gz")).to_pandas()
     scores = pd.DataFrame(
         ir_measures.read_trec_run(data.path("web2014-diversity/ql.run.gz"))
     )

@@ -9,7 +9,7 @@ import reference
 from ir_measures import ERR_IA, NRBP
 
 from ir_lexirecall import RBU
-from ir_lexirecall.io import readers
+from ir_lexirecall.io.columns import qrel_table
 from tests.conftest import values
 
 pytestmark = pytest.mark.sparse
@@ -28,9 +28,7 @@ def of_provider(provider, measure, qrels, run):
 @pytest.fixture(scope="module")
 def diversity(data):
     """Binary judgments of the subtopics of TREC 2014's topics, and a run without ties: ndeval's rule is another."""
-    qrels = readers.read_qrels(
-        data.path("web2014-diversity/qrels.ndeval.txt.gz")
-    ).to_pandas()
+    qrels = qrel_table(data.path("web2014-diversity/qrels.ndeval.txt.gz")).to_pandas()
     scores = pd.DataFrame(
         ir_measures.read_trec_run(data.path("web2014-diversity/ql.run.gz"))
     )

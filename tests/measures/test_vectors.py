@@ -12,7 +12,7 @@ import pytest
 
 from ir_lexirecall import CAM, LR, MM, TOMA
 from ir_lexirecall._util.measure_strings import parse_measure
-from ir_lexirecall.io import readers
+from ir_lexirecall.io.columns import qrel_table
 from tests.conftest import PROVIDER, cwl_values, values, words
 
 
@@ -90,7 +90,7 @@ def test_rbu_on_web_2014(data, measure):
 def test_toma_on_clef_ehealth_2016(data, run, distance):
     names = ("relevance", "trustworthiness", "understandability")
     labels = [
-        readers.read_qrels(data.path(f"clef-ehealth-2016/{name}.qrels.gz"))
+        qrel_table(data.path(f"clef-ehealth-2016/{name}.qrels.gz"))
         .drop("iteration")
         .rename({"relevance": name})
         for name in names

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from ir_lexirecall import evaluate
 from ir_lexirecall.data.alignment import align
 from ir_lexirecall.data.judgments import Judgments
-from ir_lexirecall.io import readers
+from ir_lexirecall.io.columns import qrel_table
 from ir_lexirecall.meta import Study, reachable_maximum
 
 SCRIPT = Path(__file__).parents[2] / "examples" / "papers" / "aspects.py"
@@ -161,7 +161,7 @@ CLEF_ASPECTS = f"aspects={CLEF}".replace(" ", "")
 def clef(data: Any) -> tuple[Judgments, dict[str, Any]]:
     """CLEF eHealth 2016: judgments with a column per aspect, and the 16 runs."""
     labels = [
-        readers.read_qrels(data.path(f"clef-ehealth-2016/{name}.qrels.gz"))
+        qrel_table(data.path(f"clef-ehealth-2016/{name}.qrels.gz"))
         .drop("iteration")
         .rename({"relevance": name})
         for name in CLEF

@@ -12,7 +12,7 @@ import pytest
 import reference
 
 import ir_lexirecall as irl
-from ir_lexirecall.io import readers
+from ir_lexirecall.io.columns import qrel_table, run_table
 
 TOP = 100
 SYSTEMS = 4
@@ -31,11 +31,11 @@ def reranked(rankings: dict[str, list[str]], seed: int) -> dict[str, dict[str, f
 @pytest.fixture(scope="module")
 def robust(data):
     """Judgments and rankings of a run of TREC 2003 Robust."""
-    table = readers.read_qrels(data.path("robust2003/qrels.txt.gz"))
+    table = qrel_table(data.path("robust2003/qrels.txt.gz"))
     qrels: dict[str, dict[str, float]] = {}
     for q, doc, grade in table.select("query_id", "doc_id", "relevance").iter_rows():
         qrels.setdefault(q, {})[doc] = grade
-    table = readers.read_run(data.path("robust2003/runs/InexpC2.gz"))
+    table = run_table(data.path("robust2003/runs/InexpC2.gz"))
     scores: dict[str, dict[str, float]] = {}
     for q, doc, score in table.select("query_id", "doc_id", "score").iter_rows():
         scores.setdefault(q, {})[doc] = score

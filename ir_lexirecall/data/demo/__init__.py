@@ -15,8 +15,8 @@ from pathlib import Path
 
 from ir_lexirecall._util.errors import called, check_choice
 from ir_lexirecall._util.lazy import pandas as pd
+from ir_lexirecall.io.columns import run_table
 from ir_lexirecall.io.files import written_whole
-from ir_lexirecall.io.readers import read_run
 
 FOLDER = Path(__file__).parent
 GRADES = {
@@ -88,7 +88,7 @@ def run(name: str) -> pd.DataFrame:
     ['query_id', 'doc_id', 'score']
     """
     check_choice("run", name, RUNS)
-    table = read_run(str(FOLDER / "runs" / f"{name}.run"))
+    table = run_table(str(FOLDER / "runs" / f"{name}.run"))
     return pd.DataFrame({column: table[column].to_list() for column in table.columns})
 
 
