@@ -40,9 +40,8 @@ def main() -> int:
 
 
 def _interrupt(*_: Any) -> NoReturn:
-    signal.signal(
-        signal.SIGINT, _leave
-    )  # for whoever cannot wait until files are cleaned up
+    # A second Ctrl-C leaves at once, before files are cleaned up.
+    signal.signal(signal.SIGINT, _leave)
     raise KeyboardInterrupt
 
 

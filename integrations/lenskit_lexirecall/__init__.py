@@ -148,15 +148,13 @@ class Metric(ListMetric, RankingMetricBase):  # type: ignore[misc]
             for name in aspects:
                 if name != "relevance":
                     labels[name] = _grades(test, name)
-        if (recs.ids().dtype.kind in "iu") != (
-            test.ids().dtype.kind in "iu"
-        ):  # an integer is its decimal string
+        # An integer is the same id as its decimal string.
+        if (recs.ids().dtype.kind in "iu") != (test.ids().dtype.kind in "iu"):
             recs, test = (
                 ItemList(each.ids().astype(str), ordered=True) for each in (recs, test)
             )
-        last = {
-            item: row for row, item in enumerate(test.ids().tolist())
-        }  # an item listed twice counts once
+        # An item that is listed twice counts once.
+        last = {item: row for row, item in enumerate(test.ids().tolist())}
         once, row_of_item = (
             list(last.values()),
             index_of(last),
@@ -289,9 +287,8 @@ def _check_ranking(recs: ItemList) -> None:
         numbers = recs.ids()
     else:
         numbers = recs.numbers(missing="negative")
-    if len(set(numbers.tolist())) < len(
-        recs
-    ):  # as items that the vocabulary lacks are alike: ids tell
+    # Items that the vocabulary lacks have one number: ids tell them apart.
+    if len(set(numbers.tolist())) < len(recs):
         twice = []
         for item, times in Counter(recs.ids().tolist()).items():
             if times > 1:

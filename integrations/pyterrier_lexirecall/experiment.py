@@ -219,9 +219,8 @@ def Experiment(
     tested, own_test, correction = _read_test(
         test, correction, correction_alpha, baseline
     )
-    Design(
-        test=tested, groups=groups
-    )  # raises if the test needs groups, and there are none
+    # This raises if the test needs groups, and there are none.
+    Design(test=tested, groups=groups)
     systems = _Systems.checked(retr_systems, names, baseline, repeats, deterministic)
     if systems.several is not None:
         _check_repeats(
@@ -436,9 +435,8 @@ class _Systems:
             baselines = []
         else:
             single: Any = baseline
-            baselines = [
-                single
-            ]  # `pt.Experiment` checks a single baseline, but not of repeats
+            # `pt.Experiment` checks a single baseline, but not that of repeats.
+            baselines = [single]
             if several is not None:
                 baselines = _indices_of_baselines(baselines, names)
         return cls(systems, names, baselines, names_baselines, several)
@@ -836,9 +834,8 @@ def _comparison_on(
     request, topics = evaluation.request, evaluation.topics
     if evaluation.filter_by_topics:
         qrels = qrels[qrels["qid"].isin(topics["qid"])]
-    judgments = Judgments.from_qrels(
-        qrels, allow_empty=True
-    )  # qrels may be of other topics only
+    # Qrels may be of other topics only.
+    judgments = Judgments.from_qrels(qrels, allow_empty=True)
     scored = ScoredRuns.from_runs(
         {}, judgments, rankings, allow_empty=True, progress=False
     )
@@ -877,9 +874,8 @@ def _values_of_measures(scored: ScoredRuns, measures: Measures) -> dict[str, Flo
             continue
         try:
             of_runs = np.stack([values(measure, run) for run in scored.runs.values()])
-        except (
-            ValueError
-        ):  # the provider needs more than the ranks of the judged documents
+        except ValueError:
+            # The provider needs more than the ranks of the judged documents.
             continue
         if np.isfinite(of_runs).all():
             values_of_measure[name] = of_runs
@@ -1063,10 +1059,8 @@ def _paired_test(test: SignificanceTest) -> str | PairedTest:
     def p_of_pair(system: Floats, baseline: Floats) -> tuple[float, float]:
         difference = (system - baseline)[None]
         if named.procedure.at_once or not np.isfinite(difference).all():
-            return (
-                0.0,
-                np.nan,
-            )  # the test needs all systems at once, or a value is no number
+            # The test needs all systems at once, or a value is not a number.
+            return 0.0, np.nan
         return 0.0, float(named.of_pairs(difference).p[0])
 
     return p_of_pair

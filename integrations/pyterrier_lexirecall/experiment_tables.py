@@ -57,10 +57,8 @@ WITH_MARGIN = {
 """Further statistics with a margin; the `p-value` stays two-sided and uncorrected."""
 
 _OF_CORRECTION = ("reject", "p-value corrected")
-_BLANK = {
-    "reject": False,
-    "verdict (corrected)": None,
-}  # instead of unknown statistics; else NaN
+# Values of unknown statistics; all others are NaN.
+_BLANK = {"reject": False, "verdict (corrected)": None}
 _LARGER, _SMALLER = "+", "-"  # values that are better
 
 
@@ -90,9 +88,8 @@ def read_metrics(
         parsed: Sequence[Any] = [metric]
         if isinstance(metric, str) and metric != TIME:
             try:
-                parsed = parse_trec_measure(
-                    metric
-                )  # several for the name of a family, such as P
+                # The name of a family, such as P, gives several measures.
+                parsed = parse_trec_measure(metric)
                 if len(parsed) == 1:
                     names[parsed[0]] = metric
             except ValueError:
@@ -380,9 +377,8 @@ def per_query(result: Any, evaluated: Evaluated) -> Any:
         _add_to_dict(result, preferred, systems)
         return _in_order(result, order)
 
-    rows = (
-        result.sort_index()
-    )  # system by system, which tells systems of the same name apart
+    # System by system, which tells systems of the same name apart.
+    rows = result.sort_index()
     parts = [rows[rows["measure"].isin(list(measures))]]
     for column, table in preferred.items():
         for name, system in zip(names, systems, strict=True):

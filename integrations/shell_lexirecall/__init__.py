@@ -12,11 +12,8 @@ import os
 import sys
 from contextlib import suppress
 
-_GARBAGE = (
-    100_000,
-    20,
-    20,
-)  # looked for that rarely: hundreds of modules that are loaded leave none
+# Thresholds of the collector. Loading hundreds of modules leaves no garbage.
+_GARBAGE = (100_000, 20, 20)
 
 
 def main() -> int:
@@ -25,16 +22,14 @@ def main() -> int:
     if words == ["--version"]:
         from importlib.metadata import version
 
-        with suppress(
-            OSError, AttributeError
-        ):  # nobody can read it, which the command line has words for
+        # If nobody can read it, the command line says so.
+        with suppress(OSError, AttributeError):
             sys.stdout.write(f"ir-lexirecall {version('ir-lexirecall')}\n")
             sys.stdout.flush()
             return 0
     gc.set_threshold(*_GARBAGE)
-    if words[:1] == [
-        "eval"
-    ]:  # multiplies no matrices: threads that could would only be started, and wait
+    # `eval` multiplies no matrices: threads for that would start and wait.
+    if words[:1] == ["eval"]:
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from ir_lexirecall.__main__ import main as start
 
@@ -51,8 +46,7 @@ def run() -> None:
         code = 130
     atexit._run_exitfuncs()
     for stream in (sys.stdout, sys.stderr):
-        with suppress(
-            AttributeError, OSError, ValueError
-        ):  # none, or closed; what could not be written was said
+        # There may be no stream, or a closed one. What could not be written was said.
+        with suppress(AttributeError, OSError, ValueError):
             stream.flush()
     os._exit(code)

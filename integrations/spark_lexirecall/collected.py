@@ -149,9 +149,8 @@ class CollectedCounts(PreferenceCounts):
 
     def standing(self, preference: str) -> Any:
         """How many runs are better, shape ``(S, Q)``."""
-        return np.ascontiguousarray(
-            self.outcomes[:, self.queries], dtype=np.int32
-        )  # sums depend on the layout
+        # Sums depend on the layout.
+        return np.ascontiguousarray(self.outcomes[:, self.queries], dtype=np.int32)
 
     def pairwise(
         self, preference: str, queries: Ints, runs: Any = slice(None)

@@ -39,19 +39,12 @@ OfQueries = Callable[[Judgments, Tables], Any]
 A ``ValueError`` of it means bad input.
 """
 
-_ERROR = (
-    "__error__"  # a column of every result: what a worker has to say about bad input
-)
+# A column of every result: what a worker says about bad input.
+_ERROR = "__error__"
 _SHARED = "__shared__"  # and another: whether run and qrels have a query in common
 _ROWS = 500_000  # of a bucket, where nobody says how many buckets there are
-_NUMBERS = (
-    "tinyint",
-    "smallint",
-    "int",
-    "bigint",
-    "float",
-    "double",
-)  # types of columns
+# Types of columns that hold numbers.
+_NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double")
 
 
 @dataclass(frozen=True)
@@ -140,11 +133,8 @@ class Exchange:
 
         schema = pa_.schema([*types.items(), (_ERROR, "string"), (_SHARED, "bool")])
         columns = self.qrels.columns, self.runs.columns
-        names, whole, aspects = (
-            self.names,
-            self.whole,
-            self.aspects,
-        )  # without the frames
+        # The function takes these along, without the frames.
+        names, whole, aspects = (self.names, self.whole, self.aspects)
 
         def on_worker(qrels_part: pa.Table, runs_part: pa.Table) -> pa.Table:
             import pyarrow as pa

@@ -15,9 +15,11 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Iterator
+
+# `futures` imports what starts threads when that is first needed.
 from concurrent import (
     futures,
-)  # which imports what starts threads when that is first needed
+)
 from contextvars import copy_context
 from typing import Any, TypeVar
 
@@ -26,9 +28,8 @@ from ir_lexirecall._util.lazy import polars
 T = TypeVar("T")
 
 _ROOM = 3 * 2**30  # bytes of addresses that Polars' threads, and ours, may reserve
-_FORKED = (
-    0x40  # in the flags of /proc/self/stat: forked, and no other program started since
-)
+# Flag of /proc/self/stat: forked, and no other program started since.
+_FORKED = 0x40
 _PATIENCE = 2.0  # seconds
 
 

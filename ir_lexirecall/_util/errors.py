@@ -310,11 +310,8 @@ def warn(message: str) -> None:
     warnings.warn_explicit(message, UserWarning, *where)
 
 
-_CARRIERS = (
-    "ir_measures",
-    "importlib",
-    "contextlib",
-)  # of calls: their lines tell the user nothing
+# Packages that only carry calls: their lines tell the user nothing.
+_CARRIERS = ("ir_measures", "importlib", "contextlib")
 
 
 def did_you_mean(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:

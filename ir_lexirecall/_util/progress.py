@@ -10,12 +10,10 @@ import weakref
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-_THREAD = (
-    threading.local()
-)  # its attribute `bar` is a weak reference to the bar shown last
-_DELAY = (
-    2.0  # seconds before a bar appears that nobody asked for: what is faster shows none
-)
+# Its attribute `bar` is a weak reference to the bar shown last.
+_THREAD = threading.local()
+# Seconds before a bar appears that nobody asked for: what is faster shows none.
+_DELAY = 2.0
 
 
 def progress_bar(
@@ -45,9 +43,8 @@ def progress_bar(
     if sys.stderr is None or not shown or _is_within_a_bar():  # no stderr: in services
         return _Hidden(items)
     with warnings.catch_warnings():
-        warnings.simplefilter(
-            "ignore"
-        )  # that there are no widgets: the bar is text then
+        # tqdm warns where there are no widgets; the bar is a text there.
+        warnings.simplefilter("ignore")
         bar = importlib.import_module("tqdm.auto" if in_notebook else "tqdm").tqdm
     delay = 0.0 if progress else _DELAY
     opened = bar(items, leave=False, delay=delay, **options)
@@ -75,11 +72,8 @@ def _is_notebook() -> bool:
 def _is_terminal() -> bool:
     try:
         return bool(sys.stderr.isatty())
-    except (
-        AttributeError,
-        ValueError,
-        OSError,
-    ):  # closed, or something that only takes texts
+    except (AttributeError, ValueError, OSError):
+        # The stream is closed, or something that only takes texts.
         return False
 
 

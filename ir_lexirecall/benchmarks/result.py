@@ -518,9 +518,8 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
             )
             base = np.full(len(index), result.runs.index(self.baseline))
             criterion = result.compared.criterion(by)
-            nothing = np.zeros(
-                (0, len(criterion.query_ids))
-            )  # where the baseline is alone
+            # Without rivals of the baseline, there is nothing to compare.
+            nothing = np.zeros((0, len(criterion.query_ids)))
             arrays.append(
                 np.concatenate([nothing, *criterion.differences(index, base)])
             )
@@ -789,9 +788,8 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
 
     def _pairs(self, by: str, values: list[Floats], over: str) -> PairDeviations:
         """Return the object that finds the deviations from resamples."""
-        if (
-            self.per_task
-        ):  # the collections are what is resampled, as queries are of one
+        # Tasks are resampled as the queries of one collection are.
+        if self.per_task:
             values, over = [np.concatenate(values, axis=1)], "queries"
         return PairDeviations(
             [self.criterion(by).sign * x for x in values], over, self.test.n_resamples

@@ -18,9 +18,8 @@ from ir_lexirecall._util.errors import PLEASE_REPORT, called
 from ir_lexirecall._util.lazy import LazyModule
 from ir_lexirecall._util.selecting import among
 
-output: Any = LazyModule(
-    "ir_lexirecall.cli.output"
-)  # found late: an error needs little
+# Loaded late: an error needs little of it.
+output: Any = LazyModule("ir_lexirecall.cli.output")
 text: Any = LazyModule("ir_lexirecall.present.text")
 _EXPECTED = (ValueError, OSError, ModuleNotFoundError, CalledProcessError, RuntimeError)
 _OPTIONS = {

@@ -84,9 +84,8 @@ class Parser(argparse.ArgumentParser):
         super().__init__(
             allow_abbrev=False, formatter_class=_Help, epilog=epilog, **options
         )
-        self.set_defaults(
-            parser=self
-        )  # that of the command overrides those of the program
+        # The parser of the command overrides that of the program.
+        self.set_defaults(parser=self)
 
     def parse_args(self, words: Any = None, namespace: Any = None) -> Any:
         """Parse a command line; the command, not the program, reports words that are too many."""

@@ -64,9 +64,8 @@ _TESTED = (
     "effect_size",
     "verdict",
 )
-_COUNTS = frozenset(
-    ("NumQ", "NumRel", "NumRet", "Judged")
-)  # of which more is not better
+# Counts of which more is not better.
+_COUNTS = frozenset(("NumQ", "NumRel", "NumRet", "Judged"))
 
 
 def add_eval(commands: Any) -> None:
@@ -315,9 +314,8 @@ def _trec_lines(
             per_query = scored.judgments.query_ids, values
         # A run has the tag that it has in TREC's format; its name where it is in another one.
         fields = source.data[0].first_line.split()
-        tag = (
-            fields[5] if len(fields) >= 6 else run
-        )  # trec_eval ignores what follows it
+        # trec_eval ignores what follows the tag.
+        tag = fields[5] if len(fields) >= 6 else run
         text += trec_eval_lines(means, per_query, run=tag, places=options.places) + "\n"
     return text
 

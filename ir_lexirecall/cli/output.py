@@ -35,13 +35,8 @@ from ir_lexirecall.present.text import confidence_words
 FORMATS = ("table", "tsv", "csv", "json", "latex", "markdown")
 # For programs: all digits unless --places asks for fewer, and no marks.
 EXACT = ("tsv", "csv", "json")
-_OF_MEASURES = (
-    "criterion",
-    "measure",
-    "measure_a",
-    "measure_b",
-    "target",
-)  # columns of names
+# Columns that hold names.
+_OF_MEASURES = ("criterion", "measure", "measure_a", "measure_b", "target")
 
 
 def add_output(parser: argparse.ArgumentParser, *more: str) -> None:

@@ -343,9 +343,8 @@ class PreferenceCriterion:
 
     def explained(self, a: int, b: int) -> tuple[Floats, dict[str, Any]]:
         """Return the preference per query, and what decided it; see ``Comparison.explain``."""
-        if (
-            self.repeated is not None
-        ):  # many pairs of rankings, which differ in what decided
+        # Repeated runs are many pairs of rankings, which differ in what decided.
+        if self.repeated is not None:
             return self.repeated.average(a, b), {}
         ways = self.preferences.of_pair(self.preference.NAME, a, b)
         return ways, explain(self.preference.NAME, self.preferences, (a, b), ways)

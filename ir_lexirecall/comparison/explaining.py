@@ -59,9 +59,8 @@ def explained_together(
             explained(compared, a, b, name).set_index("query_id").add_prefix(f"{name} ")
         )
         integers = part.select_dtypes("int64").columns
-        parts.append(
-            part.astype(dict.fromkeys(integers, "Int64"))
-        )  # which may be missing
+        # Integers may be missing.
+        parts.append(part.astype(dict.fromkeys(integers, "Int64")))
     counted = [q for q in query_ids if any(q in part.index for part in parts)]
     index = pd.Index(counted, name="query_id")
     joined = pd.concat([part.reindex(index) for part in parts], axis=1).reset_index()

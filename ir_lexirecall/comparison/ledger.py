@@ -307,10 +307,8 @@ def _entry(text: str, number: int, name: str) -> dict[str, Any] | None:
         if text.startswith(_FIRST_WORDS) or _FIRST_WORDS.startswith(text):
             return None
         entry = None
-    except (
-        RecursionError,
-        ValueError,
-    ):  # nested too deeply, or a number with too many digits
+    except (RecursionError, ValueError):
+        # It is nested too deeply, or a number has too many digits.
         entry = None
     if text.startswith(_MERGE_MARKS):
         raise ValueError(

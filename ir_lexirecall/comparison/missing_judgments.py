@@ -37,12 +37,10 @@ from ir_lexirecall.preferences.naming import Preference
 from ir_lexirecall.significance.closed_form import sign_test
 
 # More than so many documents of pairs are looked at only if somebody asks: they take a few seconds.
-_MOST_SHARED = (
-    1_000_000_000  # documents of the pool x pairs, if all pairs share their documents
-)
-_MOST_APART = (
-    20_000_000  # documents of the two rankings of each pair, added up, if they do not
-)
+# Documents of the pool times pairs, if all pairs share their documents.
+_MOST_SHARED = 1_000_000_000
+# Documents of the two rankings of each pair, added up, if they do not.
+_MOST_APART = 20_000_000
 
 _COUNTS = ("certain_wins", "certain_losses", "open", "certain_ties")
 _ENDS = ("low", "high", "ci_low", "ci_high")
@@ -106,9 +104,8 @@ class _Ends:
     high: Floats  # under the best judging, shape `(P, Q)`
     mean_low: Floats  # of the mean over the queries, shape `(P,)`
     mean_high: Floats
-    outer: (
-        Interval | None
-    )  # ends that hold the sampling of queries, too, shape `(P,)` each
+    # Ends that hold the sampling of queries, too, shape `(P,)` each.
+    outer: Interval | None
     is_open: Bools  # whether either run can win, shape `(P, Q)`
     exact: Bools  # whether some judging does it, shape `(P, Q)`
     reached: Bools  # whether some judging reaches the ends, shape `(P, Q)`
@@ -193,9 +190,8 @@ class MissingJudgments(Memoised):
         """Return a note on runs that retrieve fewer documents than the bounds look at, if any."""
         deepest = int(pool.deepest.max(initial=0))
         wanted = judgings.pool_depth(self._measured(name) for name in names) or deepest
-        if (
-            judgings.depth == "default"
-        ):  # nobody asked for more than the deepest run has
+        # By default, nobody asked for more than the deepest run has.
+        if judgings.depth == "default":
             wanted = min(wanted, deepest)
         n_retrieved = zip(pool.names, pool.deepest.tolist(), strict=True)
         shallow = [name for name, n in n_retrieved if n < wanted]
@@ -413,10 +409,8 @@ class MissingJudgments(Memoised):
             return True
         try:
             pool = self.compared.scored.pool(None)
-        except (
-            OSError,
-            ValueError,
-        ):  # a run was given aligned, or cannot be read again
+        except (OSError, ValueError):
+            # A run was given aligned, or cannot be read again.
             return False
         rank = pool.rank[[pool.names.index(a), pool.names.index(b)]]
         return bool((rank[0] == rank[1]).all())
@@ -449,9 +443,8 @@ class MissingJudgments(Memoised):
 
     def _pool(self, judgings: Judgings, names: Sequence[str]) -> RetrievedDocuments:
         """Return what the runs retrieved, as deep as these judgings look for these criteria."""
-        measured = [
-            self._measured(name) for name in names
-        ]  # raises if there are values only
+        # This raises if there are values only.
+        measured = [self._measured(name) for name in names]
         assert self.compared.scored is not None
         depth = judgings.pool_depth(measured)
         if judgings.depth == "default" and depth is not None:

@@ -263,9 +263,8 @@ class PairTests(Memoised):
             low, high = np.clip([widened.low, widened.high], *limits)
             return replace(widened, low=low, high=high)
         has_bounds = bool(criterion.bounds and criterion.query_ids)
-        bounds = (
-            (-2.0, 2.0) if has_bounds else None
-        )  # of differences of mean preferences
+        # Mean preferences go from -1 to 1.
+        bounds = (-2.0, 2.0) if has_bounds else None
         tested = test.of_all(criterion.standings.T, bounds=bounds)[a, b]
         if criterion.sign > 0:
             return tested

@@ -224,9 +224,8 @@ def _align_table(judgments: Judgments, table: pl.DataFrame) -> list[_Part]:
     if (query < 0).any():
         table = table.filter(np.repeat(query >= 0, length))
         query, length = query[query >= 0], length[query >= 0]
-    if len(np.unique(query)) < len(
-        query
-    ):  # a query in several places: bring its rows together
+    # The rows of a query that stands in several places are brought together.
+    if len(np.unique(query)) < len(query):
         _, first, number = np.unique(query, return_index=True, return_inverse=True)
         appearance = np.argsort(np.argsort(first))[number]
         table = table[np.argsort(np.repeat(appearance, length), kind="stable")]
@@ -355,9 +354,8 @@ def _ranks_without_ties(
         return _NONE, _NONE
     rows, scores = zip(*retrieved, strict=True)
     score = np.array(scores, dtype=np.float64).astype(ascending.dtype)
-    n_up_to = ascending.searchsorted(
-        score, "right"
-    )  # documents of this score or a smaller one
+    # Number of documents of this score or a smaller one.
+    n_up_to = ascending.searchsorted(score, "right")
     if max((n_up_to - ascending.searchsorted(score)).tolist()) > 1:
         return None
     by_rank = n_up_to.argsort()[::-1]

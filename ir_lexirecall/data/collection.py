@@ -291,10 +291,8 @@ class Collection:
         )
 
     def __reduce__(self) -> tuple[Callable[..., Collection], tuple[Any, ...]]:
-        return find_collection, (
-            self.dataset_id,
-            self.reading,
-        )  # it is read where it arrives
+        # The collection is read where it arrives.
+        return find_collection, (self.dataset_id, self.reading)
 
     def __repr__(self) -> str:
         return f"<Collection {self.dataset_id!r}; present.collection_finding says what it holds>"

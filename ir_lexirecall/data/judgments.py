@@ -35,12 +35,8 @@ QrelsLike: TypeAlias = "TableLike | Collection | Judgments | Source"
 Arrow), a dict of dicts, a dict of relevant documents (sets or lists of ids, which get grade 1), an
 iterable of named tuples, or ``Judgments`` themselves."""
 
-_MISSING = (
-    "None",
-    "nan",
-    "<NA>",
-    "NaT",
-)  # how the missing values of Python, NumPy and pandas print
+# How missing values of Python, NumPy and pandas print.
+_MISSING = ("None", "nan", "<NA>", "NaT")
 
 
 def is_judged(grade: Floats) -> Bools:
@@ -255,9 +251,8 @@ class Judgments(Memoised):
     def knowing(self, *, highest_grade: float, has_fractions: bool) -> Judgments:
         """Return the same judgments, read as a part of larger ones whose grades are known."""
         part = replace(self)
-        object.__setattr__(
-            part, "highest_grade", highest_grade
-        )  # instead of the part's own
+        # These facts of the whole stand in place of the part's own.
+        object.__setattr__(part, "highest_grade", highest_grade)
         object.__setattr__(part, "has_fractions", has_fractions)
         return part
 
@@ -595,9 +590,8 @@ class Judgments(Memoised):
             return np.zeros(0, dtype=np.int64)
         in_order = self.table.row[np.argsort(self.table.line, kind="stable")]
         last = self.grade.copy()
-        last[self.table.doc[in_order]] = self.table.grade[
-            in_order
-        ]  # later lines take the place
+        # Of several lines on a document, the last one counts.
+        last[self.table.doc[in_order]] = self.table.grade[in_order]
         return np.flatnonzero(last < self.grade)
 
     def label_of(self, doc: int) -> str:
@@ -657,9 +651,8 @@ class Judgments(Memoised):
                     f"at document {doc_id!r}; an aspect needs one "
                     f"weight per query, not negative{and_more(len(bad) - 1)}"
                 )
-        weight[np.bincount(aspect[grade > 0], minlength=len(pairs)) == 0] = (
-            0  # nothing relevant: not counted
-        )
+        # An aspect without relevant documents does not count.
+        weight[np.bincount(aspect[grade > 0], minlength=len(pairs)) == 0] = 0
         total = np.bincount(pair_query, weights=weight, minlength=len(self))[pair_query]
         return AspectGrades(
             doc=doc,

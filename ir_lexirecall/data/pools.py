@@ -40,21 +40,18 @@ class Pool:
     They are all judged ones, and the unjudged ones that a run has among its first ``depth``.
     """
 
-    judgments: (
-        Judgments  # what says which documents are judged, and numbers the Q queries
-    )
+    # Judgments say which documents are judged, and number the Q queries.
+    judgments: Judgments
     names: list[str]  # names of the runs
-    depth: (
-        int | None
-    )  # down to which rank of any run unjudged documents are here; None: all
+    # Unjudged documents are here down to this rank of any run; None: all.
+    depth: int | None
     query: Ints  # query of each document, rising, shape ``(N,)``
     doc: Ints  # its row in the judgments, -1 if it was not judged, shape ``(N,)``
     doc_id: pl.Series  # its id
     # Its rank in each run, from 1, also below ``depth``; 0: not retrieved; shape ``(S, N)``.
     rank: Ranks
-    retrieved: (
-        Ints  # documents that each run retrieved for each query, shape ``(S, Q)``
-    )
+    # Number of documents that each run retrieved for each query, shape ``(S, Q)``.
+    retrieved: Ints
 
     @classmethod
     def from_runs(
@@ -164,9 +161,8 @@ def _last_rank(depth: Depth) -> int:
     return depth
 
 
-_Pooled: TypeAlias = (
-    "tuple[Ints, Ints, pl.Series, Ranks]"  # a text, so that Polars is not loaded
-)
+# A text, so that Polars is not loaded.
+_Pooled: TypeAlias = "tuple[Ints, Ints, pl.Series, Ranks]"
 """The documents of a pool: query, row in the judgments, id, and rank in each run."""
 
 

@@ -70,9 +70,10 @@ def evaluate_arrow(
     """
     _require_engines()
     named = measures_by_column(measures)
+    # The run is checked where nothing is judged, too.
     aligned = align(
         Judgments.from_qrels(qrels, allow_empty=True).as_part(aspects or ()), run
-    )  # checked where nothing is judged, too
+    )
     judgments = aligned.judgments
     columns: dict[str, Any] = {
         "query_id": judgments.query_ids,

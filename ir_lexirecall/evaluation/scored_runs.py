@@ -122,9 +122,8 @@ class ScoredRuns(Memoised):
             # Files are read a few at a time, in threads: parsing, hashing and sorting release the
             # GIL.
             readers = futures.ThreadPoolExecutor(_READERS)
-            stack.callback(
-                readers.shutdown, wait=False, cancel_futures=True
-            )  # also after an interruption
+            # Waiting readers are given up after an interruption, too.
+            stack.callback(readers.shutdown, wait=False, cancel_futures=True)
             coming: dict[str, Callable[[], AlignedRun]] = {}
             for name, source in sources.items():
                 read = partial(

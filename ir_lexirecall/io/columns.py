@@ -262,9 +262,8 @@ def _series_of_list(name: str, values: Any) -> pl.Series:
     ):
         return pl.Series(name, values, dtype=pl.Object)
     if series.dtype.is_numeric() and not {bool, np.bool_}.isdisjoint(map(type, values)):
-        return pl.Series(
-            name, values, dtype=pl.Object
-        )  # Polars takes True after a number for 1
+        # Polars takes True after a number for 1.
+        return pl.Series(name, values, dtype=pl.Object)
     return series
 
 

@@ -35,9 +35,8 @@ from ir_lexirecall.io.names import (
 from ir_lexirecall.io.schemas import RANKED_RUN, RUN, Cut, Schema
 
 _WHITE = bytes.maketrans(b"\t\r\v\f", b"    ")
-_ON_TOP = re.compile(
-    rb"(?:[ \t\r\v\f]*(?:#[^\n]*)?\n)*+"
-)  # empty lines and comments, ir-metadata among them
+# Empty lines and comments, ir-metadata among them.
+_ON_TOP = re.compile(rb"(?:[ \t\r\v\f]*(?:#[^\n]*)?\n)*+")
 _COMMENT = re.compile(rb"^[ \t\r\v\f]*#[^\n]*", re.MULTILINE)
 _SEPARATORS = {".csv": (",", ";", "\t"), ".tsv": ("\t", ",", ";")}
 _ANY_SEPARATOR = (",", "\t", ";")

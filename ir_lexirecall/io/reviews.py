@@ -26,13 +26,8 @@ ReviewFiles: TypeAlias = (
 )
 """One or several ``.asreview`` files, a folder, or a mapping of models' names to any of these."""
 
-_DAMAGE = (
-    zipfile.BadZipFile,
-    zlib.error,
-    EOFError,
-    RuntimeError,
-    UnicodeDecodeError,
-)  # RuntimeError: with a password
+# zipfile raises RuntimeError for an archive with a password.
+_DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, UnicodeDecodeError)
 
 
 @dataclass(frozen=True)
@@ -308,12 +303,8 @@ def _check_records(records: Sequence[_Record]) -> None:
             raise ValueError(
                 f"the id of a record is {shown(record.record_id)}, not an integer"
             )
-        if record.included not in (
-            0,
-            1,
-            -1,
-            None,
-        ):  # -1 is a missing label of older versions
+        # Older versions write -1 for a missing label.
+        if record.included not in (0, 1, -1, None):
             label = shown(record.included)
             raise ValueError(
                 f"the data set labels record {record.record_id} {label}, not 0 or 1"

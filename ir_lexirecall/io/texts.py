@@ -292,9 +292,8 @@ def _columns_called(names: Iterable[str], by_name: Mapping[str, str]) -> list[st
 
 def _joined(parts: Iterable[Any]) -> str:
     """Return a title and a text, as far as there are any, on lines of their own."""
-    texts = [
-        str(part) for part in parts if part is not None and part == part
-    ]  # without NaN
+    # NaN does not equal itself: it is left out.
+    texts = [str(part) for part in parts if part is not None and part == part]
     return "\n".join(text for text in texts if text.strip())
 
 
@@ -354,9 +353,8 @@ def _of_csv(file: File, what: str) -> Iterator[IdAndText]:
     if header is None:
         return
     columns = _TextColumns.of_header(header[1], what, file.path)
-    is_ended = content.endswith(
-        ("\n", '"')
-    )  # nothing is cut after a closing quotation mark
+    # After a closing quotation mark, nothing is cut.
+    is_ended = content.endswith(("\n", '"'))
     for (n, fields), is_last in _with_last(rows):
         if len(fields) != columns.width:
             raise columns.wrong_number_of_fields(n, len(fields))

@@ -40,9 +40,8 @@ def log_of_archive(file: File) -> dict[str, Any]:
     path = file.path
     try:
         texts = _texts_of_archive(file)
-    except (
-        NotImplementedError
-    ):  # so says zipfile, too, of a compression that it does not know
+    except NotImplementedError:
+        # zipfile raises this for a compression that it does not know, too.
         raise ValueError(
             needs("reading this .eval file", "backports.zstd", "files")
         ) from None

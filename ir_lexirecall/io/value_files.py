@@ -374,9 +374,8 @@ def table_of_records(
             f"got {shown(records[:1])}"
         )
     names = dict.fromkeys(name for record in records for name in record)
-    if (
-        names.keys() - {"run"} == _IR_MEASURES_COLUMNS
-    ):  # which writes values over all queries
+    # ir_measures writes values over all queries, too.
+    if names.keys() - {"run"} == _IR_MEASURES_COLUMNS:
         numbered = [row for row in numbered if row[1].get("query_id") not in SUMMARY]
     columns = {name: texts(row.get(name) for _, row in numbered) for name in names}
     return Table(columns, path, lambda row: f"{path}, {label} {numbered[row][0]}")

@@ -140,13 +140,11 @@ class Bounded:
     """A measure and what bounds it."""
 
     algorithm: Algorithm
-    depth: (
-        int | None
-    )  # rank down to which open documents can move the measure; None: all
+    # Rank down to which open documents can move the measure; None: all.
+    depth: int | None
     cutoff: int | None  # below which documents count as not retrieved; None: nowhere
-    unretrieved: (
-        int  # relevant documents of each query, at most, that neither run retrieved
-    )
+    # Relevant documents of each query, at most, that neither run retrieved.
+    unretrieved: int
 
 
 def bounded(
@@ -166,9 +164,8 @@ def bounded(
     rel, cutoff = optional(measure, "rel"), optional(measure, "cutoff")
     if not is_native(measure) or optional(measure, "judged_only"):
         return None
-    if (
-        rel is not None and rel <= 0
-    ):  # unjudged documents would be less than any judged one
+    # An unjudged document would count less than any judged one.
+    if rel is not None and rel <= 0:
         return None
     top = judgings.top_grade(judgments, measure)
     algorithm = _algorithm_of(measure, judgments, top)
@@ -269,9 +266,8 @@ def _of_discounted_gains(
     match measure.NAME:
         case "RBP":
             weight = _geometric(measure["p"])
-            if (
-                rel is not None and k is None
-            ):  # cwl_eval's: of 1,000 ranks, scaled to sum to 1
+            # The weights of cwl_eval are those of 1,000 ranks, scaled to sum to 1.
+            if rel is not None and k is None:
                 weight = _scaled(float(measure["p"]) ** np.arange(float(PROGRAM_DEPTH)))
             return sums.WeightedSum(weight, float(top) if rel is None else 1.0)
         case "RBP_TE":
@@ -339,9 +335,8 @@ def _not_negative(grade: Floats) -> Floats:
     return np.maximum(0.0, grade)
 
 
-_MOST_EXPONENT = (
-    512  # from this grade on, nDCG scales the gains of each query, lest they overflow
-)
+# From this grade on, nDCG scales the gains of each query, lest they overflow.
+_MOST_EXPONENT = 512
 
 
 def _exponential(grade: Floats) -> Floats:

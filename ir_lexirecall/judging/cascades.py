@@ -53,9 +53,8 @@ def _choices(
     The i-th bit of a choice says whether the i-th shared document of each case is relevant. With
     the gains come the cases that have as many choices, and few enough to look at all.
     """
-    nth = np.minimum(
-        position_in_segment(pairs.case[shared]), 62
-    )  # what a shift can take
+    # A shift takes at most 62 bits.
+    nth = np.minimum(position_in_segment(pairs.case[shared]), 62)
     is_exact = n_shared <= _MOST_SHARED
     n_choices = 2 ** np.minimum(n_shared, _MOST_SHARED)
     for choice in range(2 ** int(n_shared[is_exact].max(initial=0))):

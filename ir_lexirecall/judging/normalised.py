@@ -162,18 +162,16 @@ class AveragePrecision:
         row = pairs.in_order(one, pairs.is_open | (pairs.grade >= self.rel))
         case, is_open, inverse = pairs.case[row], pairs.is_open[row], 1 / one.rank[row]
         fixed = ~is_open
-        i = running_sum(
-            case, fixed.astype(np.float64)
-        )  # relevant judged documents down to here
+        # Number of relevant judged documents down to here.
+        i = running_sum(case, fixed.astype(np.float64))
         of_judged = np.bincount(case, weights=i * inverse * fixed, minlength=len(pairs))
         precision = np.bincount(case, weights=inverse * fixed, minlength=len(pairs))
         # Another relevant document lifts the precisions of the judged ones below it.
         below = precision[case] - running_sum(case, inverse * fixed)
         u = np.flatnonzero(is_open)
         if not best:
-            u = u[::-1][
-                np.argsort(case[u][::-1], kind="stable")
-            ]  # the last one of each case first
+            # The last document of each case comes first.
+            u = u[::-1][np.argsort(case[u][::-1], kind="stable")]
         j = position_in_segment(case[u]) + 1
         if best:
             lifted = below[u]

@@ -33,9 +33,8 @@ from ir_lexirecall.significance.outcomes import Bounds, MarginTest, TestResult
 LEAST = 10  # human-judged queries
 ENOUGH = 25  # human-judged queries; with fewer, intervals hold the truth less often than they say
 _ENOUGH_FOR_PREFERENCES = 20  # human-judged queries, to add a win and a loss to
-_SURPRISES = (
-    5  # residuals above 1/2 in size that tell how far those of a preference spread
-)
+# Residuals above 1/2 in size that tell how far those of a preference spread.
+_SURPRISES = 5
 
 
 @dataclass(frozen=True)

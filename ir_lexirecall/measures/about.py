@@ -94,23 +94,20 @@ class About:
     """
 
     formula: str = ""  # in LaTeX, without dollar signs
-    plain: str = (
-        ""  # the formula in plain text; made of the LaTeX unless words say it better
-    )
+    # The formula in plain text; made of the LaTeX unless words say it better.
+    plain: str = ""
     symbols: str = ""  # what its letters mean
     values: str = ""  # the range, where the class's ``RANGE`` does not say it all
     zero: str = ""  # what 0 means
     ties: str = ""  # when two rankings get the same value
     use: str = ""  # when to use it
     example: Example | None = None  # worked out by hand
-    source: str = (
-        ""  # a line of text, or the key of a source in ``descriptions/entries.ini``
-    )
+    # A line of text, or the key of a source in ``descriptions/entries.ini``.
+    source: str = ""
     see_also: Sequence[str] = ()  # related names
     caption: str = ""  # what a table of its values says below
-    meanings: Mapping[str, str] = field(
-        default_factory=dict
-    )  # of parameters that the class describes badly
+    # Meanings of parameters that the class describes badly.
+    meanings: Mapping[str, str] = field(default_factory=dict)
     title: str = ""  # the full name, where the class has none
     meaning: str = ""  # a sentence, where there is no class
 

@@ -429,9 +429,8 @@ class MM(_MeanMeasure):
         scores, p = self.base_scores(run)
         positive = np.all(scores > 0, axis=0)
         value = np.zeros(scores.shape[1])
-        value[positive] = (
-            p.sum() / np.add.accumulate(p / scores[:, positive])[-1]
-        )  # as in ``CAM``
+        # The harmonic mean, as in ``CAM``.
+        value[positive] = p.sum() / np.add.accumulate(p / scores[:, positive])[-1]
         return value
 
 

@@ -28,12 +28,8 @@ MOST_HOPED_FOR = 1e300  # T of ``inverse_square``
 _TERMS_UNTIL_FADED = 90
 _MOST_TERMS = 10**6
 _ASYMPTOTIC = 64
-_BERNOULLI = (
-    1 / 6,
-    -1 / 30,
-    1 / 42,
-    -1 / 30,
-)  # B_2, B_4, ...: the next term is below 2^-60 of the sum
+# B_2, B_4, ...: the next term is below 2^-60 of the sum.
+_BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30)
 
 GAINS = ("exp", "linear")
 _LARGE = 1000  # from this top grade on, powers of 2 could leave the range of floats
@@ -181,16 +177,14 @@ def cwl(
     # Between the document before and this one stands a stretch of unjudged documents.
     before = shifted_within_segment(query, i, 0)
     stretch = i - before - 1
-    q = (
-        1 - unjudged if discount.cascade else np.ones(queries)
-    )  # what an unjudged document leaves of S
+    # Share of S that an unjudged document leaves.
+    q = 1 - unjudged if discount.cascade else np.ones(queries)
     if discount.cascade:
         stays = 1 - r
     else:
         stays = np.ones_like(r)
-    after = running_product(
-        query, q[query] ** stretch * stays
-    )  # S right after each document
+    # S right after each document.
+    after = running_product(query, q[query] ** stretch * stays)
     s_before = shifted_within_segment(query, after, 1)
     s_here = s_before * q[query] ** stretch
 

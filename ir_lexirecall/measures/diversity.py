@@ -356,9 +356,8 @@ class SRR(DiversityMeasure):
         covered = coverage(run, self["rel"], self["cutoff"])
         first = position_in_segment(covered.subtopic) == 0
         query, last = covered.query[first], np.zeros(len(covered.subtopics))
-        np.maximum.at(
-            last, query, covered.rank[first]
-        )  # rank at which the last subtopic is covered
+        # Rank at which the last subtopic is covered.
+        np.maximum.at(last, query, covered.rank[first])
         return ratio(np.bincount(query, minlength=len(last)) == covered.subtopics, last)
 
 

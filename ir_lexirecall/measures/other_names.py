@@ -26,11 +26,8 @@ _NAMES_HERE = {
 """What measures are called in other programs (without underscores, in lower case), and here."""
 
 _NEED_CUTOFF = ("Success", "P", "R", "R_cap", "Unjudged")
-_COUNTS_ELSEWHERE = (
-    "hits",
-    "hit",
-    "topk",
-)  # a count in ranx, a share in others: not taken
+# These are counts in ranx and shares in others: no name of ours.
+_COUNTS_ELSEWHERE = ("hits", "hit", "topk")
 _WITH_CUTOFF = re.compile(
     r"([A-Za-z][A-Za-z_-]*?|[fF]1|[fF]1[_-]score)[_-]?(?:@|at|[_-])?[_-]?(\d*)"
 )

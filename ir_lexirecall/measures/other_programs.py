@@ -157,9 +157,8 @@ def _inst(measure: Measure, run: AlignedRun) -> Utility:
 
     Between two gains, sums of V have a closed form.
     """
-    t = number(
-        measure, "T", low=0.25, high=discounts.MOST_HOPED_FOR
-    )  # below, V(2) could be above V(1)
+    # For a smaller T, V(2) could be above V(1).
+    t = number(measure, "T", low=0.25, high=discounts.MOST_HOPED_FOR)
     gain, queries = linear_gain(measure, run), len(run.depth)
     keep = (gain > 0) & (run.rank <= PROGRAM_DEPTH)
     query, rank, gain = run.query[keep], run.rank[keep], gain[keep]
@@ -420,9 +419,8 @@ class Novelty:
     def largest(self, measure: Measure) -> float:
         """Return the sum of a subtopic that all of the first k documents are about."""
         k = self.cutoff
-        if (
-            k > _MOST_RANKS
-        ):  # later terms are too small to change the sum: no discount rises
+        # No discount rises: later terms are too small to change the sum.
+        if k > _MOST_RANKS:
             fading = self._fading
             if fading > _MOST_RANKS:
                 raise ValueError(

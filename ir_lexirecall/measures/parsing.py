@@ -257,9 +257,8 @@ class _RegisteredNames:
     def in_other_case(self, name: str) -> str:
         """Return the measure whose name differs in the case of letters, empty if there is none."""
         lower_case = name.lower()
-        if (
-            lower_case == "accuracy"
-        ):  # which is what others call hits, not the measure Accuracy
+        # Other programs call hits so, not the measure Accuracy.
+        if lower_case == "accuracy":
             return ""
         registered = self.by_lower_case.get(lower_case)
         if registered is None:
@@ -272,14 +271,12 @@ class _RegisteredNames:
 
         lower_case = name.lower()
         similar = difflib.get_close_matches(lower_case, self.by_lower_case, n=3)
-        same_letters = [
-            key for key in similar if sorted(key) == sorted(lower_case)
-        ]  # ndgc: ndcg
+        # Such as ndgc for ndcg.
+        same_letters = [key for key in similar if sorted(key) == sorted(lower_case)]
         longer = []
         if len(name) > 3:
-            longer = [
-                key for key in self.by_lower_case if lower_case in key
-            ]  # recal: LexiRecall
+            # Such as recal for LexiRecall.
+            longer = [key for key in self.by_lower_case if lower_case in key]
         closest = [*same_letters, *similar][:1]
         candidates = dict.fromkeys([*closest, *longer][:2])
         return [self.by_lower_case[key] for key in candidates]

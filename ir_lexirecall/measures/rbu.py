@@ -135,9 +135,8 @@ class RBU(DiversityMeasure):
             row, rank = row[keep], rank[keep]
             pair = aspects.aspect[row]
             if np.any(pair[1:] < pair[:-1]):
-                order = np.argsort(
-                    pair, kind="stable"
-                )  # within a pair, ranks rise already
+                # Within a pair, ranks rise already.
+                order = np.argsort(pair, kind="stable")
                 row, rank, pair = row[order], rank[order], pair[order]
             r = discounts.gain(
                 aspects.grade[row], top_grades(self, judgments)[pair], self["gain"]

@@ -22,12 +22,10 @@ if TYPE_CHECKING:
 _EXACT = 2.0**53  # integers below are floats without rounding
 _MANY = 96  # terms that are not made one by one any more
 _FEW = 16  # queries for which big integers are quicker than arrays
-_QUADRATIC = (
-    512  # relevant documents of one query from which exact binomials take too long
-)
-_PRECISION = (
-    128  # bits of the first bounds of a fraction; doubled until its rounding is certain
-)
+# Relevant documents of one query from which exact binomials take too long.
+_QUADRATIC = 512
+# Bits of the first bounds of a fraction; doubled until its rounding is certain.
+_PRECISION = 128
 _FACTORS = 64  # of a product of ratios that are multiplied before they are rounded
 EXPOSURES = ("AP", "RR", "nDCG", "RBP", "linear")
 
@@ -391,17 +389,15 @@ def nested(relevant: Relevant) -> Floats:
     value = np.zeros(len(m))
     start = r.cumsum() - r
     left = r.nonzero()[0]
-    if (
-        len(left) > _FEW
-    ):  # all queries at once, as far as floats hold all integers on the way
+    # All queries at once, as far as floats hold all integers on the way.
+    if len(left) > _FEW:
         first, last = start[left], start[left] + r[left] - 1
         term = _binomials(rank - 1, relevant.level)
         term[last] = 0
         placements = _binomials(rank[last] - 1, r[left] - 1)
         with np.errstate(over="ignore", invalid="ignore"):
-            p_star = (
-                (rank[last] - 1) * placements + np.add.reduceat(term, first) + 1
-            )  # p* times `placements`
+            # This is p* times `placements`.
+            p_star = (rank[last] - 1) * placements + np.add.reduceat(term, first) + 1
             above, below = r[left] * (p_star + placements), (m[left] + 1) * p_star
             value[left] = above / below
             left = left[~((above < _EXACT) & (below < _EXACT))]
@@ -423,15 +419,13 @@ def nested_of_one(ranks: list[int], m: int) -> float:
     if len(ranks) <= _QUADRATIC:
         return _lr_of_fraction(ranks, m, *exact_fraction(ranks))
     p_r = ranks[-1]
-    most_bits = min(
-        p_r, len(ranks) * p_r.bit_length()
-    )  # C(p_r - 1, r - 1) is below 2^most_bits
+    # C(p_r - 1, r - 1) is below 2^most_bits.
+    most_bits = min(p_r, len(ranks) * p_r.bit_length())
     bits = _PRECISION
     while bits <= most_bits:
         low, high = fraction_bounds(ranks, bits)
-        smallest = (
-            (low, 1 << bits) if low else (1, 1 << most_bits)
-        )  # the fraction is never 0
+        # The fraction is never 0.
+        smallest = (low, 1 << bits) if low else (1, 1 << most_bits)
         highest_value = _lr_of_fraction(ranks, m, *smallest)
         lowest_value = _lr_of_fraction(ranks, m, high, 1 << bits)
         if lowest_value == highest_value:

@@ -105,11 +105,12 @@ def score(measure: IRMeasure, run: AlignedRun) -> Floats | Utility:
             result.value if isinstance(result, Utility) else result,
             len(run.judgments),
         )
+        # The score of a measure of the user's may return anything.
         if (
             not isinstance(array, np.ndarray)
             or array.shape != (queries,)
             or array.dtype.kind not in "fiu"
-        ):  # a user's
+        ):
             shape = getattr(array, "shape", type(array).__name__)
             raise ValueError(
                 f"{measure}: score must give an array of {queries} numbers, one per query, not "
@@ -163,9 +164,8 @@ def warn_of_grades(measures: Iterable[IRMeasure], judgments: Judgments) -> None:
     for measure in listed:
         if least_grade(measure) > judgments.highest_grade:
             unreached.append(measure)
-    if (
-        unreached
-    ):  # names are made for warnings only: they take longer than a small evaluation
+    # Names are made for warnings only: they take longer than a small evaluation.
+    if unreached:
         warn_if_unreached(
             {str(measure): least_grade(measure) for measure in unreached}, judgments
         )
@@ -245,11 +245,12 @@ def aggregate(measure: IRMeasure, per_query: Floats) -> float:
     """
     aggregator = measure.aggregator()
     if type(aggregator) in (MeanAgg, SumAgg) and len(per_query):
+        # Other programs add up one by one.
         total = (
             float(np.cumsum(per_query)[-1])
             if len(per_query) > 1
             else float(per_query[0])
-        )  # one by one, as they do
+        )
         if type(aggregator) is MeanAgg:
             return total / len(per_query)
         return total
@@ -288,9 +289,8 @@ def _by_provider(measure: IRMeasure, run: AlignedRun) -> Floats:
             f"computed for at most "
             f"{_MOST_DOCUMENTS:,}"
         )
-    names = [
-        f"judged-{row}" for row in range(len(judgments.query))
-    ]  # no name of an unjudged document
+    # No unjudged document has such a name.
+    names = [f"judged-{row}" for row in range(len(judgments.query))]
     renamed = replace(judgments, docs=names)
     stand_in = pd.DataFrame(replace(run, judgments=renamed).as_run("unjudged-"))
     qrels = renamed.for_ir_measures()

@@ -280,9 +280,8 @@ class RecallLoss(_TotalRecall):
         """Return the area between the ideal recall curve and the actual one of each query."""
         relevant, n = self.positions(run)
         m = relevant.m.astype(np.float64)
-        area = m * (n + 1) - per_query_sum(
-            relevant.query, relevant.rank, len(n)
-        )  # the sum of found(k) over k = 1..n
+        # The sum of found(k) over k = 1..n.
+        area = m * (n + 1) - per_query_sum(relevant.query, relevant.rank, len(n))
         return ratio(m * (n - (m - 1) / 2) - area, m * (n - m))
 
 

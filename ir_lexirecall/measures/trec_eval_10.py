@@ -295,15 +295,13 @@ class Rndcg(_TrecEval):
         """Return the values of a run with the gains that stand at its ranks."""
         judgments, queries = run.judgments, len(run.judgments)
         ideal = ideal_gains(judgments, "log2")
-        starts = starts_segment(ideal.query) | starts_segment(
-            ideal.gain
-        )  # the documents of a grade
+        # A segment holds the documents of one grade.
+        starts = starts_segment(ideal.query) | starts_segment(ideal.gain)
         last = np.flatnonzero(np.r_[starts, True])[1:] - 1
         query = ideal.query[last]
         level = position_in_segment(query)
-        ranks = np.zeros(
-            (int(level.max(initial=-1)) + 2, queries), dtype=np.int64
-        )  # D of each query, filled up with 0
+        # The row D of each query, filled up with 0.
+        ranks = np.zeros((int(level.max(initial=-1)) + 2, queries), dtype=np.int64)
         ranks[level, query] = ideal.rank[last]  # c_1, c_2, ...
         c_L = np.bincount(ideal.query, minlength=queries)
         ranks[-1] = np.where((run.depth > c_L + 1) & (c_L > 0), run.depth, 0)

@@ -237,9 +237,8 @@ def unanimity(self: Decisions) -> pd.DataFrame:
     rows = []
     for label, measure in self.labels.items():
         signs = self.signs(label)
-        labels = [*map(str, self.labels.values())].count(
-            str(measure)
-        )  # of this very measure
+        # Labels of this very measure.
+        labels = [*map(str, self.labels.values())].count(str(measure))
         no_fall = signs[falling == labels * (signs < 0)]
         no_rise = signs[rising == labels * (signs > 0)]
         unanimous = len(no_fall) + len(no_rise)

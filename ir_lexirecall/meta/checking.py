@@ -36,9 +36,8 @@ NAMES_ASPECTS = (
     "the measure names its aspects; the constraint is about subtopics",
 )
 """The outcome of properties of subtopics for a measure of named aspects."""
-_LONGEST_OF_OTHERS = (
-    2**9
-)  # documents of a ranking that another program scores in quadratic time
+# Documents of a ranking that another program scores in quadratic time.
+_LONGEST_OF_OTHERS = 2**9
 _WEIGHTS = (1.1, 1.0)  # of two subtopics, the first one mattering more
 _BITS = {"small": 20, "low": 10}  # by which gains near 0 are smaller than the top gain
 

@@ -219,9 +219,8 @@ def aspect_ends(measure: IRMeasure) -> dict[str, tuple[float, float]]:
 
 
 _MOST = 2**53  # documents: ranks that floats tell apart
-_DEEPEST = (
-    2**24
-)  # whole numbers up to here differ as 32-bit floats, which is how scores are compared
+# Scores are compared as 32-bit floats: whole numbers up to here differ.
+_DEEPEST = 2**24
 
 
 @dataclass(frozen=True)
@@ -342,9 +341,8 @@ def simulate_rankings(
         relevant = np.asarray(m)[rng.integers(len(m), size=queries)]
     else:
         relevant = np.full(queries, m)
-    query_ids = [
-        f"q{q:0{len(str(queries))}d}" for q in range(1, queries + 1)
-    ]  # ids sort as their numbers do
+    # Ids sort as their numbers do.
+    query_ids = [f"q{q:0{len(str(queries))}d}" for q in range(1, queries + 1)]
     query = np.repeat(np.arange(queries), relevant)
     most = int(relevant.max())
     numbered = pl.Series(
@@ -385,9 +383,8 @@ def positions(
     in_order = np.take_along_axis(arrival, doc, axis=1)
     before = np.concatenate([np.zeros((len(m), 1)), in_order[:, :-1]], axis=1)
     wait = np.where(there, in_order, 0.0) - np.where(there, before, 0.0)
-    passed = -np.expm1(
-        -wait
-    )  # the probability that another document arrives within the wait
+    # Probability that another document arrives within the wait.
+    passed = -np.expm1(-wait)
     rank = np.full(there.shape, np.iinfo(np.int64).max)
     others = np.zeros(len(m), dtype=np.int64)  # that have arrived
     for i in levels:

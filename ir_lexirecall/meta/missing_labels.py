@@ -459,9 +459,8 @@ def removals(
 ) -> Iterator[tuple[float, int, Bools]]:
     """Yield fractions, samples, and which of the judged documents lose their label."""
     judgments, runs = decisions.judgments, decisions.aligned.runs.values()
-    first = np.zeros(
-        len(judgments.grade), dtype=np.int64
-    )  # the document with the largest number loses its label first
+    # The document with the largest number loses its label first.
+    first = np.zeros(len(judgments.grade), dtype=np.int64)
     if policy == "pool":
         first[:] = np.iinfo(np.int64).max
         for run in runs:
@@ -515,9 +514,8 @@ def _conclusions(
         x = values[a] - values[b]
     tested = SignificanceTest("t", alpha=alpha).of_pairs(x)
     _, reject = corrected(tested.p, "holm", alpha)
-    signs = np.zeros(
-        (len(a), len(queries)), dtype=np.int8
-    )  # 0 on queries that have no relevant document any more
+    # Queries that have no relevant document any more keep 0.
+    signs = np.zeros((len(a), len(queries)), dtype=np.int8)
     signs[:, np.isin(queries, decisions.queries)] = decisions.signs(label)
     return signs, np.where(reject, np.sign(tested.estimate), 0).astype(np.int64)
 

@@ -224,9 +224,8 @@ def _ranked_means(table: pd.DataFrame, headline: Headline) -> pd.DataFrame:
     rows = rows.assign(number=rows[headline.column].astype(float))
     groups = rows.groupby(subjects, sort=False)["number"]
     if table.attrs["function"] == "tie_audit" and "query_id" in rows:
-        means = (
-            groups.sum() / table.attrs["queries"]
-        )  # what ties do not move has no row
+        # Values that ties do not move have no row.
+        means = groups.sum() / table.attrs["queries"]
     else:
         means = groups.mean()
     return means.sort_values(ascending=False, kind="stable").reset_index()

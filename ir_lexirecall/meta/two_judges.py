@@ -538,9 +538,8 @@ def _orders(
     means = a @ weights, b @ weights
     pairs = np.triu_indices(len(a), 1)
     tau = tau_b(*(order_of(x, pairs) for x in means))
-    from_the_top = np.where(
-        np.isnan(tau), np.nan, tau_ap(*means)
-    )  # no order, no agreement on it
+    # Without an order there is no agreement on it.
+    from_the_top = np.where(np.isnan(tau), np.nan, tau_ap(*means))
     columns: dict[str, float] = {}
     for what, values in (("tau", tau), ("tau_ap", from_the_top)):
         value, low, high = percentile_interval(values, 0.1)

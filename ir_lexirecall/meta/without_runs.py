@@ -438,9 +438,8 @@ def _extreme_grades(
 
 def _balance(measure: IRMeasure, n: int, top: float, lowest: float) -> int:
     """Return the largest b by scoring from the last rank up, a block of b at a time."""
-    step = max(
-        1, min(_DOCUMENTS // (n + 1), 256)
-    )  # each b needs n + 1 judged documents
+    # Each b needs n + 1 judged documents.
+    step = max(1, min(_DOCUMENTS // (n + 1), 256))
     for end in range(n, 0, -step):
         first = np.arange(end, max(0, end - step), -1)
         rank = np.r_[n + 1, first][:, None] + np.arange(n + 1)

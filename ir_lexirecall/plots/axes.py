@@ -24,15 +24,8 @@ FIRST, SECOND, GREY = "#0072B2", "#D55E00", "#6b6b6b"
 HATCH = "#cccccc"
 """The colour of hatching, light enough for the numbers over it."""
 
-_COLOURS = (
-    FIRST,
-    SECOND,
-    "#009E73",
-    "#CC79A7",
-    "#E69F00",
-    "#56B4E9",
-    "#000000",
-)  # of Okabe and Ito
+# The palette of Okabe and Ito.
+_COLOURS = (FIRST, SECOND, "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 _DASHES = ("-", (0, (5, 2)), (0, (1, 1.5)), (0, (5, 1.5, 1, 1.5)))
 _MARKERS = "osD^vPX*<>"
 _LARGEST = 40.0  # inches
@@ -231,9 +224,8 @@ def finish(
         ax.set_title(title, fontsize=TITLE, loc="left", wrap=True)
     for axis in (ax.xaxis, ax.yaxis):
         axis.label.set_size(TEXT)
-        if (
-            axis.get_scale() == "log"
-        ):  # matplotlib writes powers as mathematics, which is off for the sake of names
+        # matplotlib writes powers as mathematics, which is off for the sake of names.
+        if axis.get_scale() == "log":
             axis.set_major_formatter("{x:g}")
             axis.set_minor_formatter("")
     ax.tick_params(labelsize=TEXT)

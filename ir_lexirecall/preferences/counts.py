@@ -47,9 +47,8 @@ class Counts:
 class PreferenceCounts(Memoised):
     """Preferences between aligned runs on the queries that have relevant documents."""
 
-    runs: Mapping[
-        str, AlignedRun
-    ]  # the aligned runs by name, all with the same judgments
+    # The aligned runs by name, all with the same judgments.
+    runs: Mapping[str, AlignedRun]
     rel: float = 1  # what counts as relevant
     cutoff: int | None = None  # what counts as retrieved
     # Indices, in the judgments, of the queries to take; None: all. See `queries`.
@@ -266,9 +265,8 @@ def explain(
             preference == "lexirecall",
             np.zeros(len(values), dtype=np.int64),
         )
-        for queries, ranks in counts.ranks_of(
-            pair
-        ):  # a missing document differs from any other
+        # A missing document differs from any other.
+        for queries, ranks in counts.ranks_of(pair):
             differ = ranks[:, :, 0] != ranks[:, :, 1]
             if from_the_end:
                 decides = len(differ) - differ[::-1].argmax(axis=0)
@@ -285,9 +283,8 @@ def explain(
             np.zeros((2, len(level)), dtype=np.int64),
             np.full((2, len(level)), None, dtype=object),
         )
-        for i, s in enumerate(
-            pair
-        ):  # rank (0: none) and document with which each run reaches the level
+        # The rank (0: none) and the document with which each run reaches the level.
+        for i, s in enumerate(pair):
             there = (level > 0) & (positions.r[s] >= level)
             row = (positions.start[s] + level - 1)[there]
             rank[i, there] = positions.rank[row]

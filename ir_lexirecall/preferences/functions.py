@@ -230,9 +230,8 @@ def recall_paired(weights: Callable[[int], Floats]) -> Callable[[Ranks, Ints], F
             w[:size, m == size] = (weights(size) / weights(size).sum())[:, None]
         ahead = np.add.reduce(earlier * w[:, :, None, None], axis=0)
         total = ahead - ahead.transpose(0, 2, 1)
-        return settled(
-            total, 1.0
-        )  # levels that balance (1/2 + 1/3 + 1/6 = 1) tie, whatever their floats add up to
+        # Levels that balance (1/2 + 1/3 + 1/6 = 1) tie, whatever their floats add up to.
+        return settled(total, 1.0)
 
     return preference
 
@@ -281,8 +280,5 @@ PAIRWISE: dict[str, Callable[[Ranks, Ints], Floats]] = {
     "dcgrpp": recall_paired(lambda m: 1 / np.log2(_levels(m) + 1)),
 }
 NAMES = (*STANDINGS, *PAIRWISE, "dominance")
-LEXICOGRAPHIC = (
-    "lexirecall",
-    "lexiprecision",
-    "rrlexiprecision",
-)  # decided at the first level that differs
+# Preferences that are decided at the first level that differs.
+LEXICOGRAPHIC = ("lexirecall", "lexiprecision", "rrlexiprecision")

@@ -58,30 +58,25 @@ from ir_lexirecall.significance import (
     unseen_share,
 )
 
-MIGHT_BE_UNDONE = (
-    "Significant by"  # beginning of the kind of notes that a mark shows, too
-)
+# Beginning of the kind of notes that a mark shows, too.
+MIGHT_BE_UNDONE = "Significant by"
 
 # Such a run is kept as a possible best one in 0.66 of cases with 10 queries, in 0.93 with 25.
 RARE = "a run that wins rarely but by much may wrongly be ruled out as the best"
 
 _FEW = 25  # queries below which tests have little power
-_FEW_LEVELS = (
-    3  # relevant documents of a query below which preferences have little to compare
-)
+# Relevant documents of a query below which preferences have little to compare.
+_FEW_LEVELS = 3
 _MOST_CELLS = 3  # that a note names
 _MANY_PAIRS = 10  # of runs, from which any false verdict among all pairs has a caveat
 _FEW_FOR_PAIRS = 50  # queries below which it has one
-_FEW_FOR_SKEWED_PAIRS = (
-    100  # the same where differences are mostly skewed, by more than:
-)
+# Queries below which there is a caveat if differences are mostly skewed, by more than:
+_FEW_FOR_SKEWED_PAIRS = 100
 _MOSTLY_SKEWED = 1.0
-_TOO_SKEWED = (
-    0.4  # skewness / sqrt(queries), above which one-sided tests reject too often
-)
-_FEW_FOR_T = (
-    10  # queries below which a one-sided t-test, corrected for skewness, has a caveat
-)
+# skewness / sqrt(queries), above which one-sided tests reject too often.
+_TOO_SKEWED = 0.4
+# Queries below which a one-sided t-test, corrected for skewness, has a caveat.
+_FEW_FOR_T = 10
 _FEW_FOR_RESAMPLING = 50  # the same for tests that correct for nothing
 
 

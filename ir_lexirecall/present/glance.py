@@ -597,9 +597,8 @@ def glance_html(
     parts += _html_notes(short.notes)
     parts.append(picture)
     below = [provenance]
-    if (
-        not is_report
-    ):  # which has full names with its criteria, and links instead of steps
+    # A report has full names with its criteria, and links instead of steps.
+    if not is_report:
         parts.insert(0, f"<style>{STYLE}</style>")
         steps = "  ".join(step.code for step in short.steps if step.code)
         below = [explained, steps, provenance]
@@ -775,9 +774,8 @@ def _bar(span: tuple[float, float, float], ends: tuple[float, float]) -> str:
     low, value, high = (
         (x - ends[0]) / (ends[1] - ends[0]) * (width - 8) + 4 for x in span
     )
-    if not all(
-        -1 <= x <= width + 1 for x in (low, value, high)
-    ):  # an end is not finite
+    # Also where an end is not finite.
+    if not all(-1 <= x <= width + 1 for x in (low, value, high)):
         return ""
     middle = height / 2
     line = f'<line x1="{low:.1f}" x2="{high:.1f}" y1="{middle}" y2="{middle}"'

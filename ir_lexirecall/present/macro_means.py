@@ -106,9 +106,8 @@ def _notes(result: Benchmark) -> Iterator[Note]:
     yield from _on_replicated(result)
     for name, comparison in result.items():
         for note in caveats_on_data(comparison):
-            if (
-                note.kind != FEW_QUERIES
-            ):  # which `_on_small_collections` says of all at once
+            # `_on_small_collections` says this of all collections at once.
+            if note.kind != FEW_QUERIES:
                 yield note.within(name)
 
 

@@ -115,18 +115,16 @@ def comparison_table(
         shown = _means(result, standings, places, holds=holds)
         notes = _notes_on_means(result, standings)
     corrected = families_words(result)
-    if (
-        standings and corrected
-    ):  # the sentence on the test ends with "each criterion by itself"
+    # The sentence on the test ends with "each criterion by itself".
+    if standings and corrected:
         notes.append(f"{corrected[0].upper()}{corrected[1:]}.")
     if holds:
         notes += _notes_on_daggers(result, standings)
     elif doubt := undone_words(result):
         notes.append(f"{doubt[0].upper()}{doubt[1:]}.")
     criteria = dict(result.compared.by)
-    if (
-        columns == "differences"
-    ):  # they show the estimate of a sign test, not all queries won
+    # Differences show the estimate of a sign test, not all queries won.
+    if columns == "differences":
         for name, standing in standings.items():
             if (
                 not standing.criterion.is_measure

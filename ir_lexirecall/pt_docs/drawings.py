@@ -132,9 +132,8 @@ def rewards(name: str) -> Drawing:
     ladder(
         plain(left), [cells[i] for i in order], [float(value[f"q{i}"]) for i in order]
     )
-    if (
-        right is not None
-    ):  # the value of a ranking with one relevant document, by its rank
+    # The value of a ranking with one relevant document, by its rank.
+    if right is not None:
         ranks, grade = list(range(1, 21)), 2 if family == "graded" else 1
         run = {
             f"q{i}": {**{f"x{j}": -float(j) for j in range(1, i)}, "d": -float(i)}
@@ -214,9 +213,8 @@ def ladder(ax: Any, rankings: Sequence[Sequence[str]], values: Sequence[float]) 
     for y, (ranking, value) in enumerate(zip(rankings, values, strict=True)):
         for x, cell in enumerate(ranking):
             share = 0.88 / len(cell)
-            for i, part in enumerate(
-                cell
-            ):  # its grade, its subtopics, or its two grades
+            # A cell shows its grade, its subtopics, or its two grades.
+            for i, part in enumerate(cell):
                 left, colour = (
                     x + 0.06 + i * share,
                     BLUES.get(part, SUBTOPICS.get(part, EMPTY)),

@@ -43,10 +43,8 @@ _DECIDED = {
     "rank_a": "a",
     "rank_b": "b",
 }
-_DECIDED |= {
-    "levels_a": "a",
-    "levels_b": "b",
-}  # columns of ``explain``, and what the page calls them
+# Columns of ``explain``, and what the page calls them.
+_DECIDED |= {"levels_a": "a", "levels_b": "b"}
 
 
 def browsers_of(

@@ -29,14 +29,11 @@ _DRAWS = Resampled()
 _ENOUGH_RESAMPLES = 5_000
 _LEAST_ROWS = 64  # of a matrix product: fewer rows take as long
 _MOST_KEPT = 2**22  # squared differences that may stay in memory
-_FEW_DIFFERENCES = (
-    2**18
-)  # of pairs on queries: up to so many are computed in double precision
+# Up to so many differences of pairs on queries are computed in double precision.
+_FEW_DIFFERENCES = 2**18
 _SMALLEST = 1e-12  # a smaller difference could have a square of 0 in single precision
-_ROUNDING: dict[type, float] = {
-    np.float64: SUM,
-    np.float32: 2e-6,
-}  # of a variance, relative to it
+# Rounding error of a variance, relative to it.
+_ROUNDING: dict[type, float] = {np.float64: SUM, np.float32: 2e-6}
 
 # The share of the observed standard error that the one of a resample is at least.
 _LEAST_ERROR = 0.35
@@ -125,12 +122,10 @@ class PairDeviations(Statistic):
         super().__init__(values, over, n_resamples=enough, widest=widest)
         self._for_ranks = for_ranks
         values, _ = less_shared(values)
-        self._largest = np.max(
-            [x.max(axis=1) for x in values], axis=0
-        )  # of each run, shape (S,)
-        self._of_collections = np.stack(
-            [x.mean(axis=1) for x in values]
-        )  # means, shape (D, S)
+        # Largest value of each run, shape `(S,)`.
+        self._largest = np.max([x.max(axis=1) for x in values], axis=0)
+        # Means, shape `(D, S)`.
+        self._of_collections = np.stack([x.mean(axis=1) for x in values])
         self._mean = self._of_collections.mean(axis=0)  # macro means
         self._centred = [
             x - means[:, None]

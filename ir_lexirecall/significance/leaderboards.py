@@ -207,9 +207,8 @@ class SharedDeviations(Statistic):
     def __init__(self, cells: TaskCells, n_resamples: int) -> None:
         enough = min(n_resamples, max(_ENOUGH, n_resamples // 4))
         n_models, n_tasks = len(cells.values), cells.n_tasks
-        one_of_task = cells.values[
-            :, cells.starts
-        ]  # tasks are drawn, with all their cells
+        # Tasks are drawn, with all their cells.
+        one_of_task = cells.values[:, cells.starts]
         super().__init__(
             [one_of_task], "queries", n_resamples=enough, widest=2 * n_models
         )

@@ -333,9 +333,8 @@ def most_extreme(n_resamples: int, alpha: float) -> int:
     >>> most_extreme(9999, 0.05), most_extreme(19, 0.05), most_extreme(18, 0.05)
     (500, 1, 0)
     """
-    p = np.arange(1, n_resamples + 1) / (
-        n_resamples + 1
-    )  # the very division that gives p
+    # The very division that gives p, so that both round alike.
+    p = np.arange(1, n_resamples + 1) / (n_resamples + 1)
     return int(np.searchsorted(p, alpha, side="right"))
 
 

@@ -28,15 +28,12 @@ from ir_lexirecall.significance.outcomes import (
 from ir_lexirecall.significance.signed_rank import wilcoxon
 
 _DRAWS = Resampled()
-_LEAST_ERROR = (
-    0.35  # share of the observed standard error that the one of a resample is at least
-)
-_ENOUGH_QUERIES = (
-    25  # in all, for that; with fewer, such intervals would hold too seldom
-)
-_MANY_QUERIES = (
-    10  # of each collection, from which no query differs much more than those seen
-)
+# The standard error of a resample is at least this share of the observed one.
+_LEAST_ERROR = 0.35
+# Queries in all that such intervals need; with fewer, they would hold too seldom.
+_ENOUGH_QUERIES = 25
+# Queries of each collection, from which on no query differs much more than those seen.
+_MANY_QUERIES = 10
 
 
 @dataclass(frozen=True)

@@ -403,9 +403,8 @@ def tukey_p(
 # -- differences of parts ------------------------------------------------------------------------
 
 PERMUTATIONS = 999  # of queries among parts
-_WORK = (
-    2**27
-)  # numbers that all of them may take; fewer are drawn of more, but at least 199
+# Numbers that all permutations may take. Of more queries fewer are drawn, but at least 199.
+_WORK = 2**27
 
 
 def heterogeneity(parts: Sequence[Floats], seed: int = 0) -> tuple[Floats, Floats]:

@@ -172,9 +172,8 @@ class _Null:
         None if nothing is rejected.
         """
         if self.lower is not None:
-            possible = np.flatnonzero(
-                np.diff(self.lower, prepend=0) > 0
-            )  # values of 2 W, in steps
+            # Values of 2 W that can occur.
+            possible = np.flatnonzero(np.diff(self.lower, prepend=0) > 0)
             n_rejected = np.count_nonzero(2 * self.lower[possible] <= alpha)
             if n_rejected == 0:
                 return None

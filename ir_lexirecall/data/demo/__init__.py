@@ -137,9 +137,8 @@ def write(folder: str | os.PathLike[str]) -> list[str]:
     if there := [name for name in content if (target / name).exists()]:
         raise ValueError(f"{target / there[0]} is there already; name another folder")
     target.mkdir(parents=True, exist_ok=True)
-    with (
-        ExitStack() as stack
-    ):  # all that was written replaces nothing before everything is there
+    # Nothing is replaced before everything is written.
+    with ExitStack() as stack:
         for name, text in content.items():
             stack.enter_context(written_whole(target / name)).write_text(
                 text, encoding="utf-8", newline="\n"

@@ -120,9 +120,8 @@ def _mean_of_best(groups: Sequence[_Group], c: float) -> float:
     the next smaller value t'. P(best <= t) is a product over groups.
     """
     counted = [group for group in groups if group.last_level >= c]
-    floor = max(
-        [0.0, *(group.last_precision for group in counted)]
-    )  # the best one is at least it
+    # The best precision is at least that at the last relevant document of each group.
+    floor = max([0.0, *(group.last_precision for group in counted)])
     open_groups = [group for group in counted if group.depends_on_order]
     candidates = [np.array([floor])]
     for group in open_groups:

@@ -242,9 +242,8 @@ def symmetric_means(factors: Floats) -> Floats:
     mean = np.zeros(len(factors) + 1)
     mean[0] = 1.0
     for n, factor in enumerate(factors.tolist(), start=1):
-        share_with = (
-            np.arange(1, n + 1) / n
-        )  # of the choices of s among n that have the n-th one
+        # Share of the choices of s among n that have the n-th one.
+        share_with = np.arange(1, n + 1) / n
         mean[1 : n + 1] = (
             share_with * factor * mean[:n] + (1 - share_with) * mean[1 : n + 1]
         )

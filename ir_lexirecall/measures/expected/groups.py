@@ -181,9 +181,8 @@ class Step(NamedTuple):
 
     position: int
     group: Ints
-    probability: (
-        Floats  # that s = 0, 1, ... of the others stand above: a row for each group
-    )
+    # Probability that s = 0, 1, ... of the others stand above: a row for each group.
+    probability: Floats
 
 
 def steps(
@@ -261,9 +260,8 @@ def groups_by_aspect(
         keep &= first[document] <= cutoff
     row, document = row[keep], document[keep]
 
-    by_aspect = np.argsort(
-        aspects.aspect[row], kind="stable"
-    )  # within one, ranks rise already
+    # Within an aspect, ranks rise already.
+    by_aspect = np.argsort(aspects.aspect[row], kind="stable")
     row, document = row[by_aspect], document[by_aspect]
     groups = Groups(
         aspects.aspect[row], first[document], size[document], len(aspects.query)

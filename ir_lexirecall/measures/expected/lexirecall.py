@@ -74,9 +74,8 @@ class _Ranking:
         total, level, rank = 0.0, 0, 0
         for g in range(len(self.first)):
             first = int(self.first[g])
-            ranks_between = np.arange(
-                rank + 1, first
-            )  # of documents that are not relevant
+            # Ranks of documents that are not relevant.
+            ranks_between = np.arange(rank + 1, first)
             b = np.array([np.exp(np.log1p(-level / ranks_between).sum())])
             moments = affine.applied(moments[None, :], b - 1, b)[0]
             part, moments = self._through_group(g, level, moments, affine)
@@ -204,9 +203,8 @@ class _Affine:
     def __init__(self, order: int) -> None:
         self.exponent = np.arange(order + 1)
         self.difference = self.exponent[:, None] - self.exponent
-        self.binomial = special.comb(
-            self.exponent[:, None], self.exponent
-        )  # 0 above the diagonal
+        # C(j, i) is 0 above the diagonal.
+        self.binomial = special.comb(self.exponent[:, None], self.exponent)
 
     def applied(self, moments: Floats, a: Floats, b: Floats) -> Floats:
         """Return the moments after each row's a + b u."""

@@ -90,9 +90,8 @@ class _User:
         shares_of_others = without_each(
             gains, self.wanted - self.gained, self.end - first
         )
-        gain_at_stop = np.zeros(
-            len(gains)
-        )  # its mean over users, by documents of the group above
+        # Mean over users, by the number of documents of the group above.
+        gain_at_stop = np.zeros(len(gains))
         for gain, shares in shares_of_others.items():
             share_of_docs = int((gains == gain).sum()) / size
             for n_above, sums in enumerate(shares):

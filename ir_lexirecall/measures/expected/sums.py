@@ -37,9 +37,8 @@ def shares_of_sums(
             shares.append({})
         # The largest s comes first, so that shares[s - 1] still leaves out the n-th document.
         for s in range(min(n, largest), 0, -1):
-            share_with = (
-                s / n
-            )  # of the choices of s among n documents that have the n-th one
+            # Share of the choices of s among n documents that have the n-th one.
+            share_with = s / n
             sums = {
                 total: share * (1 - share_with) for total, share in shares[s].items()
             }

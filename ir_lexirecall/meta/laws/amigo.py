@@ -73,10 +73,8 @@ def _other_subtopic(ranking: Ranking, space: Space, grade: int) -> Iterator[Clai
     """Claim more for a further document about the second subtopic than for one about the first."""
     first, second = (grade, 0), (0, grade)
     labels: Any = (*ranking.retrieved, *ranking.missing)
-    others = (
-        *ranking.missing,
-        *((b, a) for a, b in labels),
-    )  # every document is mirrored
+    # Every document is mirrored.
+    others = (*ranking.missing, *((b, a) for a, b in labels))
     if len(ranking.retrieved) + len(others) + 2 <= space.longest:
         yield more(
             Ranking((*ranking.retrieved, second), (first, *others)),

@@ -80,9 +80,10 @@ def _best_orders(space: Space) -> Iterator[Claim]:
         *(itertools.combinations_with_replacement(labels, size) for size in (1, 2, 3))
     )
     for group, topic in enumerate(topics):
+        # For every aspect, some document is relevant.
         if np.all(
             np.any(np.array(topic).reshape(len(topic), -1) >= space.least, axis=0)
-        ):  # relevant in every aspect
+        ):
             for order in dict.fromkeys(itertools.permutations(topic)):
                 yield Claim(((1, Ranking(order)),), constant=-1.0, group=group)
 

@@ -35,9 +35,8 @@ class Claim(NamedTuple):
     terms: tuple[tuple[int, Ranking], ...]
     constant: float = 0.0
     group: int = 0
-    number: int = (
-        0  # of documents, where the claim is about "large enough" or "small enough"
-    )
+    # Number of documents, where the claim is about "large enough" or "small enough".
+    number: int = 0
 
     @property
     def size(self) -> tuple[int, int]:
@@ -124,20 +123,17 @@ class Property:
     meaning: str  # exactly what is claimed
     source: str
     strict: bool = False  # whether values must differ
-    around: Callable[[Ranking, Space], Iterable[Claim]] | None = (
-        None  # the claims around a ranking; all must hold
-    )
-    labels: Callable[[Space], Sequence[Label]] = lambda space: (
-        space.grades
-    )  # of the documents of those rankings
+    # The claims around a ranking; all must hold.
+    around: Callable[[Ranking, Space], Iterable[Claim]] | None = None
+    # Labels of the documents of those rankings.
+    labels: Callable[[Space], Sequence[Label]] = lambda space: space.grades
     # Of the documents that they lack: in some topics none, in others a relevant one.
     missing: Callable[[Space], Sequence[tuple[Label, ...]]] = lambda space: [
         (),
         (space.top,),
     ]
-    claims: Callable[[Space], Iterator[Claim]] | None = (
-        None  # instead of ``around``, in groups
-    )
+    # In place of ``around``, claims in groups.
+    claims: Callable[[Space], Iterator[Claim]] | None = None
     # How many claims of a group must hold: 'all', 'one', 'last' (the largest number); with
     # 'number', values must be finite.
     needs: str = "all"
@@ -146,9 +142,8 @@ class Property:
     gains: str = "own"  # a key of ``GAINS``, for measures with a scale (``max_rel``)
     subtopics: bool = False  # whether the labels are grades for two subtopics,
     weighted: bool = False  # which weigh 1.1 to 1
-    declared: frozenset[str] | None = (
-        None  # names of the measures that have it, if not searched
-    )
+    # Names of the measures that have it, if it is not searched.
+    declared: frozenset[str] | None = None
     # How a broken claim is told: {r0} and {v0} are the first ranking and its value
     counterexample: str = ""
 
@@ -297,9 +292,8 @@ class Search:
         if self.law.needs in ("all", "number"):
             wrong = [claim for claim, good in zip(claims, met, strict=True) if not good]
             return min(wrong, key=lambda claim: claim.size, default=None)
-        if (
-            self.law.needs == "last"
-        ):  # the claims rise in size: where the last broken ones begin
+        # Claims rise in size: the claim is where the last broken ones begin.
+        if self.law.needs == "last":
             if met[-1]:
                 return None
             return claims[int(np.flatnonzero(met)[-1]) + 1 if met.any() else 0]
@@ -475,9 +469,8 @@ def _claims(law: Property, ranking: Ranking, space: Space) -> list[Claim]:
     assert law.around is not None
     claims = []
     for claim in law.around(ranking, space):
-        topics = {
-            one.size: one for _, one in claim.terms
-        }  # rankings of one topic are of one size
+        # Rankings of one topic have one size.
+        topics = {one.size: one for _, one in claim.terms}
         if min([one.highest for one in topics.values()]) >= space.least:
             claims.append(claim)
     return claims
