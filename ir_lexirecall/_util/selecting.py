@@ -1,12 +1,15 @@
-"""Parts of sequences and mappings, by membership."""
+"""Parts of sequences and mappings, by membership; and the order in which people read ids."""
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping
+import re
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 K = TypeVar("K")
 T = TypeVar("T")
+
+_INTEGER = re.compile("-?[0-9]{1,300}")  # longer ones are no numbers that people read
 
 
 def among(items: Iterable[T], kept: Container[Any]) -> list[T]:
@@ -61,3 +64,20 @@ def of_type(mapping: Mapping[K, Any], kind: type[T]) -> dict[K, T]:
     {'b': 'x'}
     """
     return {key: value for key, value in mapping.items() if isinstance(value, kind)}
+
+
+def reading_order(ids: Sequence[str]) -> list[int]:
+    """Return the indices of ids in the order in which people read them.
+
+    Ids that are all integers go by number; otherwise, or if they are equal numbers, all keep their
+    order.
+
+    >>> reading_order(["1", "10", "2"])
+    [0, 2, 1]
+    >>> reading_order(["q1", "q10", "q2"])
+    [0, 1, 2]
+    """
+    indices = list(range(len(ids)))
+    if not all(map(_INTEGER.fullmatch, ids)):
+        return indices
+    return sorted(indices, key=lambda index: int(ids[index]))

@@ -75,26 +75,26 @@ def benchmark(
 
     Args:
         collections: a mapping of names to qrels in any form that ``evaluate`` takes, a list of data
-            sets' ids, or a single collection: its id, what ``load`` gave, or qrels. Or, without
-            ``runs``, a folder with a folder for each collection, of its runs and its qrels
-            (``qrels.*``; without, its name is an id); or a TOML file with ``[collections]`` (name =
-            id or qrels file), ``runs`` and what is not given here: ``by``, ``baseline``,
-            ``margin``, ``test``, ``correction``, ``alpha``, ... (the name of a ``test`` given here
-            changes the name alone; a ``SignificanceTest`` all of it but ``cluster``).
+            sets' ids, or a single collection: its id, the result of ``load``, or qrels. Or, without
+            ``runs``, a folder that has a folder for each collection, with its runs and its qrels
+            (``qrels.*``; without that file, the folder's name is the collection's id); or a TOML
+            file with ``[collections]`` (name = id or qrels file), ``runs``, and arguments that are
+            not given here: ``by``, ``baseline``, ``margin``, ``test``, ``correction``, ``alpha``,
+            ... (a ``test`` given here as a string replaces only the name of the file's test; a
+            ``SignificanceTest`` replaces everything except ``cluster``).
         runs: a mapping of collections to runs by name, each in any form that ``evaluate`` takes and
-            read once (of a single collection: the runs by name); or a folder as SuiteEval or TIREx
-            lay it out (``{collection}/{run}.res.gz``, ``{collection}/{run}/run.txt.gz``); or a
-            function of a collection's name, called for one after the other.
+            read once (for a single collection, the runs by name); or a folder with the layout of
+            SuiteEval or TIREx (``{collection}/{run}.res.gz``, ``{collection}/{run}/run.txt.gz``);
+            or a function that returns the runs for a collection's name and is called for one
+            collection after the other.
         by: criteria, as in ``compare``; by default nDCG@10, AP, R@1000, LR, TSE and the preference
-            lexirecall; of a single data set the measures that it recommends, and lexirecall; of
-            values all measures but counts.
-        values: instead of ``collections`` and ``runs``: values per query that something else
-            computed, as ``io.values.read_collections`` takes them (a mapping of collections, a
-            table with a column ``collection``, a folder with a folder for each); or a
-            leaderboard's, a value per task and run, of which inference is ``over="collections"``
-            only.
-        smaller_is_better: measures of ``values`` of which the smaller value is the better one, as
-            in ``compare``.
+            lexirecall; for a single data set the measures that it recommends, and lexirecall; with
+            ``values`` all measures except counts.
+        values: instead of ``collections`` and ``runs``: values per query that another program
+            computed, in a form of ``io.values.read_collections`` (a mapping of collections, a
+            table with a column ``collection``, a folder with a folder for each); or a leaderboard,
+            with a value per task and run, for which inference is ``over="collections"`` only.
+        smaller_is_better: measures of ``values`` whose smaller value is better, as in ``compare``.
         query: the column of queries in a table of ``values``, as in ``compare``.
         run: the column of runs, as in ``compare``.
         where: the rows to take, as in ``compare``.
@@ -102,28 +102,27 @@ def benchmark(
         margin: as in ``compare``.
         test: as in ``compare``.
         allow_empty: as in ``compare``.
-        predicted: judgments by a program of all queries, as in ``compare``, by collection; of those
-            that are named (of values, of every collection, in the form of ``values``). They sharpen
-            what is said of each collection; over collections, people's queries alone count.
+        predicted: a mapping of collections to a program's judgments of all their queries, as in
+            ``compare``; collections may be left out. With ``values``: the program's values on all
+            collections, in the form of ``values``. They count in the comparison of each collection;
+            statements over collections use people's queries alone.
         groups: the group of each query, as in ``compare``; a table or file with a further column
-            ``collection`` where ids of queries are not enough; or a mapping of collections to
+            ``collection`` if collections share ids of queries; or a mapping of collections to
             these. ``Benchmark.group_table`` then compares the runs in each group of each
-            collection; where groups are the units of tests, they are resampled over collections,
-            too.
+            collection. If groups are the units of tests, they are resampled over collections, too.
         missing: ``"error"`` (the default), or ``"skip"``: leave runs that some collections lack out
-            of what is said over collections (of values also the queries that lack a value). Runs of
-            a leaderboard, a value per task and run, stay: a pair is compared on the tasks that both
-            have (`Benchmark.overall`).
-        repeats: what several ``values`` of a run for one query are, or several rankings that are a
-            list under one name, as in ``compare``. A run has the same ``"seeds"`` on all
-            collections, rankings in the same order: what is said over collections allows for seeds
-            that move all of them at once, by measures, not preferences.
+            of statements over collections (with ``values`` also queries that lack a value). Runs of
+            a leaderboard, with a value per task and run, stay: a pair is compared on the tasks that
+            both have (`Benchmark.overall`).
+        repeats: the kind of repeats of a system, in ``values`` or as a list of rankings under one
+            name, as in ``compare``. With ``"seeds"``, a run has the same seeds on all collections
+            (rankings in the same order), and statements over collections allow for seeds that shift
+            all collections together. This needs measures; preferences are refused.
         deterministic: as in ``compare``.
 
     Returns:
-        ``Benchmark``, a mapping of names to ``Comparison``; one of a single collection has one. At
-        any time the runs of one collection are in memory; what stays are the values and the ranks
-        of judged documents.
+        ``Benchmark``, a mapping of names of collections to ``Comparison``. The runs of only one
+        collection at a time are in memory; values and the ranks of judged documents stay.
 
     Raises:
         ValueError: bad input; the message names the collection and the first offender.

@@ -61,8 +61,8 @@ _ROWS = 500  # of values that are resampled at once
 class Benchmark(Memoised, Mapping[str, Comparison]):
     """Result of ``benchmark``: a mapping of collections to comparisons, with inference over all.
 
-    Methods take ``by``, a criterion (the first one by default), and ``over``, what is a sample:
-    ``'queries'`` of these collections, or ``'collections'``, too.
+    Methods take ``by``, a criterion (the first one by default), and ``over``, the kind of sample:
+    ``'queries'`` of these collections, or ``'collections'`` as well.
 
     Attributes:
         results: the comparison of each collection, by its name.
@@ -70,8 +70,8 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         test: how differences are tested within a collection; its alpha, correction, n_resamples and
             seed also hold over collections (there the correction counts for Tukey's HSD, too: what
             is tested is not its statistic).
-        lacking: for each run that some collections lack, these collections. What is said over
-            collections leaves such runs out; a leaderboard compares them on the tasks that both
+        lacking: for each run that some collections lack, these collections. Statements over
+            collections leave such runs out; a leaderboard compares them on the tasks that both
             runs of a pair have.
     """
 
@@ -225,45 +225,45 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
 
     @entry
     def overall(self, over: str | None = None) -> pd.DataFrame:
-        """Return what holds over all collections: a row per criterion and run.
+        """Return means, ranks and differences over all collections.
 
-        Each collection counts once. Columns: ``criterion``, and ``direction`` as in
-        ``Comparison.means``, ``run``; the macro ``mean`` (of a preference: over all other runs)
-        with its interval ``ci_low``, ``ci_high``; ``mean_rank`` over collections, 1 the best; the
-        interval of the run's rank by its macro mean, ``rank_low``, ``rank_high``, which holds for
-        all runs at once and where many are nearly equal (of so many resamples as
-        ``Comparison.best_set``); ``rank_from``, ``rank_to``: from where to where 1 - alpha of the
-        resamples put it.
+        The table has a row per criterion and run; each collection counts once. Columns:
+        ``criterion``, ``direction`` as in ``Comparison.means``, ``run``; the macro ``mean`` (for a
+        preference: over all other runs) with its interval ``ci_low``, ``ci_high``; ``mean_rank``
+        over collections, 1 for the best; ``rank_low``, ``rank_high``, the interval of the rank by
+        the macro mean, which holds for all runs together, also if many are nearly equal (with as
+        many resamples as ``Comparison.best_set``); and ``rank_from``, ``rank_to``, the range of
+        ranks in 1 - alpha of the resamples.
 
-        With a baseline, the macro ``difference`` (of a preference: the mean preference over the
-        baseline) with its interval, ``p``, ``p_corrected`` (by the correction of ``test``, over the
-        runs of one criterion; ``p_corrected_all``: over all criteria, where there are several) and
-        the ``verdict``. Ranks and verdicts know of which measures the smaller value is better;
-        differences are those of the values. Of a single collection means, differences and tests are
-        those of its comparison. Over collections, intervals and p are by t with one degree of
-        freedom less than collections (random effects in which collections weigh the same), so
-        that ``effect`` is the difference again. Beside it stand ``next_low``, ``next_high``, where
-        the difference on one more collection like these may lie; ``tau2`` (variance of the true
-        differences between collections), ``i2`` (share of the variance not explained by sampling
-        queries) and ``p_heterogeneity``, of Welch's test that the true differences are all alike.
+        With a baseline also the macro ``difference`` (for a preference: the mean preference over
+        the baseline) with its interval, ``p``, ``p_corrected`` (by the correction of ``test``, over
+        the runs of one criterion; with several criteria ``p_corrected_all``, over all of them) and
+        the ``verdict``. Ranks and verdicts allow for measures whose smaller value is better;
+        differences keep their sign. For a single collection, means, differences and tests are those
+        of its comparison. Over collections, intervals and p are by t with one degree of freedom
+        less than collections (random effects, with equal weights), and ``effect`` repeats the
+        difference. Further columns are ``next_low``, ``next_high``, the prediction interval of the
+        difference on one more collection like these; ``tau2`` (variance of the true differences
+        between collections), ``i2`` (share of the variance that sampling of queries does not
+        explain) and ``p_heterogeneity`` (Welch's test that all true differences are equal).
 
-        Of runs with seeds, intervals, p and ranks allow for seeds that move all collections
+        For runs with seeds, intervals, p and ranks allow for seeds that shift all collections
         together; ``next_low`` to ``p_heterogeneity`` are NaN.
 
-        A leaderboard (a value per task and run) has more columns. ``tasks`` is how many a run has.
-        With ``missing='skip'`` runs may lack some: each pair is compared on the tasks that both
-        have, ``shared_tasks`` with the baseline, and pairs that share fewer than 6 are not told
-        apart (``shared_cells`` counts them for all pairs). ``mean`` and ``mean_rank`` are over the
-        tasks that the run has; on a task that n of S runs have, the ranks 1 to n are spread over 1
-        to S. Where runs have different splits and subsets of MTEB's tasks, a task's value is the
-        mean over the ``cells`` that the run has, and a pair is compared, and ranked on each task,
-        by the ``shared_cells`` of both; tasks remain the sample. ``borda_low``, ``borda_high``: the
-        interval of the rank by ``mean_rank`` (Borda), for all runs at once. ``mean_corrected``, of
-        the best run among those with the most tasks: its mean less what it gained by being
-        selected, max_i mean_i - average of (mean*_w - mean_w) over resamples of the tasks, w the
-        best run of the resample (Tibshirani, Tibshirani, Annals of Applied Statistics 2009, doi
-        10.1214/08-AOAS224). It removes most of the bias, not all: of 40 nearly equal runs on 41
-        tasks .0052 of .0167 was left.
+        A leaderboard (a value per task and run) has more columns. ``tasks`` is the number of tasks
+        of a run. With ``missing='skip'`` runs may lack tasks: each pair is compared on the tasks
+        that both have (``shared_tasks``: with the baseline), and pairs that share fewer than 6 stay
+        undecided (the method ``shared_cells`` counts them for all pairs). ``mean`` and
+        ``mean_rank`` are over the tasks that the run has; if n of S runs have a task, their ranks 1
+        to n are spread over 1 to S. If runs have different splits and subsets of MTEB's tasks, the
+        value of a task is the mean over the ``cells`` that the run has, and a pair is compared, and
+        ranked on each task, by the ``shared_cells`` of both; tasks remain the sample.
+        ``borda_low``, ``borda_high``: the interval of the rank by ``mean_rank`` (Borda), for all
+        runs together. ``mean_corrected``, for the best run among those with the most tasks: its
+        mean without the gain from being selected, max_i mean_i - average of (mean*_w - mean_w) over
+        resamples of the tasks, where w is the best run of the resample (Tibshirani, Tibshirani,
+        Annals of Applied Statistics 2009, doi 10.1214/08-AOAS224). It removes most of the bias: for
+        40 nearly equal runs on 41 tasks, 0.0052 of 0.0167 remained.
 
         >>> import pandas as pd
         >>> from ir_lexirecall import benchmark
@@ -278,15 +278,15 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         2    new      6  0.65       1.25          1           2
 
         Args:
-            over: ``"queries"``: these collections are the benchmark, queries are resampled within
-                each; ``"collections"``: they are a sample of tasks, collections are resampled, then
-                the queries of each; by default the queries, and the collections where only a value
-                of each is given.
+            over: ``"queries"``: these collections are the benchmark, and queries are resampled
+                within each; ``"collections"``: they are a sample of tasks, and collections are
+                resampled, then the queries of each. By default queries; collections if there is
+                only one value for each.
 
         Raises:
-            ValueError: ``over`` is neither, no run is common to all collections, a single one has
-                preferences only, or no criterion has a query that counts on every collection. A
-                criterion that lacks such queries is left out if another has them.
+            ValueError: ``over`` is neither, no run is common to all collections, there is a single
+                run and only preferences, or no criterion has queries that count on every
+                collection. A criterion without such queries is left out if another has them.
             ModuleNotFoundError: random effects without statsmodels.
         """
         over = self.sample(over)

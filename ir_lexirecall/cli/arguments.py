@@ -239,7 +239,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "aspect": _REPEATED
     | {
         "metavar": "NAME=FILE",
-        "help": "4-column qrels file with the labels of a further aspect (repeatable)",
+        "help": "qrels file with the labels of a further aspect, such as credibility (repeatable)",
     },
     "judged": _REPEATED
     | {
@@ -251,9 +251,8 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "type": int,
         "choices": list(ORDERS),
         "metavar": "VERSION",
-        "help": "order documents as trec_eval 9 does (scores as 32-bit floats; the default, as "
-        "in ir_measures) "
-        "or as trec_eval 10 (64-bit floats); 9 or 10",
+        "help": "order documents as trec_eval 9 (compares scores as 32-bit floats; the default) or "
+        "10 (as 64-bit floats)",
     },
     "levels": {
         "nargs": "+",
@@ -337,8 +336,8 @@ OPTIONS: dict[str, dict[str, Any]] = {
     },
     "cluster": _SWITCH
     | {
-        "help": "use groups instead of queries as units of the tests (randomisation of their "
-        "signs, or bootstrap)"
+        "help": "test groups of queries, not single queries, as independent units (by "
+        "randomisation or bootstrap)"
     },
     "margin": {
         "metavar": "D",

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import shlex
 from argparse import BooleanOptionalAction
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ir_lexirecall._util.errors import check_choice, check_integer, warn
@@ -63,8 +64,8 @@ def add_compare(commands: Any) -> None:
     parser: Parser = commands.add_parser(
         "compare",
         help="compare runs query by query",
-        description="Compare runs by measures, by exact preferences between their rankings, or "
-        "both. The result is one table with a row per run.",
+        description="Compare runs by measures, by preferences between their rankings, or both. "
+        "Print a sentence per criterion for two runs, a table with a row per run for more.",
         example="compare qrels.txt bm25.run dph.run --explain bm25 dph",
         codes=_CODES,
     )
@@ -335,8 +336,8 @@ def _explain(page: Page, result: Comparison, a: str, b: str) -> None:
         table = result.explain(a, b)
     else:
         table = explained_together(result.compared, a, b, names)
-    page.add_table(table, spare=_spare_of_explanations(table))
-    _add_legend(page, table, a, b)
+    left_out = page.add_table(table, spare=_spare_of_explanations(table))
+    _add_legend(page, table, left_out, a, b)
 
 
 def _disagree(
@@ -356,16 +357,21 @@ def _disagree(
         # The winner by the second criterion is the other run.
         winners = [name for name in table.columns if name.endswith(" winner")]
         spare = [*_spare_of_explanations(table), winners[1:]]
-        page.add_table(table, spare=spare)
-        _add_legend(page, table, a, b)
+        left_out = page.add_table(table, spare=spare)
+        _add_legend(page, table, left_out, a, b)
 
 
-def _add_legend(page: Page, table: pd.DataFrame, a: str, b: str) -> None:
-    """Add a line with the meanings of columns whose names do not tell."""
-    ends = {str(name).rpartition(" ")[2] for name in table.columns}
-    words = [
-        meaning.format(a=a, b=b) for column, meaning in LEGEND.items() if column in ends
-    ]
+def _add_legend(
+    page: Page, table: pd.DataFrame, left_out: Sequence[str], a: str, b: str
+) -> None:
+    """Add a line with the meanings of the columns that are shown, if their names do not tell."""
+    # Names of measures may be shortened in the heads that were left out; what follows them is not.
+    n_shown = Counter(str(name).rpartition(" ")[2] for name in table.columns)
+    n_shown.subtract(head.rpartition(" ")[2] for head in left_out)
+    words = []
+    for column, meaning in LEGEND.items():
+        if n_shown[column] > 0:
+            words.append(meaning.format(a=a, b=b))
     if words:
         page.add_sentences("", f"{'; '.join(words)}.")
 
@@ -549,11 +555,10 @@ def add_gate(commands: Any) -> None:
         description="Compare a candidate run with a baseline and print a summary for a pull "
         "request, with the queries that lost "
         "most and what decided. For each criterion, the candidate is *worse* if a one-sided test "
-        "finds a loss (corrected over all "
-        "criteria), *better* if a two-sided test finds a gain, *within margin* if tests find that "
-        "the difference is less than the margin, *not worse* if a test finds that the loss is, and "
-        "otherwise *undecided*. With --rule drop, "
-        "it is worse if its mean falls by more than the margin.",
+        "finds a loss (corrected over all criteria), *better* if a two-sided test finds a gain, "
+        "*not worse* if a test finds that a loss is smaller than the margin, *within margin* if "
+        "tests find that both a loss and a gain are smaller, and otherwise *undecided*. With "
+        "--rule drop, it is worse if its mean falls by more than the margin.",
         example="gate qrels.txt main.run branch.run -m nDCG@10 LR > summary.md",
         codes={3: "the candidate is worse", 4: "undecided, with --strict", **_CODES},
     )
@@ -596,9 +601,12 @@ def add_gate(commands: Any) -> None:
     parser.add_argument(
         "--bounds", action=BooleanOptionalAction, default=True, help=words
     )
-    words = "append each look to this file (JSON lines), and keep alpha over all looks"
+    words = (
+        "append each look (an evaluation) to this file of JSON lines, and keep alpha over all "
+        "looks together"
+    )
     parser.add_argument("--ledger", metavar="FILE", help=words)
-    words = "number of looks, which then share alpha equally (default: no limit)"
+    words = "with --ledger: number of looks, which share alpha equally (default: no limit)"
     parser.add_argument("--horizon", type=int, metavar="N", help=words)
     parser.add_argument(
         "--release",
@@ -609,8 +617,7 @@ def add_gate(commands: Any) -> None:
         "--queries",
         type=int,
         metavar="N",
-        help="number of lost queries to list (default: 10; on a terminal fewer, if a screen has "
-        "no room)",
+        help="number of lost queries to list (default: 10, or as many as fit on the terminal)",
     )
     parser.add(
         "rel", "allow_empty", "predicted", "groups", "cluster", *ONE_CRITERION_TEST

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from ir_lexirecall._util.arrays import Floats
 from ir_lexirecall._util.errors import check_choice
 from ir_lexirecall._util.lazy import LazyModule
-from ir_lexirecall._util.selecting import without
+from ir_lexirecall._util.selecting import reading_order, without
 from ir_lexirecall.cli.arguments import (
     BOUNDS,
     TEST,
@@ -123,10 +124,7 @@ def run_eval(options: Options) -> None:
     if options.bounds:
         _add_bounds(page, scored, algorithms.Judgings(**bounds))
     elif options.by_query:
-        columns = {
-            name: array.ravel().tolist() for name, array in scored.values.items()
-        }
-        page.add_table(_rows_by_query(scored) | columns)
+        page.add_table(_rows_by_query(scored, scored.values))
     elif is_tested:
         _add_tests(page, scored, options)
     else:
@@ -193,13 +191,19 @@ def _refuse_options_of_tests(options: Options) -> None:
             raise ValueError(f"--{name.replace('_', '-')} needs --baseline RUN")
 
 
-def _rows_by_query(scored: ScoredRuns) -> dict[str, list[Any]]:
-    """Return the columns that name a row per run and query."""
-    queries = scored.judgments.query_ids
-    return {
-        "run": [name for name in scored.names for _ in queries],
-        "query_id": [*queries] * len(scored.names),
+def _rows_by_query(
+    scored: ScoredRuns, values: Mapping[str, Floats]
+) -> dict[str, list[Any]]:
+    """Return a row per run and query: columns that name it, and arrays of values as columns."""
+    query_ids = scored.judgments.query_ids
+    order = reading_order(query_ids)
+    columns: dict[str, list[Any]] = {
+        "run": [name for name in scored.names for _ in order],
+        "query_id": [query_ids[i] for i in order] * len(scored.names),
     }
+    for name, array in values.items():
+        columns[name] = array[:, order].ravel().tolist()
+    return columns
 
 
 def _add_bounds(page: Page, scored: ScoredRuns, judgings: Any) -> None:
@@ -209,20 +213,17 @@ def _add_bounds(page: Page, scored: ScoredRuns, judgings: Any) -> None:
     ends = judging.bounds_by_measure(
         scored.pool(depth), scored.measures, scored.values, judgings
     )
-    columns: dict[str, list[Any]] = (
-        _rows_by_query(scored) if by_query else {"run": scored.names}
-    )
+    arrays: dict[str, Floats] = {}
+    means: dict[str, list[Any]] = {"run": scored.names}
     for name, measure in scored.measures.items():
-        arrays = {name: scored.values[name]}
+        arrays[name] = scored.values[name]
+        titles = [name]
         if name in ends:
-            arrays |= {f"{name} low": ends[name].low, f"{name} high": ends[name].high}
-        for title, array in arrays.items():
-            means = [aggregate(measure, row) for row in array]
-            if by_query:
-                columns[title] = array.ravel().tolist()
-            else:
-                columns[title] = means
-    page.add_table(columns)
+            titles += [f"{name} low", f"{name} high"]
+            arrays |= {titles[1]: ends[name].low, titles[2]: ends[name].high}
+        for title in titles:
+            means[title] = [aggregate(measure, row) for row in arrays[title]]
+    page.add_table(_rows_by_query(scored, arrays) if by_query else means)
     tops = top_words({name: judgings.depth_of(scored.measures[name]) for name in ends})
     page.add_sentences(
         "low, high: smallest and largest value, "

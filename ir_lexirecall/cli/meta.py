@@ -44,7 +44,7 @@ def add_meta(commands: Any) -> None:
         "meta",
         help="study measures: axioms, ties, power, stability, correlation",
         description="Study measures, on their own or on runs. The options are parameters of the "
-        "functions in ir_lexirecall.meta; some functions have more.",
+        "functions in ir_lexirecall.meta; some functions have further parameters.",
     )
     studies = parser.add_subparsers(required=True, metavar="STUDY", dest="name")
     for name, record in STUDIES.items():

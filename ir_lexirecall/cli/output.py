@@ -64,8 +64,8 @@ def add_page(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--wide",
         action="store_true",
-        help="show all columns and names in full, also where the terminal is too narrow; of a "
-        "comparison, also all runs, caveats and settings",
+        help="show all columns and full names, also on a narrow terminal; for comparisons, also "
+        "all runs, caveats and settings",
     )
     parser.add_argument(
         "-o",
@@ -83,8 +83,7 @@ def add_glance(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--caveats",
         action="store_true",
-        help="show every caveat (default: the most serious ones, up to three, as many as fit on "
-        "the screen, at least one)",
+        help="show every caveat (default: the one to three most serious, as many as fit)",
     )
     parser.add_argument(
         "--verbose",
@@ -158,24 +157,27 @@ class Page:
         *,
         spare: Spare = (),
         short_heads: Mapping[str, str] | None = None,
-    ) -> None:
+    ) -> list[str]:
         """Add a frame, or columns by name, with marks beside the numbers of some columns.
 
         In LaTeX, a table with a title is a whole ``table`` environment with its notes; notes stand
         below in Markdown, too. A terminal that is too narrow leaves out ``spare`` columns first
         (an interval is called ``ci_low``), and has ``short_heads`` where there are any.
+
+        Returns:
+            The heads of columns that the terminal has no room for.
         """
         if self.options.format in EXACT:
             self.parts.append(
                 for_programs(table, self.options.format, self.options.places)
             )
-            return
+            return []
         confidence = confidence_words(getattr(table, "attrs", {}))
         if self._shortens:
             table, marks = self._shortened(table, marks or {})
         shown = Shown.from_frame(table, marks, self.places, confidence)
         interval = f"{confidence} interval"
-        self.add_shown(
+        return self.add_shown(
             replace(shown, title=title, notes=notes),
             spare=[
                 [interval if name == "ci_low" else name for name in names]
@@ -209,8 +211,9 @@ class Page:
         *,
         spare: Spare = (),
         short_heads: Mapping[str, str] | None = None,
-    ) -> None:
+    ) -> list[str]:
         """Add a table in the format that was asked for; see ``add_table``."""
+        left_out: list[str] = []
         if self.options.format == "latex":
             self.parts.append(
                 shown.latex(f"tab:{self.options.name}" if shown.title else None)
@@ -218,12 +221,13 @@ class Page:
         elif self.options.format == "markdown":
             self.parts.append(shown.markdown())
         else:
-            rows, left_out = shown.text(
+            rows, left_out = shown.fitted(
                 terminal_width(self.options), spare=spare, short_heads=short_heads
             )
             self.parts.append(rows)
             if left_out:
-                self.add_sentences(left_out)
+                self.add_sentences(shown.left_out_words(left_out))
+        return left_out
 
     def add_sentences(self, *sentences: str) -> None:
         """Add sentences, each on a line of its own, to tables for people only."""

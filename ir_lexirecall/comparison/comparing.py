@@ -92,12 +92,12 @@ def compare(
 ) -> Comparison:
     """Compare runs on one collection, query by query.
 
-    Criteria are measures, exact preferences between rankings, or both.
+    Criteria are measures, preferences between rankings, or both. Measures count all queries,
+    preferences those with relevant documents.
 
     Args:
-        qrels: judgments in any form that ``evaluate`` takes, or a collection's id. ``load`` says
-            what counts as judged, and for which queries: a measure counts all of them, a preference
-            those with relevant documents.
+        qrels: judgments in any form that ``evaluate`` takes, or a collection's id; ``load`` gives
+            qrels with other rules, such as fewer queries.
         runs: at least two runs by name, in any form that ``evaluate`` takes, or aligned
             (``AlignedRun``).
         by: criteria: measures (``"nDCG@10"``), preferences, or several in a list. ``'lexirecall'``
@@ -105,60 +105,61 @@ def compare(
             ``'lexiprecision'`` the same from the top; ``'rrlexiprecision'``, ``'rpp'``,
             ``'invrpp'``, ``'dcgrpp'`` (recall-paired preference and its weighted variants),
             ``'dominance'`` (a partial order). They take parameters as measures do:
-            ``'lexirecall(rel=2)@100'`` counts documents of grade 2 as relevant (by default those
-            from the collection's own threshold on, else 1), and what is ranked below 100 as not
-            retrieved. By default ``'lexirecall'``; of values all measures but counts.
-        values: instead of ``qrels`` and ``runs``: values per query that something else computed, in
-            any form that ``io.values.read_values`` takes (frames, files of trec_eval, ir_measures
-            and others, mappings). Everything that needs only values works. A leaderboard's table
-            task x model is compared over tasks.
-        smaller_is_better: measures of ``values`` of which the smaller value is the better one.
-            Measures of this library, ir_measures and trec_eval are known, and so are well-known
-            costs by their names (RMSE, MAE, loss, latency, cost, perplexity, WER, error rate, ...);
-            of any other one the larger value is taken to be better, and the result says so.
+            ``'lexirecall(rel=2)@100'`` counts documents of grade 2 or higher as relevant (by
+            default from the collection's own threshold on, else from 1), and documents below rank
+            100 as not retrieved. By default ``'lexirecall'``; with ``values``, all measures except
+            counts.
+        values: instead of ``qrels`` and ``runs``: values per query that another program computed,
+            in any form that ``io.values.read_values`` takes (frames, files of trec_eval,
+            ir_measures and others, mappings). Everything that needs only values works. For a
+            leaderboard's table of tasks and models, tasks take the place of queries.
+        smaller_is_better: measures of ``values`` whose smaller value is better. The direction of
+            measures of this library, ir_measures and trec_eval is known, and so are well-known
+            costs by their names (RMSE, MAE, loss, latency, cost, perplexity, WER, error rate, ...).
+            For any other measure, larger is assumed to be better, and the result says so.
         query: the column of ``values`` that names the queries, if its name is not a known one; see
             ``io.values.read_values``.
         run: the same for the column that names the runs.
-        where: which rows of a table of ``values`` to take, by the value that a column must have,
-            such as ``{"filter": "strict-match"}``.
-        missing: what to do where a run lacks a value of a query: ``"error"``, or as in
+        where: the rows of a table of ``values`` to take, by the value that a column must have, such
+            as ``{"filter": "strict-match"}``.
+        missing: what to do if a run lacks a value for a query: ``"error"``, or as in
             ``io.values.read_values``.
         baseline: compare every other run with this one, instead of all pairs.
-        margin: a difference to the baseline that does not matter: a number in the criterion's unit,
-            ``"2%"`` of the baseline's mean, or a mapping of criteria to these. Verdicts then answer
-            one-sided questions, see ``Comparison.verdicts``.
+        margin: a difference from the baseline that does not matter: a number in the criterion's
+            unit, ``"2%"`` of the baseline's mean, or a mapping of criteria to these. Verdicts then
+            answer one-sided questions; see ``Comparison.verdicts``.
         test: ``'t'``, ``'sign'`` or another of ``significance.TESTS``, or a ``SignificanceTest``
             with a correction, level, number of resamples and seed of its own. By default ``'t'``
             for measures and ``'sign'`` for preferences, corrected by Holm, at 0.05.
-        repeats: what several runs of one system are, in ``values`` or as a list of ``runs`` under
-            one name: ``"samples"``, noise of each query (a temperature above 0, a judge that
-            varies), which is averaged; or ``"seeds"``, each of which moves all queries at once (a
-            seed that trains a model or draws a whole run), which tests and intervals then allow
-            for. In ``values`` a column ``seed``, ``epoch``, ``repeat``, ``trial``, ``sample`` or
-            ``fold`` tells them apart, or one that is named: ``("COLUMN", "seeds")``.
+        repeats: the kind of repeats, if a system has several runs, in ``values`` or as a list of
+            ``runs`` under one name. ``"samples"`` are noise within each query (a temperature above
+            0, a judge that varies): they are averaged. Each of ``"seeds"`` shifts all queries
+            together (it trains a model, or draws a whole run): tests and intervals allow for that.
+            In ``values``, a column ``seed``, ``epoch``, ``repeat``, ``trial``, ``sample`` or
+            ``fold`` tells repeats apart, or one that you name: ``("COLUMN", "seeds")``.
             ``table()`` gains ``repeats``, ``sd_queries``, ``sd_seeds`` and ``sd_noise``.
         deterministic: systems without seeds; the others then need at least 3.
-        predicted: judgments by a program, such as a language model, of all queries; ``qrels`` are
-            then those of people, for at least 10 of these queries, *drawn at random*. Differences,
-            intervals and p-values use both (prediction-powered inference: what the program gets
-            wrong on the sample is taken off), by a t-test, also with a margin, and in each group
-            (of at least 10 queries that people judged); ``table()`` gains ``rho`` and
-            ``n_effective``. With ``values``, those of all queries by the program's judgments, in
-            the same form, of the same runs and measures. By a preference, a query without relevant
-            documents is a tie. Means stay those of people's queries, so that ``difference``, the
-            estimate that the interval belongs to, is not the difference of two means.
+        predicted: judgments of all queries by a program, such as a language model; ``qrels`` are
+            then people's judgments of at least 10 of these queries, *drawn at random*. Differences,
+            intervals and p-values use both: prediction-powered inference subtracts the program's
+            error, which it measures on the sample. The test is a t-test, also with a margin, and in
+            each group (of at least 10 queries that people judged); ``table()`` gains ``rho`` and
+            ``n_effective``. With ``values``: values of all queries by the program's judgments, in
+            the same form, for the same runs and measures. By a preference, a query without relevant
+            documents is a tie. Means remain those of people's queries, so ``difference``, the
+            estimate in the interval, is not the difference of two means.
         groups: the group of each query (its type, language, user, session): a mapping, a table with
             ``query_id`` and one more column, a column indexed by query, a file, or the name of a
             column of ``qrels``. ``Comparison.group_table`` then compares the runs in each group.
-            Where queries of a group depend on each other, take groups as the units of tests and
-            intervals: ``test=SignificanceTest(cluster=True)``, which is ``'randomisation'``, or
+            If queries of a group depend on each other, take groups as the units of tests and
+            intervals: ``test=SignificanceTest(cluster=True)`` (a randomisation test), or
             ``SignificanceTest("bootstrap", cluster=True)``.
-        allow_empty: take a run that has no query, or no document, in common with the qrels, with a
+        allow_empty: accept a run that shares no query, or no document, with the qrels, with a
             warning.
 
     Returns:
-        ``Comparison``: means, tables, verdicts, explanations, pictures. A query that a run lacks is
-        an empty ranking.
+        ``Comparison``: means, tables, verdicts, explanations, pictures. A query that a run lacks
+        counts as an empty ranking.
 
     Raises:
         ValueError: bad input, fewer than two runs, two runs that share no query with results, an

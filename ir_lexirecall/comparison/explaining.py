@@ -9,17 +9,19 @@ import numpy as np
 from ir_lexirecall._util.arrays import Floats
 from ir_lexirecall._util.errors import check_choice
 from ir_lexirecall._util.lazy import pandas as pd
+from ir_lexirecall._util.selecting import reading_order
 from ir_lexirecall.comparison.compared import ComparedRuns
 
 LEGEND = {
-    "level": "level: the recall level that decided, i for the i-th relevant document",
-    "tied_levels": "tied_levels: how many levels tied before that one was reached",
-    "rank_a": "rank_a, rank_b: ranks at which {a} and {b} reach it (-: not retrieved)",
-    "other_doc_id": "doc_id, other_doc_id: the winner's and the other run's document there",
-    "value_a": "value_a, value_b: of {a} and {b}",
-    "strength": "strength: product of how much each prefers its run (a measure: the difference)",
+    "level": "level: i if the i-th relevant document decided",
+    "tied_levels": "tied_levels: number of levels that tied before",
+    "doc_id": "doc_id: the document that decided, in the winner's ranking",
+    "rank_a": "rank_a, rank_b: ranks that decided, of {a} and {b} (-: not retrieved)",
+    "other_doc_id": "other_doc_id: the other run's document at its rank",
+    "value_a": "value_a, value_b: values of {a} and {b}",
+    "strength": "strength: the two differences multiplied (of a preference, its value)",
 }
-"""What columns of `explained` and `disagreements` mean that need to be explained to a reader."""
+"""Meanings of columns of `explained` and `disagreements` whose names do not tell."""
 
 
 def explained(
@@ -39,7 +41,9 @@ def explained(
         "winner": pd.Series(winner, dtype=object),
         "preference": preference,
     }
-    return compared.frame(columns | decided)
+    table = compared.frame(columns | decided)
+    order = reading_order(criterion.query_ids)
+    return table.iloc[order].reset_index(drop=True)
 
 
 def explained_together(
@@ -62,7 +66,8 @@ def explained_together(
         # Integers may be missing.
         parts.append(part.astype(dict.fromkeys(integers, "Int64")))
     counted = [q for q in query_ids if any(q in part.index for part in parts)]
-    index = pd.Index(counted, name="query_id")
+    order = reading_order(counted)
+    index = pd.Index([counted[i] for i in order], name="query_id")
     joined = pd.concat([part.reindex(index) for part in parts], axis=1).reset_index()
     joined.attrs.clear()
     return compared.frame(joined)

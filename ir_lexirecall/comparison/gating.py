@@ -227,12 +227,12 @@ def gate(
     """Test whether a candidate is worse than a baseline, to stop a change before it is merged.
 
     A criterion is *worse* if the one-sided test finds a loss (corrected over all criteria), *not
-    worse* if it finds that the loss is less than the margin, else *undecided*. So a change without
-    an effect is called worse in at most alpha of the cases, all criteria together. One that loses
-    as much as the margin is called not worse in at most alpha of the cases, for each criterion
-    (if differences are symmetric, or not too skewed: see the page on error rates). That holds for
-    each change alone: over 50 harmless changes, 0.93 of projects see one stopped; with a
-    ``ledger``, at most alpha. A run that did not change passes.
+    worse* if it finds that a loss is smaller than the margin, else *undecided*. So a change
+    without an effect is called worse in at most alpha of the cases, over all criteria together. A
+    change that loses exactly the margin is called not worse in at most alpha of the cases, by each
+    criterion (unless differences are very skewed: see the page on error rates). These rates are
+    per change: over 50 harmless changes, 0.93 of projects see one stopped; with a ``ledger``, at
+    most alpha. A run that did not change passes.
 
     Args:
         qrels: judgments, in any form that ``evaluate`` takes.
@@ -244,33 +244,33 @@ def gate(
         test: as in ``compare``.
         allow_empty: as in ``compare``.
         groups: as in ``compare``.
-        rule: ``'evidence'``, which calls a criterion undecided, not worse, if some grades of
-            unjudged documents (down to the criterion's cutoff, else 100) are known to undo the
-            loss: a candidate may find what the pool of the baseline does not hold. Where that is
-            not known, *worse* stands. ``'judged'``: by evidence, unjudged documents count as not
-            relevant; ``'strict'``: by evidence, and what is undecided does not pass; or
-            ``'drop'``: worse if a mean fell by more than the margin, be it by chance or not.
-        names: what the two runs are called, by default ``"baseline"`` and ``"candidate"``.
-        ledger: a file of JSON lines, in which each look is written down. The n-th look tests at
-            6 alpha / (pi n)^2, so that the sequence of all changes keeps alpha. It is appended to
-            only, and jobs may run at once. The same data with the same test count once, also after
-            a crash; with another correction or seed they are a new look.
-        horizon: how many looks the ledger will have, where that is known: then each tests at
-            alpha / horizon, and finds more than the later looks of a ledger without an end. A look
-            beyond it is refused.
-        release: a second baseline, of the last release: each of many small losses may pass, their
-            sum does not. Both baselines are tested at half of alpha. With ``values``, its name.
-        predicted: judgments by a program of all queries, as in ``compare``: ``qrels`` are then
-            those of people, for a random sample. Differences, tests and verdicts use both.
+        rule: how a criterion is decided. ``'evidence'``: by the tests; a loss that some grades of
+            unjudged documents (down to the criterion's cutoff, else rank 100) would undo is
+            *undecided*, because a candidate may find documents outside the baseline's pool. If it
+            is not known whether grades would, *worse* stands. ``'judged'``: by the tests; unjudged
+            documents count as not relevant. ``'strict'``: as ``'evidence'``, but undecided criteria
+            do not pass. ``'drop'``: *worse* if a mean fell by more than the margin, even by chance.
+        names: names of the two runs, by default ``"baseline"`` and ``"candidate"``.
+        ledger: a file of JSON lines that records each look. The n-th look tests at
+            6 alpha / (pi n)^2, so that all changes together keep alpha. Looks are only appended,
+            and several jobs may do so at once. The same data with the same test count once, also
+            after a crash; another correction or seed makes a new look.
+        horizon: number of looks that the ledger will have, if it is known. Each look then tests at
+            alpha / horizon, and finds more than late looks of a ledger without a horizon. Further
+            looks are refused.
+        release: a second baseline, the run of the last release: many small losses may pass one by
+            one, but their sum does not. Each baseline is tested at half of alpha. With ``values``,
+            its name.
+        predicted: judgments by a program of all queries, as in ``compare``; ``qrels`` are then
+            people's judgments of a random sample. Differences, tests and verdicts use both.
         values: instead of ``qrels`` and two runs: values per query that another program computed,
             as in ``compare``.
-        smaller_is_better: measures of ``values`` of which the smaller value is the better one, as
-            in ``compare``.
+        smaller_is_better: measures of ``values`` whose smaller value is better, as in ``compare``.
         query: the column of queries in ``values``, as in ``compare``.
         run: the column of runs, as in ``compare``.
         where: the rows to take, as in ``compare``.
-        missing: what to do where a run lacks a value, as in ``io.values.read_values``.
-        repeats: what several runs of one system are, in ``values`` or as a list of runs, as in
+        missing: what to do if a run lacks a value, as in ``io.values.read_values``.
+        repeats: the kind of repeats of a system, in ``values`` or as a list of runs, as in
             ``compare``.
         deterministic: as in ``compare``.
 
@@ -279,8 +279,8 @@ def gate(
         summary in Markdown.
 
     Raises:
-        ValueError: bad input, no query has a relevant document, a file that is no ledger, or one
-            with the rule ``'drop'``.
+        ValueError: bad input, no query has a relevant document, a file that is not a ledger, or a
+            ledger with the rule ``'drop'``.
 
     >>> qrels = {f"q{i}": {"a": 1, "b": 0} for i in range(30)}
     >>> before = {q: {"a": 2.0, "b": 1.0} for q in qrels}

@@ -39,11 +39,11 @@ from ir_lexirecall.significance.repeats import Components
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """Runs on one collection, compared by criteria: a set of queries, an interval and a test each.
+    """Result of ``compare``: runs on one collection, compared by criteria.
 
-    Methods take ``by``, a criterion, and give plain tables with the provenance in ``attrs``. By
-    default tables have rows of all criteria if they have a column ``criterion``, else those of the
-    first one.
+    Methods take ``by``, a criterion, and return plain tables with the provenance in ``attrs``. By
+    default, tables with a column ``criterion`` have rows of all criteria, others those of the first
+    one.
 
     Attributes:
         compared: its inputs: runs, criteria, judgments, groups, predicted judgments, texts.
@@ -53,9 +53,9 @@ class Comparison:
         criteria: names of the criteria, in order.
         baseline: the run that all others are compared with, or None for all pairs.
         pairs: names of the two runs of each pair.
-        test: how differences are tested, its level and correction.
+        test: the significance test, its level and correction.
         query_ids: all queries of the qrels, or those with values.
-        provenance: what was compared, and how it was tested: in the ``attrs`` of every table.
+        provenance: what was compared and how it was tested; also in the ``attrs`` of every table.
 
     Raises:
         ValueError: ``predicted`` with fewer than 10 queries (in a group), a query that it lacks,
@@ -156,16 +156,16 @@ class Comparison:
     def means(self, by: str | None = None) -> pd.DataFrame:
         """Return the mean of each run with its interval at 1 - alpha.
 
-        For a measure, it is the mean over all queries, as ``evaluate`` gives it, with the interval
-        of the studentised bootstrap. RR, Success and columns of 0 and 1 take the t interval with
-        the two ends of their range added as values, as do all measures if the bootstrap has no end.
-        For a preference, it is the mean preference over all other runs and queries, with an
-        interval that holds its level near -1 and 1.
+        For a measure, this is the mean over all queries, as in ``evaluate``, with the interval of
+        the studentised bootstrap. RR, Success and values of 0 and 1 have the t interval, with the
+        two ends of their range added as values; so do all measures if an end of the bootstrap
+        interval does not exist. For a preference, it is the mean preference over all other runs and
+        queries, with an interval that keeps its level near -1 and 1.
 
         Returns:
             Columns ``criterion``, ``run``, ``mean``, ``ci_low``, ``ci_high``; ``direction`` if
-            smaller values are better by a criterion, or larger ones are only assumed to be; and
-            ``missing``, the share of the queries without a value of the run, if another program
+            smaller values of a criterion are better, or larger ones are only assumed to be better;
+            and ``missing``, the share of queries without a value of the run, if another program
             computed the values and some are missing.
 
         >>> from ir_lexirecall import compare, demo
@@ -186,7 +186,7 @@ class Comparison:
     def ranking(self, by: str | None = None) -> pd.DataFrame:
         """Return the rows of ``means`` for one criterion, the best run first.
 
-        Runs whose means differ by rounding only keep their order.
+        Runs keep their order if their means differ only by rounding.
         """
         criterion = self.compared.criterion(by)
         table = self.means(criterion.name)
@@ -195,9 +195,9 @@ class Comparison:
 
     @entry
     def matrix(self, by: str | None = None) -> pd.DataFrame:
-        """Return mean differences (or preferences) of the row's run over the column's.
+        """Return the mean differences (or preferences) of ``table`` as a matrix.
 
-        They are those of ``table``.
+        A cell is the row's run minus the column's run, or the preference for the row's run.
         """
         criterion, n_runs = self.compared.criterion(by), len(self.runs)
         a, b = np.indices((n_runs, n_runs)).reshape(2, -1)
@@ -231,40 +231,39 @@ class Comparison:
 
     @entry
     def table(self, by: str | None = None) -> pd.DataFrame:
-        """Return how often each run of a pair wins, by how much, and whether by chance.
+        """Return wins, differences, tests and the verdict for each pair of runs.
 
         Returns:
             A row per criterion and pair of runs, with these columns. If smaller values are better,
-            differences are still those of the values; wins and verdicts say who is better.
+            differences keep their sign; wins and verdicts say which run is better.
 
             - ``criterion``, ``run_a``, ``run_b``.
-            - ``wins``, ``losses``, ``ties``: queries on which ``run_a`` is better, worse, neither
-              (``incomparable``: not comparable, with ``dominance``); ``net_wins``, (wins - losses)
-              / queries.
+            - ``wins``, ``losses``, ``ties``: queries on which ``run_a`` is better, worse, equal
+              (with ``dominance`` also ``incomparable``); ``net_wins``, (wins - losses) / queries.
             - ``mean_a``, ``mean_b`` (of a measure; ``missing_a``, ``missing_b`` as in ``means``)
-              and ``difference``, mean_a - mean_b, for a preference the mean preference. With
-              predicted judgments it is the prediction-powered estimate of these, while means stay
-              those of people's queries.
-            - ``estimate``, what the test estimates, with its interval ``ci_low``, ``ci_high`` at 1
-              - alpha, which leaves out 0 exactly if ``p`` is at most alpha; ``p``,
-              ``p_corrected``; with several criteria ``p_corrected_all``, corrected over all pairs
-              and all criteria.
-            - ``effect_size`` with its interval ``effect_low``, ``effect_high`` (of Cohen's d_z by
-              the noncentral t; none of Wilcoxon's).
-            - With repeats: ``repeats``, how many, and the standard deviations of the difference
-              between queries, between seeds of both runs, and of what remains (``sd_queries``,
-              ``sd_seeds``, ``sd_noise``).
-            - With a margin: ``worse_p``, of no loss (one-sided), and ``better_p``, of no difference
-              (two-sided, 1 without a gain), corrected over all criteria and pairs; ``within_p``, of
-              a loss or a gain of at least the margin, and ``not_worse_p``, of a loss of at least
-              the margin (one-sided), corrected over the pairs of the criterion; and the one-sided
-              bounds of the estimate at 1 - alpha that agree with these p before correction,
-              ``bound_low`` and ``bound_high``.
-            - With values that some runs lack: ``queries``, those that both runs have, on which the
-              pair is compared (for MTEB's results also ``cells``, the splits and subsets of tasks).
-            - With predicted judgments: ``rho``, their correlation with the human ones over the
-              differences, and ``n_effective``, the number of queries that would tell as much if
-              judged by people alone.
+              and ``difference``: mean_a - mean_b, for a preference the mean preference. With
+              predicted judgments, it is the prediction-powered estimate, while the means are those
+              of people's queries.
+            - ``estimate`` of the test, with its interval ``ci_low``, ``ci_high`` at 1 - alpha,
+              which excludes 0 exactly if ``p`` is at most alpha; ``p``, ``p_corrected``; with
+              several criteria ``p_corrected_all``, corrected over all pairs and all criteria.
+            - ``effect_size`` with its interval ``effect_low``, ``effect_high`` (for Cohen's d_z by
+              the noncentral t; Wilcoxon's effect size has no interval).
+            - With repeats: ``repeats``, their number, and standard deviations of the difference:
+              between queries (``sd_queries``), between seeds of both runs (``sd_seeds``), and the
+              rest (``sd_noise``).
+            - With a margin: p-values of these hypotheses. ``worse_p``: there is no loss
+              (one-sided); ``better_p``: there is no difference (two-sided; 1 without a gain); both
+              corrected over all criteria and pairs. ``within_p``: the loss or gain is at least the
+              margin; ``not_worse_p``: the loss is at least the margin (one-sided); both corrected
+              over the pairs of the criterion. ``bound_low`` and ``bound_high`` are the one-sided
+              bounds of the estimate at 1 - alpha that agree with these p before correction.
+            - If some runs lack values: ``queries``, the number of queries that both runs have, on
+              which the pair is compared (for MTEB's results also ``cells``, the splits and subsets
+              of tasks).
+            - With predicted judgments: ``rho``, the correlation of predicted and human differences,
+              and ``n_effective``, the number of queries that would be as informative if people
+              alone judged them.
             - ``verdict`` on ``run_a``.
 
         Raises:
@@ -291,14 +290,14 @@ class Comparison:
         the two-sided test, as without a margin), ``within margin``, ``not worse`` (by more than the
         margin) and ``undecided``. Ties are no evidence for ``within margin`` and ``not worse``: two
         runs that are identical on 10 queries are undecided, as up to 26% of such queries may
-        differ. Sentences, marks, colours and exit codes say better or worse by this verdict alone.
+        differ. Sentences, marks, colours and exit codes follow this verdict alone.
 
-        With ``holds=True`` unjudged documents count, too. ``holds`` tells for *better* and *worse*
-        how unjudged documents that were retrieved down to ``depth`` (the criterion's cutoff, else
-        100) could change the sign of the difference. It stays the same ``under any judging``; it
-        ``could be undone`` (some grades of these documents are known to do it); or it is ``not
-        bounded``: no bound excludes it (Wilcoxon's test, groups as units and predicted judgments
-        have none). Whether the difference stays *significant* is another matter: see ``bounds``.
+        With ``holds=True``, a column ``holds`` says of *better* and *worse* whether unjudged
+        documents that were retrieved down to ``depth`` (the criterion's cutoff, else 100) could
+        undo the sign of the difference. It holds ``under any judging``; it ``could be undone``
+        (some grades of these documents undo it); or it is ``not bounded`` (the bounds cannot
+        exclude it; Wilcoxon's test, groups as units and predicted judgments have no bounds). For
+        the difference to stay *significant* is more: see ``bounds``.
 
         Returns:
             Columns ``criterion``, ``run_a``, ``run_b``, ``verdict`` on ``run_a``, ``p_corrected``,
@@ -337,15 +336,15 @@ class Comparison:
     ) -> pd.DataFrame:
         """Return which runs may be the best one.
 
-        With a confidence of 1 - alpha, the best run is among those that may be it. Their
+        With a confidence of 1 - alpha, the best run is among those that may be the best. Their
         ``p_not_beaten``, of the hypothesis that no run has a better mean, is above alpha. With few
-        queries that does not hold for a run that wins rarely by much: without such a win among the
-        queries, nothing tells of it (a run that gains 0.8 on a tenth of the queries is kept in 0.66
-        of simulations with 10 queries, in 0.93 with 25).
+        queries, a run that wins rarely but by much may be missing, because the sample may contain
+        no such win (a run that gains 0.8 on a tenth of the queries is kept in 0.66 of simulations
+        with 10 queries, in 0.93 with 25).
 
-        The test is the studentised bootstrap of the largest difference to any other run; of more
-        than 5,000 ``n_resamples`` it takes half, but at least 5,000. Predicted judgments do not
-        sharpen it, as it takes people's queries alone.
+        The test is the studentised bootstrap of the largest difference from any other run; if
+        ``n_resamples`` is above 5,000 it draws half as many, but at least 5,000. It ignores
+        predicted judgments.
 
         Args:
             by: the criterion; by default the first.
@@ -395,12 +394,13 @@ class Comparison:
     ) -> pd.DataFrame:
         """Return how many queries like these a t-test needs to find a difference of two runs.
 
-        Name a difference that would matter, in the criterion's unit, before you look at those
-        observed: the power to find an observed difference says no more than its p. The interval is
-        that of the variance, which these queries only estimate.
+        Name a difference that would matter, in the criterion's unit, before you look at the results:
+        the power to find an observed difference only restates its p. The interval reflects that
+        these queries only estimate the variance of differences.
 
         With repeats, both runs have ``repeats`` of them, by default the fewest that a run has.
-        There is no interval then, and if seeds alone hide the difference the number is infinite.
+        There is no interval then. If seeds vary so much that no number of queries is enough, the
+        number is infinity.
 
         Returns:
             A row per pair: ``run_a``, ``run_b``, ``difference``, ``power``, ``queries``,
@@ -432,14 +432,14 @@ class Comparison:
         power: float = 0.8,
         by: str | None = None,
     ) -> pd.DataFrame:
-        """Return how many repeats of both runs of a pair find a difference that you name.
+        """Return how many repeats both runs of a pair need to find a difference.
 
         The power is that of the noncentral t, with the degrees of freedom of the test.
 
         Args:
             difference: a difference that would matter, in the criterion's unit.
-            queries: how many; by default as many as there are.
-            power: probability to find it.
+            queries: number of queries; by default that of the comparison.
+            power: probability of finding it.
             by: the criterion.
 
         Returns:
@@ -496,9 +496,9 @@ class Comparison:
     def queries_for_margin(
         self, margin: float, power: float = 0.8, by: str | None = None
     ) -> pd.DataFrame:
-        """Return how many queries like these show that a run is not worse by more than a margin.
+        """Return how many queries are needed to show that a run is not worse by more than a margin.
 
-        They show it with a probability of ``power`` if the run is as good.
+        They show it with a probability of ``power`` if the run is as good as the other one.
 
         Returns:
             Columns as in ``queries_needed``, with ``margin`` for the difference.
@@ -511,9 +511,9 @@ class Comparison:
 
     @entry
     def detectable(self, power: float = 0.8, by: str | None = None) -> pd.DataFrame:
-        """Return the smallest difference that a t-test would find on as many queries.
+        """Return the smallest difference that a t-test finds on these queries.
 
-        It finds it with a probability of ``power``.
+        It finds the difference with a probability of ``power``.
 
         Returns:
             A row per pair: ``run_a``, ``run_b``, ``power``, ``difference``, ``ci_low``,
@@ -570,8 +570,8 @@ class Comparison:
     def with_test(self, test: str | SignificanceTest) -> Comparison:
         """Return the same comparison with another test.
 
-        The name of a test keeps the level, the correction and the seed. Units (``cluster``) are
-        always kept.
+        If the test is named by a string, level, correction and seed stay as they are. Units
+        (``cluster``) always stay.
         """
         if isinstance(test, SignificanceTest):
             tested = test
@@ -598,22 +598,23 @@ class Comparison:
     def sequential(
         self, by: str | None = None, alpha: float | None = None, seed: int = 0
     ) -> pd.DataFrame:
-        """Test queries in random order until the sign test has seen enough.
+        """Apply a sequential sign test to the queries in random order.
 
-        The result is valid whenever one stops: any of the pairs that do not differ is ever decided
-        with a probability of at most alpha. It does not cure an order that is not random, nor
-        asking again on the same queries.
+        You may stop after any query: the probability that any pair of equal runs is ever decided
+        is at most alpha. This needs a random order, and it does not allow for testing the same
+        queries again.
 
         Args:
             by: the criterion; by default the first.
-            alpha: by default the test's.
-            seed: of the order.
+            alpha: by default that of the comparison's test.
+            seed: random seed of the order.
 
         Returns:
             A row per pair: ``run_a``, ``run_b``, ``verdict`` on ``run_a``, ``decided_after``
-            (queries; missing if never), ``queries``, and the evidence then: ``e``, and
-            ``e_corrected`` over the pairs, which is decided if it reached 1 / alpha (e-Holm: each
-            e-value averaged with any others; at least e / number of pairs).
+            (number of queries; missing if it was not decided), ``queries``, and the evidence at
+            that point: ``e``, and ``e_corrected`` over the pairs (e-Holm: the smallest mean of the
+            pair's e-value and any others; at least e / number of pairs). A pair is decided if
+            ``e_corrected`` reaches 1 / alpha.
         """
         if self.test.cluster:
             raise ValueError(
@@ -663,10 +664,11 @@ class Comparison:
 
     @entry
     def group_table(self, by: str | None = None) -> pd.DataFrame:
-        """Return ``table`` on the queries of each group, ``group``, of which ``queries`` count.
+        """Return ``table`` for the queries of each group.
 
-        ``p_corrected``, and with it ``verdict``, and the four p of a margin hold for all pairs in
-        all groups together, ``worse_p`` and ``better_p`` for all criteria, too.
+        The column ``group`` names the group, ``queries`` counts its queries. ``p_corrected`` (and
+        so ``verdict``) and the four p of a margin are corrected over all pairs in all groups,
+        ``worse_p`` and ``better_p`` over all criteria, too.
 
         Raises:
             ValueError: no groups were given, or they are the units of the tests.
@@ -689,10 +691,10 @@ class Comparison:
     def group_differences(
         self, by: str | None = None, alpha: float | None = None
     ) -> pd.DataFrame:
-        """Test whether the difference of a pair is another one in some group.
+        """Test whether the difference of a pair varies between groups of queries.
 
-        Ask this of groups, not in which group an interval leaves out 0: if effects are equal in two
-        groups, often only one is significant.
+        Use this test instead of looking for groups with a significant difference: if effects are
+        equal in two groups, often only one is significant.
 
         Args:
             by: a criterion; by default all.
@@ -700,10 +702,10 @@ class Comparison:
 
         Returns:
             A row per criterion and pair of runs: ``criterion``, ``run_a``, ``run_b``; ``f`` and
-            ``p`` of Welch's test that the mean differences of all groups are the same (queries
-            exchanged between groups, too, for skewed differences); ``p_corrected`` over the pairs;
-            ``differ``, whether that is at most alpha. They are missing if a group has fewer than
-            two queries, or if all its differences are equal.
+            ``p`` of Welch's test that the mean differences of all groups are equal (and of a
+            permutation of queries between groups, for skewed differences); ``p_corrected`` over the
+            pairs; ``differ``, whether ``p_corrected`` is at most alpha. They are missing if a group
+            has fewer than two queries, or if all its differences are equal.
 
         Raises:
             ValueError: no groups were given, or they are the units of the tests.
@@ -751,30 +753,31 @@ class Comparison:
         max_rel: float | None = None,
         unretrieved: int = 0,
     ) -> pd.DataFrame:
-        """Bound each pair by what any judging of the retrieved unjudged documents can make of it.
+        """Return the bounds of each comparison under any judging of retrieved unjudged documents.
 
-        An unjudged document counts as not relevant; here it may have any grade, the same in both
-        rankings, so that what both retrieved at the same rank cancels.
+        An unjudged document counts as not relevant; here it may have any grade. It has the same
+        grade in both rankings, so documents that both retrieved at the same rank cancel.
 
         Args:
             by: a criterion; by default all.
             depth: unjudged documents below this rank of both rankings are not relevant; by default
-                the criterion's cutoff, or 100 if it has none. None: whole rankings.
+                the criterion's cutoff, or 100 if it has no cutoff. None: whole rankings.
             max_rel: top grade of the scale; by default the measure's own, else the highest grade of
                 the qrels.
-            unretrieved: relevant documents of each query, at most, that neither run retrieved and
-                nobody judged.
+            unretrieved: the largest number of relevant documents of each query that neither run
+                retrieved and nobody judged.
 
         Returns:
-            A row per criterion and pair. For a preference, numbers of queries (all those of the
-            qrels): ``certain_wins`` (``run_a`` can win under some judging and ``run_b`` cannot),
-            ``certain_losses``, ``open`` (either can; where no relevant document is known and nobody
-            wins as it is, one of them), ``certain_ties``. For a measure, ``low`` and ``high`` of
-            the mean difference, and ``ci_low`` and ``ci_high``, which hold the sampling of queries,
-            too, and the interval that ``table`` has of the mean difference (by the sign and
-            Wilcoxon's test, which estimate something else, that of the t-test; missing with
-            ``cluster=True``). ``exact``: whether some judging reaches the bounds. ``depth``: down
-            to which rank unjudged documents count; missing for whole rankings.
+            A row per criterion and pair. For a preference, numbers of queries (of all those of the
+            qrels): ``certain_wins`` (``run_a`` wins under some judging, ``run_b`` under none),
+            ``certain_losses``, ``open`` (either run can win, or, on a query without a known
+            relevant document that is now a tie, one of them), ``certain_ties``. For a measure,
+            ``low`` and ``high`` of the mean difference, and ``ci_low`` and ``ci_high``, which also
+            allow for the sampling of queries. They contain the interval of the mean difference in
+            ``table`` (of the t-test if the test is the sign or Wilcoxon's test, which estimate
+            something else; missing with ``cluster=True``). ``exact``: whether some judging reaches
+            the bounds. ``depth``: the last rank of unjudged documents that count; missing for whole
+            rankings.
 
         Raises:
             ValueError: no criterion has a proven algorithm, ``depth`` is above a cutoff, or the
@@ -793,19 +796,19 @@ class Comparison:
     ) -> pd.DataFrame:
         """Return the n unjudged documents whose judgment decides most, by one criterion.
 
-        Documents that cannot change who is better are left out: judging all others leaves nothing
-        open.
+        Documents that cannot change which run is better are left out; once all others are judged,
+        no pair is open.
 
         Args:
-            n: how many at most.
+            n: number of documents, at most.
             by: the criterion; by default the first.
             depth: as in ``bounds``.
             max_rel: as in ``bounds``.
 
         Returns:
-            Columns ``query_id``, ``doc_id``, ``decides`` (how differently the runs of pairs that
-            can still change rank it, added up; 0 if they rank it alike by the criterion), ``runs``
-            (how many retrieved it), and ``rank_NAME`` for every run.
+            Columns ``query_id``, ``doc_id``, ``decides`` (how differently the two runs rank it,
+            summed over the pairs that can still change; 0 if they rank it alike by the criterion),
+            ``runs`` (the number that retrieved it), and ``rank_NAME`` for every run.
         """
         return self.missing.to_judge(n, by, Judgings(depth, max_rel))
 
@@ -816,15 +819,15 @@ class Comparison:
         """Return which of two runs is better on each query, and what decided.
 
         Returns:
-            Columns ``query_id``, ``winner`` (missing if they tie, or are not comparable),
-            ``preference`` of ``a`` over ``b`` (for a measure the sign of its gain). For
-            ``lexirecall`` and the two lexiprecisions also ``level`` (the recall level that decided:
-            i, for the i-th relevant document), ``tied_levels`` (how many levels were equal before),
-            ``doc_id`` (the winner's document at that level), ``rank_a`` and ``rank_b`` (where each
-            run reaches the level, missing if it does not) and ``other_doc_id`` (the loser's
-            document there); for recall-paired preferences ``levels_a`` and ``levels_b`` (levels at
-            which each is ahead); for measures ``value_a`` and ``value_b``. With repeats the
-            preference is an average, without these columns.
+            A row per query: ``query_id``, ``winner`` (missing if they tie, or are not comparable),
+            ``preference`` for ``a`` over ``b`` (for a measure, 1, 0 or -1). For ``lexirecall`` and
+            the two lexiprecisions also ``level`` (i, if the i-th relevant document decided),
+            ``tied_levels`` (number of levels that tied before), ``doc_id`` (the winner's i-th
+            relevant document), ``rank_a`` and ``rank_b`` (the rank of each run's i-th relevant
+            document; missing if it has fewer) and ``other_doc_id`` (the loser's document). For
+            recall-paired preferences ``levels_a`` and ``levels_b`` (number of levels at which each
+            run is ahead); for measures ``value_a`` and ``value_b``. With repeats the preference is
+            an average, without these columns.
         """
         return explained(self.compared, a, b, by)
 
@@ -832,17 +835,17 @@ class Comparison:
     def disagreements(
         self, by_a: str, by_b: str, run_a: str, run_b: str
     ) -> pd.DataFrame:
-        """Return the queries on which two criteria prefer different runs, with what decided each.
+        """Return the queries on which two criteria prefer different runs, and what decided each.
 
-        A query on which either criterion has a tie, or cannot compare the runs, is not among them.
+        Queries are left out if either criterion has a tie, or cannot compare the runs.
 
         Returns:
-            A row per query, the strongest first: ``query_id``; for each criterion the columns of
-            ``explain`` after its name (``"AP winner"``, ``"lexirecall level"``, ``"lexirecall
-            rank_a"``, ...); and ``strength``, the product of how much each criterion prefers its
-            run (a measure: the difference of values; a preference: its value). ``attrs["counts"]``
-            has the number of queries that either criterion counts, of those on which they
-            disagree, in each direction, and of those on which they agree.
+            A row per query, the strongest disagreement first: ``query_id``; for each criterion the
+            columns of ``explain``, with its name in front (``"AP winner"``, ``"lexirecall level"``,
+            ``"lexirecall rank_a"``, ...); and ``strength``, the product of the two differences (for
+            a preference, its value). ``attrs["counts"]`` has the number of queries that either
+            criterion counts, on which they disagree (also in each direction), and on which they
+            agree.
 
         Raises:
             ValueError: an unknown criterion or run, or the same one twice.
@@ -897,10 +900,11 @@ class Comparison:
         Args:
             places: decimal places.
             label: of the table.
-            holds: mark with a dagger what unjudged documents might undo; see ``verdicts``. Without
-                it, the caption says how many marks they might undo.
-            columns: ``"means"``: a row per run, best first, the best bold, marked by the verdicts;
-                ``"differences"``: a row per criterion and pair, with difference, interval and p.
+            holds: mark differences that unjudged documents might undo with a dagger; see
+                ``verdicts``. Without daggers, the caption says how many marks they might undo.
+            columns: ``"means"``: a row per run, best first, the best in bold, marked by the
+                verdicts; ``"differences"``: a row per criterion and pair, with difference, interval
+                and p.
             caption: the first sentence of the caption; by default what was compared.
 
         >>> from ir_lexirecall import compare, demo
@@ -918,17 +922,17 @@ class Comparison:
 
     @entry
     def plot(self, kind: str = "means", *args: Any, **options: Any) -> Any:
-        """Draw a kind of picture.
+        """Draw a picture of the result.
 
         ``plot(kind, by, ax=ax)`` is ``ir_lexirecall.plots.KIND(result, by, ax=ax)``.
 
         Args:
-            kind: ``"means"``, ``"differences"`` to the baseline, or the leader (``"groups"``: in
-                each group of queries), with their intervals; ``"heatmap"``: of all pairs, the
-                verdicts marked; ``"pair"``, of runs ``a`` and ``b``: query by query, where they
-                differ.
-            *args: of the picture: ``by``, by default the first criterion; of a pair ``a, b, by``.
-            **options: of the picture: ``ax``, by default new axes.
+            kind: ``"means"`` with intervals; ``"differences"`` from the baseline, else from the
+                leader, with intervals (``"groups"``: in each group of queries); ``"heatmap"`` of
+                all pairs, with marks for the verdicts; ``"pair"``: where runs ``a`` and ``b``
+                differ, query by query.
+            *args: ``by``, by default the first criterion; for ``"pair"``: ``a, b, by``.
+            **options: ``ax``, by default new axes.
 
         Returns:
             The axes.

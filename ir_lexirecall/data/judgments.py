@@ -765,32 +765,33 @@ def load(
     trec_eval: int | None = None,
     levels: LevelsLike | None = None,
 ) -> Collection | Judgments:
-    """Return qrels with what counts as judged, for which queries, and in which order.
+    """Load a collection or qrels, and choose queries, excluded documents, levels and order.
 
-    What is given here holds wherever qrels are taken.
+    Every function that takes qrels applies these choices.
 
     Args:
         source: a data set's id (one of ir_datasets', or ``lexirecall/demo``); or qrels in any form
-            that ``evaluate`` takes, such as a path, a frame, a dict, or what ``load`` gave before.
-        exclude: documents that are taken out of the judgments, and of every run: a mapping of query
-            ids to document ids, a table or run file with the columns ``query_id`` and ``doc_id``,
-            or ``'self'``, the document with the query's own id.
-        judged_only: take documents without a judgment out of every run (condensed lists).
-        queries: only these count: their ids, or ``'relevant'``, those with relevant documents; by
-            default all.
+            that ``evaluate`` takes, such as a path, a frame, a dict, or a result of ``load``.
+        exclude: documents to remove from the judgments and from every run: a mapping of query ids
+            to document ids, a table or run file with the columns ``query_id`` and ``doc_id``, or
+            ``'self'``, the document with the query's own id.
+        judged_only: remove documents without a judgment from every run (condensed lists).
+        queries: the queries that count: their ids, or ``'relevant'``, those with relevant
+            documents; by default all.
         rules: apply the collection's own rules (``Collection.rules``) first.
-        trec_eval: order the documents of runs as version 9 of trec_eval (by scores as 32-bit
-            floats, the default: ir_measures does so) or as version 10 (as 64-bit floats); equal
-            scores by document id in both.
-        levels: grades of another scale: from which grade on a document counts as 1, 2, ... (a
-            number, or several, rising), or a mapping of such grades to new ones. All others become
-            0. For labels between 0 and 1, such as those of a language model: ``levels=0.5``.
+        trec_eval: order the documents of runs as trec_eval 9 does (comparing scores as 32-bit
+            floats, the default, as in ir_measures), or as trec_eval 10 does (as 64-bit floats).
+            Both order equal scores by document id.
+        levels: for labels of another scale: the lowest label that counts as grade 1, as 2, and so
+            on (a number, or several, rising), or a mapping of such labels to grades. Lower labels
+            become 0. For labels between 0 and 1, such as those of a language model: ``levels=0.5``.
 
     Returns:
-        Of an id a ``Collection``, with ``qrels`` (a DataFrame with subtopics and aspects where our
+        For an id, a ``Collection`` with ``qrels`` (a DataFrame with subtopics and aspects where our
         measures look for them), ``queries``, ``n`` (documents in the collection), ``aspects``
-        (their top grades), ``max_rel``, ``rel``, ``has_subtopics`` and ``recommended()``; nothing
-        is read before it is needed. Of other qrels ``Judgments``. Both go wherever qrels go.
+        (their top grades), ``max_rel``, ``rel``, ``has_subtopics`` and ``recommended()``; each is
+        read when it is first needed. For other qrels, ``Judgments``. Every function that takes
+        qrels takes both.
 
     Raises:
         ValueError: no such data set or file, a data set without qrels or with an unknown field, or

@@ -84,25 +84,25 @@ def evaluate(
         qrels: judgments: a path, a DataFrame (pandas, Polars, Arrow) with columns ``query_id``,
             ``doc_id`` and ``relevance``, a dict of dicts, or an iterable of named tuples such as
             ``ir_measures.Qrel``. Subtopics come from ``subtopic_id`` or ``iteration``, aspects from
-            further columns. Or a data set's id, or what ``load`` gives, which also takes documents
-            out, or leaves a collection's own rules alone.
+            further columns. Or the id of a data set, or the result of ``load``, which can also
+            exclude documents, or switch off a collection's own rules.
         run: a ranking per query, in the same formats, with ``score`` instead of ``relevance``.
-        allow_empty: take a run that has no query, or no document, in common with the qrels, with a
-            warning; without one if the run names a judged query, as ``{"q1": {}}`` does. False
-            refuses both.
-        aggregate: give the means over queries instead of the values per query.
+        allow_empty: accept a run that shares no query, or no document, with the qrels, with a
+            warning (without one if the run names a judged query, as ``{"q1": {}}`` does). False
+            raises an error.
+        aggregate: return the means over queries instead of the values per query.
 
     Returns:
         A DataFrame with a row per query of the qrels (index ``query_id``, sorted) and a column per
-        measure in the order asked; with ``aggregate=True`` a Series of means, indexed by measure.
-        Its ``attrs`` hold, as far as there are any, the ``rules`` of the collection that were
-        applied (and that documents are in trec_eval 10's order), the ``metadata`` of the run file
-        (ir-metadata), and ``diagnostics``: scores that rise with the run's own ranks, and means
-        that the order of documents with equal scores could change by more than 0.005 (see
+        measure, in the order asked; with ``aggregate=True`` a Series of means, indexed by measure.
+        If there are any, its ``attrs`` hold: ``rules``, those of the collection that were applied
+        (and trec_eval 10's order of documents); ``metadata`` of the run file (ir-metadata); and
+        ``diagnostics``, which warn of scores that rise with the run's own ranks, and of means that
+        the order of documents with equal scores could change by more than 0.005 (see
         ``tie_audit``).
 
     Raises:
-        ValueError: bad input or an unknown measure; the message names the first offender.
+        ValueError: bad input or an unknown measure; the message names the first wrong value.
 
     >>> qrels = {"q1": {"d1": 1, "d2": 1}, "q2": {"d1": 2}}
     >>> run = {"q1": {"d1": 3.0, "d3": 2.0, "d2": 1.0}}

@@ -447,11 +447,11 @@ def judgment_bounds(
     max_rel: float | None = None,
     unretrieved: int = 0,
 ) -> pd.DataFrame:
-    """Bound every value of a run by what any judging of its unjudged documents could make of it.
+    """Return the lowest and highest value that judgments of unjudged documents could give a run.
 
     An unjudged document counts as not relevant; here it may have any grade from 0 to ``max_rel``.
-    The bounds are reached by some judging; their difference is the residual. A query all of whose
-    retrieved documents are judged has points.
+    Some judgments reach each bound; the difference of the bounds is the residual. If all retrieved
+    documents of a query are judged, its two bounds are equal.
 
     Args:
         measures: as in ``evaluate``. P, R, SetP, SetR, Success, RR, AP, nDCG, RBP, SDCG, INSQ, ERR,
@@ -463,14 +463,14 @@ def judgment_bounds(
             cutoff, or 100 if it has none. None: whole rankings.
         max_rel: top grade of the scale. By default the measure's own (``GERR(max_rel=4)``), else
             the highest grade of the qrels.
-        unretrieved: relevant documents of each query, at most, that the run did not retrieve and
-            nobody judged: they lower measures that are normalised by the number of relevant
-            documents or by an ideal ranking (R, AP, nDCG, TSE).
+        unretrieved: the largest number of relevant documents of each query that the run did not
+            retrieve and nobody judged. They lower measures that are normalised by the number of
+            relevant documents or by an ideal ranking (R, AP, nDCG, TSE).
 
     Returns:
         A DataFrame with a row per query of the qrels (index ``query_id``) and columns
-        (measure, ``"low"``) and (measure, ``"high"``); NaN where a measure has no proven algorithm,
-        which ``attrs["no_algorithm"]`` lists. ``attrs`` also hold ``depth`` (that of each measure;
+        (measure, ``"low"``) and (measure, ``"high"``). Measures without a proven algorithm have NaN
+        and are listed in ``attrs["no_algorithm"]``. ``attrs`` also hold ``depth`` (of each measure;
         None: whole rankings) and ``unretrieved``.
 
     Raises:

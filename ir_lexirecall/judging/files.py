@@ -31,7 +31,7 @@ from ir_lexirecall._util.errors import (
 )
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.lazy import polars as pl
-from ir_lexirecall._util.selecting import with_keys, without
+from ir_lexirecall._util.selecting import reading_order, with_keys, without
 from ir_lexirecall.data.collection import DEMO, Collection
 from ir_lexirecall.data.judgments import (
     Judgments,
@@ -413,7 +413,8 @@ def _grades_of_both(a: Judgments, b: Judgments) -> pd.DataFrame:
         )
     ids = ["query_id", "doc_id"]
     both = first.merge(second, on=ids, how="outer", suffixes=("_a", "_b"), sort=True)
-    return both.rename(columns={"relevance_a": "grade_a", "relevance_b": "grade_b"})
+    both = both.rename(columns={"relevance_a": "grade_a", "relevance_b": "grade_b"})
+    return both.iloc[reading_order(both["query_id"].tolist())].reset_index(drop=True)
 
 
 def _with_grades_over_pooled(*tables: pl.DataFrame) -> pl.DataFrame:

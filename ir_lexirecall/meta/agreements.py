@@ -112,18 +112,17 @@ def _with_shares(table: pd.DataFrame) -> pd.DataFrame:
 def agreement(self: Decisions) -> pd.DataFrame:
     """Compute how far each two measures or preferences agree on two runs, query by query.
 
-    A decision is a pair of runs on a query. The agreement of a with b is the share of the decisions
-    that a makes which b makes alike: ``agreement`` = agree / (agree + disagree + tied_b). Ties of b
-    stay in the denominator, those of a do not, so that agreement is not symmetric.
-    ``agreement_with_ties`` = (agree + tied_both) / (decisions - incomparable) is: a tie of both
-    counts as agreement, a tie of one as none.
+    A decision is the better run of a pair on a query. The agreement of a with b is the share of
+    a's decisions that b shares: ``agreement`` = agree / (agree + disagree + tied_b). The
+    denominator includes ties of b but not those of a, so agreement is not symmetric.
+    ``agreement_with_ties`` = (agree + tied_both) / (decisions - incomparable) is symmetric: a tie
+    of both counts as agreement, a tie of one does not.
 
     Returns:
         A row per ordered pair of measures: ``measure_a``, ``measure_b``, ``decisions``, ``agree``,
-        ``disagree``, ``tied_a`` and ``tied_b`` (only that one ties), ``tied_both``,
-        ``incomparable`` (either is a partial order that leaves the pair open; these count nowhere
-        else), ``agreement`` (of a with b) and ``agreement_with_ties``; NaN where nothing was
-        decided.
+        ``disagree``, ``tied_a`` and ``tied_b`` (only a, only b ties), ``tied_both``,
+        ``incomparable`` (either is a partial order that leaves the pair open; these count only
+        here), ``agreement`` (of a with b) and ``agreement_with_ties``; NaN without decisions.
 
     Raises:
         ValueError: fewer than two measures or runs.
@@ -187,13 +186,13 @@ def agreement(self: Decisions) -> pd.DataFrame:
     runs=ON_RUNS,
 )
 def unanimity(self: Decisions) -> pd.DataFrame:
-    """Metric unanimity: how much more often a measure rises where none of the other measures falls.
+    """Compute metric unanimity: how much more often a measure rises if no other measure falls.
 
-    MU(m) = log2( P(dm, dM) / (P(dm) P(dM)) ) over all ordered pairs of different runs on one query,
-    queries pooled. dm: m rises from the first run to the second, a tie counting one half; so P(dm)
-    = 1/2. dM: no measure or preference of the study *other than m* falls; a pair on which all of
-    them tie counts in both directions. MU is 1 where m rises whenever the others allow it, 0 where
-    it rises in half of the cases (a constant measure), NaN where the others never agree.
+    MU(m) = log2( P(dm, dM) / (P(dm) P(dM)) ) over all ordered pairs of different runs on a query,
+    for all queries together. dm: m rises from the first run to the second, where a tie counts one
+    half; so P(dm) = 1/2. dM: no measure or preference of the study *other than m* falls; a pair on
+    which all of them tie counts in both directions. MU is 1 if m rises whenever no other falls, 0
+    if it rises in half of these cases (a constant measure), NaN if the others never agree.
 
     Returns:
         A row per measure: ``measure``, ``pairs`` (ordered pairs of runs times queries),
@@ -316,13 +315,13 @@ def tau_b(x: Signs, y: Signs) -> Floats:
     },
 )
 def correlation(self: Decisions, *, by: str = "values") -> pd.DataFrame:
-    """Correlation of every two measures over runs and queries.
+    """Correlate each pair of measures over runs and queries.
 
     Coefficients: Pearson's r, Spearman's rho, Kendall's tau (tau-b), and top-weighted Kendall:
-    scipy's ``weightedtau``, in which an exchange of places s and s' (from 0, best first) weighs
-    1/(s+1) + 1/(s'+1). A measure whose smaller value is better counts with the opposite sign, so
-    that measures that agree correlate positively. Preferences (``'lexirecall'``, ...) count as the
-    mean preference of a run over all others.
+    scipy's ``weightedtau``, in which an exchange of ranks s and s' (from 0, best first) weighs
+    1/(s+1) + 1/(s'+1). Measures whose smaller value is better count with the opposite sign, so
+    measures that agree correlate positively. Preferences (``'lexirecall'``, ...) count as the mean
+    preference of a run over all others.
 
     Args:
         by: ``'values'``: a point is a run on a query; ``'runs'``: a point is a run's mean over the
@@ -362,10 +361,10 @@ def correlation(self: Decisions, *, by: str = "values") -> pd.DataFrame:
     Matrix("How alike measures order the runs of a query: mean Kendall's tau"),
 )
 def per_query_kendall(self: Decisions) -> pd.DataFrame:
-    """Kendall's tau between the orders in which two measures put the runs, query by query.
+    """Compute Kendall's tau between two measures' orders of the runs, query by query.
 
-    Tau is tau-b; queries on which a measure gives all runs the same value have none and are left
-    out. A run's mean preference over all others orders it by a preference.
+    Tau is tau-b. Queries on which a measure gives all runs the same value are left out, because tau
+    is undefined there. By a preference, runs are ordered by their mean preference over all others.
 
     Returns:
         A row per pair of measures: ``measure_a``, ``measure_b``, ``queries`` (with a tau),

@@ -111,12 +111,12 @@ def degrade(
     the others count as judged not relevant (grade 0, lowest label of every aspect). Within a
     sample, what a smaller fraction removes a larger one removes too.
 
-    - ``policy='random'``: they are drawn at random.
-    - ``policy='pool'``: those that a shallower pool would not have found. A document's pool depth
-      is the smallest rank that any of the runs gives it; the deepest go first, before them those
-      that no run retrieved, equals at random.
-    - ``policy='frequency'``: by how many of the runs retrieve them; those that the fewest retrieve
-      go first, equals at random.
+    - ``policy='random'``: documents lose their labels in random order.
+    - ``policy='pool'``: as in a shallower pool. A document's pool depth is its smallest rank in any
+      of the runs. Documents that no run retrieved lose their labels first, then the deepest ones;
+      ties are broken at random.
+    - ``policy='frequency'``: documents that the fewest runs retrieve lose their labels first; ties
+      are broken at random.
 
     The runs are read and aligned once, then judged again. A decision is which of two runs is better
     on a query.
@@ -252,15 +252,16 @@ def stability(
 ) -> pd.DataFrame:
     """Compare decisions with those of the full labels, with intervals over queries and groups.
 
-    Equal shares of every query's relevant labels are removed by each policy (those of ``degrade``).
-    A decision is which of two runs is better on a query. ``agreement`` is the share of all
-    decisions that stay the same, ties included; ``decided`` that of the decisions which are no ties
-    with the full labels.
+    Each policy (see ``degrade``) removes equal shares of every query's relevant labels. A decision
+    is which of two runs is better on a query. ``agreement`` is the share of all decisions that stay
+    the same, ties included; ``decided`` is the same share of decisions that are not ties with the
+    full labels.
 
-    The bootstrap draws queries and groups with replacement, together: a pair of runs of two groups
-    weighs the product of how often these are drawn, a pair of one group as often as that is.
-    Intervals are percentiles. A contrast is the difference of two measures over the same resamples;
-    its p is 2 min(P(<= 0), P(>= 0)), the observed one counted among them.
+    The bootstrap draws queries and groups of runs with replacement, together. A pair of runs from
+    two groups is weighted by the product of how often they are drawn, a pair from one group by how
+    often this group is drawn. Intervals are percentiles. A contrast is the difference of two
+    measures over the same resamples; its p is 2 min(P(<= 0), P(>= 0)), where the observed
+    difference counts as one more resample.
 
     Args:
         fractions: of the relevant labels to remove, each between 0 and 1.

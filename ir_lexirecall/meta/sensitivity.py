@@ -40,11 +40,11 @@ from ir_lexirecall.significance import SignificanceTest
 def discriminative_power(
     self: Decisions, *, test: str | SignificanceTest = "bootstrap"
 ) -> pd.DataFrame:
-    """Discriminative power: the share of pairs of runs whose difference a test finds significant.
+    """Compute discriminative power: the share of pairs of runs that differ significantly.
 
-    What is tested per pair are a measure's differences per query, a preference's preferences per
-    query; the sign test sees only their signs. Tukey's HSD tests all pairs at once: on a measure's
-    values, on a preference's means against all other runs.
+    For each pair, the test takes a measure's differences per query, or a preference's values per
+    query; the sign test uses only their signs. Tukey's HSD tests all pairs at once: on a measure's
+    values, or on the mean preferences over all other runs.
 
     Args:
         test: a test's name, as in ``compare``, without a correction for several comparisons; or a
@@ -198,16 +198,16 @@ def split_half(
 ) -> pd.DataFrame:
     """Predict the order of runs on one half of the queries from the other half.
 
-    This is split-half stability. A split takes two disjoint sets of queries. The first orders the
-    runs by their means of a measure (or of a preference over all other runs), the second by their
-    means of a target (the measure itself, or another one); Kendall's tau-b and the share of swapped
-    pairs compare the two. Where there are few queries, all splits are taken, otherwise a random
+    This is split-half stability. A split takes two disjoint sets of queries. The first set orders
+    the runs by their means of a measure (or of a preference over all other runs), the second by
+    their means of a target (the measure itself, or another one). Kendall's tau-b and the share of
+    swapped pairs compare the two orders. With few queries, all splits are taken, otherwise a random
     sample.
 
     Args:
-        n_queries: size of either set of queries, by default half of the queries; equal sizes make
-            collections compare.
-        n_splits: how many splits at most.
+        n_queries: number of queries in each set, by default half of the queries; with the same
+            number, collections can be compared.
+        n_splits: the largest number of splits.
         seed: random seed.
 
     Returns:

@@ -357,16 +357,16 @@ def balancing_index(
     top: float | None = None,
     lowest: float | None = None,
 ) -> pd.DataFrame:
-    """Compute the balancing index B(n): from which rank on a full tail outweighs a document on top.
+    """Compute the balancing index B(n): the last rank from which a full tail outweighs the top.
 
-    Rankings have n documents. One ranking has a document of the top grade at rank 1 and nothing
-    else; another has documents of the lowest relevant grade at ranks b, ..., n. B(n) is the largest
-    b for which the first scores no more than the second (Algorithm 1 of the source); 0 where there
-    is none. Both rankings belong to one topic with one document of the top grade and n of the
-    lowest relevant one, so that measures that know all relevant documents normalise alike. Where a
+    Rankings have n documents. The first has one relevant document, of the top grade, at rank 1; the
+    second has documents of the lowest relevant grade at ranks b, ..., n. B(n) is the largest b for
+    which the first scores no more than the second (Algorithm 1 of the source), or 0 if no b does.
+    Both rankings belong to one query with one document of the top grade and n of the lowest
+    relevant grade, so measures that are normalised by all relevant documents treat both alike. If a
     measure's smaller value is better, the first ranking must score no less than the second. Values
-    are floats: those that differ by 1e-12 of themselves at most count as equal (so RBP with p = 0.5
-    has B = 2 for n > 40, where p^n is lost, and not 1). A small B(n) means a top-heavy measure.
+    with a relative difference of at most 1e-12 count as equal (so RBP with p = 0.5 has B = 2, not
+    1, for n > 40, where p^n is lost). A small B(n) means a top-heavy measure.
 
     Args:
         measures: measures or strings, as for ``evaluate``, of one aspect.
@@ -515,9 +515,9 @@ def interval_scale(
         order: ``'top'``, ``'swaps'`` or ``'relevant'``.
 
     Returns:
-        A row per measure: ``measure``, ``order``, ``values`` (how many different ones),
-        ``smallest_step``, ``largest_step``, ``ratio`` (the largest step over the smallest; NaN
-        where all values are the same, or one is infinite), ``equally_spaced`` (False there), and
+        A row per measure: ``measure``, ``order``, ``values`` (number of different values),
+        ``smallest_step``, ``largest_step``, ``ratio`` (the largest step over the smallest; NaN if
+        all values are equal, or one is infinite), ``equally_spaced`` (False in these cases), and
         ``interval``: whether the measure is an interval scale on the order. The last two are NaN
         with fewer than three values.
 

@@ -157,14 +157,7 @@ class Shown:
     ) -> tuple[str, str]:
         """Return the table for a terminal, and a sentence on columns that were left out.
 
-        Columns are left out from the last on. Those that name a row and one number stay, whatever
-        room there is. Where spare columns are named, what heads have in common stands once, above
-        their columns, before spare columns go. The sentence is empty if every column fits.
-
-        Args:
-            width: columns of the terminal; None for as many as it takes.
-            spare: heads of columns that are left out first, in this order; some go together.
-            short_heads: shorter heads, by head, for a table that is too wide, with ``spare``.
+        The sentence is empty if every column fits. Arguments are those of ``fitted``.
 
         >>> frame = {"run": ["bm25"], "AP wins": [2], "AP losses": [1], "depth": [10]}
         >>> for line in Shown.from_frame(frame).text(20, spare=[["depth"]]):
@@ -174,10 +167,40 @@ class Shown:
         bm25     2       1
         (1 of 4 columns left out: depth; --wide shows all)
         """
+        shown, left_out = self.fitted(width, spare=spare, short_heads=short_heads)
+        return shown, self.left_out_words(left_out)
+
+    def left_out_words(self, left_out: Sequence[str]) -> str:
+        """Return a sentence on columns that were left out; empty if every column fits."""
+        if not left_out:
+            return ""
+        how_many = f"{len(left_out)} of {len(self.columns)} columns left out"
+        return texts.printable(
+            f"({how_many}: {', '.join(left_out)}; --wide shows all)"
+        )
+
+    def fitted(
+        self,
+        width: int | None = None,
+        *,
+        spare: Spare = (),
+        short_heads: Mapping[str, str] | None = None,
+    ) -> tuple[str, list[str]]:
+        """Return the table for a terminal, and the heads of columns that were left out.
+
+        Columns are left out from the last on. Those that name a row and one number stay, whatever
+        room there is. Where spare columns are named, what heads have in common stands once, above
+        their columns, before spare columns go.
+
+        Args:
+            width: columns of the terminal; None for as many as it takes.
+            spare: heads of columns that are left out first, in this order; some go together.
+            short_heads: shorter heads, by head, for a table that is too wide, with ``spare``.
+        """
         drawn = [*zip(*self._drawn(texts.printable, 0), strict=True)]
         shown = _side_by_side(drawn, [""] * len(drawn))
         if width is None or texts.width(shown.partition("\n")[0]) <= width:
-            return shown, ""
+            return shown, []
         above = [""] * len(drawn)
         if spare:
             above, narrow = self._with_common_heads(short_heads or {})
@@ -188,13 +211,7 @@ class Shown:
             shown = _side_by_side([drawn[i] for i in kept], [above[i] for i in kept])
             if max(map(texts.width, shown.split("\n"))) <= width:
                 break
-        left_out = [x.head for i, x in enumerate(self.columns) if i not in kept]
-        if not left_out:
-            return shown, ""
-        how_many = f"{len(left_out)} of {len(drawn)} columns left out"
-        return shown, texts.printable(
-            f"({how_many}: {', '.join(left_out)}; --wide shows all)"
-        )
+        return shown, [x.head for i, x in enumerate(self.columns) if i not in kept]
 
     def _with_common_heads(
         self, short_heads: Mapping[str, str]

@@ -7,6 +7,7 @@ from ir_lexirecall._util.selecting import (
     among,
     index_of,
     of_type,
+    reading_order,
     with_keys,
     without,
     without_keys,
@@ -40,3 +41,21 @@ def test_entries_have_a_type_and_items_an_index() -> None:
     assert of_type({"a": 1, "b": "x", "c": 2.0}, (int | str)) == {"a": 1, "b": "x"}
     assert index_of("ab") == {"a": 0, "b": 1}
     assert index_of([]) == {}
+
+
+@given(st.lists(st.integers(-5, 200).map(str)))
+def test_numbers_are_read_by_size_and_equal_ones_keep_their_order(
+    ids: list[str],
+) -> None:
+    order = reading_order(ids)
+    assert sorted(order) == list(range(len(ids)))
+    pairs = [(int(ids[i]), i) for i in order]
+    assert pairs == sorted(pairs)
+    named = [*ids, "q1"]
+    assert reading_order(named) == list(range(len(named)))
+
+
+def test_digits_of_other_scripts_and_very_long_ones_are_names() -> None:
+    assert reading_order(["٢", "١"]) == [0, 1]
+    assert reading_order(["9" * 5000, "1"]) == [0, 1]
+    assert reading_order(["02", "2", "1"]) == [2, 0, 1]

@@ -640,7 +640,7 @@ def test_disagreements_show_what_the_method_gives(cli: Cli) -> None:
     )
     (legend,) = [line for line in shown.splitlines() if line.startswith("level: ")]
     assert (
-        "rank_a, rank_b: ranks at which a and b reach it (-: not retrieved)" in legend
+        "rank_a, rank_b: ranks that decided, of a and b (-: not retrieved)" in legend
     )
     for column in ("tied_levels", "other_doc_id", "value_b", "strength"):
         assert f"{column}: " in legend
@@ -655,7 +655,24 @@ def test_disagreements_show_what_the_method_gives(cli: Cli) -> None:
         "compare", *files, "-m", "RR", "-p", "lexirecall", "--explain", "a", "b"
     ).out
     assert together.count("query_id") == 1
-    assert "tied_levels: how many levels tied" in together
+    assert "tied_levels: number of levels that tied" in together
+
+
+def test_queries_that_are_numbers_stand_in_their_order(cli: Cli) -> None:
+    numbers = [10, 9, 1, 100, 2]
+    Path("qrels.txt").write_text("".join(f"{q} 0 d 1\n" for q in numbers))
+    for name, docs in {"a": "de", "b": "ed"}.items():
+        lines = [f"{q} Q0 {d} 0 {-i} x\n" for q in numbers for i, d in enumerate(docs)]
+        Path(f"{name}.run").write_text("".join(lines))
+    files = ("qrels.txt", "a.run", "b.run", "-m", "RR", "--format", "csv")
+    for command, column in (
+        (("eval", *files, "--by-query"), 1),
+        (("eval", *files, "--by-query", "--bounds"), 1),
+        (("compare", *files, "--explain", "a", "b"), 0),
+        (("compare", *files, "-p", "AP", "--explain", "a", "b"), 0),
+    ):
+        rows = [line.split(",") for line in cli(*command).out.splitlines()[1:6]]
+        assert [int(row[column]) for row in rows] == sorted(numbers)
 
 
 @pytest.mark.parametrize("form", ["latex", "markdown"])

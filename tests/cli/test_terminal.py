@@ -408,6 +408,20 @@ def test_the_one_ranking_explained_has_all_but_the_preference(
     assert "(1 of 9 columns left out: preference; --wide shows all)" in said
 
 
+@pytest.mark.parametrize("columns", [60, 80, 100, 200])
+def test_a_legend_explains_the_columns_that_are_shown(
+    columns: int, terminal: Terminal
+) -> None:
+    words = ["compare", "lexirecall/demo", RUNS["bm25"], RUNS["tfidf"], *CRITERIA]
+    shown = terminal(columns, *words, "--explain", "bm25", "tfidf").out
+    above, _, legend = shown.partition("\n\n")
+    legend = legend.split("\n\n")[0].split("Careful")[0]
+    heads = above.split("\n(")[0].split("\n")[:2]
+    for column in ("level", "tied_levels", "doc_id", "rank_a", "other_doc_id"):
+        is_shown = column in " ".join(heads).split()
+        assert (f"{column}: " in f" {legend}" or f"{column}, " in legend) == is_shown
+
+
 def test_explain_prints_what_decided(cli: Cli) -> None:
     words = (
         "compare",

@@ -122,3 +122,18 @@ def test_queries_stand_in_one_order_wherever_they_are_listed() -> None:
     assert result.to_judge(by="AP")["query_id"].tolist() == order
     found = irl.gate(qrels, runs["x"], runs["y"], "AP")
     assert found.lost()["query_id"].tolist() == order
+
+
+def test_queries_that_are_numbers_are_explained_in_their_order() -> None:
+    numbers = ["10", "9", "1", "100", "2"]
+    qrels = {q: {"d": 1} for q in numbers}
+    runs = {
+        "one": {q: {"d": 2.0, "e": 1.0} for q in numbers},
+        "two": {q: {"d": 1.0, "e": 2.0} for q in numbers},
+    }
+    result = irl.compare(qrels, runs, ["RR", "lexirecall"])
+    in_order = sorted(numbers, key=int)
+    for by in ("RR", "lexirecall"):
+        assert result.explain("one", "two", by)["query_id"].tolist() == in_order
+    together = explained_together(result.compared, "one", "two", ["RR", "lexirecall"])
+    assert together["query_id"].tolist() == in_order

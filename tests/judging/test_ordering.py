@@ -17,7 +17,7 @@ from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.data.pools import Pool
 from ir_lexirecall.judging.algorithms import Judgings
 from ir_lexirecall.judging.bounds import bounds_of_differences, bounds_of_wins
-from ir_lexirecall.judging.files import merged
+from ir_lexirecall.judging.files import merged, merged_judges
 from ir_lexirecall.judging.ordering import decides, to_judge_table
 from ir_lexirecall.measures.scoring import values
 from ir_lexirecall.preferences.naming import Preference, parse_preference
@@ -154,3 +154,21 @@ def test_a_document_at_the_same_rank_in_both_runs_can_decide() -> None:
     ):  # {1, 5} and {2, 3} tie by rpp, {1, 4, 5} and {2, 3, 4} do not
         table = to_judge_table(pool, 5, *decides(pool, criterion, PAIR))
         assert table["doc_id"].tolist() == asked
+
+
+def test_of_documents_that_decide_as_much_numbered_queries_come_in_their_order() -> (
+    None
+):
+    numbers = ["10", "9", "1", "100", "2"]
+    qrels = {q: {"a": 1} for q in numbers}
+    runs = {
+        "x": {q: {"u": 2.0, "a": 1.0} for q in numbers},
+        "y": {q: {"a": 1.0} for q in numbers},
+    }
+    table = irl.compare(qrels, runs, "lexirecall").to_judge()
+    assert table["query_id"].tolist() == sorted(numbers, key=int)
+    agreed, differ = merged_judges(
+        {q: {"d": 1, "e": 0} for q in numbers}, {q: {"d": 1, "e": 1} for q in numbers}
+    )
+    assert agreed["query_id"].tolist() == sorted(numbers, key=int)
+    assert differ["query_id"].tolist() == sorted(numbers, key=int)

@@ -79,7 +79,7 @@ const whole = Promise.all([...document.querySelectorAll(".stored")].map(async (s
   if (!collections.length) return;
   await whole;
   const $ = (id) => document.getElementById(id);
-  let data, texts, pairs, now;
+  let data, texts, pairs, turns, now;
   const svg = (name, attributes, text) => {
     const element = document.createElementNS("http://www.w3.org/2000/svg", name);
     for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
@@ -323,8 +323,9 @@ const whole = Promise.all([...document.querySelectorAll(".stored")].map(async (s
     bars.replaceChildren(...parts);
   };
 
-  const byWinner = (one, two) => two.sign - one.sign || (two.height === one.height ? one.q - two.q : two.height - one.height);
-  const byStrength = (one, two) => two.strength - one.strength || one.q - two.q;
+  const byTurn = (one, two) => turns[one.q] - turns[two.q];
+  const byWinner = (one, two) => two.sign - one.sign || (two.height === one.height ? byTurn(one, two) : two.height - one.height);
+  const byStrength = (one, two) => two.strength - one.strength || byTurn(one, two);
   // Queries on which the two criteria prefer different runs; their bars show how strongly.
   const disagreements = (queries) => queries.flatMap((query) => {
     const rival = second(query.q);
@@ -401,6 +402,8 @@ const whole = Promise.all([...document.querySelectorAll(".stored")].map(async (s
     texts = new Map(data.texts); // documents may be called like properties of objects
     data.criteria.forEach((criterion, place) => (criterion.place = place));
     pairs = new Map(data.pairs.map(([a, b], i) => [`${a} ${b}`, i]));
+    const numbers = data.queries.map(({ id }) => (/^-?\d+$/.test(id) ? Number(id) : NaN));
+    turns = numbers.some(Number.isNaN) ? numbers.map((_, q) => q) : numbers;
     now = { a: data.pairs[0][0], b: data.pairs[0][1], query: null, shown: [] };
     chooseCriterion(0);
     $("scope").textContent = collections[place].dataset.scope;
