@@ -49,15 +49,15 @@ def assert_not_worse(
         margin: a loss that does not matter.
         values: instead of ``qrels`` and two runs: values per query that another program computed;
             ``baseline`` and ``candidate`` are then names of runs in them.
-        **options: the other options of ``ir_lexirecall.gate``, and ``strict=True``: what is
-            undecided fails, too (the rule ``'strict'``).
+        **options: the other options of ``ir_lexirecall.gate``, and ``strict=True``: undecided
+            criteria fail, too (the rule ``'strict'``).
 
     Returns:
-        What ``gate`` found. Where a significant loss passes because unjudged documents could undo
-        it, it warns.
+        The ``Gate``. A warning tells if a significant loss passes because unjudged documents could
+        undo it.
 
     Raises:
-        AssertionError: the candidate is worse, or undecided where that does not pass.
+        AssertionError: the candidate is worse, or undecided with ``strict=True``.
         ValueError: as ``gate``.
 
     >>> qrels = {f"q{i}": {"a": 1, "b": 0} for i in range(9)}

@@ -104,7 +104,7 @@ def columns_of_text(file: File, schema: Schema) -> Iterator[pl.DataFrame]:
 
 
 def read_pool(path: str) -> tuple[pl.DataFrame, int] | None:
-    """Return the graded rows of a table to judge in, and the number of rows without a grade.
+    """Return the graded rows of a table for judging, and the number of rows without a grade.
 
     Args:
         path: a file such as ``write_pool_csv`` writes and people fill in.

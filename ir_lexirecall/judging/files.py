@@ -102,7 +102,7 @@ def write_pool_page(
     labels: Sequence[str] = (),
     title: str = "Documents to judge",
 ) -> Path:
-    """Write the table of ``Comparison.to_judge`` as one HTML page to judge in.
+    """Write the table of ``Comparison.to_judge`` as an HTML page for judging.
 
     The page needs no network and no server. Number keys judge. The browser keeps the judgments, and
     saves them as a file of qrels that ``merged`` reads. The ranks of documents in the runs are
@@ -443,7 +443,7 @@ def _rows(judgments: Judgments) -> pl.DataFrame:
 
 
 def _judgments_of(source: QrelsLike) -> Judgments:
-    """Return judgments in any form, or those that were filled into a table to judge in."""
+    """Return judgments in any form, or those that were filled into a table for judging."""
     graded = _graded(source)
     if isinstance(source, (str, os.PathLike)) and graded is not source:
         with naming(os.fspath(source)):
@@ -452,7 +452,7 @@ def _judgments_of(source: QrelsLike) -> Judgments:
 
 
 def _graded(source: QrelsLike) -> QrelsLike:
-    """Return the graded rows of a table to judge in; other judgments as they are.
+    """Return the graded rows of a table for judging; other judgments as they are.
 
     Raises:
         ValueError: no row has a grade, or the table has a fault.

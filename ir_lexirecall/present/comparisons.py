@@ -481,7 +481,8 @@ def _same_order_words(result: Comparison, standings: Sequence[Standing]) -> str:
     for name, x in result.compared.by.items():
         if getattr(x, "order", None):
             measures.append(name)
-    return f"; {listed(measures)}: the same order as a number"
+    verb = "orders" if len(measures) == 1 else "order"
+    return f"; {listed(measures)} {verb} rankings in the same way"
 
 
 def _differing_pairs(

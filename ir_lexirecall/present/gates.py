@@ -385,7 +385,7 @@ def _unjudged(gate: Gate) -> Iterator[str]:
         return
     doubtful = gate.table[gate.table["criterion"].isin(names)]
     if ((doubtful["verdict"] == UNDECIDED) & (doubtful["holds"] == UNDONE)).any():
-        yield "undecided ?: known grades would undo the loss"
+        yield "undecided ?: some grades would undo the loss"
     if (doubtful["verdict"] == WORSE).any():
         yield "worse ?: it is not known whether grades could"
 
@@ -398,7 +398,7 @@ def _would_decide(gate: Gate, files: Sequence[str]) -> Iterator[str]:
         row = gate.table.set_index("criterion").loc[name]
         if name in undone:
             yield (
-                f"{name}: judge the unjudged documents of both runs to decide; this lists them:"
+                f"{name}: judgments of unjudged documents would decide; this command lists them:"
             )
             yield judging_command(gate, name, files)
             continue

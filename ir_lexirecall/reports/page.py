@@ -85,34 +85,34 @@ def report(
 ) -> Path:
     """Write the result of ``compare`` or ``benchmark`` as one HTML file, which needs no network.
 
-    The page follows the reader's light or dark scheme, prints, and reads on a phone. It begins with
-    what ``result.summary()`` says. Numbers are shown with four decimal places; the attribute
+    The page follows the reader's light or dark scheme, can be printed, and fits a phone. It begins
+    with the table of ``result.summary()``. Numbers have four decimal places; the attribute
     ``data-value`` of their cells, and the CSV files that the page offers, have all digits. A query
     browser shows two rankings of a query side by side. The query browser, the section of tables and
-    all heatmaps but the first are stored compressed: they need JavaScript.
+    all heatmaps except the first are stored compressed and need JavaScript.
 
     Args:
         result: what to report: of ``compare``, ``benchmark``, or the table of
             ``pt.lexirecall.Experiment``, which carries a comparison.
         path: the file, which is replaced if it exists: by the whole page, or not at all.
         title: of the page; by default it names the collection.
-        runs: the runs by name, in any form (of many collections, by collection, then by name): then
-            the query browser names documents without judgment, too, which results do not hold.
-            Names that the result does not have are ignored.
+        runs: the runs by name, in any form (of many collections: by collection, then by name). The
+            query browser then names unjudged documents, too; results do not hold them. Names that
+            the result does not have are ignored.
         texts: texts of documents (``io.texts.TextsLike``: a mapping by id, a file, an id of
             ir_datasets, PyTerrier's ``text_loader``, ...); by default those that the result knows,
             or of the data set evaluated, where they are on this machine already.
-        queries: texts of queries, alike; by default those of the collection that the documents'
-            texts are from.
-        inputs: files and data set ids by what they are, such as ``{"qrels": "qrels.txt", "bm25":
+        queries: texts of queries, in the same forms; by default those of the collection of the
+            documents' texts.
+        inputs: files and ids of data sets by their role, such as ``{"qrels": "qrels.txt", "bm25":
             "bm25.run"}``. A file is listed with its SHA-256 (of its bytes as stored), anything else
             as it is.
         command: the command line that made the report, if one did.
-        date: when the evaluation was made; by default, when the report is.
-        details: how many pairs of runs at most are in the query browser, those of the runs that
-            rank highest first; by default as many as keep the file small: many collections share
-            the room of one, with fewer queries of each (those on which the runs differ most) and
-            fewer pairs; ``report(suite[name], ...)`` shows one of them whole. 0 leaves it out.
+        date: date of the evaluation; by default that of the report.
+        details: largest number of pairs of runs in the query browser, pairs of the best runs first;
+            by default as many as keep the file small. Many collections share the room of one: each
+            has fewer queries (those on which the runs differ most) and fewer pairs;
+            ``report(suite[name], ...)`` shows one of them in full. 0 leaves the browser out.
         progress: show a progress bar over the pairs; by default on a terminal only.
 
     Returns:
@@ -121,7 +121,7 @@ def report(
     Raises:
         ModuleNotFoundError: Jinja2 is not installed.
         ValueError: not a result, ``details`` is negative, or the file's folder does not exist.
-        OSError: the file cannot be written, or an input not be read.
+        OSError: the file cannot be written, or an input cannot be read.
     """
     shown = _result_of(result)
     if details is not None and details < 0:

@@ -62,44 +62,45 @@ FAMILIES = ("criterion", "all")
 
 @dataclass(frozen=True)
 class SignificanceTest:
-    """How differences between systems are tested: test, interval, correction, random numbers.
+    """A significance test: its name, interval, correction, level and random numbers.
 
-    ``describe("wilcoxon")`` says what a test does. For every test, an interval at confidence 1 -
-    alpha leaves out 0 exactly if p <= alpha, and no p depends on the scale of the differences. If
-    nothing differs, p is 1 and the effect 0. The interval is then [-1, 1] for ``sign`` and has no
-    ends for ``wilcoxon``, which look only at queries that differ; for the others it is [0, 0].
-    While no p <= alpha is possible for lack of queries (or resamples), intervals have no ends: they
-    are infinite, or end at the bounds.
+    ``describe("wilcoxon")`` explains a test. For every test, an interval at confidence 1 - alpha
+    excludes 0 exactly if p <= alpha, and p does not depend on the scale of the differences. If
+    nothing differs, p is 1 and the effect 0. The interval is then [-1, 1] for ``sign`` and
+    unbounded for ``wilcoxon``, which use only queries that differ; for the other tests it is [0,
+    0]. If there are too few queries (or resamples) for p <= alpha, intervals are unbounded, or
+    reach the ends of the range.
 
     The three tests of means (t, bootstrap, randomisation) give the same exact p if all differences
-    other than 0 have one magnitude, as those of preferences and of binary measures have. It is the
-    p of the randomisation test of all signs, which is the sign test's, with a t interval of these
-    differences and one more win and loss. So none of the tests rejects more often than alpha +
-    0.015 if differences are symmetric about 0, however few and alike they are. If they are skewed,
-    as real ones are, two-sided t intervals hold less often (resampled AP of CLEF eHealth 2016: 0.91
-    with 10 queries, 0.93 with 25), the symmetric ones of ``bootstrap`` more often. One-sided, t is
-    corrected for skewness from 5 queries on. See the page on error rates.
+    other than 0 have one magnitude, as for preferences and binary measures. It is the p of the
+    randomisation test over all signs, which equals that of the sign test; the interval is the t
+    interval of these differences and one more win and loss. So none of the tests rejects more often
+    than alpha + 0.015 if differences are symmetric about 0, also if they are few or equal. If they
+    are skewed, as real ones are, two-sided t intervals contain the truth less often (resampled AP
+    of CLEF eHealth 2016: 0.91 with 10 queries, 0.93 with 25), the symmetric ones of ``bootstrap``
+    more often. One-sided t-tests are corrected for skewness from 5 queries on. See the page on
+    error rates.
 
-    The tests answer different questions: ``sign``, who wins more often; ``t``, ``bootstrap`` and
-    ``randomisation``, whose mean is higher; ``wilcoxon``, whether differences are symmetric about 0
-    (not whether their mean is 0); ``tukey``, whether all systems are exchangeable: near-duplicates
-    beside noisy systems break its level (0.22 for 0.05), and ``t`` with Holm finds more.
+    The tests answer different questions: ``sign``, which run wins more often; ``t``, ``bootstrap``
+    and ``randomisation``, which run has the higher mean; ``wilcoxon``, whether differences are
+    symmetric about 0 (not whether their mean is 0); ``tukey``, whether all systems are
+    exchangeable: near-duplicates among noisy systems break its level (0.22 for 0.05), and ``t``
+    with Holm's correction finds more.
 
     Attributes:
-        name: one of ``TESTS``. None is ``'t'`` for a measure (whose mean is higher), ``'sign'`` for
-            a preference (who wins more often).
-        correction: for the family of comparisons, as statsmodels' ``multipletests`` calls it, or
-            None.
+        name: one of ``TESTS``. None is ``'t'`` for a measure, ``'sign'`` for a preference.
+        correction: for several comparisons, by its name in statsmodels' ``multipletests``, or None.
         alpha: significance level, and 1 - confidence of the intervals.
         n_resamples, seed: of tests by resampling.
         progress: whether to show progress bars; None: on a terminal only.
-        groups: a label per query: groups instead of queries are the units, for queries that depend
-            on each other (of a user, a session, a topic), of ``randomisation``, which then
-            exchanges the signs of whole groups, and of ``bootstrap``.
-        cluster: take the groups that ``compare`` or ``benchmark`` is given as ``groups``.
-        family: what the correction runs over: the pairs of one ``"criterion"`` (as in PyTerrier and
-            ranx), or of ``"all"`` criteria of the call. By ``"criterion"``, any of five measures
-            differs significantly in 0.13 to 0.16 for two runs that are as good.
+        groups: a label per query. Groups of queries that depend on each other (of a user, a
+            session, a topic) are then the units of the test, instead of queries:
+            ``randomisation`` exchanges the signs of whole groups, ``bootstrap`` resamples groups.
+        cluster: use the argument ``groups`` of ``compare`` or ``benchmark`` in this way.
+        family: the comparisons that are corrected together: the pairs of one ``"criterion"`` (as
+            in PyTerrier and ranx), or of ``"all"`` criteria of the call. By ``"criterion"``, two
+            equally good runs differ significantly by at least one of five measures in 0.13 to 0.16
+            of cases.
 
     Raises:
         ValueError: unknown test or correction, a number out of range, or groups for another test.
