@@ -87,7 +87,7 @@ class TSE(_Recall):
         "ranking at once ('optimistic')",
         zero="a relevant document is missing (with n, the value is e(n) instead), or the query has "
         "none",
-        ties="the last relevant document stands at the same rank, whatever the others do; all "
+        ties="the last relevant document stands at the same rank, wherever the others stand; all "
         "rankings that miss one, without n",
         use="when a user needs every relevant document: reviews, patents, law; and to see the "
         "worst-off user or provider",
