@@ -606,7 +606,9 @@ def add_gate(commands: Any) -> None:
         "looks together"
     )
     parser.add_argument("--ledger", metavar="FILE", help=words)
-    words = "with --ledger: number of looks, which share alpha equally (default: no limit)"
+    words = (
+        "with --ledger: number of looks, which share alpha equally (default: no limit)"
+    )
     parser.add_argument("--horizon", type=int, metavar="N", help=words)
     parser.add_argument(
         "--release",

@@ -394,9 +394,9 @@ class Comparison:
     ) -> pd.DataFrame:
         """Return how many queries like these a t-test needs to find a difference of two runs.
 
-        Name a difference that would matter, in the criterion's unit, before you look at the results:
-        the power to find an observed difference only restates its p. The interval reflects that
-        these queries only estimate the variance of differences.
+        Before you look at the results, name a difference that would matter, in the criterion's
+        unit: the power to find an observed difference only restates its p. The interval reflects
+        that these queries only estimate the variance of differences.
 
         With repeats, both runs have ``repeats`` of them, by default the fewest that a run has.
         There is no interval then. If seeds vary so much that no number of queries is enough, the

@@ -175,9 +175,7 @@ class Shown:
         if not left_out:
             return ""
         how_many = f"{len(left_out)} of {len(self.columns)} columns left out"
-        return texts.printable(
-            f"({how_many}: {', '.join(left_out)}; --wide shows all)"
-        )
+        return texts.printable(f"({how_many}: {', '.join(left_out)}; --wide shows all)")
 
     def fitted(
         self,

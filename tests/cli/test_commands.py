@@ -639,9 +639,7 @@ def test_disagreements_show_what_the_method_gives(cli: Cli) -> None:
         "RR and lexirecall prefer different runs on 4 of 4 queries: RR prefers a on 4 and b on 0"
     )
     (legend,) = [line for line in shown.splitlines() if line.startswith("level: ")]
-    assert (
-        "rank_a, rank_b: ranks that decided, of a and b (-: not retrieved)" in legend
-    )
+    assert "rank_a, rank_b: ranks that decided, of a and b (-: not retrieved)" in legend
     for column in ("tied_levels", "other_doc_id", "value_b", "strength"):
         assert f"{column}: " in legend
     table = cli(
