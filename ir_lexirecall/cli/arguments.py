@@ -8,6 +8,7 @@ import importlib
 import os
 import re
 import signal
+import textwrap
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -66,6 +67,10 @@ class _Help(argparse.HelpFormatter):
                 filled_lines.append(fill(line, width, indent))
         return "\n".join(filled_lines)
 
+    def _split_lines(self, text: str, width: int) -> list[str]:
+        """Wrap the help of an option, but not within names such as to-judge."""
+        return textwrap.wrap(" ".join(text.split()), width, break_on_hyphens=False)
+
 
 class Parser(argparse.ArgumentParser):
     """A parser with one spelling of each option, and errors that a terminal can show."""
@@ -78,7 +83,7 @@ class Parser(argparse.ArgumentParser):
         **options: Any,
     ) -> None:
         exit_codes = sorted((_CODES | dict(codes or {})).items())
-        epilog = f"exit codes: {', '.join(f'{code} {meaning}' for code, meaning in exit_codes)}"
+        epilog = f"exit codes: {'; '.join(f'{code} {meaning}' for code, meaning in exit_codes)}"
         if example is not None:
             epilog = f"example: ir-lexirecall {example}\n\n{epilog}"
         super().__init__(
@@ -251,8 +256,8 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "type": int,
         "choices": list(ORDERS),
         "metavar": "VERSION",
-        "help": "order documents as trec_eval 9 (compares scores as 32-bit floats; the default) or "
-        "10 (as 64-bit floats)",
+        "help": "version of trec_eval whose order of documents is used: 9, which compares scores "
+        "as 32-bit floats (default), or 10, as 64-bit floats",
     },
     "levels": {
         "nargs": "+",
@@ -279,7 +284,8 @@ OPTIONS: dict[str, dict[str, Any]] = {
     },
     "missing": {
         "choices": ["error", "skip"],
-        "help": "if a run lacks a value: stop with an error, or skip the query (default: error)",
+        "help": "if a run in --values lacks a value: stop with an error, or skip the query "
+        "(default: error)",
     },
     "smaller_is_better": {
         "nargs": "+",
@@ -336,8 +342,8 @@ OPTIONS: dict[str, dict[str, Any]] = {
     },
     "cluster": _SWITCH
     | {
-        "help": "test groups of queries, not single queries, as independent units (by "
-        "randomisation or bootstrap)"
+        "help": "with --groups: take groups, not single queries, as the independent units of "
+        "tests (by randomisation or bootstrap)"
     },
     "margin": {
         "metavar": "D",
@@ -376,8 +382,8 @@ OPTIONS: dict[str, dict[str, Any]] = {
     },
     "bounds": _SWITCH
     | {
-        "help": "print instead the lowest and highest value that grades of the retrieved unjudged "
-        "documents could give"
+        "help": "print instead the lowest and highest values that judgments of the retrieved "
+        "unjudged documents could give"
     },
     "depth": {
         "type": _depth,

@@ -42,7 +42,7 @@ def add_benchmark(commands: Any) -> None:
     parser.add_argument("source", metavar="SOURCE", help="a folder, or a .toml file")
     parser.add(
         "measures",
-        help=f"measures, one or several (by default, with preferences: {', '.join(STANDARD)})",
+        help=f"measures, one or several (default: {', '.join(STANDARD)})",
     )
     parser.add_preference("none if measures are named")
     parser.add("baseline", help="run that all others are compared with")

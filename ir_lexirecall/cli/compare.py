@@ -65,7 +65,7 @@ def add_compare(commands: Any) -> None:
         "compare",
         help="compare runs query by query",
         description="Compare runs by measures, by preferences between their rankings, or both. "
-        "Print a sentence per criterion for two runs, a table with a row per run for more.",
+        "Two runs get a sentence per criterion, more runs a table with a row for each.",
         example="compare qrels.txt bm25.run dph.run --explain bm25 dph",
         codes=_CODES,
     )
@@ -131,7 +131,7 @@ def add_report(commands: Any) -> None:
     """Declare the command ``report``."""
     parser: Parser = commands.add_parser(
         "report",
-        help="write an evaluation as one HTML file",
+        help="compare runs, and write the result as one HTML file",
         description="Evaluate and compare runs, and write one HTML file that needs no network.",
         example="report qrels.txt bm25.run dph.run -m nDCG@10 LR -o report.html",
         codes=_CODES,
@@ -560,7 +560,12 @@ def add_gate(commands: Any) -> None:
         "tests find that both a loss and a gain are smaller, and otherwise *undecided*. With "
         "--rule drop, it is worse if its mean falls by more than the margin.",
         example="gate qrels.txt main.run branch.run -m nDCG@10 LR > summary.md",
-        codes={3: "the candidate is worse", 4: "undecided, with --strict", **_CODES},
+        codes={
+            0: "passed",
+            3: "the candidate is worse",
+            4: "undecided, with --strict",
+            **_CODES,
+        },
     )
     parser.add("qrels", nargs="?")
     parser.add(*JUDGMENTS[1:])
@@ -592,7 +597,9 @@ def add_gate(commands: Any) -> None:
         "(default: evidence)",
     )
     parser.add_argument(
-        "--strict", action="store_true", help="fail also if a criterion is undecided"
+        "--strict",
+        action="store_true",
+        help="also fail if a criterion is undecided (exit code 4)",
     )
     words = (
         "call a loss undecided if grades of unjudged documents could undo it (default); "

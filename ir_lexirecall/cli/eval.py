@@ -73,9 +73,9 @@ def add_eval(commands: Any) -> None:
     """Declare the command ``eval``."""
     parser: Parser = commands.add_parser(
         "eval",
-        help="evaluate runs",
-        description="Evaluate runs: a row per run, a column per measure. The best value of a "
-        "column is marked *.",
+        help="evaluate runs by measures",
+        description="Print a table with a row per run and a column per measure; * marks the best "
+        "value of a column.",
         example="eval qrels.txt bm25.run dph.run -m nDCG@10 LR TSE@1000 'RBU(p=0.9)@20'",
     )
     parser.add_runs()
@@ -86,7 +86,7 @@ def add_eval(commands: Any) -> None:
     parser.add_argument(
         "--by-query", action="store_true", help="print a row per run and query"
     )
-    words = "run (its name in the table) to test all others against: + is better, - is worse"
+    words = "test all others against this run (its name in the table): + is better, - is worse"
     parser.add("baseline", help=words)
     parser.add("allow_empty", "rel", *BOUNDS, "margin", *TEST)
     add_glance(parser)
@@ -374,7 +374,12 @@ def add_demo(commands: Any) -> None:
 def add_measures(commands: Any) -> None:
     """Declare the command ``measures``."""
     add_page(
-        commands.add_parser("measures", help="list the measures with their parameters")
+        commands.add_parser(
+            "measures",
+            help="list the measures with their parameters",
+            description="List the measures of this library, with their parameters, and standard "
+            "measures.",
+        )
     )
 
 

@@ -61,12 +61,10 @@ def add_output(parser: argparse.ArgumentParser, *more: str) -> None:
 
 def add_page(parser: argparse.ArgumentParser) -> None:
     """Add the arguments that say how wide the output is, and where it goes."""
-    parser.add_argument(
-        "--wide",
-        action="store_true",
-        help="show all columns and full names, also on a narrow terminal; for comparisons, also "
-        "all runs, caveats and settings",
-    )
+    words = "show all columns and full names, also on a narrow terminal"
+    if parser.get_default("caveats") is not None:  # see add_glance
+        words += "; of a comparison, also all runs, caveats and settings"
+    parser.add_argument("--wide", action="store_true", help=words)
     parser.add_argument(
         "-o",
         "--output",

@@ -176,7 +176,7 @@ def agreement(self: Decisions) -> pd.DataFrame:
 
 
 @study(
-    "How often a measure agrees where all other measures agree",
+    "How much more often a measure rises if no other measure falls",
     Headline("unanimity", "metric unanimity", "most", "least"),
     Bars(
         "Agreement with what all other measures say together, in bits",

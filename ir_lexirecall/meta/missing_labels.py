@@ -224,7 +224,7 @@ def degrade(
             shown="POLICY",
         ),
         "groups": Option(
-            "group that made each run (default: every run is a group)",
+            "group that submitted each run (default: each run is a group of its own)",
             "RUN=GROUP",
             several=True,
         ),

@@ -22,7 +22,7 @@ from ir_lexirecall.present.text import count
 WIDTH = 80  # columns of a text whose reader's width is not known
 PLACES = 3  # decimal places
 MOST_ROWS = 10  # of a table, besides the baseline
-FEWEST_ROWS = 5  # the same on a screen that is full
+FEWEST_ROWS = 3  # the same on a screen that is full
 MOST_NOTES = 3
 LINES = 24  # of a screen
 

@@ -519,7 +519,7 @@ def test_version_and_help(cli: Cli) -> None:
         assert (said.code, said.err) == (0, "")
         assert said.out.startswith("usage: ir-lexirecall")
         text = " ".join(said.out.split())
-        assert "exit codes: 0 done, 1 bad input or a failure, 2 bad usage, " in text
+        assert "exit codes: 0 done; 1 bad input or a failure; 2 bad usage; " in text
         assert text.endswith("130 interrupted")
 
 

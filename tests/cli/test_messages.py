@@ -64,8 +64,8 @@ def test_gate_and_report_take_them_too(arguments: list[str], cli: Any) -> None:
 def test_the_help_of_the_program_has_all_exit_codes(cli: Any) -> None:
     text = " ".join(cli("--help").out.split())
     assert (
-        "3 gate: the candidate is worse, 4 gate --strict: undecided, "
-        "5 compare, report, gate: a file of --values is cut off, 130 interrupted"
+        "3 gate: the candidate is worse; 4 gate --strict: undecided; "
+        "5 compare, report, gate: a file of --values is cut off; 130 interrupted"
         in text
     )
     assert (
