@@ -457,13 +457,20 @@ def bases(draw: st.DrawFn) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 @pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    """A page in headless Chromium."""
+def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    """Headless Chromium, started once for the tests of a file."""
     if CHROMIUM is None:
         pytest.skip("there is neither chromium nor chromium-browser nor google-chrome")
     browser = Browser(CHROMIUM, tmp_path_factory.mktemp("profile"))
     yield browser
     browser.close()
+
+
+@pytest.fixture
+def browser(chromium: Browser) -> Browser:
+    """An empty page in headless Chromium, which sees nothing that another test has stored."""
+    chromium.begin_anew()
+    return chromium
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ from itertools import combinations
 import numpy as np
 
 from ir_lexirecall._util.arrays import Bools, Floats, Ints
+from ir_lexirecall._util.lazy import cached_property
 from ir_lexirecall.significance.verdict import Verdict
 
 # Tables hold plain texts, which print as such.
@@ -77,7 +78,7 @@ class Verdicts:
         """Return which of the other runs a run is better than."""
         return [other for other in others if self.on(run, other) == BETTER]
 
-    @property
+    @cached_property
     def decided(self) -> int:
         """How many pairs differ significantly."""
         return sum(verdict in (BETTER, WORSE) for verdict in self.pairs.values())

@@ -338,9 +338,7 @@ def test_from_the_command_to_the_page_to_the_next_comparison(
         browser.js(f"document.getElementById('name').value = {judge!r}")
         for grade in grades:
             browser.press(grade)
-        browser(
-            "Page.setDownloadBehavior", behavior="allow", downloadPath=str(Path.cwd())
-        )
+        browser.download_to(Path.cwd())
         browser.click("document.getElementById('save')")
         file = Path(f"judged-{judge}.qrels")
         wait_for(lambda file=file: file.exists() and file.read_text().count("\n") == 4)

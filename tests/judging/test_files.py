@@ -54,14 +54,6 @@ def page(browser: Browser, tmp_path: Path) -> Path:
         TABLE, tmp_path / "pool.html", texts=TEXTS, queries=QUERIES, max_rel=2
     )
     browser.open(path)
-    browser.js(
-        f"localStorage.clear(); localStorage.setItem('cleared for', {str(path)!r})"
-    )
-    reopen_until(
-        browser,
-        path,
-        lambda: browser.js("localStorage.getItem('cleared for')") == str(path),
-    )
     assert text(browser, "progress") == "Document 1 of 3; 0 judged."
     return path
 
@@ -79,7 +71,7 @@ def text(browser: Browser, name: str) -> str:
 
 
 def saved(browser: Browser, folder: Path, name: str) -> Path:
-    browser("Page.setDownloadBehavior", behavior="allow", downloadPath=str(folder))
+    browser.download_to(folder)
     browser.press("s")
     path = folder / name
     wait_for(lambda: path.exists() and not list(folder.glob("*.crdownload")))

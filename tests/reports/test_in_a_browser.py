@@ -332,7 +332,7 @@ def test_tables_are_saved_as_csv_with_all_digits(
     browser: Browser, file: Path, result: Comparison, tmp_path: Path
 ) -> None:
     open_page(browser, file)
-    browser("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(tmp_path))
+    browser.download_to(tmp_path)
     browser.js(OPEN_ALL)
     means = result.means()
     rows = saved(browser, "Means, a row per criterion and run", tmp_path)

@@ -77,13 +77,27 @@ class Browser:
         self._rest = b""
         self._calls = 0
         self._session: dict[str, str] = {}
+        self._context: str | None = None
         self.events: list[dict[str, Any]] = []
-        target = self("Target.createTarget", url="about:blank")["targetId"]
-        self._session = {
-            "sessionId": self("Target.attachToTarget", targetId=target, flatten=True)[
-                "sessionId"
-            ]
-        }
+        self.begin_anew()
+
+    def begin_anew(self) -> None:
+        """Show an empty page that knows nothing of what earlier pages have stored.
+
+        Its storage is kept in memory: on a disk, what one process of Chromium writes is seen by
+        another after a moment, or never.
+        """
+        self._session = {}
+        if self._context is not None:
+            self("Target.disposeBrowserContext", browserContextId=self._context)
+        self._context = self("Target.createBrowserContext")["browserContextId"]
+        target = self(
+            "Target.createTarget", url="about:blank", browserContextId=self._context
+        )
+        attached = self(
+            "Target.attachToTarget", targetId=target["targetId"], flatten=True
+        )
+        self._session = {"sessionId": attached["sessionId"]}
         for domain in ("Page", "Runtime", "Log", "Network"):
             self(f"{domain}.enable")
 
@@ -178,6 +192,15 @@ class Browser:
                 button="left",
                 clickCount=1,
             )
+
+    def download_to(self, folder: Path) -> None:
+        """Save what the page offers for download in a folder, without asking."""
+        self(
+            "Browser.setDownloadBehavior",
+            behavior="allow",
+            downloadPath=str(folder),
+            browserContextId=self._context,
+        )
 
     def nothing_went_wrong(self) -> None:
         """No error, no dialog, and nothing loaded but the file and what is inside it."""
