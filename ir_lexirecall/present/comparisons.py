@@ -548,8 +548,11 @@ def _would_decide(result: Comparison, standings: Sequence[Standing]) -> Iterator
     if compared.margins is not None:
         yield f"if there is no loss, about {listed(facts)} would decide {power}"
         return
-    where = " on the queries of each pair" if compared.has_uneven_pairs else ""
-    yield f"a t-test{where} detects a difference of {listed(facts)} {power}"
+    if compared.has_uneven_pairs:
+        queries = "the queries of each pair"
+    else:
+        queries = "these queries"
+    yield f"{queries} can show a difference of {listed(facts)} (t-test, power {_POWER:g})"
 
 
 def _planned_fact(standing: Standing) -> str:

@@ -480,7 +480,7 @@ def _hidden_rows(glance: Glance, hidden: Sequence[int], *, options: bool) -> str
     marked = Counter(name for i in hidden for name in _groups_with_mark(glance, i))
     if marked:
         by = [f"{n} by {name}" for name, n in marked.items()]
-        line += f" (with marks: {', '.join(by)})"
+        line += f" (marked: {', '.join(by)})"
     return line
 
 

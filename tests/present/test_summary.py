@@ -150,7 +150,7 @@ other   0.799   0.000  -0.001 to 0.001       1.0
 
 + better, - worse than fair (paired t-test, Holm's correction for 2 comparisons,
 p <= 0.05)
-a t-test detects a difference of 0.0014 (power 0.8)
+these queries can show a difference of 0.0014 (t-test, power 0.8)
 
 .table()  .explain(a, b)  .bounds()  report(result, path)"""
 
