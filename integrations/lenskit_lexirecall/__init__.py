@@ -155,10 +155,8 @@ class Metric(ListMetric, RankingMetricBase):  # type: ignore[misc]
             )
         # An item that is listed twice counts once.
         last = {item: row for row, item in enumerate(test.ids().tolist())}
-        once, row_of_item = (
-            list(last.values()),
-            index_of(last),
-        )
+        once = list(last.values())
+        row_of_item = index_of(last)
         judgments = Judgments(
             ["of this list"],
             np.zeros(len(last), dtype=np.int64),
@@ -598,10 +596,8 @@ def _rows(
     query_id = pl.Series(list(lists), dtype=pl.String).gather(
         np.repeat(np.arange(len(lists)), list(map(len, numbers)))
     )
-    several, doc_id = (
-        [items for items in lists.values() if len(items)],
-        pl.Series([], dtype=pl.String),
-    )
+    several = [items for items in lists.values() if len(items)]
+    doc_id = pl.Series([], dtype=pl.String)
     if several:
         vocabulary, places = several[0].vocabulary, np.array([-1])
         if vocabulary is not None and all(

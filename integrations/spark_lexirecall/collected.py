@@ -491,10 +491,8 @@ def explained(
 ) -> dict[str, Any]:
     """Return what decided a preference between two runs, for the queries that count."""
     runs = aligned(judgments, {name: tables[name] for name in pair})
-    counts, names = (
-        PreferenceCounts(runs, preference.rel_in(judgments), preference["cutoff"]),
-        list(runs),
-    )
+    counts = PreferenceCounts(runs, preference.rel_in(judgments), preference["cutoff"])
+    names = list(runs)
     first, second = (names.index(name) for name in pair)
     decided = explain(
         preference.NAME,

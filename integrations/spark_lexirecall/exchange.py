@@ -150,10 +150,10 @@ class Exchange:
                         judged = qrels
                     else:
                         judged = whole.restricted_to(qrels["query_id"].to_pylist())
-                    judgments, rows = (
-                        Judgments.from_qrels(judged, allow_empty=True).as_part(aspects),
-                        pl.DataFrame(runs),
+                    judgments = Judgments.from_qrels(judged, allow_empty=True).as_part(
+                        aspects
                     )
+                    rows = pl.DataFrame(runs)
                     tables = {
                         name: rows.filter(pl.col("run") == s).drop("run")
                         for s, name in enumerate(names)

@@ -199,12 +199,10 @@ class DistantDocuments:
 
     def to_judge(self, pairs: OpenPairs, n: int) -> pd.DataFrame:
         """Return the n documents to judge next; see `to_judge_table`."""
-        what, pair_indices, judgings, values = (
-            pairs.what,
-            pairs.pair_indices,
-            pairs.judgings,
-            pairs.values,
-        )
+        what = pairs.what
+        pair_indices = pairs.pair_indices
+        judgings = pairs.judgings
+        values = pairs.values
         moving = None
         if not isinstance(what, Preference):
             assert values is not None
@@ -243,10 +241,8 @@ class DistantDocuments:
             [self.judgments.place[query_id] for query_id in answers["query_id"]],
             dtype=np.int64,
         )
-        rank, unjudged = (
-            list_matrix(answers["ranks"], len(self.names)),
-            np.full(len(query), -1),
-        )
+        rank = list_matrix(answers["ranks"], len(self.names))
+        unjudged = np.full(len(query), -1)
         of_all = Pool(
             self.judgments,
             self.names,

@@ -513,10 +513,8 @@ def run_report(options: Options) -> int:
     """Run the command ``report``."""
     inputs, runs = options.inputs(), {}
     if inputs is None:
-        by, sources = (
-            options.criteria(),
-            {run_name(path): path for path in options.values},
-        )
+        by = options.criteria()
+        sources = {run_name(path): path for path in options.values}
     else:
         is_named = options.measures is not None or options.preference is not None
         by = options.criteria([] if is_named else inputs.measures, ["lexirecall"])

@@ -81,19 +81,15 @@ class RepeatedPreferences(Memoised):
         """Wins, losses, ties and means of all pairs of systems."""
         n_systems, n_queries = len(self.systems), len(self.preferences.query_ids)
         wins, losses = np.zeros((2, n_systems, n_systems), dtype=np.int64)
-        mean, against_others = (
-            np.zeros((n_systems, n_systems)),
-            np.zeros((n_queries, n_systems)),
-        )
+        mean = np.zeros((n_systems, n_systems))
+        against_others = np.zeros((n_queries, n_systems))
         for a in range(n_systems):
             for b in range(n_systems):
                 if a == b:
                     continue
                 x = self.average(a, b)
-                wins[a, b], losses[a, b] = (
-                    np.count_nonzero(x > 0),
-                    np.count_nonzero(x < 0),
-                )
+                wins[a, b] = np.count_nonzero(x > 0)
+                losses[a, b] = np.count_nonzero(x < 0)
                 mean[a, b] = x.sum() / max(1, n_queries)
                 against_others[:, a] += x / (n_systems - 1)
         ties = n_queries - wins - losses

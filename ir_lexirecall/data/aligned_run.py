@@ -218,12 +218,10 @@ class AlignedRun(Memoised):
         order = np.lexsort(
             (-grade if best_first else grade, ties.first, self.query[ties.row])
         )
-        row, first, size, grade = (
-            ties.row[order],
-            ties.first[order],
-            ties.size[order],
-            grade[order],
-        )
+        row = ties.row[order]
+        first = ties.first[order]
+        size = ties.size[order]
+        grade = grade[order]
         group = (
             np.cumsum(
                 np.r_[True, (np.diff(first) != 0) | (np.diff(self.query[row]) != 0)]
@@ -269,10 +267,8 @@ class AlignedRun(Memoised):
         ids = self.judgments.query_ids
         wanted = np.zeros(len(self.judgments), dtype=bool)
         wanted[query] = True
-        row, judged = (
-            wanted[self.query].nonzero()[0],
-            wanted[self.judgments.query].nonzero()[0],
-        )
+        row = wanted[self.query].nonzero()[0]
+        judged = wanted[self.judgments.query].nonzero()[0]
         first, size = self.tied()
         return AlignedRun(
             self.judgments.restricted_to([ids[q] for q in query.tolist()]),

@@ -266,11 +266,9 @@ def _part_of_table(
         kept = np.ones(len(block), dtype=bool)
         kept[row[doc < 0]] = False
         row, doc = (np.cumsum(kept) - 1)[row[doc >= 0]], doc[doc >= 0]
-        block, score, doc_ids = (
-            block[kept],
-            score[kept],
-            doc_ids.filter(pl.Series(kept)),
-        )
+        block = block[kept]
+        score = score[kept]
+        doc_ids = doc_ids.filter(pl.Series(kept))
         length = np.bincount(block, minlength=len(query))
     blocks = Blocks(
         length,

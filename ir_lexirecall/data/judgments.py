@@ -484,10 +484,8 @@ class Judgments(Memoised):
         """Return the rows and ids of the judged documents of query number ``q``."""
 
         def rows() -> list[tuple[int, str]]:
-            first, end = (
-                int(self.query.searchsorted(q)),
-                int(self.query.searchsorted(q, "right")),
-            )
+            first = int(self.query.searchsorted(q))
+            end = int(self.query.searchsorted(q, "right"))
             return list(zip(range(first, end), self.doc_ids[first:end], strict=True))
 
         return self.cached(("rows", q), rows)

@@ -21,10 +21,8 @@ if TYPE_CHECKING:
     from ir_lexirecall.data.alignment import RunLike
     from ir_lexirecall.data.judgments import QrelsLike
 else:  # what reads qrels and runs is imported when there are some to read
-    alignment, judgments = (
-        LazyModule("ir_lexirecall.data.alignment"),
-        LazyModule("ir_lexirecall.data.judgments"),
-    )
+    alignment = LazyModule("ir_lexirecall.data.alignment")
+    judgments = LazyModule("ir_lexirecall.data.judgments")
 
 NAME = "ir_lexirecall"
 

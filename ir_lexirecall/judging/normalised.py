@@ -122,10 +122,8 @@ class AveragePrecision:
     def __call__(self, pairs: RankingPairs) -> Largest:
         """Return the largest difference of each case, or a bound of it, and whether it is exact."""
         in_a, in_b = pairs.a.has & pairs.is_open, pairs.b.has & pairs.is_open
-        best, worst = (
-            self.sums(pairs, pairs.a, best=True),
-            self.sums(pairs, pairs.b, best=False),
-        )
+        best = self.sums(pairs, pairs.a, best=True)
+        worst = self.sums(pairs, pairs.b, best=False)
         n_open, m = pairs.count(pairs.is_open), self.m[pairs.query].astype(np.float64)
         # Without shared open documents, the numbers of both decide together.
         outside_both = pairs.count(pairs.is_open & ~in_a & ~in_b) + pairs.elsewhere

@@ -136,10 +136,8 @@ class RankingPairs:
         )
         row = ranges(first, end)
         a, b = self.a.only(row, cases), self.b.only(row, cases)
-        case, of_rows = (
-            np.repeat(np.arange(len(cases)), end - first),
-            (self.is_open[row], self.grade[row]),
-        )
+        case = np.repeat(np.arange(len(cases)), end - first)
+        of_rows = (self.is_open[row], self.grade[row])
         return RankingPairs(
             case, a, b, *of_rows, self.query[cases], self.elsewhere[cases]
         )

@@ -83,11 +83,9 @@ def shares_of_top(
         top_of_query: T of each query.
         pairs: the cases.
     """
-    is_open, moves, today = (
-        pairs.is_open,
-        pairs.moves(weight),
-        top_of_query[pairs.query],
-    )
+    is_open = pairs.is_open
+    moves = pairs.moves(weight)
+    today = top_of_query[pairs.query]
     judged = np.where(is_open, 0.0, np.maximum(pairs.grade, 0)) * moves
     fixed = per_query_sum(pairs.case, judged, len(pairs))
     gained = np.where(is_open, np.maximum(moves, 0), 0.0)

@@ -121,11 +121,9 @@ def inverse_square_sum(scale: float | Floats, start: Floats, terms: Floats) -> F
     >>> inverse_square_sum(1, np.array([1.0, 1e8]), np.array([np.inf, 2.0]))
     array([1.64493407e+00, 1.99999998e-16])
     """
-    total, large, scale = (
-        np.zeros(np.shape(start)),
-        start >= _ASYMPTOTIC,
-        np.broadcast_to(scale, np.shape(start)),
-    )
+    total = np.zeros(np.shape(start))
+    large = start >= _ASYMPTOTIC
+    scale = np.broadcast_to(scale, np.shape(start))
     if large.any():
         a, n, c = start[large], terms[large], scale[large]
         b, endless = a + n, np.isinf(n)

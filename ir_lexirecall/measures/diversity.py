@@ -157,10 +157,8 @@ class DSharp(D_nDCG):
 
     def score(self, run: AlignedRun) -> Floats:
         """Return the weighted mean of subtopic recall and D-nDCG for each query."""
-        gamma, recall = (
-            self["gamma"],
-            subtopic_recall(coverage(run, self["rel"], self["cutoff"])),
-        )
+        gamma = self["gamma"]
+        recall = subtopic_recall(coverage(run, self["rel"], self["cutoff"]))
         return gamma * recall + (1 - gamma) * super().score(run)
 
 

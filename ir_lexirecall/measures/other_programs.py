@@ -73,11 +73,9 @@ def _err(measure: Measure, run: AlignedRun) -> Floats:
 @computes(BY_OTHERS, "RBP")
 def _rbp(measure: Measure, run: AlignedRun) -> Floats | Utility:
     """Compute RBP; cwl_eval's, of binary gains without cutoff, scales 1,000 ranks to sum to 1."""
-    p, k, gain = (
-        number(measure, "p", high=1),
-        cutoff_of(measure),
-        rbp_gain(measure, run),
-    )
+    p = number(measure, "p", high=1)
+    k = cutoff_of(measure)
+    gain = rbp_gain(measure, run)
     if optional(measure, "rel") is not None and k == UNLIMITED:
         return _weighted(run, gain, p ** np.arange(PROGRAM_DEPTH + 1.0))
     terms = (1 - p) * p ** (run.rank - 1.0) * gain
@@ -203,11 +201,9 @@ def _bpm(measure: Measure, run: AlignedRun) -> Utility:
 @computes(BY_OTHERS, "NERR8", "NERR9", "NERR10", "NERR11")
 def _nerr(measure: Measure, run: AlignedRun) -> Utility:
     """Compute NERR8 to NERR11: V(i) is the discount times the product of 1 - r_j over j < i."""
-    r, discount, k = (
-        linear_gain(measure, run),
-        nerr_discount(measure),
-        cutoff_of(measure),
-    )
+    r = linear_gain(measure, run)
+    discount = nerr_discount(measure)
+    k = cutoff_of(measure)
     end, unjudged = min(k, PROGRAM_DEPTH), np.zeros(len(run.depth))
     items, utility = discounts.cwl(
         run.query, run.rank, r, discount, end=end, unjudged=unjudged

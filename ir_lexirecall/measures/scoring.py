@@ -101,10 +101,8 @@ def score(measure: IRMeasure, run: AlignedRun) -> Floats | Utility:
     """Return values of all queries, shape `(Q,)`; of C/W/L measures with cost and utility."""
     if isinstance(measure, Measure):
         result = measure.score(run.condensed() if measure["judged_only"] else run)
-        array, queries = (
-            result.value if isinstance(result, Utility) else result,
-            len(run.judgments),
-        )
+        array = result.value if isinstance(result, Utility) else result
+        queries = len(run.judgments)
         # The score of a measure of the user's may return anything.
         if (
             not isinstance(array, np.ndarray)

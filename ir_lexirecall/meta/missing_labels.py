@@ -470,10 +470,8 @@ def removals(
         first = -np.bincount(
             np.concatenate([run.doc for run in runs]), minlength=len(first)
         )
-    relevant, m = (
-        np.flatnonzero(judgments.grade >= decisions.rel),
-        judgments.m(decisions.rel),
-    )
+    relevant = np.flatnonzero(judgments.grade >= decisions.rel)
+    m = judgments.m(decisions.rel)
     rng = np.random.default_rng(seed)
     for sample in range(n_samples):
         keys = rng.random(len(relevant)), -first[relevant], judgments.query[relevant]

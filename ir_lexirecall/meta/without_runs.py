@@ -135,11 +135,9 @@ def tie_probabilities(
     3         R@2     0.500000   1/2
     4       Rprec     0.500000   1/2
     """
-    sizes, relevant, cutoffs = (
-        check_integers("n", n),
-        check_integers("m", m),
-        check_integers("k", k),
-    )
+    sizes = check_integers("n", n)
+    relevant = check_integers("m", m)
+    cutoffs = check_integers("k", k)
     depths: Sequence[int | None] = [None]
     if depth is not None:
         depths = check_integers("depth", depth)

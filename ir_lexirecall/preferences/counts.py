@@ -261,10 +261,8 @@ def explain(
     positions, table = counts.positions, {}
     runs = list(counts.runs.values())
     if preference in LEXICOGRAPHIC:
-        from_the_end, level = (
-            preference == "lexirecall",
-            np.zeros(len(values), dtype=np.int64),
-        )
+        from_the_end = preference == "lexirecall"
+        level = np.zeros(len(values), dtype=np.int64)
         # A missing document differs from any other.
         for queries, ranks in counts.ranks_of(pair):
             differ = ranks[:, :, 0] != ranks[:, :, 1]
@@ -279,10 +277,8 @@ def explain(
         table["tied_levels"] = np.where(
             (level == 0) | from_the_end, positions.m - level, level - 1
         )
-        rank, doc_id = (
-            np.zeros((2, len(level)), dtype=np.int64),
-            np.full((2, len(level)), None, dtype=object),
-        )
+        rank = np.zeros((2, len(level)), dtype=np.int64)
+        doc_id = np.full((2, len(level)), None, dtype=object)
         # The rank (0: none) and the document with which each run reaches the level.
         for i, s in enumerate(pair):
             there = (level > 0) & (positions.r[s] >= level)

@@ -83,11 +83,9 @@ class Positions:
         dtype = next(
             t for t in (np.int16, np.int32, np.int64) if deepest < np.iinfo(t).max
         )
-        r, start, m = (
-            self.r[systems][:, queries].T,
-            self.start[systems][:, queries].T,
-            self.m[queries],
-        )
+        r = self.r[systems][:, queries].T
+        start = self.start[systems][:, queries].T
+        m = self.m[queries]
         level = np.arange(m.max(initial=0))[:, None, None]
         there = level < r
         ranks: Ranks = np.full(there.shape, np.iinfo(dtype).max, dtype=dtype)

@@ -209,10 +209,8 @@ def _on_small_collections(result: Benchmark) -> Iterator[Note]:
 
 def _on_leader_behind(result: Benchmark, name: str) -> Iterator[Note]:
     """Yield a note if the best run is behind the baseline on some collection."""
-    baseline, sign = (
-        result.runs.index(str(result.baseline)),
-        result.criterion(name).sign,
-    )
+    baseline = result.runs.index(str(result.baseline))
+    sign = result.criterion(name).sign
     try:
         values = result.values_of(name)
     except ValueError:  # a value that is not a number, which the finding says
@@ -249,10 +247,8 @@ def _on_replicated(result: Benchmark) -> Iterator[Note]:
         return
     for name in result.quantities:
         try:
-            differences, replicated = (
-                result.differences_of(name),
-                result.replicated(name),
-            )
+            differences = result.differences_of(name)
+            replicated = result.replicated(name)
         except ValueError:  # a value that is not a number, which the finding says
             continue
         test = next(iter(result.values())).compared.test_of(name)

@@ -215,19 +215,15 @@ def ladder(ax: Any, rankings: Sequence[Sequence[str]], values: Sequence[float]) 
             share = 0.88 / len(cell)
             # A cell shows its grade, its subtopics, or its two grades.
             for i, part in enumerate(cell):
-                left, colour = (
-                    x + 0.06 + i * share,
-                    BLUES.get(part, SUBTOPICS.get(part, EMPTY)),
-                )
+                left = x + 0.06 + i * share
+                colour = BLUES.get(part, SUBTOPICS.get(part, EMPTY))
                 ax.add_patch(
                     Rectangle(
                         (left, y + 0.12), share, 0.76, facecolor=colour, linewidth=0
                     )
                 )
-                ink, at = (
-                    "white" if part in ("2", "3", "a") else "black",
-                    x + 0.06 + (i + 0.5) * share,
-                )
+                ink = "white" if part in ("2", "3", "a") else "black"
+                at = x + 0.06 + (i + 0.5) * share
                 if part != ".":
                     ax.text(
                         at,

@@ -186,11 +186,9 @@ def _pairs_of_best_runs(
 
 def _scope_in_words(part: _Part, names_unjudged: bool) -> str:
     """Return sentences on what the browser shows and what it leaves out."""
-    n_queries, n_pairs, n_all_pairs = (
-        len(part.queries),
-        len(part.pairs),
-        len(part.result.pairs),
-    )
+    n_queries = len(part.queries)
+    n_pairs = len(part.pairs)
+    n_all_pairs = len(part.result.pairs)
     sentences = []
     if n_queries < part.n_counted:
         sentences.append(

@@ -163,10 +163,8 @@ class DifferenceVariance:
         for _ in range(60):
             middle = (low + high) / 2
             is_enough = t_power(middle, self.degrees, alpha) >= power
-            low, high = (
-                np.where(is_enough, low, middle),
-                np.where(is_enough, middle, high),
-            )
+            low = np.where(is_enough, low, middle)
+            high = np.where(is_enough, middle, high)
         return np.asarray(high * np.sqrt(self.variance))
 
     def widened(self, tested: TestResult, alpha: float) -> TestResult:

@@ -245,10 +245,8 @@ def _two_sided_by_sets(
         )
         upper[:, block] = np.where(changes_nothing, np.inf, np.maximum(inside, outside))
     # If the mean is above 0, the larger mean of the two sets always is; if below, the smaller.
-    n_lower, n_upper = (
-        np.count_nonzero(lower <= 0, axis=1),
-        np.count_nonzero(upper >= 0, axis=1),
-    )
+    n_lower = np.count_nonzero(lower <= 0, axis=1)
+    n_upper = np.count_nonzero(upper >= 0, axis=1)
     k = most_extreme(n_sets, alpha)
     sides.p[pairs] = (1 + np.minimum(n_lower, n_upper)) / (1 + n_sets)
     sides.low[pairs] = np.minimum(-kth_largest(-lower, k), sides.mean[pairs])

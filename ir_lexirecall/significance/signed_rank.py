@@ -231,10 +231,8 @@ class _Differences:
         tied = np.bincount(group)
         above = np.bincount(group[differs[order] > 0], minlength=len(tied))
         distinct, count = magnitude[new], np.r_[(tied - above)[::-1], above]
-        self.value, self.count = (
-            np.r_[-distinct[::-1], distinct][count > 0],
-            count[count > 0],
-        )
+        self.value = np.r_[-distinct[::-1], distinct][count > 0]
+        self.count = count[count > 0]
         self.null = _null(tied.tobytes())
         self.statistic = int(self.null.twice_ranks @ above)
 

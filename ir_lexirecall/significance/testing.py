@@ -431,11 +431,9 @@ def margin_test(
     >>> tested.worse.round(3), tested.not_worse.round(3), tested.within.round(3)
     (array([0.5]), array([0.003]), array([0.003]))
     """
-    x, margins, procedure = (
-        _checked(x, "x", None),
-        _checked_margin(margin),
-        test.procedure,
-    )
+    x = _checked(x, "x", None)
+    margins = _checked_margin(margin)
+    procedure = test.procedure
     _check_width(width)
     if procedure.at_once:
         raise ValueError(

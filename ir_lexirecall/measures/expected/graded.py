@@ -84,11 +84,9 @@ def rbp(measure: Measure, run: AlignedRun) -> Floats:
 
     With `rel` and without a cutoff, it is that of cwl_eval: p^(i - 1) over the sum of these.
     """
-    p, k, gain = (
-        number(measure, "p", high=1),
-        cutoff_of(measure),
-        rbp_gain(measure, run),
-    )
+    p = number(measure, "p", high=1)
+    k = cutoff_of(measure)
+    gain = rbp_gain(measure, run)
     if optional(measure, "rel") is not None and k == UNLIMITED:
         return _of_program(run, gain, p ** np.arange(PROGRAM_DEPTH + 1.0))
     n_ranks = min(k, int(run.depth.max(initial=0)))

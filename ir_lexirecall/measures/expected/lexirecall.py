@@ -158,10 +158,8 @@ class _Ranking:
         if self.n_counted[g] == self.size[g]:  # most often: then nothing must be left
             probability = 1.0 * (n_relevant == 0)
         else:
-            n_left, n_drawn = (
-                int(self.size[g]) - position,
-                int(self.n_counted[g]) - position,
-            )
+            n_left = int(self.size[g]) - position
+            n_drawn = int(self.n_counted[g]) - position
             probability = no_hit(n_left, n_relevant, n_drawn)
         for h in later:
             n_relevant_later = self.n_relevant[h : h + 1]

@@ -95,10 +95,8 @@ def _mean_ratio(lattices: Sequence[_Lattice], utility: float, cost: float) -> fl
     if not lattices:
         return utility / cost
     of_groups = np.array([lattice.of_known_order() for lattice in lattices])
-    fixed_utility, fixed_cost = (
-        utility - of_groups[:, 0].sum(),
-        cost - of_groups[:, 1].sum(),
-    )
+    fixed_utility = utility - of_groups[:, 0].sum()
+    fixed_cost = cost - of_groups[:, 1].sum()
     least_cost = fixed_cost + sum(
         lattice.weight[0] * lattice.left for lattice in lattices
     )

@@ -36,10 +36,8 @@ def bpm(measure: Measure, run: AlignedRun) -> Floats:
             start, count = int(groups.start[g]), int(groups.count[g])
             gains = gain[start : start + count]
             if user.goes_on:
-                first, size = (
-                    int(groups.first_of_group[g]),
-                    int(groups.size_of_group[g]),
-                )
+                first = int(groups.first_of_group[g])
+                size = int(groups.size_of_group[g])
                 user.read(gains[gains > 0], first, size)
         value[q] = user.expected_value()
     return value

@@ -276,10 +276,8 @@ class Search:
         coefficient = np.zeros(where.shape)
         for row, claim in enumerate(self.claims):
             for column, (factor, ranking) in enumerate(claim.terms):
-                where[row, column], coefficient[row, column] = (
-                    index_of_ranking[ranking],
-                    factor,
-                )
+                where[row, column] = index_of_ranking[ranking]
+                coefficient[row, column] = factor
         return where, coefficient
 
     def broken(self, value: Mapping[Ranking, float], falling: bool) -> Claim | None:
