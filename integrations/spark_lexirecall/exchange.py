@@ -150,9 +150,8 @@ class Exchange:
                         judged = qrels
                     else:
                         judged = whole.restricted_to(qrels["query_id"].to_pylist())
-                    judgments = Judgments.from_qrels(judged, allow_empty=True).as_part(
-                        aspects
-                    )
+                    judgments = Judgments.from_qrels(judged, allow_empty=True)
+                    judgments = judgments.as_part(aspects)
                     rows = pl.DataFrame(runs)
                     tables = {
                         name: rows.filter(pl.col("run") == s).drop("run")

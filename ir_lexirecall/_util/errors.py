@@ -362,9 +362,9 @@ def is_number(value: Any) -> TypeGuard[float]:
 
 def is_integer(value: Any) -> TypeGuard[int]:
     """Whether a value is an integer; truth values are none."""
-    return isinstance(value, numbers.Integral) and not isinstance(
-        value, (bool, np.bool_)
-    )
+    if isinstance(value, (bool, np.bool_)):
+        return False
+    return isinstance(value, numbers.Integral)
 
 
 def check_integer(

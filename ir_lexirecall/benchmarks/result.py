@@ -661,13 +661,11 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         if seeds is None:
             rank_low, rank_high = rank_intervals(self._deviations(by, over), alpha)
         else:
-            with_seeds = seeds.variance([np.arange(len(self.runs))], over).interval(
-                alpha
-            )
+            variance = seeds.variance([np.arange(len(self.runs))], over)
+            with_seeds = variance.interval(alpha)
             low, high = np.fmin(low, with_seeds[0]), np.fmax(high, with_seeds[1])
-            noise = np.random.default_rng(self.test.seed).standard_normal(
-                resampled.shape
-            )
+            rng = np.random.default_rng(self.test.seed)
+            noise = rng.standard_normal(resampled.shape)
             resampled = resampled + np.sqrt(seeds.added())[:, None] * noise
             rank_low, rank_high = seeds.rank_intervals(criterion.sign, over, alpha)
         low, high = cut_at_range(low, high, criterion.range, self.values_of(by))

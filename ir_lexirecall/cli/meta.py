@@ -274,9 +274,8 @@ def _add_axioms(page: Page, table: pd.DataFrame) -> None:
     matrix = results.pivot(index="property", columns="measure", values="result")
     page.add_table(matrix.loc[properties, measures].reset_index())
     page.add_sentences("(--wide shows sources and how the search went)")
-    for measure, rows in table[table["result"] == "fails"].groupby(
-        "measure", sort=False
-    ):
+    failed = table[table["result"] == "fails"]
+    for measure, rows in failed.groupby("measure", sort=False):
         page.add_lines("", f"{page.shown_name(str(measure))} fails:")
         counterexamples = zip(rows["property"], rows["counterexample"], strict=True)
         page.add_items(*(f"{name}: {example}" for name, example in counterexamples))

@@ -357,9 +357,8 @@ def _ranks_without_ties(
     if max((n_up_to - ascending.searchsorted(score)).tolist()) > 1:
         return None
     by_rank = n_up_to.argsort()[::-1]
-    return np.array(rows, dtype=np.int64)[by_rank], len(ascending) + 1 - n_up_to[
-        by_rank
-    ]
+    ranks = len(ascending) + 1 - n_up_to[by_rank]
+    return np.array(rows, dtype=np.int64)[by_rank], ranks
 
 
 def _align_dict(

@@ -286,9 +286,8 @@ class Collection:
             self.qrels["relevance"] >= self.rel
         )
         counts = pairs.drop_duplicates().groupby("query_id")["doc_id"].count()
-        return counts.reindex(self.qrels["query_id"].unique(), fill_value=0).rename(
-            "relevant"
-        )
+        counts = counts.reindex(self.qrels["query_id"].unique(), fill_value=0)
+        return counts.rename("relevant")
 
     def __reduce__(self) -> tuple[Callable[..., Collection], tuple[Any, ...]]:
         # The collection is read where it arrives.

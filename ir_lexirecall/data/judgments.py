@@ -352,9 +352,8 @@ class Judgments(Memoised):
         if rules.self_matches:
             taken_out = {query_id: [query_id] for query_id in self.query_ids}
         for row in np.flatnonzero(np.isin(self.grade, rules.excluded_grades)).tolist():
-            taken_out.setdefault(self.query_ids[self.query[row]], []).append(
-                self.doc_ids[row]
-            )
+            query_id = self.query_ids[self.query[row]]
+            taken_out.setdefault(query_id, []).append(self.doc_ids[row])
         return replace(self.excluding(taken_out), rules=str(rules))
 
     def with_levels(self, levels: Mapping[float, float]) -> Judgments:

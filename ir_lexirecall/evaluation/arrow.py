@@ -164,9 +164,8 @@ def ranks_to_arrow(run: AlignedRun) -> pa.Table:
     }
     documents["first_rank"], documents["alike"] = run.tied()
     retrieved = pl.DataFrame({"query": run.query, **documents})
-    rows = run.judgments.query_numbers.join(retrieved, on="query", how="left").sort(
-        "query", "rank"
-    )
+    rows = run.judgments.query_numbers.join(retrieved, on="query", how="left")
+    rows = rows.sort("query", "rank")
     columns = {name: rows[name] for name in ("query_id", *documents)}
     return _arrow({**columns, "depth": run.depth[rows["query"].to_numpy()]}, RANK_TYPES)
 
@@ -197,9 +196,8 @@ def ranks_from_arrow(judgments: Judgments, ranks: pa.Table) -> AlignedRun:
     rows = rows.join(
         judgments.query_numbers.cast({"query": pl.Int32}), on="query_id", how="left"
     )
-    rows = rows.join(judgments.keys, on=["query", "doc_id"], how="left").sort(
-        "query", "rank"
-    )
+    rows = rows.join(judgments.keys, on=["query", "doc_id"], how="left")
+    rows = rows.sort("query", "rank")
     unknown = rows.filter(
         pl.col("query").is_null()
         | (pl.col("doc_id").is_not_null() & pl.col("doc").is_null())
@@ -213,9 +211,8 @@ def ranks_from_arrow(judgments: Judgments, ranks: pa.Table) -> AlignedRun:
     depths = rows.select("query_id", "query", "depth").unique(maintain_order=True)
     judged_rows = rows.filter(pl.col("doc").is_not_null())
     again = depths.filter(~pl.col("query").is_first_distinct())["query_id"].to_list()
-    again += judged_rows.filter(~pl.col("doc").is_first_distinct())[
-        "query_id"
-    ].to_list()
+    doubled_rows = judged_rows.filter(~pl.col("doc").is_first_distinct())
+    again += doubled_rows["query_id"].to_list()
     if again:
         raise ValueError(
             f"ranks: query {again[0]!r} is in two parts; keep all rows of a query in one"

@@ -253,9 +253,8 @@ class File:
         with self._stream() as stream:
             block = self._read(stream, _BLOCK)
             if block.startswith(_BYTE_ORDER_MARK):
-                block = block.removeprefix(_BYTE_ORDER_MARK) or self._read(
-                    stream, _BLOCK
-                )
+                block = block.removeprefix(_BYTE_ORDER_MARK)
+                block = block or self._read(stream, _BLOCK)
             length = 0
             for number in count():
                 if not block:
@@ -293,10 +292,9 @@ class File:
             return open(self.content, "rb")
         for module in _UNPACKERS[self.packing]:
             with contextlib.suppress(ModuleNotFoundError):
-                opened: BinaryIO = importlib.import_module(module).open(
-                    self.content, "rb"
-                )
-                return opened
+                unpacker = importlib.import_module(module)
+                stream: BinaryIO = unpacker.open(self.content, "rb")
+                return stream
         raise ValueError(needs("reading .zst", "backports.zstd", "files"))
 
     def _check_is_text(self) -> None:

@@ -168,10 +168,9 @@ class Layout:
         """Raise if the last line, which has no end of line, may be cut within its last number."""
         cut, last_line = self.schema.cut, rows.rpartition(b"\n")[2]
         fields = last_line.split(None if self.by_blanks else self._part)
-        has_last_number = self.names[-1] in self.schema.numbers and len(fields) == len(
-            self.names
-        )
-        if not has_last_number or last_line != last_line.rstrip():
+        if self.names[-1] not in self.schema.numbers or len(fields) != len(self.names):
+            return
+        if last_line != last_line.rstrip():
             return
         texts = self._last_fields(rows)
         if cut is Cut.IF_LONGER:  # any grade of the file may show it

@@ -502,9 +502,8 @@ def _no_id_column(
 def _repeated_ids(runs: Sequence[Table]) -> str:
     """Return advice on a column of ids that a run has several times; empty without one."""
     columns = [name for name in runs[0].columns if _may_repeat_ids(name, runs)]
-    return _advice_on_split_ids(columns, runs) or _advice_on_ids_given_twice(
-        columns, runs
-    )
+    advice = _advice_on_split_ids(columns, runs)
+    return advice or _advice_on_ids_given_twice(columns, runs)
 
 
 def _advice_on_split_ids(columns: Sequence[str], runs: Sequence[Table]) -> str:

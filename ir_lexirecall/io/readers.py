@@ -124,9 +124,9 @@ def read_pool(path: str) -> tuple[pl.DataFrame, int] | None:
         return None
     header = lines.header_of(line, file.ending)
     names = header.columns(POOL)
-    if not header.is_one(POOL, file.line_name(1)) or not set(QREL_COLUMNS) <= set(
-        names
-    ):
+    if not header.is_one(POOL, file.line_name(1)):
+        return None
+    if not set(QREL_COLUMNS) <= set(names):
         return None
     table = lines.stacked([*columns_of_text(file, POOL)])
     has_grade = ~np.isnan(table["relevance"].to_numpy())

@@ -748,9 +748,8 @@ class ValueSource:
         options = self.measures, self.missing, self.name
         if self.repeats is not None:
             cells, labels = labelled(cells, self.repeats)
-            averaged = ValueTable.from_cells(cells, *options).averaged(
-                labels, self.repeats
-            )
+            of_repeats = ValueTable.from_cells(cells, *options)
+            averaged = of_repeats.averaged(labels, self.repeats)
             return replace(averaged, missing_cells=tuple(missing_cells))
         table = ValueTable.from_cells(cells, *options, scores)
         if runs is not None and not table.query_ids:

@@ -484,9 +484,8 @@ class Normalised:
         s = np.arange(sizes)
         for low, high in pairwise(edges.tolist()):
             query_of_better = self.judgments.query[judged_gain >= high]
-            n_better = np.bincount(query_of_better, minlength=int(queries.max()) + 1)[
-                queries
-            ]
+            n_better = np.bincount(query_of_better, minlength=int(queries.max()) + 1)
+            n_better = n_better[queries]
             j = int(np.searchsorted(gains, high)) - 1
             ideals[:, j] += (high - low) * total[np.minimum(n_better[:, None] + s, k)]
         return ideals[row]

@@ -98,9 +98,8 @@ def prediction_powered(
     var_f = np.square(f_centred).sum(axis=1) / (n - 1)
     covariance = (d_centred * f_centred).sum(axis=1) / (n - 1)
     scale = np.sqrt(var_d * var_f)
-    rho = np.divide(covariance, scale, out=np.zeros(len(d)), where=scale > 0).clip(
-        -1, 1
-    )
+    rho = np.divide(covariance, scale, out=np.zeros(len(d)), where=scale > 0)
+    rho = rho.clip(-1, 1)
 
     residuals, slope = _residuals(d, f[:, human])
     estimate = mean_d - slope * (mean_f - f.mean(axis=1))

@@ -379,9 +379,9 @@ def function_of_ranks(measure: IRMeasure) -> OfRanks | None:
 
 def is_plain_ndcg(measure: IRMeasure) -> bool:
     """Return whether a measure is ir_measures' nDCG with grades as gains."""
-    return type(measure) is type(ir_measures.nDCG) and measure.params.keys() <= {
-        "cutoff"
-    }
+    if type(measure) is not type(ir_measures.nDCG):
+        return False
+    return measure.params.keys() <= {"cutoff"}
 
 
 def dcg(ranked: Sequence[tuple[int, float]], k: float) -> float:

@@ -376,9 +376,9 @@ def _counts(measure: Measure, run: AlignedRun) -> Floats:
         return np.where(scored, run.judgments.m(rel), 0.0)
     if measure.NAME == "NumRet" and rel is not None:
         return run.relevant(rel).r.astype(np.float64)
-    return (run.depth * scored if measure.NAME == "NumRet" else scored).astype(
-        np.float64
-    )
+    if measure.NAME == "NumRet":
+        return (run.depth * scored).astype(np.float64)
+    return scored.astype(np.float64)
 
 
 def _scored_queries(run: AlignedRun) -> Bools:

@@ -282,10 +282,8 @@ def order_of(means: Floats, pairs: tuple[Ints, Ints]) -> Signs:
     It is 1 for the first run, -1 for the second, and 0 if the means differ by rounding only.
     """
     first, second = (means[runs] for runs in pairs)
-    signs: Signs = np.where(same(first, second), 0, np.sign(first - second)).astype(
-        np.int8
-    )
-    return signs
+    signs = np.where(same(first, second), 0, np.sign(first - second))
+    return signs.astype(np.int8)
 
 
 def tau_b(x: Signs, y: Signs) -> Floats:

@@ -80,9 +80,8 @@ def _finding(table: pd.DataFrame) -> Finding:
         table.groupby(["measure", "result"], sort=False).size().unstack(fill_value=0)
     )
     for measure, row in counts.iterrows():
-        failed = table[(table["measure"] == measure) & (table["result"] == FAILS)][
-            "property"
-        ].tolist()
+        has_failed = (table["measure"] == measure) & (table["result"] == FAILS)
+        failed = table.loc[has_failed, "property"].tolist()
         if failed:
             fails = f"{len(failed)} fail ({listed(failed, most=len(failed))})"
         else:

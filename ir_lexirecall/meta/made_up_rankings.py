@@ -118,9 +118,8 @@ def made_up_run(
     judgments = Judgments(query_ids.tolist(), query, doc_ids.tolist(), top)
     if columns:
         aspects = dict(zip(columns, grade.T, strict=True))
-        judgments = judgments.with_grades(aspects.pop("relevance", top)).with_labels(
-            aspects
-        )
+        judgments = judgments.with_grades(aspects.pop("relevance", top))
+        judgments = judgments.with_labels(aspects)
     elif grade.ndim > 1:  # subtopics: T rows per document
         row, subtopics = np.arange(grade.size), grade.shape[1]
         doc, subtopic = np.divmod(row, subtopics)

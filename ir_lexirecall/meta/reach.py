@@ -356,7 +356,6 @@ def _by_provider(documents: pd.DataFrame) -> pd.DataFrame:
         per_document=("exposure", "mean"),
     ).reset_index()
     table = table.rename(columns={"total": "exposure"})
-    table["worst"] = table["exposure"] == table.groupby("query_id")[
-        "exposure"
-    ].transform("min")
+    least = table.groupby("query_id")["exposure"].transform("min")
+    table["worst"] = table["exposure"] == least
     return table

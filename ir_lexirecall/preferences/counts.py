@@ -227,9 +227,8 @@ class PreferenceCounts(Memoised):
         first, second = np.asarray(a), np.asarray(b)
         standing = self.standing(preference)
         for some in row_blocks(len(first), standing.shape[1], BLOCK):
-            yield np.sign(standing[second[some]] - standing[first[some]]).astype(
-                np.float64
-            )
+            outcome = np.sign(standing[second[some]] - standing[first[some]])
+            yield outcome.astype(np.float64)
 
     def tensor(self, preference: str) -> Floats:
         """Return the preference of every pair on every query, shape ``(Q, S, S)``.

@@ -227,9 +227,8 @@ def _on_rising_scores(scored: ScoredRuns) -> Iterator[Note]:
     """Yield notes on runs whose scores rise with their ranks."""
     kind = RISING[:1].upper() + RISING[1:]
     for name, source in scored.sources.items():
-        if isinstance(source, Source) and scores_rise_with_ranks(
-            source.ranked_scores()
-        ):
+        ranked = source.ranked_scores() if isinstance(source, Source) else []
+        if scores_rise_with_ranks(ranked):
             yield Note(f"{name}: {RISING}.", BROKEN, kind, name, runs=(name,))
 
 

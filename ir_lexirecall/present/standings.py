@@ -430,14 +430,12 @@ class Standing(AnyStanding):
 
     def _against(self, table: pd.DataFrame, reference: str) -> pd.DataFrame:
         """Return the rows of a table of pairs that compare a run with the reference, best first."""
-        turned = table[table["run_a"] == reference].rename(columns=_TURNED)[
-            table.columns
-        ]
+        turned = table[table["run_a"] == reference].rename(columns=_TURNED)
+        turned = turned[table.columns]
         turned[_SIGNED] = -turned[_SIGNED]
         turned["verdict"] = [turned_verdict(verdict) for verdict in turned["verdict"]]
-        both = pd.concat([turned, table[table["run_b"] == reference]]).set_index(
-            "run_a"
-        )
+        both = pd.concat([turned, table[table["run_b"] == reference]])
+        both = both.set_index("run_a")
         best_first = among(self.runs, both.index)
         return both.loc[best_first].rename_axis("run").reset_index()
 

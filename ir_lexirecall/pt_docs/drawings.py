@@ -139,9 +139,8 @@ def rewards(name: str) -> Drawing:
             f"q{i}": {**{f"x{j}": -float(j) for j in range(1, i)}, "d": -float(i)}
             for i in ranks
         }
-        worth = irl.evaluate(measure, {f"q{i}": {"d": grade} for i in ranks}, run)[
-            measure
-        ]
+        qrels = {f"q{i}": {"d": grade} for i in ranks}
+        worth = irl.evaluate(measure, qrels, run)[measure]
         worths = [worth[f"q{i}"] for i in ranks]
         plain(right).plot(
             ranks, worths, color=BLUES["2"], marker="o", markersize=3, linewidth=1

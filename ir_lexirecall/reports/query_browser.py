@@ -510,9 +510,8 @@ def _by_run_and_query(
     criterion: MeasureCriterion, numbers: Floats | Ints, query_ids: list[str]
 ) -> list[list[float | None]]:
     """Return the numbers of each run by query; None for queries that the measure leaves out."""
-    columns = pd.DataFrame(numbers, columns=list(criterion.query_ids)).reindex(
-        columns=query_ids
-    )
+    columns = pd.DataFrame(numbers, columns=list(criterion.query_ids))
+    columns = columns.reindex(columns=query_ids)
     return [list(map(_finite, row)) for row in columns.to_numpy().tolist()]
 
 

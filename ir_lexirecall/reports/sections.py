@@ -96,9 +96,8 @@ class Scale:
         """Return the horizontal position of a number in a picture; None if it is not finite."""
         if not np.isfinite(number):
             return None
-        share = (min(max(number, self.low), self.high) - self.low) / (
-            self.high - self.low
-        )
+        shown = min(max(number, self.low), self.high)
+        share = (shown - self.low) / (self.high - self.low)
         return round(_MARGIN + share * (FOREST["width"] - 2 * _MARGIN), 1)
 
     def labels(self) -> list[tuple[float | None, str]]:

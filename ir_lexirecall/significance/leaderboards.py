@@ -259,9 +259,8 @@ class SharedDeviations(Statistic):
         for pairs in self._differences():
             # All in single precision: n - 1 is in the smallest variance and in the mean.
             n: Any = pairs.shared.astype(np.float32)[:, None]
-            least: Any = ((self._least_error_share * pairs.error) ** 2).astype(
-                np.float32
-            )[:, None]
+            least_variance = (self._least_error_share * pairs.error) ** 2
+            least: Any = least_variance.astype(np.float32)[:, None]
             least = np.maximum(least * (n - 1), _NO_VARIANCE)
             centred = pairs.centred.astype(np.float32)
             squares = np.square(centred)

@@ -286,9 +286,8 @@ def rank_interval(resampled: Floats, alpha: float) -> tuple[Ints, Ints]:
     index = np.arange(n_runs)[:, None]
     first, last = np.empty((2, *ordered.shape), dtype=np.int64)
     first_ordered = np.maximum.accumulate(np.where(starts, index, 0), axis=0)
-    last_ordered = np.minimum.accumulate(np.where(ends, index, n_runs)[::-1], axis=0)[
-        ::-1
-    ]
+    from_the_end = np.where(ends, index, n_runs)[::-1]
+    last_ordered = np.minimum.accumulate(from_the_end, axis=0)[::-1]
     np.put_along_axis(first, order, 1 + first_ordered, axis=0)
     np.put_along_axis(last, order, 1 + last_ordered, axis=0)
     low = np.quantile(first, alpha / 2, axis=1, method="inverted_cdf")

@@ -121,9 +121,8 @@ def write(folder: str | os.PathLike[str]) -> list[str]:
         ValueError: a file of that name is there already.
     """
     target = Path(folder)
-    rows = qrels()[["query_id", "subtopic_id", "doc_id", "relevance"]].itertuples(
-        index=False
-    )
+    judged = qrels()[["query_id", "subtopic_id", "doc_id", "relevance"]]
+    rows = judged.itertuples(index=False)
     content = {
         "qrels.txt": "".join(
             f"{q} {subtopic} {doc} {grade}\n" for q, subtopic, doc, grade in rows

@@ -93,9 +93,8 @@ class _User:
         for gain, shares in shares_of_others.items():
             share_of_docs = int((gains == gain).sum()) / size
             for n_above, sums in enumerate(shares):
-                gain_at_stop[n_above] += share_of_docs * self._gain_if_enough(
-                    gain, sums
-                )
+                gain_if_enough = self._gain_if_enough(gain, sums)
+                gain_at_stop[n_above] += share_of_docs * gain_if_enough
         for step in _steps_of_group(first, size, len(gains) - 1, self.end):
             probability = step.probability[0]
             mean = float((probability * gain_at_stop[: len(probability)]).sum())
