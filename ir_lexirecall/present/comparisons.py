@@ -977,6 +977,8 @@ def _all_hold(result: Comparison, bounded: Sequence[Standing], by: str) -> str:
     total = sum(standing.verdicts.decided for standing in bounded)
     if total == 1:
         keep = f"The significant difference{by} keeps its sign"
+    elif total == 2:
+        keep = f"Both significant differences{by} keep their sign"
     else:
         keep = f"All {total:,} significant differences{by} keep their sign"
     documents = f"unjudged documents of {_depths(result, bounded)}"

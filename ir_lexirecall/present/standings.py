@@ -558,7 +558,7 @@ def largest_loss(standing: Standing, row: pd.Series) -> str:
 def exceeds_interval(standing: Standing, row: pd.Series) -> bool:
     """Return whether the one-sided bound of the loss lies outside the two-sided interval.
 
-    Bounds allow for skewness, and for queries like none of these: on 18 ties and two small
+    Bounds allow for skewness and rare losses: on 18 ties and two small
     differences, the interval is narrow and the bound is not.
     """
     if standing.criterion.sign > 0:
@@ -571,7 +571,7 @@ def allowance_of_bounds(standings: Iterable[Standing]) -> str:
     for standing in standings:
         for _, row in standing.against.iterrows():
             if exceeds_interval(standing, row):
-                return ", allowing for skewness and for queries like none of these"
+                return ", allowing for skewness and rare losses"
     return ""
 
 

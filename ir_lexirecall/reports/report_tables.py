@@ -45,7 +45,7 @@ _MEANINGS = {
     "not_worse_p": "one-sided p for a loss smaller than the margin, corrected over all pairs",
     "bound_low": (
         "one-sided bounds of the estimate at 1 - alpha, uncorrected; they decide the verdict, and "
-        "allow for skewness and for queries like none of these"
+        "allow for skewness and rare losses"
     ),
     "effect_size": "; ".join(f"{test.title}: {test.effect}" for test in TESTS.values()),
     "verdict": "on run_a against run_b; over collections, on the run against the baseline",
