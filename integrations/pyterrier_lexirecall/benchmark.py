@@ -15,11 +15,12 @@ import pandas as pd
 import pyterrier as pt
 
 import ir_lexirecall.benchmarks as benchmarks
-from ir_lexirecall._util.errors import did_you_mean, entry, repeated, shown
+from ir_lexirecall._util.errors import did_you_mean, entry, naming, repeated, shown
 from ir_lexirecall._util.progress import progress_bar
 from ir_lexirecall.comparison.comparing import CriteriaLike
 from ir_lexirecall.data.collection import Rules, find_collection, rules_of
 from ir_lexirecall.data.judgments import Judgments
+from pyterrier_lexirecall.options import OPTIONS, check_options
 
 _PREFIX = "irds:"
 
@@ -101,6 +102,15 @@ _FIXED = {
     "topics": "give collections=",
     "qrels": "give collections=",
     "eval_metrics": "give by=",
+    "plan": "pt.Experiment saves runs by its linear plan only",
+    **dict.fromkeys(
+        ("baseline", "test", "correction", "correction_alpha"),
+        "runs are compared by the options of pt.lexirecall.Benchmark, baseline= and test=",
+    ),
+    **dict.fromkeys(
+        ("perquery", "dataframe", "round", "highlight"),
+        "it changes the table of pt.Experiment, which is not used",
+    ),
 }
 """Arguments of `pt.Experiment` that this function gives itself, and what to do instead."""
 
@@ -126,15 +136,16 @@ def _check_experiment(experiment: Mapping[str, Any]) -> None:
             "experiment must be a mapping of options of pt.Experiment, such as "
             f"{{'batch_size': 100}}, not {shown(experiment)}"
         )
-    parameters = inspect.signature(pt.Experiment).parameters
     for name in experiment:
         if name in _FIXED:
             raise ValueError(f"experiment may not hold {name!r}: {_FIXED[name]}")
-        if name not in parameters or name == "kwargs":
-            hint = did_you_mean(str(name), [*parameters])
+        if name not in OPTIONS or name == "kwargs":
+            hint = did_you_mean(str(name), OPTIONS)
             raise ValueError(
                 f"experiment holds {name!r}, which pt.Experiment does not have{hint}"
             )
+    with naming("experiment"):
+        check_options(experiment)
 
 
 # -- run -----------------------------------------------------------------------------------------

@@ -62,6 +62,7 @@ from pyterrier_lexirecall.experiment_tables import (
     per_query,
     read_metrics,
 )
+from pyterrier_lexirecall.options import check_options
 from pyterrier_lexirecall.repeated_systems import RepeatedSystems
 
 # Captured before any monkey-patching: users may put the `Experiment` of this module in its place.
@@ -229,6 +230,9 @@ def Experiment(
             own_test,
             dataframe,
         )
+    handed_on = {"batch_size": batch_size, **options}
+    layout = _Layout(perquery, dataframe, round, highlight)
+    _check_handed_on(handed_on, layout, systems, filter_by_qrels, filter_by_topics)
     metrics, measures = read_metrics(eval_metrics)
     topics, qrels = _read(topics, pt.io.read_topics), _read(qrels, pt.io.read_qrels)
     qrels = _with_whole_grades(qrels, measures)
@@ -247,9 +251,8 @@ def Experiment(
     evaluation = _Evaluation(
         request, systems, topics, qrels, filter_by_qrels, filter_by_topics
     )
-    layout = _Layout(perquery, dataframe, round, highlight)
 
-    result, rankings = evaluation.run(layout, {"batch_size": batch_size, **options})
+    result, rankings = evaluation.run(layout, handed_on)
     try:
         comparison = _compare_rankings(rankings, evaluation)
     except NothingShared as error:
@@ -435,9 +438,9 @@ class _Systems:
             baselines = []
         else:
             single: Any = baseline
-            # `pt.Experiment` checks a single baseline, but not that of repeats.
+            # `pt.Experiment` refuses the name of a system in a list.
             baselines = [single]
-            if several is not None:
+            if several is not None or not isinstance(baseline, str):
                 baselines = _indices_of_baselines(baselines, names)
         return cls(systems, names, baselines, names_baselines, several)
 
@@ -510,6 +513,23 @@ class _Layout:
     dataframe: bool
     round: int | Mapping[str, int] | None
     highlight: str | None
+
+
+def _check_handed_on(
+    options: Mapping[str, Any],
+    layout: _Layout,
+    systems: _Systems,
+    filter_by_qrels: bool,
+    filter_by_topics: bool,
+) -> None:
+    """Raise if `pt.Experiment` does not take the value of an option."""
+    filters = {"filter_by_qrels": filter_by_qrels, "filter_by_topics": filter_by_topics}
+    single_baseline: dict[str, Any] = {}
+    if (
+        systems.several is None
+    ):  # runs of systems with repeats are handed on without one
+        single_baseline = {"baseline": systems.first_baseline}
+    check_options({**options, **vars(layout), **filters, **single_baseline})
 
 
 def _read(source: Any, reader: Callable[[str], pd.DataFrame]) -> Any:
