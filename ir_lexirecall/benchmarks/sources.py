@@ -10,15 +10,25 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeAlias, TypeGuard
 
-from ir_lexirecall._util.errors import did_you_mean, is_number, repeated
+from ir_lexirecall._util.errors import (
+    check_choice,
+    did_you_mean,
+    is_number,
+    naming,
+    repeated,
+)
 from ir_lexirecall._util.selecting import with_keys
+from ir_lexirecall.comparison.comparing import parse_criteria
 from ir_lexirecall.data.alignment import RunLike
 from ir_lexirecall.data.collection import DEMO, Collection
 from ir_lexirecall.data.judgments import Judgments, QrelsLike, load
+from ir_lexirecall.data.tie_rule import order_of_version
 from ir_lexirecall.io.files import File, Location, named_files
+from ir_lexirecall.io.frames import readable_again
 from ir_lexirecall.io.relevant_documents import lists_ids
 from ir_lexirecall.io.run_folders import all_runs, run_files
 from ir_lexirecall.significance import SignificanceTest
+from ir_lexirecall.significance.draws import OVER
 
 CollectionsLike: TypeAlias = (
     "QrelsLike | Sequence[str | Collection] | Mapping[str, QrelsLike]"
@@ -214,7 +224,7 @@ def groups_by_collection(groups: Any, collections: Sequence[str]) -> dict[str, A
     """
     if isinstance(groups, Mapping) and any(str(name) in collections for name in groups):
         return _by_name("groups", groups, collections)
-    return dict.fromkeys(collections, groups)
+    return dict.fromkeys(collections, readable_again(groups))
 
 
 def predicted_by_collection(
@@ -324,17 +334,12 @@ class Source:
     @property
     def arguments(self) -> dict[str, Any]:
         """The options that ``benchmark`` takes, without ``over``, which its tables take."""
-        tested = {}
-        for key, name in _OF_TEST.items():
-            if key in self.options:
-                tested[name] = self.options[key]
-        if tested.get("correction") == "none":
-            tested["correction"] = None
         others = {}
         for key, value in self.options.items():
             if key not in (*_OF_TEST, *_OF_READING, "over"):
                 others[key] = value
-        return others | ({"test": SignificanceTest(**tested)} if tested else {})
+        test = _test_in(self.options)
+        return others if test is None else others | {"test": test}
 
     def test_with(self, test: str | SignificanceTest) -> SignificanceTest:
         """Return the test of the file under another name, or another test with the file's units.
@@ -347,6 +352,17 @@ class Source:
         if isinstance(test, SignificanceTest):
             return replace(test, cluster=test.cluster or of_file.cluster)
         return replace(of_file, name=test)
+
+
+def _test_in(options: Mapping[str, Any]) -> SignificanceTest | None:
+    """Return the test that a TOML file describes; None if it says nothing of one."""
+    tested = {}
+    for key, name in _OF_TEST.items():
+        if key in options:
+            tested[name] = options[key]
+    if tested.get("correction") == "none":
+        tested["correction"] = None
+    return SignificanceTest(**tested) if tested else None
 
 
 def is_source(collections: Any) -> TypeGuard[str | os.PathLike[str]]:
@@ -418,6 +434,8 @@ def _from_toml(path: Path) -> Source:
     except RecursionError:
         raise ValueError(f"{path}: nested too deeply") from None
     _check_keys(path, options)
+    with naming(str(path)):
+        _check_choices(options)
     if "groups" in options:
         options["groups"] = str(path.parent / options["groups"])
     collections, runs = options.pop("collections"), options.pop("runs")
@@ -438,6 +456,8 @@ def _from_toml(path: Path) -> Source:
             run: _beside(path, file, f"runs.{name}.{run}")
             for run, file in of_collection.items()
         }
+    with naming(str(path)):
+        runs = _by_name("runs", runs, list(collections))
     return Source(collections, runs, options)
 
 
@@ -455,6 +475,18 @@ def _check_keys(path: Path, options: Mapping[str, Any]) -> None:
     missing = [key for key in ("collections", "runs") if not options.get(key)]
     if missing:
         raise ValueError(f"{path}: there is no {missing[0]}")
+
+
+def _check_choices(options: Mapping[str, Any]) -> None:
+    """Raise if a TOML file names an unknown test, criterion or choice."""
+    _test_in(options)
+    if "by" in options:
+        parse_criteria(options["by"])
+    for name, choices in {"over": OVER, "missing": ("error", "skip")}.items():
+        if name in options:
+            check_choice(name, options[name], choices)
+    if "trec_eval" in options:
+        order_of_version(options["trec_eval"])
 
 
 def _from_folder(folder: Path) -> Source:

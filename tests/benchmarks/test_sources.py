@@ -146,3 +146,32 @@ def test_qrels_among_runs_do_not_hide_them(
             ValueError, match=f"runs/{name}: qrels among runs, .*; take"
         ):
             irl.benchmark(source, by="AP")
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ("[runs.c]", "there are no runs for collection 'a', nor for 'c'"),
+        ("[runs.c]\nbm25 = 'bm25.run'", "there are no runs for collection 'a'"),
+        ("[runs.b]\nbm25 = 'bm25.run'", "runs of an unknown collection, 'b'"),
+        ("by = 'nDGC@10'\n[runs.a]", "unknown measure 'nDGC@10'; did you mean nDCG@10"),
+        ("by = ['AP', 'lexirecal']\n[runs.a]", "unknown measure 'lexirecal'"),
+        ("alpha = 2\n[runs.a]", "alpha must be"),
+        ("test = 'anova'\n[runs.a]", "unknown test 'anova'"),
+        ("correction = 'bonf2'\n[runs.a]", "unknown correction 'bonf2'"),
+        ("family = 'some'\n[runs.a]", "unknown family 'some'"),
+        ("seed = -1\n[runs.a]", "seed must be"),
+        ("over = 'documents'\n[runs.a]", "unknown over 'documents'"),
+        ("missing = 'ignore'\n[runs.a]", "unknown missing 'ignore'"),
+        ("trec_eval = 8\n[runs.a]", "trec_eval must be 9"),
+    ],
+)
+def test_what_is_wrong_in_a_file_is_said_with_its_name(
+    more: str, message: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "suite.toml"
+    collections = '[collections]\na = "lexirecall/demo"\nc = "lexirecall/demo"\n'
+    keys, _, tables = more.rpartition("[runs")
+    path.write_text(f"{keys}\n{collections}\n[runs{tables}\n")
+    with pytest.raises(ValueError, match=f"^benchmark: {path}: {message}"):
+        irl.benchmark(path)
