@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
@@ -119,9 +120,10 @@ def gate_glance(
         rows=list(map(str, gate.table["criterion"])),
         groups=_groups(gate, alpha),
         legend=[*_legend(gate)],
-        unjudged=[*_unjudged(gate)],
+        unjudged=_unjudged_of_all(gate),
         remarks=[
             *_would_decide(gate, files),
+            *_would_decide_release(gate),
             *([str(gate.look)] if gate.look is not None else []),
         ],
         notes=list(grouped(shown)),
@@ -191,7 +193,7 @@ def _outcome(gate: Gate) -> str:
         return f"{candidate} against {baseline}: {'; '.join(_drops(gate))}"
     if gate.failed:
         return f"{candidate} is worse than {baseline} by {texts.listed(gate.failed)}"
-    if gate.release is not None and gate.release.failed:
+    if gate.release is not None and _decides(gate.release, gate):
         return _outcome(gate.release)
     if gate.unchanged:
         queries = texts.count(len(gate.comparison.query_ids), "query")
@@ -213,6 +215,13 @@ def _outcome(gate: Gate) -> str:
             sentence += f" by {texts.listed(undone)}"
         return sentence
     return f"{candidate} is non-inferior to {baseline} ({_margins(gate)})"
+
+
+def _decides(release: Gate, gate: Gate) -> bool:
+    """Return whether the outcome is that against the last release, as the gate's own is better."""
+    if release.failed:
+        return not gate.failed
+    return bool(release.undecided) and not gate.undecided
 
 
 def _margins(gate: Gate) -> str:
@@ -370,6 +379,12 @@ def _legend(gate: Gate) -> Iterator[str]:
     yield f"{texts.how_tested(tests, 1)}; worse and not worse are one-sided{corrected}"
 
 
+def _unjudged_of_all(gate: Gate) -> list[str]:
+    """Return what question marks mean in the tables of all baselines, each sentence once."""
+    sentences = itertools.chain.from_iterable(map(_unjudged, _gates_of(gate)))
+    return [*dict.fromkeys(sentences)]
+
+
 def _unjudged(gate: Gate) -> Iterator[str]:
     """Yield what the question mark of some criteria means, and what it does to the verdict."""
     names = _unsure(gate)
@@ -410,6 +425,16 @@ def _would_decide(gate: Gate, files: Sequence[str]) -> Iterator[str]:
                 f"of {row['margin']:g} (power {_POWER:g}); "
                 f"{_what_these_queries_did(n_queries, needed)}."
             )
+
+
+def _would_decide_release(gate: Gate) -> Iterator[str]:
+    """Yield what would decide the criteria that are undecided against the last release."""
+    if gate.release is None:
+        return
+    sentences = list(_would_decide(gate.release, UNKNOWN_FILES))
+    if sentences:
+        yield f"Against {gate.release.baseline}:"
+        yield from sentences
 
 
 def judging_command(gate: Gate, name: str, files: Sequence[str] = UNKNOWN_FILES) -> str:

@@ -95,3 +95,40 @@ def test_an_undecided_criterion_with_seeds_is_told(margin: float) -> None:
     )
     assert gate.undecided == ["acc"]
     assert "acc" in str(gate)
+
+
+@pytest.mark.parametrize("is_changed", [False, True], ids=["unchanged", "changed"])
+@pytest.mark.parametrize("rule", ["evidence", "strict"])
+def test_a_gate_that_only_the_release_leaves_undecided_says_so(
+    is_changed: bool, rule: str
+) -> None:
+    n = 60
+    values = {
+        "main": {f"q{i}": {"accuracy": 0.5} for i in range(n)},
+        "branch": {
+            f"q{i}": {"accuracy": 0.5 + 0.01 * (i % 2) * is_changed} for i in range(n)
+        },
+        "v1": {f"q{i}": {"accuracy": float(i < 33)} for i in range(n)},
+    }
+    gate = irl.gate(
+        None, "main", "branch", values=values, release="v1", margin=0.1, rule=rule
+    )
+    assert gate.release is not None
+    assert (gate.undecided, gate.release.undecided) == ([], ["accuracy"])
+    for text in (gate_text(gate), gate_text(gate, markdown=False)):
+        first_line = text.splitlines()[0]
+        assert "UNDECIDED: branch is not shown to be worse than v1" in first_line
+        assert "non-inferior" not in first_line
+        assert "undecided by accuracy" in first_line
+        assert "Against v1:" in text
+        assert re.search(r"accuracy: if there is no loss, about \d+ queries", text)
+
+
+def test_what_the_gate_itself_leaves_undecided_comes_first() -> None:
+    n = 60
+    noisy = {f"q{i}": {"accuracy": float(i < 33)} for i in range(n)}
+    plain = {f"q{i}": {"accuracy": 0.5} for i in range(n)}
+    values = {"main": noisy, "branch": plain, "v1": plain}
+    gate = irl.gate(None, "main", "branch", values=values, release="v1", margin=0.1)
+    first_line = gate_text(gate).splitlines()[0]
+    assert "branch is not shown to be worse than main; undecided" in first_line
