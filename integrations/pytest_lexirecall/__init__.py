@@ -110,14 +110,25 @@ def _decided(
     **options: Any,
 ) -> Gate:
     """Return the gate of a candidate; errors name `assert_not_worse`."""
-    from ir_lexirecall._util.errors import entry
+    from ir_lexirecall._util.errors import called, check_flag, entry
     from ir_lexirecall.comparison import gate
 
-    if strict and options.get("rule", "evidence") == "evidence":
-        options["rule"] = "strict"
+    with called("assert_not_worse"):
+        if check_flag("strict", strict):
+            options["rule"] = _strict_rule(options.get("rule", "evidence"))
     return entry(gate, "assert_not_worse")(
         qrels, baseline, candidate, measures, **options
     )
+
+
+def _strict_rule(rule: Any) -> str:
+    """Return the rule by which what is undecided fails, too; raise if it is another one."""
+    if rule not in ("evidence", "strict"):
+        raise ValueError(
+            f"strict=True is the rule 'strict', so rule={rule!r} cannot be given with it; "
+            "leave one out"
+        )
+    return "strict"
 
 
 def _passed(gate: Gate, *given: Any) -> Gate:

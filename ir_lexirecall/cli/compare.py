@@ -675,9 +675,13 @@ def rule_of_gate(options: Options) -> str:
     """Return the rule of a gate.
 
     Raises:
-        ValueError: ``--strict`` and ``--no-bounds`` contradict each other.
+        ValueError: ``--strict`` is given with ``--rule drop`` or ``--no-bounds``.
     """
     if options.rule != "evidence":
+        if options.strict:
+            raise ValueError(
+                "--strict is about evidence, which --rule drop does not ask for; leave one out"
+            )
         return str(options.rule)
     if options.strict and not options.bounds:
         raise ValueError(

@@ -336,6 +336,9 @@ def test_a_gate_lets_through_what_is_undecided_unless_it_is_strict(cli: Any) -> 
     assert strict.code == 4
     assert strict.out == said.out.replace("passes without --strict", "exit 4")
     assert gate(cli, "ql", "--strict", "--margin", "nDCG@10=0.3 LR=30%").code == 0
+    both = gate(cli, "ql", "--strict", "--rule", "drop")
+    assert both.code == 1
+    assert "--strict is about evidence, which --rule drop does not ask for" in both.err
 
 
 def test_a_gate_closes_where_a_mean_falls_too_far(cli: Any) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from pytest_lexirecall import assert_not_worse
 
 from ir_lexirecall import demo
 from ir_lexirecall.pt_docs.commands import write_files
@@ -243,3 +244,22 @@ def test_a_loss_that_passes_as_unjudged_documents_could_undo_it_is_warned_of(
     )
     strict = run(project, test.replace("STRICT", ", strict=True"))
     strict.assert_outcomes(failed=1)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"strict": "yes"}, "strict must be True or False, not 'yes'"),
+        ({"strict": 1}, "strict must be True or False, not 1"),
+        ({"strict": None}, "strict must be True or False, not None"),
+        ({"strict": True, "rule": "drop"}, "strict=True is the rule 'strict', so"),
+        ({"strict": True, "rule": "judged"}, "strict=True is the rule 'strict', so"),
+        ({"rule": "drops"}, "unknown rule 'drops'"),
+    ],
+)
+def test_options_that_contradict_are_refused(
+    options: dict[str, object], message: str
+) -> None:
+    run = {"q": {"a": 1.0}}
+    with pytest.raises(ValueError, match=f"^assert_not_worse: {message}"):
+        assert_not_worse({"q": {"a": 1}}, run, run, "RR", **options)
