@@ -42,6 +42,7 @@ from ir_lexirecall.comparison.result import Comparison
 from ir_lexirecall.comparison.verdicts import UNDECIDED, UNDONE, WORSE, two_sided
 from ir_lexirecall.data.alignment import RunLike
 from ir_lexirecall.data.judgments import Judgments, QrelsLike
+from ir_lexirecall.io.frames import readable_again
 from ir_lexirecall.io.groups import GroupsLike
 from ir_lexirecall.io.repeated_values import Repeats, RepeatsLike
 from ir_lexirecall.io.values import ValuesLike, read_values
@@ -319,7 +320,7 @@ def gate(
             by, smaller_is_better, missing, query, run, where, repeated
         )
         results = _compare_values(
-            values, [baseline, candidate, release], wanted, design
+            readable_again(values), [baseline, candidate, release], wanted, design
         )
     if ledger is None:
         return _gate_of(results, rule, design.test.alpha)

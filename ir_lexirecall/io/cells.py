@@ -89,6 +89,23 @@ def grade_of_text(text: str) -> float | None:
     return number
 
 
+def unquoted(text: str) -> str:
+    """Return a field of a table without the quotation marks that CSV puts around one.
+
+    Within them, CSV writes each quotation mark twice; a text in which one stands alone has marks of
+    its own, and is returned as it is.
+
+    >>> unquoted('"q1"'), unquoted('"5"" disk"'), unquoted('5" disk'), unquoted('"a" or "b"')
+    ('q1', '5" disk', '5" disk', '"a" or "b"')
+    """
+    if len(text) < 2 or not (text.startswith('"') and text.endswith('"')):
+        return text
+    inner = text[1:-1]
+    if '"' in inner.replace('""', ""):
+        return text
+    return inner.replace('""', '"')
+
+
 def number_hint(text: str) -> str:
     """Return advice on a number with a decimal comma; empty for other texts.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any, Self
@@ -11,6 +11,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from ir_lexirecall._util import engine
 from ir_lexirecall._util.arrays import Floats
 from ir_lexirecall._util.errors import (
     and_more,
@@ -22,6 +23,7 @@ from ir_lexirecall._util.errors import (
     shown_names,
 )
 from ir_lexirecall._util.lazy import pandas as pd
+from ir_lexirecall._util.lazy import polars as pl
 from ir_lexirecall.io.cells import number_or_text as as_float
 from ir_lexirecall.io.files import File
 from ir_lexirecall.io.lines import stacked
@@ -277,10 +279,21 @@ def _as_frame(data: Any) -> Any:
         if name is None:
             name = "value"
         data = data.to_frame(name)
-    if hasattr(data, "itertuples") or hasattr(data, "__arrow_c_stream__"):
+    if hasattr(data, "itertuples") or hasattr(data, "to_dicts"):
         return data
+    if hasattr(data, "__arrow_c_stream__"):
+        if hasattr(data, "to_pydict") or not engine.computes():
+            return data
+        return pl.DataFrame(data)  # of any program, such as DuckDB
     if hasattr(data, "to_pandas"):  # ragas' results
         return data.to_pandas()
+    return data
+
+
+def readable_again(data: Any) -> Any:
+    """Return data, or the table of a stream of Arrow, which can be read only once."""
+    if isinstance(data, Iterator) and hasattr(data, "read_all"):
+        return data.read_all()
     return data
 
 

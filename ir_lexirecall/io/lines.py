@@ -21,7 +21,12 @@ import numpy as np
 from ir_lexirecall._util import engine
 from ir_lexirecall._util.errors import and_more, counted, shown
 from ir_lexirecall._util.lazy import polars as pl
-from ir_lexirecall.io.cells import grade_of_text, number_hint, number_of_text
+from ir_lexirecall.io.cells import (
+    grade_of_text,
+    number_hint,
+    number_of_text,
+    unquoted,
+)
 from ir_lexirecall.io.checks import check_names, check_not_cut
 from ir_lexirecall.io.files import Location
 from ir_lexirecall.io.names import (
@@ -89,8 +94,10 @@ class Layout:
         schema: which of them must have values, and which are numbers.
         wanted: the columns to return.
         separator: what stands between them; a blank means any white space.
-        quote: what may stand around a value.
+        quote: what may stand around a value; None where a value ends at the next separator.
         header: whether the first line names the columns.
+        unquoted: whether quotation marks around a whole value are taken away, without a ``quote``:
+            a table between tabs whose header has none.
     """
 
     names: Sequence[str]
@@ -99,6 +106,7 @@ class Layout:
     separator: str = " "
     quote: str | None = None
     header: bool = False
+    unquoted: bool = False
 
     @property
     def has_ranks_only(self) -> bool:
@@ -150,6 +158,8 @@ class Layout:
         self, rows: bytes, location: Location, *, is_regular: bool
     ) -> pl.DataFrame:
         """Return the columns of a block; Polars reads it if it is regular."""
+        if self.unquoted and b'"' in rows:
+            return self.checked(rows, location)
         if is_regular and engine.computes():
             table = self._fast(rows)
             if table is not None:
@@ -306,6 +316,15 @@ class Layout:
         self, block: bytes, location: Location
     ) -> Iterator[tuple[int, list[str]]]:
         """Yield the number and the fields of each line that is not empty."""
+        for number, fields in self._written_records(block, location):
+            if self.unquoted:
+                fields = list(map(unquoted, fields))
+            yield number, fields
+
+    def _written_records(
+        self, block: bytes, location: Location
+    ) -> Iterator[tuple[int, list[str]]]:
+        """Yield the number and the fields of each line that is not empty, as they are written."""
         text = _decoded(block, location)
         if self.by_blanks:  # only ASCII's blanks separate
             for number, line in enumerate(block.split(b"\n"), start=1):
@@ -505,7 +524,7 @@ def _layout_of_qrels(
 ) -> Layout:
     """Return the layout of qrels without a header, from the fields of the first line."""
     if tuple(fields) == BEIR:
-        return Layout(QREL_COLUMNS, schema, QREL_COLUMNS, header=True)
+        return Layout(QREL_COLUMNS, schema, QREL_COLUMNS, header=True, unquoted=True)
     if header.is_one(schema, location):
         return layout_of_table(header, schema)
     if {*QREL_COLUMNS} <= {*fields}:
@@ -634,7 +653,7 @@ def header_of(line: str, ending: str) -> Header:
 
 def _split(row: str, separator: str, ending: str) -> Header:
     """Return the fields of a header line; between tabs, quotation marks count if it has some."""
-    if separator == "\t" and not row.startswith('"'):
+    if separator == "\t" and '"' not in row:
         return Header(row.split(separator), row, ending, separator, None)
     with contextlib.suppress(csv.Error):
         names = next(csv.reader([row], delimiter=separator, strict=True), [])
@@ -652,7 +671,15 @@ def layout_of_table(header: Header, schema: Schema) -> Layout:
     if not schema.further and {*schema.needed} <= {*names}:
         wanted = list(schema.needed)
     check_names(names, wanted)
-    return Layout(names, schema, wanted, header.separator, header.quote, header=True)
+    return Layout(
+        names,
+        schema,
+        wanted,
+        header.separator,
+        header.quote,
+        header=True,
+        unquoted=header.quote is None,
+    )
 
 
 def separator_of(header: str) -> str:

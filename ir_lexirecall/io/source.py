@@ -203,8 +203,10 @@ def unwrapped(data: Any, schema: Schema) -> Any:
         return data.to_table()
     if isinstance(data, Iterator) and hasattr(data, "read_all"):  # of Arrow's tables
         return data.read_all()
+    if package in _FRAMES:  # not to ask a lazy frame of Polars for its columns
+        return data
     is_frame = any(map(partial(hasattr, data), _OF_FRAMES))
-    if package in _FRAMES or is_frame or not isinstance(data, Iterable):
+    if is_frame or not isinstance(data, Iterable):
         return data
     return rows_as_columns(list(data), schema)
 

@@ -12,6 +12,7 @@ from typing import Any, TypeAlias, TypeVar
 from ir_lexirecall._util.errors import shown, warn
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall.io import files
+from ir_lexirecall.io.cells import unquoted
 from ir_lexirecall.io.downloads import downloading
 from ir_lexirecall.io.files import File
 from ir_lexirecall.io.frames import table_of_frame
@@ -378,7 +379,7 @@ def _of_lines(file: File, what: str) -> Iterator[IdAndText]:
     """Yield the ids and texts in lines, separated by a tab, else by blanks."""
     columns = None
     for n, line, is_ended in _lines(file):
-        fields = line.rstrip("\r").split("\t")
+        fields = _fields_between_tabs(line.rstrip("\r"))
         if n == 1 and _is_header(fields, what):
             columns = _TextColumns.of_header(fields, what, file.path)
             continue
@@ -391,6 +392,18 @@ def _of_lines(file: File, what: str) -> Iterator[IdAndText]:
         if not is_ended and (columns is None or columns.ends_with_text):
             _check_end(text, file.line_name(n), what)
         yield one_id, text
+
+
+def _fields_between_tabs(line: str) -> list[str]:
+    """Return the fields of a line between tabs.
+
+    Quotation marks around the first field, the id, are those of CSV: then they are taken away from
+    all fields. Else those around a text are its own.
+    """
+    fields = line.split("\t")
+    if len(fields) > 1 and unquoted(fields[0]) != fields[0]:
+        return list(map(unquoted, fields))
+    return fields
 
 
 def _check_end(text: str, location: str, what: str) -> None:

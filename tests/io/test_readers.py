@@ -16,10 +16,12 @@ from hypothesis import strategies as st
 
 import ir_lexirecall as irl
 from ir_lexirecall.data.judgments import Judgments
-from ir_lexirecall.io import lines, run_folders
+from ir_lexirecall.io import files, lines, run_folders
 from ir_lexirecall.io.columns import run_table
 from ir_lexirecall.io.files import File
 from ir_lexirecall.io.readers import nugget_qrels
+from ir_lexirecall.io.texts import texts_of
+from ir_lexirecall.judging.files import merged
 
 FILES = Path(__file__).parents[1] / "files" / "frameworks"
 MTEB = FILES / "TinyArguments_predictions.json"
@@ -394,3 +396,121 @@ def test_different_values_of_one_name_in_a_json_object_are_refused(
     (tmp_path / "qrels.json").write_text(text, encoding="utf-8")
     with pytest.raises(ValueError, match="occurs twice in one JSON object"):
         Judgments.from_qrels(str(tmp_path / "qrels.json"))
+
+
+# -- quotation marks between tabs ------------------------------------------------------------------
+
+IDS = ["q1", 'q"2', "q 3"]
+"""Ids with nothing, a quotation mark and a blank in them."""
+
+
+def quoted(text: str) -> str:
+    """Return a field as CSV quotes it."""
+    return '"' + text.replace('"', '""') + '"'
+
+
+def between_tabs(rows: list[list[str]], where: str) -> str:
+    """Return a table between tabs below a plain header, with quotation marks around some fields."""
+    header, *others = rows
+    lines = ["\t".join(header)]
+    for number, row in enumerate(others):
+        first, *rest = row
+        if where == "all":
+            row = list(map(quoted, row))
+        elif where == "ids":
+            row = [*map(quoted, row[:-1]), row[-1]]
+        elif where == "first" and number == 1:  # as csv.QUOTE_MINIMAL does
+            row = [quoted(first), *rest]
+        lines.append("\t".join(row))
+    return "\n".join(lines) + "\n"
+
+
+QUOTED = pytest.mark.parametrize("where", ["all", "ids", "first"])
+
+
+@QUOTED
+@pytest.mark.parametrize("block", [1, 10, 10**6])
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("query_id", "doc_id", "relevance"),
+        ("qid", "docno", "label"),
+        ("query-id", "corpus-id", "score"),
+        ("query_id", "note", "doc_id", "relevance"),
+    ],
+)
+@pytest.mark.parametrize("ending", ["tsv", "txt"])
+def test_quotation_marks_between_tabs_are_no_part_of_ids_in_qrels(
+    names: tuple[str, ...],
+    where: str,
+    block: int,
+    ending: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(files, "_BLOCK", block)
+    ids = [name for name in IDS if " " not in name or names[0] != "query-id"]
+    rows = [[one, *["d" + one] * (len(names) - 2), "1"] for one in ids]
+    path = tmp_path / f"qrels.{ending}"
+    path.write_text(between_tabs([list(names), *rows], where))
+    judgments = Judgments.from_qrels(path)
+    assert sorted(judgments.query_ids) == sorted(ids)
+    assert sorted(judgments.doc_ids) == sorted("d" + one for one in ids)
+
+
+@QUOTED
+@pytest.mark.parametrize("value", ["score", "rank"])
+def test_quotation_marks_between_tabs_are_no_part_of_ids_in_runs(
+    value: str, where: str, tmp_path: Path
+) -> None:
+    rows = [[one, "d" + one, "1"] for one in IDS]
+    path = tmp_path / "run.tsv"
+    path.write_text(between_tabs([["query_id", "doc_id", value], *rows], where))
+    qrels = {one: {"d" + one: 1} for one in IDS}
+    assert irl.evaluate("RR", qrels, path)["RR"].tolist() == [1.0] * len(IDS)
+
+
+@QUOTED
+def test_quotation_marks_between_tabs_are_no_part_of_ids_in_pools(
+    where: str, tmp_path: Path
+) -> None:
+    rows = [[one, "d" + one, "1"] for one in IDS]
+    path = tmp_path / "pool.tsv"
+    path.write_text(between_tabs([["query_id", "doc_id", "relevance"], *rows], where))
+    people = Judgments.from_qrels({one: {"other": 0} for one in IDS})
+    judged = merged(people, path)
+    assert sorted(judged.doc_ids) == sorted(["other"] * 3 + ["d" + one for one in IDS])
+
+
+@QUOTED
+@pytest.mark.parametrize("header", [[], [["doc_id", "text"]]], ids=["bare", "header"])
+def test_quotation_marks_between_tabs_are_no_part_of_ids_of_texts(
+    header: list[list[str]], where: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "texts.tsv"
+    rows = [[one, f"about {one}"] for one in IDS]
+    path.write_text(between_tabs([*(header or [["x", "y"]]), *rows], where))
+    assert texts_of(path, IDS) == {one: f"about {one}" for one in IDS}
+
+
+@pytest.mark.parametrize("text", ['"to be" or "not"', '"as a phrase"'])
+def test_a_text_keeps_its_own_quotation_marks(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "queries.tsv"
+    path.write_text(f"q1\t{text}\n")
+    assert texts_of(path, ["q1"]) == {"q1": text}
+
+
+@pytest.mark.parametrize("one_id", ['5"', '"5', '"5" disk', 'say "5"', '"'])
+def test_ids_between_tabs_keep_quotation_marks_that_are_not_around_them(
+    one_id: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "qrels.tsv"
+    path.write_text(f"query_id\tdoc_id\trelevance\n{one_id}\td\t1\n")
+    assert Judgments.from_qrels(path).query_ids == [one_id]
+
+
+def test_an_id_of_quotation_marks_alone_is_missing(tmp_path: Path) -> None:
+    path = tmp_path / "qrels.tsv"
+    path.write_text('query_id\tdoc_id\trelevance\nq\td\t1\n""\td\t1\n')
+    with pytest.raises(ValueError, match=r"line 3: there is no query_id"):
+        Judgments.from_qrels(path)

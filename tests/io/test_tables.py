@@ -17,6 +17,7 @@ import pytest
 import ir_lexirecall as irl
 from ir_lexirecall import cli
 from ir_lexirecall._util import engine
+from ir_lexirecall.io.texts import texts_of
 from ir_lexirecall.judging.files import merged, merged_judges
 
 QRELS = {"q1": {"a": 1, "b": 0}}
@@ -462,12 +463,6 @@ def test_a_quoted_header_between_tabs_says_that_quotes_count(
     assert irl.evaluate("AP", qrels, run)["AP"].to_dict() == {"q1": 0.5}
 
 
-def test_quotes_below_a_header_without_them_stay_between_tabs(tmp_path: Path) -> None:
-    path = tmp_path / "qrels.tsv"
-    path.write_text('query_id\tdoc_id\trelevance\nq1\t"d1"\t1\n')
-    assert irl.load(path).doc_ids == ['"d1"']
-
-
 @pytest.mark.parametrize("separator", ["\t", ",", ";"])
 def test_row_names_without_a_header_are_recognised(
     separator: str, tmp_path: Path
@@ -477,3 +472,68 @@ def test_row_names_without_a_header_are_recognised(
     path.write_text(text.replace(",", separator))
     with pytest.raises(ValueError, match=r"4 fields where 3 .* without row names"):
         irl.compare(values=path)
+
+
+# -- objects that only have the interface of Arrow, as relations of DuckDB do ----------------------
+
+
+class OfArrow:
+    """A table of another program."""
+
+    def __init__(self, table: pa.Table) -> None:
+        self.table = table
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        return self.table.__arrow_c_stream__(requested_schema)
+
+
+QUERIES = [f"q{i}" for i in range(4)]
+AS_ARROW: dict[str, Callable[[pd.DataFrame], Any]] = {
+    "object": lambda table: OfArrow(pa.Table.from_pandas(table, preserve_index=False)),
+    "reader": lambda table: pa.Table.from_pandas(
+        table, preserve_index=False
+    ).to_reader(),
+    "lazy": lambda table: pl.from_pandas(table).lazy(),
+}
+VALUES = pd.DataFrame(
+    {"query_id": QUERIES * 2, "run": ["a"] * 4 + ["b"] * 4, "AP": np.arange(8) / 8}
+)
+GROUPS = pd.DataFrame({"query_id": QUERIES, "group": ["x", "y", "x", "y"]})
+OF_ARROW: dict[str, tuple[pd.DataFrame, Callable[[Any], Any]]] = {
+    "compare": (VALUES, lambda table: irl.compare(values=table).means()),
+    "gate": (VALUES, lambda table: irl.gate(values=table).table),
+    "benchmark": (
+        VALUES.assign(collection="c"),
+        lambda table: irl.benchmark(values=table).means(),
+    ),
+    "groups": (
+        GROUPS,
+        lambda table: irl.compare(values=VALUES, groups=table).group_means(),
+    ),
+    "groups of collections": (
+        GROUPS,
+        lambda table: irl.benchmark(
+            values={"c": VALUES, "d": VALUES}, groups=table
+        ).group_means(),
+    ),
+    "texts": (
+        pd.DataFrame({"doc_id": ["a", "b"], "text": ["one", "two"]}),
+        lambda table: pd.Series(texts_of(table, ["b", "a"])).sort_index().to_frame(),
+    ),
+    "qrels": (
+        pd.DataFrame({"query_id": ["q1"], "doc_id": ["a"], "relevance": [1]}),
+        lambda table: irl.evaluate("RR", table, RUN),
+    ),
+    "run": (
+        pd.DataFrame({"query_id": ["q1"], "doc_id": ["a"], "score": [1.0]}),
+        lambda table: irl.evaluate("RR", QRELS, table),
+    ),
+}
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("form", AS_ARROW)
+@pytest.mark.parametrize("door", OF_ARROW)
+def test_tables_of_any_program_are_read_like_frames(door: str, form: str) -> None:
+    table, ask = OF_ARROW[door]
+    pd.testing.assert_frame_equal(ask(AS_ARROW[form](table)), ask(table))
