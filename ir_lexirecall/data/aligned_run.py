@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,13 @@ from ir_lexirecall._util.arrays import (
 )
 from ir_lexirecall._util.lazy import Memoised, cached_property
 from ir_lexirecall.data.judgments import Judgments
+
+Merit: TypeAlias = Literal["grade", "judged", "unjudged first"]
+"""By what tied documents are ordered, best or worst first.
+
+It is the grade, 0 of an unjudged document; whether the document is judged; or the grade, below that
+of an unjudged document. Documents of a negative grade were pooled, but not judged.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,25 +210,33 @@ class AlignedRun(Memoised):
         group = np.cumsum(starts) - 1
         return Ties.among(rank[start][group], np.diff(start, append=len(query))[group])
 
-    def with_ties_broken(
-        self, *, best_first: bool, by_judged: bool = False
-    ) -> AlignedRun:
-        """Return the ranking with documents of equal score ordered by grade.
+    def merits(self, merit: Merit) -> tuple[Floats, float]:
+        """Return what each judged document counts in ties, and what an unjudged one does."""
+        if merit == "judged":
+            return self.is_judged.astype(np.float64), 0.0
+        if merit == "unjudged first":
+            return np.where(self.is_judged, self.grade, np.inf), np.inf
+        return self.grade, 0.0
 
-        The order is ``best_first`` or worst first; unjudged documents count as grade 0. With
-        ``by_judged``, all judged documents count as grade 1, whatever their grades.
+    def with_ties_broken(
+        self, *, best_first: bool, merit: Merit = "grade"
+    ) -> AlignedRun:
+        """Return the ranking with documents of equal score ordered by merit.
+
+        The order is ``best_first`` or worst first.
         """
         if self.ties is None:
             return self
         ties = self.ties
-        grade = (self.is_judged * 1.0 if by_judged else self.grade)[ties.row]
+        merit_of_row, of_unjudged = self.merits(merit)
+        worth = merit_of_row[ties.row]
         order = np.lexsort(
-            (-grade if best_first else grade, ties.first, self.query[ties.row])
+            (-worth if best_first else worth, ties.first, self.query[ties.row])
         )
         row = ties.row[order]
         first = ties.first[order]
         size = ties.size[order]
-        grade = grade[order]
+        worth = worth[order]
         group = (
             np.cumsum(
                 np.r_[True, (np.diff(first) != 0) | (np.diff(self.query[row]) != 0)]
@@ -229,8 +244,8 @@ class AlignedRun(Memoised):
             - 1
         )
         position = position_in_segment(group)
-        # Unjudged documents stand between those of positive and those of other grades.
-        behind = grade <= 0 if best_first else grade > 0
+        # Unjudged documents stand between those that are worth more and the others.
+        behind = worth <= of_unjudged if best_first else worth > of_unjudged
         judged = np.bincount(group)[group]
         rank = self.rank.copy()
         rank[row] = first + position + np.where(behind, size - judged, 0)
@@ -238,12 +253,11 @@ class AlignedRun(Memoised):
         return replace(self, doc=self.doc[order], rank=rank[order], ties=None)
 
     def tied_queries(
-        self, *, by_judged: bool = False
+        self, merit: Merit = "grade"
     ) -> tuple[Ints, AlignedRun, AlignedRun]:
         """Return the queries with tied judged documents, and their two extreme rankings.
 
-        In the first, tied documents are ordered best first, in the second worst first; with
-        ``by_judged``, judged documents first, and last.
+        In the first, tied documents are ordered best first, in the second worst first.
         """
 
         def tied() -> tuple[Ints, AlignedRun, AlignedRun]:
@@ -254,11 +268,11 @@ class AlignedRun(Memoised):
             part = self.restricted_to(query)
             return (
                 query,
-                part.with_ties_broken(best_first=True, by_judged=by_judged),
-                part.with_ties_broken(best_first=False, by_judged=by_judged),
+                part.with_ties_broken(best_first=True, merit=merit),
+                part.with_ties_broken(best_first=False, merit=merit),
             )
 
-        return self.cached(("tied queries", by_judged), tied)
+        return self.cached(("tied queries", merit), tied)
 
     def restricted_to(self, query: Ints) -> AlignedRun:
         """Return the rankings of some queries, given by their numbers, in rising order."""

@@ -207,10 +207,12 @@ def tie_audit(
     """Evaluate runs with tied documents best first, worst first, and on average over all orders.
 
     Documents of equal score (as 32-bit floats) have no order of their own; trec_eval's rule,
-    descending ids, is one choice. The range between the best and the worst order (by grade) says
-    what that choice can change. It holds every order of the tied documents for measures that never
-    fall when a better document moves up (of one aspect; RBU and TOMA are ordered by the grade of
-    relevance), and for ``Judged`` and ``Unjudged``, whose ends have judged documents first or last.
+    descending ids, is one choice. The range of values over all orders says what that choice can
+    change. Its ends are those of the best and the worst documents first: by grade, for ``Judged``
+    and ``Unjudged`` by being judged, with ``unjudged='best'`` by gain. Measures of subtopics or
+    aspects, infAP, BPM, INST and measures of your own can fall when a better document moves up: all
+    orders are tried on queries with at most 4,096 (120 for measures of other programs); on others,
+    an order that is not tried may give a value beyond.
 
     The expected value is the exact mean over all orders, each equally likely. A document of a group
     of n has each of its n ranks with probability 1/n, and s of the K other relevant documents of
@@ -306,7 +308,7 @@ def _audit_by_query(scored: ScoredRuns, name: str) -> pd.DataFrame:
 
 def _ends(scored: ScoredRuns, name: str) -> dict[str, Floats]:
     """Return the lowest, actual, expected and highest values of a measure, shape ``(S, Q)``."""
-    low, high = scored.tie_ranges(name)
+    low, high = scored.tie_ranges(name, exact=True)
     return {
         "lowest": low,
         "value": scored.values[name],

@@ -17,7 +17,7 @@ from typing import Any, cast
 import numpy as np
 from ir_measures.measures.base import Measure as IRMeasure
 
-from ir_lexirecall._util.arrays import Floats
+from ir_lexirecall._util.arrays import Floats, Ints
 from ir_lexirecall._util.engine import started
 from ir_lexirecall._util.errors import (
     and_more,
@@ -44,12 +44,15 @@ from ir_lexirecall.data.pools import Pool
 from ir_lexirecall.io.schemas import RUN
 from ir_lexirecall.io.source import Kind, Source, what_is
 from ir_lexirecall.measures.expected import expected_values
+from ir_lexirecall.measures.expected.orders import ends_over_orders
 from ir_lexirecall.measures.scoring import (
     aggregate,
     check_judgments,
-    counts_judged,
+    merit_in_ties,
+    rises_with_merit,
     values,
 )
+from ir_lexirecall.measures.trec_eval import with_named_gains
 
 NOTABLE = 0.005  # by which ties must be able to change a mean to be worth a warning
 _QUICKLY_AVERAGED = 100  # documents of one score
@@ -267,16 +270,13 @@ class ScoredRuns(Memoised):
             run.forget()
         return replace(self, measures=dict(measures), values=scored)
 
-    def tie_ranges(self, name: str) -> tuple[Floats, Floats]:
-        """Return lowest and highest values of a measure over orders of ties, shape ``(S, Q)``.
-
-        trec_eval's order, and the best and the worst grades first. For a measure that never falls
-        when a better document moves up, no other order gives a value beyond.
-        """
+    def tie_ranges(self, name: str, *, exact: bool = False) -> tuple[Floats, Floats]:
+        """Return what `tie_range` gives for each run, shape ``(S, Q)`` each."""
         measure = self.measures[name]
         pairs = zip(self.runs.values(), self.values[name], strict=True)
         low, high = zip(
-            *(tie_range(measure, run, value) for run, value in pairs), strict=True
+            *(tie_range(measure, run, value, exact=exact) for run, value in pairs),
+            strict=True,
         )
         return np.stack(low), np.stack(high)
 
@@ -435,13 +435,14 @@ def read_run(
 
 
 def tie_range(
-    measure: IRMeasure, run: AlignedRun, value: Floats
+    measure: IRMeasure, run: AlignedRun, value: Floats, *, exact: bool = False
 ) -> tuple[Floats, Floats]:
     """Return lowest and highest values of a measure over orders of ties, shape ``(Q,)``.
 
-    trec_eval's order, of which ``value`` are the values, and the best and the worst grades first.
-    For a measure that never falls when a better document moves up, no other order gives a value
-    beyond. For ``Judged`` and ``Unjudged``, judged documents stand first, and last.
+    They are those of trec_eval's order, of which ``value`` are the values, and of the orders with
+    the best and the worst documents first, by what the measure looks at. For a measure that never
+    falls when a better document moves up, no other order gives a value beyond. With ``exact``, all
+    orders are tried for other measures, on queries that have few.
 
     >>> from ir_lexirecall.data.judgments import Judgments
     >>> from ir_lexirecall.data.alignment import align
@@ -453,14 +454,35 @@ def tie_range(
     if not run.is_tied:
         return value, value
 
+    tries_all = exact and not rises_with_merit(measure)
+
     def ends() -> tuple[Floats, Floats]:
-        query, *orders = run.tied_queries(by_judged=counts_judged(measure))
+        query, *orders = _extreme_orders(measure, run)
         low, high = value.copy(), value.copy()
         moved = [value[query], *(values(measure, order) for order in orders)]
         low[query], high[query] = np.minimum.reduce(moved), np.maximum.reduce(moved)
+        if tries_all:
+            least, most = ends_over_orders(measure, run.restricted_to(query))
+            low[query] = np.fmin(low[query], least)
+            high[query] = np.fmax(high[query], most)
         return low, high
 
-    return run.cached(("ends", measure), ends)
+    return run.cached(("ends", measure, tries_all), ends)
+
+
+def _extreme_orders(
+    measure: IRMeasure, run: AlignedRun
+) -> tuple[Ints, AlignedRun, AlignedRun]:
+    """Return the queries with ties, and their rankings with the best, and the worst, first."""
+    if not measure.params.get("gains"):
+        return run.tied_queries(merit_in_ties(measure))
+    query, best, worst = with_named_gains(measure, run).tied_queries()
+    judgments = run.restricted_to(query).judgments  # with grades again, not their gains
+    return (
+        query,
+        replace(best, judgments=judgments),
+        replace(worst, judgments=judgments),
+    )
 
 
 def tie_mean(measure: IRMeasure, run: AlignedRun, value: Floats) -> Floats:
@@ -479,7 +501,7 @@ def tie_mean(measure: IRMeasure, run: AlignedRun, value: Floats) -> Floats:
         return value
 
     def mean() -> Floats:
-        query, *orders = run.tied_queries(by_judged=counts_judged(measure))
+        query, *orders = _extreme_orders(measure, run)
         expected = expected_values(measure, run.restricted_to(query))
         # Where ties change nothing, sums in another order must not say otherwise.
         for known in (value[query], *(values(measure, order) for order in orders)):
@@ -529,7 +551,8 @@ def tie_warning(
     queries = int((low < high).sum())
     tied = f"ties in {queries} quer{'y' if queries == 1 else 'ies'}"
     average = "" if np.isnan(mean) else f", {mean:.3f} on average over all orders"
-    return (
-        f"tied scores leave {name} between {lowest:.3f} and {highest:.3f}{average} ({tied}); "
-        "break the ties, or see tie_audit."
-    )
+    if rises_with_merit(measure):
+        effect = f"leave {name} between {lowest:.3f} and {highest:.3f}"
+    else:  # other orders may give values beyond
+        effect = f"can make {name} {lowest:.3f} or {highest:.3f}"
+    return f"tied scores {effect}{average} ({tied}); break the ties, or see tie_audit."

@@ -29,7 +29,7 @@ from ir_lexirecall.measures.trec_eval import (
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ir_lexirecall.data.aligned_run import AlignedRun
+    from ir_lexirecall.data.aligned_run import AlignedRun, Merit
     from ir_lexirecall.data.judgments import Judgments
 
 _MOST_DOCUMENTS = 2**26  # of a stand-in run
@@ -169,6 +169,8 @@ def warn_of_grades(measures: Iterable[IRMeasure], judgments: Judgments) -> None:
         )
 
 
+_OF_SEVERAL_GRADES = ("subtopics", "aspects")
+"""Families of measures that look at several grades of a document."""
 _OF_BEING_JUDGED = frozenset(["Judged", "Unjudged"])
 _WITHOUT_GRADES = _OF_BEING_JUDGED | {"NumQ", "NumRet"}
 
@@ -183,6 +185,39 @@ def counts_judged(measure: IRMeasure) -> bool:
     return measure.NAME in _OF_BEING_JUDGED
 
 
+def merit_in_ties(measure: IRMeasure) -> Merit:
+    """Return by what tied documents are ordered for the ends of a measure.
+
+    >>> from ir_measures import parse_measure, Judged
+    >>> merit_in_ties(Judged @ 10), merit_in_ties(parse_measure("AP"))
+    ('judged', 'grade')
+    >>> merit_in_ties(parse_measure("GERR(max_rel=1,unjudged='best')"))
+    'unjudged first'
+    """
+    if counts_judged(measure):
+        return "judged"
+    if measure.params.get("unjudged") == "best":
+        return "unjudged first"
+    return "grade"
+
+
+_NOT_RISING = frozenset(["infAP", "BPM", "INST"])
+"""Measures of one grade that can fall when a better document moves up."""
+
+
+def rises_with_merit(measure: IRMeasure) -> bool:
+    """Return whether a measure is known never to fall when a better document moves up.
+
+    >>> from ir_measures import AP, infAP, alpha_nDCG
+    >>> rises_with_merit(AP), rises_with_merit(infAP), rises_with_merit(alpha_nDCG)
+    (True, False, False)
+    """
+    if isinstance(measure, Measure):
+        is_of_library = type(measure).__module__.startswith("ir_lexirecall.")
+        return is_of_library and measure.FAMILY not in _OF_SEVERAL_GRADES
+    return is_standard(measure) and measure.NAME not in _NOT_RISING
+
+
 def takes_one_grade(measure: IRMeasure) -> bool:
     """Return whether a measure looks at one grade of each document, not at those for subtopics.
 
@@ -192,7 +227,7 @@ def takes_one_grade(measure: IRMeasure) -> bool:
     """
     if measure.NAME in _WITHOUT_GRADES or is_of_ndeval(measure):
         return False
-    return getattr(measure, "FAMILY", "") not in ("subtopics", "aspects")
+    return getattr(measure, "FAMILY", "") not in _OF_SEVERAL_GRADES
 
 
 def warn_of_several_grades(measures: Iterable[IRMeasure], judgments: Judgments) -> None:

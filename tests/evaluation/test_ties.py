@@ -27,9 +27,14 @@ MEASURES = words(
     "CWL_ERR8(max_rel=4)@3 CWL_ERR10(max_rel=4) CWL_ERR11(max_rel=4) CWL_RBP(max_rel=4) GERR(max_rel=4) "
     "GERR(max_rel=5)@3 RBU@4"
 )
+UNJUDGED_IS_BEST = words(
+    "GERR(max_rel=4,unjudged='best') GERR(max_rel=5,unjudged='best')@3 GERR(max_rel=4,gain='linear',unjudged='best')@2 "
+    "CWL_ERR8(max_rel=4,unjudged='best')@3 CWL_ERR9(max_rel=5,unjudged='best')@4 CWL_ERR10(max_rel=4,unjudged='best') "
+    "CWL_ERR11(max_rel=4,gain='linear',unjudged='best') CWL_RBP(max_rel=5,unjudged='best')"
+)
 OF_BEING_JUDGED = ["Judged@2", "Judged@3", "Unjudged@3"]  # whatever the grades
 
-GRADES = st.sampled_from([0, 0, 1, 1, 2, 4])
+GRADES = st.sampled_from([-1, 0, 0, 1, 1, 2, 4])
 DOCS = "abcdefg"
 
 
@@ -79,12 +84,13 @@ def values_of_all_orders(
 @settings(max_examples=60)
 def test_every_order_of_tied_documents_is_within_the_range(query: Any) -> None:
     qrels, run = query
-    table = values_of_all_orders(MEASURES, qrels, run)
+    measures = MEASURES + UNJUDGED_IS_BEST
+    table = values_of_all_orders(measures, qrels, run)
     audit = irl.tie_audit(
-        MEASURES, {"q": qrels}, {"run": {"q": run}}, allow_empty=True
+        measures, {"q": qrels}, {"run": {"q": run}}, allow_empty=True
     ).set_index("measure")
-    plain = irl.evaluate(MEASURES, {"q": qrels}, {"q": run}).loc["q"]
-    for measure in MEASURES:
+    plain = irl.evaluate(measures, {"q": qrels}, {"q": run}).loc["q"]
+    for measure in measures:
         row = audit.loc[measure]
         assert row["lowest"] == pytest.approx(table[measure].min(), abs=1e-12), measure
         assert row["highest"] == pytest.approx(table[measure].max(), abs=1e-12), measure
@@ -142,6 +148,17 @@ def test_ends_of_measures_of_being_judged_do_not_depend_on_grades(measure: str) 
     ends = (of_orders.min(), of_orders.mean(), of_orders.max())
     assert tuple(audit[["lowest", "expected", "highest"]]) == pytest.approx(ends)
     assert audit["tied_queries"] == 1
+
+
+@pytest.mark.parametrize("measure", UNJUDGED_IS_BEST)
+def test_unjudged_documents_that_count_as_best_are_ordered_so(measure: str) -> None:
+    qrels = {"a": 4, "b": 1, "c": 0, "d": -1}
+    run = {"c": 2.0, "b": 1.0, "d": 1.0, "x": 1.0, "y": 1.0}
+    of_orders = values_of_all_orders([measure], qrels, run)[measure]
+    audit = irl.tie_audit(measure, {"q": qrels}, {"q": run}).iloc[0]
+    ends = (of_orders.min(), of_orders.mean(), of_orders.max())
+    assert tuple(audit[["lowest", "expected", "highest"]]) == pytest.approx(ends)
+    assert ends[0] < ends[2]
 
 
 QRELS = {"q1": {"a": 1, "b": 0}, "q2": {"a": 1}, "q3": {"a": 0}}
@@ -252,3 +269,20 @@ def test_diagnostics_of_preferences() -> None:
     assert not any(
         "tied scores" in note for note in irl.compare(QRELS, RUNS).diagnostics
     )
+
+
+@pytest.mark.parametrize(
+    ("measure", "says"),
+    [("D_nDCG@2", "can make"), ("alpha_nDCG@2", "can make"), ("RR", "leave")],
+)
+def test_a_range_is_only_said_where_no_order_gives_a_value_beyond(
+    measure: str, says: str
+) -> None:
+    rows = [("a", "1", 1), ("b", "1", 1), ("c", "2", 1), ("d", "1", 0)]
+    qrels = pd.DataFrame(rows, columns=["doc_id", "subtopic_id", "relevance"])
+    run = {"q": {"d": 1.0, "a": 1.0, "b": 1.0, "c": 1.0, "x": 1.0}}
+    scored = ScoredRuns.from_runs(
+        parse_measures(measure), qrels.assign(query_id="q"), {"run": run}
+    )
+    ((_, _, _, sentence),) = scored.tie_warnings()
+    assert sentence.startswith(f"tied scores {says} {measure} ")

@@ -1,4 +1,4 @@
-"""The mean over all orders one by one, where there are few of them."""
+"""The mean, and the ends, over all orders one by one, where there are few of them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from ir_measures.measures.base import Measure
 
-from ir_lexirecall._util.arrays import Floats, Ints, starts_segment
+from ir_lexirecall._util.arrays import Bools, Floats, Ints, starts_segment
 from ir_lexirecall.measures.scoring import is_native, values
 
 if TYPE_CHECKING:
@@ -28,25 +28,41 @@ def mean_over_orders(
 
     Documents with the same judgments are alike, so that only orders that differ are tried.
     """
-    if is_native(measure):
-        most = MOST_ORDERS
-    else:
-        most = _MOST_OF_PROVIDERS
-    queries = [query for query in _tied_queries(run) if query.n_orders <= most]
     n_queries = len(run.judgments)
     total, n_tried = np.zeros(n_queries), np.zeros(n_queries)
+    for value, has_order in _values_by_order(measure, run, threshold):
+        total[has_order] += value[has_order]
+        n_tried += has_order
+    return np.divide(total, n_tried, out=np.full(n_queries, nan), where=n_tried > 0)
+
+
+def ends_over_orders(measure: Measure, run: AlignedRun) -> tuple[Floats, Floats]:
+    """Return the lowest and the highest value over all orders; NaN as in `mean_over_orders`."""
+    low, high = np.full((2, len(run.judgments)), nan)
+    for value, has_order in _values_by_order(measure, run, None):
+        low[has_order] = np.fmin(low, value)[has_order]
+        high[has_order] = np.fmax(high, value)[has_order]
+    return low, high
+
+
+def _values_by_order(
+    measure: Measure, run: AlignedRun, threshold: float | None
+) -> Iterator[tuple[Floats, Bools]]:
+    """Yield the values of all queries in one order after the other.
+
+    With them comes which queries have such an order: those with few enough, until all were tried.
+    """
+    most = MOST_ORDERS if is_native(measure) else _MOST_OF_PROVIDERS
+    queries = [query for query in _tied_queries(run) if query.n_orders <= most]
     rank = run.rank.copy()
     # The n-th orders of all queries are scored at once.
     for orders in zip_longest(*(query.orders() for query in queries)):
-        has_order = np.zeros(n_queries, dtype=bool)
+        has_order = np.zeros(len(run.judgments), dtype=bool)
         for query, order in zip(queries, orders, strict=True):
             if order is not None:
                 rank[query.row] = order
                 has_order[query.index] = True
-        value = values(measure, _with_ranks(run, rank), threshold)
-        total[has_order] += value[has_order]
-        n_tried += has_order
-    return np.divide(total, n_tried, out=np.full(n_queries, nan), where=n_tried > 0)
+        yield values(measure, _with_ranks(run, rank), threshold), has_order
 
 
 def _with_ranks(run: AlignedRun, rank: Ints) -> AlignedRun:
