@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 from ir_measures.measures.base import Measure as IRMeasure
 
-from ir_lexirecall._util.arrays import Floats, Ints, PairIndices
+from ir_lexirecall._util.arrays import Bools, Floats, Ints, PairIndices
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.data.pools import Pool
@@ -202,15 +202,9 @@ class DistantDocuments:
         what = pairs.what
         pair_indices = pairs.pair_indices
         judgings = pairs.judgings
-        values = pairs.values
-        moving = None
-        if not isinstance(what, Preference):
-            assert values is not None
-            bounds = self.differences(what, values, pair_indices, judgings)
-            if bounds is None:
-                moving = None
-            else:
-                moving = can_change(bounds)
+        moving = pairs.moving
+        if moving is None:
+            moving = self._moving(pairs)
 
         def next_documents(pool: Pool, tables: Tables) -> dict[str, Any]:
             if isinstance(what, Preference):
@@ -256,6 +250,18 @@ class DistantDocuments:
         return to_judge_table(
             of_all, n, answers["decides"].to_numpy(), answers["concerns"].to_numpy()
         )
+
+    def _moving(self, pairs: OpenPairs) -> Bools | None:
+        """Return which pairs can become equal or change sides; None without bounds."""
+        bounds: ValueBounds | WinBounds | None
+        if isinstance(pairs.what, Preference):
+            bounds = self.wins(pairs.what, pairs.pair_indices, pairs.judgings)
+        else:
+            assert pairs.values is not None
+            bounds = self.differences(
+                pairs.what, pairs.values, pairs.pair_indices, pairs.judgings
+            )
+        return None if bounds is None else can_change(bounds)
 
     def depends_on_others(self, what: IRMeasure | Preference) -> bool:
         """Return whether what a document adds depends on other relevant documents."""

@@ -479,11 +479,14 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
 
     def _why_undefined(self, collection: str, result: Comparison, by: str) -> str:
         """Return why a criterion has no value on a collection; empty if it has."""
-        query_ids = result.compared.criterion(by).query_ids
+        criterion = result.compared.criterion(by)
+        query_ids = criterion.query_ids
         if not query_ids:
             return f"no query of collection {collection!r} has a relevant document"
         if self.has_gaps:
             return ""  # what was read are finite numbers
+        if not criterion.is_measure and len(result.runs) == 1:
+            return f"a preference needs two runs, and collection {collection!r} has one"
         x = self._values_on(result, by)
         undefined = np.argwhere(~np.isfinite(x))
         if not len(undefined):

@@ -251,10 +251,15 @@ class ComparedRuns(Memoised):
 
     @property
     def defined_criteria(self) -> list[str]:
-        """Names of the criteria by which all runs have finite values on all queries that count."""
-        return [
-            name for name, one in self.by.items() if np.isfinite(one.standings).all()
-        ]
+        """Names of the criteria by which all pairs can be compared on all queries that count.
+
+        These are preferences, and measures whose values are all finite.
+        """
+        names = []
+        for name, criterion in self.by.items():
+            if not criterion.is_measure or np.isfinite(criterion.standings).all():
+                names.append(name)
+        return names
 
     def criterion(self, by: str | None = None) -> Criterion:
         """Return a criterion by its name; the first one by default.

@@ -277,12 +277,21 @@ class PreferenceCriterion:
 
     @property
     def standings(self) -> Floats:
-        """Mean preference of each run over all others, per query, shape ``(S, Q)``."""
-        return self._counted.against_others.T
+        """Mean preference of each run over all others, per query, shape ``(S, Q)``.
+
+        It is NaN for a single run, which has no other to be preferred over.
+        """
+        standings = self._counted.against_others.T
+        if len(standings) == 1:
+            return np.full_like(standings, np.nan)
+        return standings
 
     @cached_property
     def means(self) -> Floats:
-        """Mean preference of each run over all others, shape ``(S,)``; NaN without queries."""
+        """Mean preference of each run over all others, shape ``(S,)``.
+
+        It is NaN without queries, and for a single run.
+        """
         if self.query_ids:
             return self.standings.mean(axis=1)
         return np.full(len(self.standings), np.nan)

@@ -157,13 +157,19 @@ class MissingJudgments(Memoised):
             for end in bounds.mean(self.compared.test.alpha)
         ]
         least, most = self.tests.interval(name, of_mean=True)
+        outer = self._within_limits(name, (ends[2], ends[3]))
         return {
             "low": ends[0],
             "high": ends[1],
             "exact": bounds.exact.all(axis=1),
-            "ci_low": np.minimum(ends[2], least),
-            "ci_high": np.maximum(ends[3], most),
+            "ci_low": np.minimum(outer[0], least),
+            "ci_high": np.maximum(outer[1], most),
         }
+
+    def _within_limits(self, name: str, ends: Interval) -> Interval:
+        """Cut an interval of mean differences by a measure at the differences that are possible."""
+        least, most = self.compared.by[name].range_of_differences
+        return np.maximum(ends[0], least), np.minimum(ends[1], most)
 
     def _bounds_table(
         self, columns: dict[str, dict[str, Any]], judgings: Judgings
@@ -212,8 +218,13 @@ class MissingJudgments(Memoised):
         else:
             values = self.compared.scored.values.get(name)
         pool = self._pool(judgings, [name])
+        moving = None
+        if judgings == Judgings():  # the same pairs as `holds` calls in doubt
+            undecided = self.undecided(name)
+            if undecided is not None and undecided.bounded:
+                moving = undecided.holds_zero
         pairs = OpenPairs(
-            self._measured(name), self.compared.pair_indices, judgings, values
+            self._measured(name), self.compared.pair_indices, judgings, values, moving
         )
         table = self.compared.frame(pool.to_judge(pairs, n))
         table.attrs["texts"] = self.compared.texts
@@ -274,13 +285,8 @@ class MissingJudgments(Memoised):
                 & ((low != 0) | (today.low == 0))
                 & ((high != 0) | (today.high == 0))
             )
-        # A query without a known relevant document takes no part, until an unjudged one turns out
-        # to be relevant.
-        mean_low = np.mean(low, axis=1, where=~wins.unknown | (low < 0))
-        mean_high = np.mean(high, axis=1, where=~wins.unknown | (high > 0))
-        return _Ends(
-            low, high, mean_low, mean_high, None, wins.is_open, wins.exact, reached
-        )
+        means = wins.ends_of_mean()
+        return _Ends(low, high, *means, None, wins.is_open, wins.exact, reached)
 
     def _ends_by_measure(self, name: str, pool: RetrievedDocuments) -> _Ends | None:
         """Return what any judging can make of the pairs by a measure."""
@@ -294,7 +300,7 @@ class MissingJudgments(Memoised):
         )
         low, high = settled(bounds.low, size), settled(bounds.high, size)
         is_open = (low < 0) & (high > 0)
-        interval = outer[0], outer[1]
+        interval = self._within_limits(name, (outer[0], outer[1]))
         return _Ends(
             low,
             high,

@@ -198,6 +198,9 @@ class PairTests(Memoised):
             )
             difference = powered.estimate
             extra = {"rho": powered.rho, "n_effective": powered.n_effective}
+        low, high = cut_at_limits(
+            (tested.low, tested.high), _limits(criterion, test), tested.estimate
+        )
         return {
             **compared.pair_columns,
             "wins": wins,
@@ -209,8 +212,8 @@ class PairTests(Memoised):
             "mean_b": means[b],
             "difference": difference,
             "estimate": tested.estimate,
-            "ci_low": tested.low,
-            "ci_high": tested.high,
+            "ci_low": low,
+            "ci_high": high,
             "p": tested.p,
             "p_corrected": tested.p,
             "effect_size": tested.effect_size,
@@ -258,10 +261,7 @@ class PairTests(Memoised):
             seeds = criterion.variance_with_seeds((a, b))
             if seeds is None:
                 return tested
-            widened = seeds.widened(tested, test.alpha)
-            limits = criterion.range_of_differences
-            low, high = np.clip([widened.low, widened.high], *limits)
-            return replace(widened, low=low, high=high)
+            return seeds.widened(tested, test.alpha)
         has_bounds = bool(criterion.bounds and criterion.query_ids)
         # Mean preferences go from -1 to 1.
         bounds = (-2.0, 2.0) if has_bounds else None
@@ -391,10 +391,7 @@ class PairTests(Memoised):
         else:
             ends = agreeing_bounds((-high, -low), tested, margin, least, test.alpha)
             ends = -ends[1], -ends[0]
-        if criterion.repeated is None or not criterion.repeated.is_of_seeds:
-            return ends
-        low, high = np.clip(ends, *criterion.range_of_differences)
-        return low, high
+        return cut_at_limits(ends, _limits(criterion, test), columns["estimate"])
 
     def _one_sided_bounds_by_part(
         self, by: str, test: SignificanceTest, tested: MarginTest, columns: Columns
@@ -544,6 +541,32 @@ class PairTests(Memoised):
         p = np.ones((n_runs, n_runs))
         p[a, b], p[b, a] = tested.worse, tested.better
         return np.minimum(1.0, p.min(axis=1) * max(1, n_runs - 1))
+
+
+def _limits(criterion: Criterion, test: SignificanceTest) -> tuple[float, float]:
+    """Return the smallest and the largest number that a test of differences can estimate."""
+    if test.procedure.of == "signs":
+        return -1.0, 1.0
+    if test.procedure.at_once and not criterion.is_measure:
+        return -2.0, 2.0  # of differences of mean preferences
+    return criterion.range_of_differences
+
+
+def cut_at_limits(
+    ends: Interval, limits: tuple[float, float], estimate: Floats
+) -> Interval:
+    """Cut intervals at the numbers that are possible, but not within an estimate.
+
+    Infinite ends stay: they stand for an interval that has no such end.
+
+    >>> cut_at_limits((np.array([-1.2]), np.array([np.inf])), (-1.0, 1.0), np.array([-0.3]))
+    (array([-1.]), array([inf]))
+    """
+    least, most = limits
+    low, high = ends
+    low = np.where(np.isfinite(low), np.maximum(low, np.fmin(least, estimate)), low)
+    high = np.where(np.isfinite(high), np.minimum(high, np.fmax(most, estimate)), high)
+    return low, high
 
 
 def cut_at_range(

@@ -56,10 +56,12 @@ class ValueBounds:
         Returns:
             low, high, and the ends of the interval, shape `(P,)` each.
         """
-        low, high = (
-            end.sum(axis=1) / max(1, end.shape[1]) for end in (self.low, self.high)
-        )
-        return (low, high, *imbens_manski(self.low, self.high, alpha))
+        return (*self.ends_of_mean(), *imbens_manski(self.low, self.high, alpha))
+
+    def ends_of_mean(self) -> tuple[Floats, Floats]:
+        """Return the lowest and the highest mean over the queries, shape `(P,)` each."""
+        n_queries = max(1, self.low.shape[1])
+        return self.low.sum(axis=1) / n_queries, self.high.sum(axis=1) / n_queries
 
 
 @dataclass(frozen=True)
@@ -90,6 +92,18 @@ class WinBounds:
         a, b = self.high > 0, self.low < 0
         return (a & b) | (self.unknown & (a | b))
 
+    def ends_of_mean(self) -> tuple[Floats, Floats]:
+        """Return the lowest and the highest mean over the queries, shape `(P,)` each.
+
+        A query without a known relevant document takes no part, until an unjudged one turns out to
+        be relevant.
+        """
+        low, high = self.low.astype(np.float64), self.high.astype(np.float64)
+        return (
+            _mean_of_some(low, ~self.unknown | (low < 0)),
+            _mean_of_some(high, ~self.unknown | (high > 0)),
+        )
+
     def counts(self) -> dict[str, Ints]:
         """Return numbers of queries by who can win under some judging, shape `(P,)` each."""
         a, b, is_open = self.high > 0, self.low < 0, self.is_open
@@ -100,6 +114,13 @@ class WinBounds:
             "certain_ties": ~a & ~b,
         }
         return {name: case.sum(axis=1) for name, case in cases.items()}
+
+
+def _mean_of_some(x: Floats, counts: Bools) -> Floats:
+    """Return the mean of the entries of each row that count; NaN where none does."""
+    n_counted = counts.sum(axis=1)
+    total = x.sum(axis=1, where=counts)
+    return np.divide(total, n_counted, out=np.full(len(x), np.nan), where=n_counted > 0)
 
 
 def bounds_of_differences(

@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 from ir_measures.measures.base import Measure as IRMeasure
 
-from ir_lexirecall._util.arrays import Floats, Ints, PairIndices
+from ir_lexirecall._util.arrays import Bools, Floats, Ints, PairIndices
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.data.pools import Pool
@@ -32,12 +32,15 @@ class OpenPairs:
         pair_indices: indices of the runs of each pair.
         judgings: the judgments that are possible.
         values: values of a measure today, for every run and query; None for a preference.
+        moving: which pairs can become equal or change sides, shape `(P,)`; None if that is to be
+            found from the bounds of the means.
     """
 
     what: IRMeasure | Preference
     pair_indices: PairIndices
     judgings: Judgings
     values: Floats | None = None
+    moving: Bools | None = None
 
 
 class RetrievedDocuments(Protocol):
@@ -132,7 +135,12 @@ class PooledDocuments:
     def to_judge(self, pairs: OpenPairs, n: int) -> pd.DataFrame:
         """Return the n documents to judge next; see `to_judge_table`."""
         scores = decides(
-            self.pool, pairs.what, pairs.pair_indices, pairs.judgings, pairs.values
+            self.pool,
+            pairs.what,
+            pairs.pair_indices,
+            pairs.judgings,
+            pairs.values,
+            pairs.moving,
         )
         return to_judge_table(self.pool, n, *scores)
 

@@ -119,24 +119,42 @@ def _notes(result: Comparison) -> list[str]:
 
 def _left_out(result: Comparison, standings: Sequence[Standing]) -> list[str]:
     """Return which criteria are left out, or why nothing can be compared."""
+    sentences = []
+    single = _preferences_of_single_run(result)
+    if single:
+        sentences.append(
+            f"A single run has no preference over others: left out {listed(single)}."
+        )
     shown = [standing.name for standing in standings]
     not_finite = []
     for name in result.compared.measures:
         if name not in shown and result.compared.by[name].query_ids:
             not_finite.append(name)
     if not_finite and standings:
-        return [
+        sentences.append(
             f"Left out, as not every value is a finite number: {listed(not_finite)}."
-        ]
-    if not_finite:
-        return [f"Not every value is a finite number: {listed(not_finite)}."]
-    if standings:
-        return []
+        )
+    elif not_finite:
+        sentences.append(f"Not every value is a finite number: {listed(not_finite)}.")
+    elif not standings and not single:
+        sentences.append(_why_empty(result))
+    return sentences
+
+
+def _why_empty(result: Comparison) -> str:
+    """Return why nothing can be compared."""
     if result.query_ids:
         empty = "No query has a relevant document"
     else:
         empty = "There are no queries"
-    return [f"{empty}: nothing can be compared."]
+    return f"{empty}: nothing can be compared."
+
+
+def _preferences_of_single_run(result: Comparison) -> list[str]:
+    """Return the preferences of a comparison of one run, which say nothing without another."""
+    if len(result.runs) > 1:
+        return []
+    return without(result.criteria, result.compared.measures)
 
 
 def _steps(result: Comparison) -> list[Step]:

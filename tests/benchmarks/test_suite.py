@@ -685,3 +685,31 @@ def test_infinite_values_are_not_tested_but_named(test: str) -> None:
     assert "Left out, as not every value is a finite number: SL3." in result.summary(
         full=True
     )
+
+
+@pytest.mark.parametrize("by", ["lexirecall", "rpp", "lexirecall(cutoff=2)"])
+def test_a_preference_says_nothing_of_a_single_run(by: str) -> None:
+    run = {"bm25": demo.run("bm25")}
+    result = irl.benchmark("lexirecall/demo", run, ["AP", by], **OPTIONS)
+    means = result.means().set_index("criterion")[["mean", "ci_low", "ci_high"]]
+    assert np.isfinite(means.loc["AP"]).all()
+    (name,) = [name for name in means.index if name != "AP"]
+    assert means.loc[name].isna().all()
+    comparison = result["lexirecall/demo"]
+    for table in (comparison.per_query(name), comparison.ranking(name)["mean"]):
+        assert np.isnan(table.to_numpy()).all()
+    left_out = f"A single run has no preference over others: left out {name}."
+    for text in (str(result), str(comparison), comparison.summary(full=True)):
+        assert left_out in text
+        assert "0.000" not in text
+    alone = irl.benchmark("lexirecall/demo", run, by, **OPTIONS)
+    assert left_out in str(alone)
+    assert "No query has a relevant document" not in str(alone)
+    both = irl.benchmark(
+        dict.fromkeys("xy", demo.qrels()),
+        dict.fromkeys("xy", run),
+        ["AP", by],
+        **OPTIONS,
+    )
+    reason = "a preference needs two runs, and collection 'x' has one"
+    assert both.left_out == {name: reason}

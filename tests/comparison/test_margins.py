@@ -245,3 +245,55 @@ def test_equal_runs_are_seldom_better_or_worse_with_a_margin():
     both = SignificanceTest("t").of_pairs(x)
     better = (both.p <= 0.05) & (both.estimate > 0)
     assert 0.06 <= np.mean(better | (one_sided.worse <= 0.05)) <= 0.09
+
+
+# -- the range -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_queries", [2, 3, 5])
+@pytest.mark.parametrize("by", ["lexirecall", "rpp", "RR", "ATD(n=10)"])
+@pytest.mark.parametrize(
+    "test", [None, "sign", "t", "wilcoxon", "bootstrap", "randomisation", "tukey"]
+)
+@pytest.mark.filterwarnings("ignore")
+def test_intervals_and_bounds_stay_within_what_is_possible(
+    test: str | None, by: str, n_queries: int
+) -> None:
+    qrels = {f"q{i}": {"a": 1} for i in range(n_queries)}
+    first, last = {"a": 2.0, "x": 1.0}, {"x": 2.0, "y": 1.0}
+    main = {q: last if i == 1 else first for i, q in enumerate(qrels)}
+    other = {q: first if i == 1 else last for i, q in enumerate(qrels)}
+    chosen = irl.SignificanceTest(test, n_resamples=199, progress=False)
+    result = irl.compare(
+        qrels,
+        {"main": main, "other": other},
+        by,
+        baseline="main",
+        margin=0.1,
+        test=chosen,
+    )
+    criterion = result.compared.criterion()
+    least, most = criterion.range_of_differences
+    if test == "sign":
+        least, most = -1.0, 1.0
+    if test == "tukey" and not criterion.is_measure:
+        least, most = -2.0, 2.0
+    table = result.table()
+    for low, high in (("ci_low", "ci_high"), ("bound_low", "bound_high")):
+        for end in (table[low], table[high]):
+            is_known = np.isfinite(end)
+            assert ((least <= end) & (end <= most))[is_known].all()
+    assert ((table["ci_low"] > 0) | (table["ci_high"] < 0)).tolist() == (
+        table["p"] <= chosen.alpha
+    ).tolist()
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_intervals_that_count_unjudged_documents_stay_within_the_range() -> None:
+    qrels = {f"q{i}": {"a": 1} for i in range(3)}
+    main = {q: {"a": 2.0, "x": 1.0} if i else {"x": 2.0} for i, q in enumerate(qrels)}
+    other = {q: {"y": 2.0} if i else {"a": 2.0, "y": 1.0} for i, q in enumerate(qrels)}
+    result = irl.compare(qrels, {"main": main, "other": other}, "RR")
+    bounds = result.bounds()
+    assert (bounds["ci_low"] >= -1).all()
+    assert (bounds["ci_high"] <= 1).all()

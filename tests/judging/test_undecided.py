@@ -544,3 +544,60 @@ def test_means_of_graded_preferences_are_not_bounded_by_who_wins(name: str) -> N
         test="sign",
     )
     assert by_sign.missing.undecided(name).bounded
+
+
+# -- documents to judge, where a difference could be undone ------------------------------------------
+
+
+def a_collection(
+    rng: np.random.Generator,
+) -> tuple[dict[str, dict[str, int]], dict[str, Any]]:
+    """Return judgments and two runs of a few queries; about half of the documents are unjudged."""
+    qrels: dict[str, dict[str, int]] = {}
+    runs: dict[str, Any] = {"a": {}, "b": {}}
+    for i in range(int(rng.integers(2, 6))):
+        docs = [f"d{j}" for j in range(5)]
+        judged = {doc: int(rng.integers(0, 2)) for doc in docs if rng.random() < 0.5}
+        qrels[f"q{i}"] = {"elsewhere": 1, **judged}
+        for name, favours in (("a", 0.6), ("b", 0.3)):
+            score = {
+                doc: rng.random() + favours * judged.get(doc, 0)
+                for doc in docs
+                if rng.random() < 0.8
+            }
+            runs[name][f"q{i}"] = score or {"d0": 1.0}
+    return qrels, runs
+
+
+@pytest.mark.slow_except("lexirecall(cutoff=2)-sign")
+@pytest.mark.parametrize("test", ["t", "sign"])
+@pytest.mark.parametrize(
+    "by",
+    [
+        "lexirecall(cutoff=2)",
+        "lexirecall",
+        "lexiprecision(cutoff=2)",
+        "P@2",
+        "RBP(p=0.5,rel=1)@3",
+        "nDCG@2",
+    ],
+)
+@pytest.mark.filterwarnings("ignore")
+def test_where_a_difference_could_be_undone_there_are_documents_to_judge(
+    by: str, test: str
+) -> None:
+    rng, n_undone = np.random.default_rng(7), 0
+    chosen = irl.SignificanceTest(test, alpha=0.9, n_resamples=99, progress=False)
+    for _ in range(12):
+        qrels, runs = a_collection(rng)
+        result = irl.compare(qrels, runs, by, test=chosen, allow_empty=True)
+        if result.verdicts(holds=True)["holds"].tolist() != ["could be undone"]:
+            continue
+        n_undone += 1
+        table = result.to_judge(1000)
+        assert len(table)
+        for query_id, doc_id in zip(table["query_id"], table["doc_id"], strict=True):
+            qrels[query_id][doc_id] = int(rng.integers(0, 2))
+        judged = irl.compare(qrels, runs, by, test=chosen, allow_empty=True)
+        assert judged.verdicts(holds=True)["holds"].tolist() != ["could be undone"]
+    assert n_undone
