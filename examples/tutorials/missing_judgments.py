@@ -114,7 +114,7 @@ for name, judge in {"careless": careless, "partial": partial}.items():
 # -------------------------------------------
 #
 # People judge a random sample of the queries. The partial judge's mean error there is subtracted everywhere. With 25
-# or more human queries, its bias then does not harm means of measures (there are 12 here, so intervals may contain
+# or more human queries, intervals of means then hold in spite of its bias (there are 12 here, so they may contain
 # the truth less often). ``n_effective`` says how many human queries alone would give the same precision, and ``rho``
 # why.
 

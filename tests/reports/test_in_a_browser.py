@@ -409,6 +409,21 @@ def test_bars_are_the_queries_sorted_by_the_difference(
     )
 
 
+@pytest.mark.parametrize("prefix", ["", "q"])
+def test_queries_that_differ_as_much_are_listed_by_number(
+    browser: Browser, tmp_path: Path, prefix: str
+) -> None:
+    queries = [f"{prefix}{number}" for number in range(1, 13)]
+    qrels = {q: {"a": 1} for q in queries}
+    runs = {
+        "x": {q: {"a": 2.0, "b": 1.0} for q in queries},
+        "y": {q: {"b": 2.0, "a": 1.0} for q in queries},
+    }
+    result = irl.compare(qrels, runs, "RR")
+    open_page(browser, irl.report(result, tmp_path / "report.html"))
+    assert browser.js(OPTIONS) == (sorted(queries) if prefix else queries)
+
+
 def test_filters_by_size_and_by_relevant_documents(
     browser: Browser, file: Path, result: Comparison
 ) -> None:
