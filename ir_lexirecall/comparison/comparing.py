@@ -360,10 +360,7 @@ def compare_repeated(
         )
     design.check_runs(runs)
     labels, run_of_label = _labelled_repeats(runs)
-    numbers = {
-        name: len(of_system) for name, of_system in labels.labels_of_runs.items()
-    }
-    repeats.check_numbers(numbers)
+    repeats.check_numbers(labels.n_repeats)
     judgments = Judgments.from_qrels(qrels)
     scored = _scored(by, judgments, run_of_label, design)
     scored.check_defined()

@@ -120,11 +120,12 @@ class Repeats:
             f"{did_you_mean(self.column, list(table.columns))}"
         )
 
-    def check_numbers(self, n_repeats: Mapping[str, int]) -> None:
+    def check_numbers(self, n_repeats: Mapping[str, int], constant: str = "") -> None:
         """Raise if systems have too few repeats, or some that should have none.
 
         Args:
             n_repeats: the number of repeats of each system.
+            constant: which column of repeats does not vary, in words; empty if that is not known.
         """
         for name in self.deterministic:
             if name not in n_repeats:
@@ -139,11 +140,11 @@ class Repeats:
                 )
         if max(n_repeats.values()) < 2:
             which = f"the column {self.column!r} has" if self.column else "there is"
+            reason = constant or f"{which} one repeat of every run only"
             names = ", ".join(REPEAT_COLUMNS)
             raise ValueError(
-                f"{which} one repeat of every run only; leave repeats out, or name the column "
-                f"that tells repeats apart, as in repeats=('COLUMN', {self.kind!r}) "
-                f"(known: {names})"
+                f"{reason}; leave repeats out, or name the column that tells repeats apart, as in "
+                f"repeats=('COLUMN', {self.kind!r}) (known: {names})"
             )
         if self.kind == "seeds":
             self._check_seeds(n_repeats)
@@ -183,6 +184,11 @@ class RepeatLabels:
             labels.setdefault(run, []).append(label)
         return labels
 
+    @property
+    def n_repeats(self) -> dict[str, int]:
+        """The number of repeats of each run."""
+        return {run: len(labels) for run, labels in self.labels_of_runs.items()}
+
 
 def labelled(
     parts: Sequence[Cells], repeats: Repeats
@@ -190,7 +196,7 @@ def labelled(
     """Return values where every repeat is a run of its own, and what the labels stand for.
 
     Raises:
-        ValueError: a run has values with and without a repeat.
+        ValueError: a run has values with and without a repeat, or too few repeats.
     """
     run_of_label: dict[str, str] = {}
     cells_of_repeats = []
@@ -213,7 +219,18 @@ def labelled(
             raise ValueError(
                 f"{without[run]}: run {run!r} has repeats elsewhere, but none is named here; add it"
             )
+    if run_of_label:
+        repeats.check_numbers(repeat_labels.n_repeats, _constant_column(parts))
     return cells_of_repeats, repeat_labels
+
+
+def _constant_column(parts: Sequence[Cells]) -> str:
+    """Return that the column of repeats does not vary; empty if it does, or there is none."""
+    columns = {part.repeat_column for part in parts}
+    values = {repeat for part in parts for repeat in part.repeats}
+    if len(columns) != 1 or len(values) != 1 or None in columns | values:
+        return ""
+    return f"the column {columns.pop()!r} is {values.pop()!r} in every row"
 
 
 def folded(

@@ -41,6 +41,7 @@ class Cells:
         query_column: the column of queries, if the source is a table.
         notes, cut: as in `Table`.
         repeat: the repeat of each value of a stochastic system; None where there are none.
+        repeat_column: the column of repeats, if the source is a table that has one.
     """
 
     run: NDArray[Any]
@@ -55,6 +56,7 @@ class Cells:
     notes: tuple[str, ...] = ()
     cut: tuple[str, ...] = ()
     repeat: NDArray[Any] | None = None
+    repeat_column: str | None = None
 
     @classmethod
     def from_rows(
@@ -95,11 +97,13 @@ class Cells:
         def joined_arrays(name: str) -> NDArray[Any]:
             return np.concatenate([getattr(part, name) for part in parts])
 
-        repeat, query_column = None, None
+        repeat, query_column, repeat_column = None, None, None
         if any(part.repeat is not None for part in parts):
             repeat = joined_arrays("repeats")
         if len({part.query_column for part in parts}) == 1:
             query_column = parts[0].query_column
+        if len({part.repeat_column for part in parts}) == 1:
+            repeat_column = parts[0].repeat_column
         notes = chain.from_iterable(part.notes for part in parts)
         cut = chain.from_iterable(part.cut for part in parts)
         return cls(
@@ -115,6 +119,7 @@ class Cells:
             notes=tuple(dict.fromkeys(notes)),
             cut=tuple(dict.fromkeys(cut)),
             repeat=repeat,
+            repeat_column=repeat_column,
         )
 
     @property

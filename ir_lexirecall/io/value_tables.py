@@ -169,6 +169,7 @@ def cells_of_rows(table: Table, roles: Roles) -> Cells:
         notes=table.notes,
         cut=table.cut,
         repeat=repeat_of_rows(table),
+        repeat_column=table.repeat,
     )
 
 
@@ -227,6 +228,7 @@ def _stacked(
         notes=table.notes,
         cut=table.cut,
         repeat=repeat,
+        repeat_column=table.repeat,
     )
 
 

@@ -194,7 +194,7 @@ class ValueTable:
         Raises:
             ValueError: a run has too few repeats.
         """
-        n_repeats = {run: len(names) for run, names in labels.labels_of_runs.items()}
+        n_repeats = labels.n_repeats
         repeats.check_numbers(n_repeats)
         of_repeats = {
             name: folded(x, self.runs, labels) for name, x in self.values.items()

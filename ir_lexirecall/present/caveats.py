@@ -7,13 +7,14 @@ it to a tuple. Graver notes are shown first, notes of one gravity in the order o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from ir_lexirecall._util.arrays import Floats, Ints
 from ir_lexirecall.comparison import Comparison
+from ir_lexirecall.comparison.compared import ComparedRuns
 from ir_lexirecall.comparison.criteria import (
     Criterion,
     MeasureCriterion,
@@ -132,6 +133,44 @@ def repeated_values(result: Comparison) -> Iterator[Note]:
             )
             handling = "Repeats are averaged."
         yield Note(f"{moves}, {new_repeats}. {handling}", ASIDE)
+
+
+def repeats_without_variation(result: Comparison) -> Iterator[Note]:
+    """Warn of runs whose repeats have the same values on every query, as copies have."""
+    for name, criterion in result.compared.by.items():
+        if criterion.repeated is None:
+            continue
+        values_of_runs = getattr(
+            criterion.repeated, "values", ()
+        )  # none of preferences
+        for run, values in zip(result.runs, values_of_runs, strict=False):
+            if len(values) > 1 and (values == values[0]).all():
+                same = f"The repeats of {run} have the same {name} on every query"
+                copies = "if they are copies, they show nothing of new ones"
+                kind = "Repeats with the same values on every query"
+                yield Note(
+                    f"{same}; {copies}.",
+                    DOUBTFUL,
+                    kind,
+                    f"{run} by {name}",
+                    runs=(run,),
+                )
+
+
+def unequal_repeats(result: Comparison) -> Iterator[Note]:
+    """Say how many repeats each run has if the numbers differ."""
+    for criterion in result.compared.by.values():
+        if criterion.repeated is None:
+            continue
+        n_repeats = criterion.repeated.n_repeats.tolist()
+        if len(set(n_repeats)) > 1:
+            numbers = [
+                f"{run} {n}" for run, n in zip(result.runs, n_repeats, strict=True)
+            ]
+            yield Note(
+                f"Runs have different numbers of repeats: {listed(numbers)}.", ASIDE
+            )
+        return
 
 
 def dominant_group(result: Comparison) -> Iterator[Note]:
@@ -255,6 +294,8 @@ def doubtful_rankings(result: Comparison) -> Iterator[Note]:
 
 CAVEATS_ON_DATA: tuple[Callable[[Comparison], Iterator[Note]], ...] = (
     repeated_values,
+    repeats_without_variation,
+    unequal_repeats,
     dominant_group,
     unequal_groups,
     queries_without_relevant_documents,
@@ -558,24 +599,43 @@ def tests_without_power(
             result.compared.n_queries_of_pairs(standing.name).max(initial=0)
         )
         tests.setdefault((str(test.name), most_queries), test)
+    unit, n_pairs = result.compared.unit, len(result.pairs)
     for (_, n_queries), test in tests.items():
-        yield from _smallest_p_note(test, n_queries, result)
+        yield from _smallest_p_notes(test, n_queries, unit, n_pairs)
+    if result.compared.grouped:
+        yield from _groups_without_power(result, standings)
 
 
-def _smallest_p_note(
-    test: SignificanceTest, n_queries: int, result: Comparison
+def _groups_without_power(
+    result: Comparison, standings: Sequence[Standing]
+) -> Iterator[Note]:
+    """Warn of groups of so few queries that a test cannot reject there, even before correction."""
+    for group, part in result.compared.by_group.items():
+        for standing in standings:
+            test, n_queries = (
+                part.test_of(standing.name),
+                len(part.by[standing.name].query_ids),
+            )
+            for note in _smallest_p_notes(test, n_queries, part.unit, n_comparisons=1):
+                if note.gravity == BROKEN:
+                    yield note.within(group)
+
+
+def _smallest_p_notes(
+    test: SignificanceTest, n_queries: int, unit: str, n_comparisons: int
 ) -> Iterator[Note]:
     """Yield the smallest p that a test can give if it is above alpha, or not far below."""
-    least, queries = smallest_p(test, n_queries), count(n_queries, result.compared.unit)
-    least_of_pairs = np.full(len(result.pairs), least)
-    p_corrected, _ = corrected(least_of_pairs, test.counted_correction, test.alpha)
+    least, queries = smallest_p(test, n_queries), count(n_queries, unit)
+    p_corrected, _ = corrected(
+        np.full(n_comparisons, least), test.counted_correction, test.alpha
+    )
     adjusted = float(p_corrected.max(initial=least))
     message = f"The smallest p that the {test.name} test can give on {queries} is {format_p(least)}"
     smallest = f"p {format_p(adjusted)}"
     if adjusted > least:
         smallest = f"corrected {smallest}"
         correction = correction_words(str(test.counted_correction))
-        comparisons = f"{len(result.pairs):,} comparisons"
+        comparisons = f"{n_comparisons:,} comparisons"
         message += f" ({format_p(adjusted)} after {correction} for {comparisons})"
     if adjusted > test.alpha:
         cannot = f"cannot reject at alpha {format_level(test.alpha)}"
@@ -675,28 +735,33 @@ def _are_mostly_skewed(result: Comparison, name: str) -> bool:
 def pairs_with_few_differences(
     result: Comparison, standings: Sequence[Standing]
 ) -> Iterator[Note]:
-    """Warn of pairs that differ on too few queries for any verdict."""
+    """Warn of pairs that differ on too few queries, of all or of a group, for any verdict."""
     for standing in standings:
-        name, test = standing.name, result.compared.test_of(standing.name)
-        if test.procedure.at_once or test.groups is not None:
-            continue
-        n_queries, wins, losses, _ = result.compared.pair_counts(name)
-        if smallest_p(test, int(n_queries.max(initial=0))) > test.alpha:
-            continue  # `tests_without_power` says this of all pairs
-        n_differing = wins + losses
-        least = least_two_sided_p(n_differing)
-        for pair in np.flatnonzero((n_differing > 0) & (least > test.alpha)).tolist():
-            a, b = result.pairs[pair]
-            n = int(n_differing[pair])
-            differ = (
-                f"{count(n, result.compared.unit)} {'differs' if n == 1 else 'differ'}"
-            )
-            limit = f"no p is below {format_p(float(least[pair]))}"
-            message = (
-                f"{name}, {a} and {b}: unresolvable: only {differ}, and so {limit}."
-            )
-            kind = f"Unresolvable by {name}, as too few {_plural(result.compared.unit)} differ"
-            yield Note(message, DOUBTFUL, kind, f"{a} and {b} ({n})", runs=(a, b))
+        yield from _unresolvable_pairs(result.compared, standing.name)
+        if result.compared.grouped:
+            for group, part in result.compared.by_group.items():
+                for note in _unresolvable_pairs(part, standing.name):
+                    yield note.within(group)
+
+
+def _unresolvable_pairs(compared: ComparedRuns, name: str) -> Iterator[Note]:
+    """Yield notes on pairs that differ by a criterion on some queries, but on too few."""
+    test = compared.test_of(name)
+    if test.procedure.at_once or test.groups is not None:
+        return
+    n_queries, wins, losses, _ = compared.pair_counts(name)
+    if smallest_p(test, int(n_queries.max(initial=0))) > test.alpha:
+        return  # `tests_without_power` says this of all pairs
+    n_differing = wins + losses
+    least = least_two_sided_p(n_differing)
+    for pair in np.flatnonzero((n_differing > 0) & (least > test.alpha)).tolist():
+        a, b = compared.pairs[pair]
+        n = int(n_differing[pair])
+        differ = f"{count(n, compared.unit)} {'differs' if n == 1 else 'differ'}"
+        limit = f"no p is below {format_p(float(least[pair]))}"
+        message = f"{name}, {a} and {b}: unresolvable: only {differ}, and so {limit}."
+        kind = f"Unresolvable by {name}, as too few {_plural(compared.unit)} differ"
+        yield Note(message, DOUBTFUL, kind, f"{a} and {b} ({n})", runs=(a, b))
 
 
 def estimates_without_zeros(
@@ -733,34 +798,68 @@ def estimates_without_zeros(
 def losses_on_unseen_queries(
     result: Comparison, standings: Sequence[Standing]
 ) -> Iterator[Note]:
-    """Say which rare losses the queries may miss, where a run is not worse or within the margin."""
+    """Say which rare losses the queries may miss, where a run is not worse or within the margin.
+
+    Nothing is said of the sign test. Its margin is one of decided queries, whatever is lost on
+    them, and its exact bound allows for decided queries like none of the sample.
+    """
     if result.compared.margins is None:
         return
-    names_of: dict[str, list[str]] = {}  # the same risk is said once
+    labels_of: dict[str, list[str]] = {}  # the same risk is said once
     for standing in standings:
-        if {NOT_WORSE, WITHIN}.isdisjoint(standing.verdicts.pairs.values()):
+        name = standing.name
+        if result.compared.test_of(name).procedure.of == "signs":
             continue
-        name, criterion = standing.name, standing.criterion
         margin = result.compared.margins[name]
-        n_units, unit = _units_of_smallest_pair(result, standing)
-        if not may_miss(n_units, margin, criterion.largest_loss(margin)):
-            continue
-        share = unseen_share(n_units)
-        rare = f"fewer than {100 * share:.2g}% of {_plural(unit)}"
-        cost = f"a loss of {format_bound(margin / share)} there costs {format_bound(margin)}"
-        risk = f"{count(n_units, unit)} may miss losses on {rare}; {cost}"
-        names_of.setdefault(risk, []).append(name)
-    for risk, names in names_of.items():
-        yield Note(f"{listed(names)}: {risk}.")
+        width = standing.criterion.largest_loss(margin)
+        for label, n_units, unit in _samples_without_losses(result, standing):
+            if may_miss(n_units, margin, width):
+                risk = _risk_of_rare_losses(n_units, unit, margin)
+                labels_of.setdefault(risk, []).append(label)
+    for risk, labels in labels_of.items():
+        yield Note(f"{listed(labels)}: {risk}.")
 
 
-def _units_of_smallest_pair(result: Comparison, standing: Standing) -> tuple[int, str]:
-    """Return how many units the pair with the fewest queries has: queries, tasks or groups."""
-    n_units, unit = sampled_units(result, [standing])
-    if unit == "group":
-        return n_units, unit
-    of_pairs = result.compared.n_queries_of_pairs(standing.name)
-    return int(of_pairs.min(initial=n_units)), unit
+def _risk_of_rare_losses(n_units: int, unit: str, margin: float) -> str:
+    """Return which losses so many units may miss, and how large one is that costs the margin."""
+    share = unseen_share(n_units)
+    rare = f"fewer than {100 * share:.2g}% of {_plural(unit)}"
+    cost = (
+        f"a loss of {format_bound(margin / share)} there costs {format_bound(margin)}"
+    )
+    return f"{count(n_units, unit)} may miss losses on {rare}; {cost}"
+
+
+def _samples_without_losses(
+    result: Comparison, standing: Standing
+) -> Iterator[tuple[str, int, str]]:
+    """Yield the samples by which a run is not worse or within the margin.
+
+    Yields:
+        The criterion, with the group of queries if it is one; how many units the sample has; and
+        what these are: queries, tasks or groups. Of pairs, it is the one with the fewest queries.
+    """
+    name = standing.name
+    is_cleared = _are_cleared(standing.verdicts.pairs.values())
+    if any(is_cleared):
+        n_units, unit = sampled_units(result, [standing])
+        if unit != "group":
+            n_units = int(result.compared.n_queries_of_pairs(name)[is_cleared].min())
+        yield name, n_units, unit
+    if not result.compared.grouped:
+        return
+    for group, rows in result.group_table(name).groupby("group", sort=False):
+        if any(_are_cleared(rows["verdict"])):
+            yield (
+                f"{name} in {group}",
+                int(rows["queries"].iloc[0]),
+                result.compared.unit,
+            )
+
+
+def _are_cleared(verdicts: Iterable[str]) -> list[bool]:
+    """Return whether each verdict denies a loss of the margin."""
+    return [verdict in (NOT_WORSE, WITHIN) for verdict in verdicts]
 
 
 CAVEATS_ON_TESTS: tuple[

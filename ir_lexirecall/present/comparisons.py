@@ -35,12 +35,13 @@ from ir_lexirecall.present.glance import PLACES, Glance, Group, Part, Step
 from ir_lexirecall.present.standings import (
     VERDICTS,
     Standing,
-    allowance_of_bounds,
+    about_bounds,
     bound_words,
     directions,
     display_name,
     families_numbers,
     families_words,
+    how_all_compared,
     how_compared,
     loss_words,
     missing_shares,
@@ -325,7 +326,7 @@ def _cells_against(
         signed(float(row["difference"]), places),
         texts.interval(row["ci_low"], row["ci_high"], places),
         texts.format_p(float(row["p_corrected"])),
-        _verdict_cell(standing, row),
+        verdict_cell(standing, row),
         sign,
     )
 
@@ -344,7 +345,7 @@ def _difference_head(standing: Standing) -> str:
     return _mean_head(standing)
 
 
-def _verdict_cell(standing: Standing, row: pd.Series) -> str:
+def verdict_cell(standing: Standing, row: pd.Series) -> str:
     """Return the verdict on a run, with the bound that decides it where there is a margin."""
     if standing.result.compared.margins is None or row["verdict"] == BETTER:
         return str(row["verdict"])
@@ -379,7 +380,10 @@ def _legend(
     if len(result.runs) < 2 or (in_short and result.compared.margins is not None):
         return
     used = {mark for group in groups for cell in group.marks for mark in cell}
-    how = _how_corrected(result) if in_short else _how_tested(result, standings)
+    if in_short:
+        how = _how_corrected(result)
+    else:
+        how = how_all_compared(result, [x.name for x in standings])
     if in_short and result.baseline is None:
         yield from _short_legend_of_pairs(result, standings, used, how)
     elif result.baseline is None:
@@ -462,14 +466,6 @@ def _legend_against(
         yield f"no run differs significantly from {result.baseline} ({how})"
 
 
-def _how_tested(result: Comparison, standings: Sequence[Standing]) -> str:
-    """Return how differences were tested; the next line of the legend is about the criteria."""
-    how = how_compared(result, [standing.name for standing in standings])
-    if families_words(result):
-        return how.removesuffix(", each criterion by itself")
-    return how
-
-
 def _about_preferences(
     result: Comparison, standings: Sequence[Standing]
 ) -> Iterator[str]:
@@ -522,7 +518,7 @@ def _differing_pairs(
 
 def _how(result: Comparison, standings: Sequence[Standing]) -> Iterator[str]:
     """Yield how the difference of two runs was tested."""
-    how = _how_tested(result, standings)
+    how = how_all_compared(result, [x.name for x in standings])
     if any(map(_has_interval, standings)):
         how = f"intervals: {texts.confidence_words(result.provenance)}; {how}"
     yield f"({how})"
@@ -543,11 +539,8 @@ def _margin_legend(result: Comparison, standings: Sequence[Standing]) -> Iterato
     }
     if UNDECIDED in verdicts:
         yield "undecided: neither worse, nor better, nor shown to be non-inferior"
-    if {WITHIN, NOT_WORSE, UNDECIDED} & verdicts:
-        alone = ", each run by itself" if len(result.compared.pairs) > 1 else ""
-        level = texts.confidence_words(result.provenance)
-        allowance = allowance_of_bounds(filter(_has_interval, standings))
-        yield f"bounds: one-sided {level}{alone}{allowance}"
+    if {WORSE, WITHIN, NOT_WORSE, UNDECIDED} & verdicts:
+        yield about_bounds(result, filter(_has_interval, standings))
 
 
 def _would_decide(result: Comparison, standings: Sequence[Standing]) -> Iterator[str]:
@@ -651,10 +644,12 @@ def _significant(standing: Standing, row: pd.Series, places: int) -> str:
     p = texts.p_words(float(row[p_of_verdict if has_margin else "p_corrected"]))
     numbers = _numbers(standing, standing.seen_from(other).iloc[0], p, places)
     sentence = f"{better} is better: {numbers}"
-    if standing.runs[0] == better or standing.all_alike:
-        return sentence
-    higher = "lower" if standing.criterion.smaller_is_better else "higher"
-    return f"{sentence}, although {other} has the {higher} mean"
+    if standing.runs[0] != better and not standing.all_alike:
+        higher = "lower" if standing.criterion.smaller_is_better else "higher"
+        sentence += f", although {other} has the {higher} mean"
+    if has_margin and row["verdict"] == WORSE:
+        return f"{sentence}; {other} {bound_words(standing, row)}"
+    return sentence
 
 
 def _numbers(standing: Standing, row: pd.Series, p: str, places: int) -> str:
@@ -691,7 +686,7 @@ def _fact_with_margin(standing: Standing, row: pd.Series, places: int) -> str:
     assert standing.result.compared.margins is not None
     margin = f"margin {standing.result.compared.margins[standing.name]:.3g}"
     run, baseline, verdict = row["run_a"], row["run_b"], row["verdict"]
-    bound = bound_words(standing, row)
+    bound = f"{bound_words(standing, row)}; {_with_interval(standing, row, places)}"
     if verdict == WITHIN:
         p = texts.p_words(float(row["within_p"]))
         return f"{run} and {baseline} are equivalent ({margin}, {p}): {run} {bound}"
@@ -703,6 +698,19 @@ def _fact_with_margin(standing: Standing, row: pd.Series, places: int) -> str:
         f"undecided: {run} is neither better nor worse ({p}{_unresolvable(standing, row)}), nor "
         f"shown to be non-inferior ({margin}, {not_worse}); it {bound}"
     )
+
+
+def _with_interval(standing: Standing, row: pd.Series, places: int) -> str:
+    """Return what the test estimates with its two-sided interval, beside a one-sided bound."""
+    label = "estimate"  # which the words on the bound name
+    if standing.estimate == MEAN_DIFFERENCE:
+        label = "difference"
+    estimate = f"{label} {signed(float(row['estimate']), places)}"
+    interval = texts.interval(row["ci_low"], row["ci_high"], places)
+    if interval == "-":
+        return estimate
+    level = texts.confidence_words(standing.result.provenance)
+    return f"{estimate} ({level} interval {interval})"
 
 
 def _unresolvable(standing: Standing, row: pd.Series) -> str:

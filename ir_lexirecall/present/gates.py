@@ -35,7 +35,7 @@ from ir_lexirecall.present.glance import (
 )
 from ir_lexirecall.present.standings import (
     allowance_of_bounds,
-    largest_loss,
+    loss_cell,
     standings_of,
 )
 from ir_lexirecall.present.tables import Shown, plain
@@ -271,12 +271,12 @@ def _groups(gate: Gate, alpha: float) -> list[Group]:
         _interval_column(gate, alpha),
     ]
     if gate.rule != "drop":
-        groups.append(_column("loses at most", _largest_losses(gate)))
+        groups.append(_column("loses", _bounds_of_losses(gate)))
     groups += [
         _column("margin", (f"{x:g}" for x in table["margin"])),
-        _column("worse: p", map(texts.format_p, table["worse_p"].astype(float)), 1),
+        _column("worse: p", map(texts.format_p, table["worse_p"].astype(float)), 2),
         _column(
-            "not worse: p", map(texts.format_p, table["not_worse_p"].astype(float)), 1
+            "not worse: p", map(texts.format_p, table["not_worse_p"].astype(float)), 2
         ),
         _verdict_column(gate),
     ]
@@ -307,10 +307,7 @@ def _verdict_column(gate: Gate) -> Group:
 
 def _interval_column(gate: Gate, alpha: float) -> Group:
     """Return the column of intervals, after the estimate where that is not the difference."""
-    result = gate.comparison
-    table = gate.table
-    if alpha != result.test.alpha:
-        table = result.with_test(replace(result.test, alpha=alpha)).table()
+    table = _table_at(gate, alpha)
     others = _other_estimates(gate)
     cells = []
     for row in table.itertuples():
@@ -320,7 +317,15 @@ def _interval_column(gate: Gate, alpha: float) -> Group:
         else:
             cells.append(interval)
     level = texts.confidence_words({"alpha": alpha})
-    return _column(f"{level} interval", cells, 2)
+    return _column(f"{level} interval", cells, 1)
+
+
+def _table_at(gate: Gate, alpha: float) -> pd.DataFrame:
+    """Return the table of criteria with two-sided intervals at 1 - alpha."""
+    result = gate.comparison
+    if alpha == result.test.alpha:
+        return gate.table
+    return result.with_test(replace(result.test, alpha=alpha)).table()
 
 
 def _other_estimates(gate: Gate) -> dict[str, str]:
@@ -336,12 +341,12 @@ def _other_estimates(gate: Gate) -> dict[str, str]:
     }
 
 
-def _largest_losses(gate: Gate) -> list[str]:
-    """Return the one-sided bound of the loss by each criterion."""
+def _bounds_of_losses(gate: Gate) -> list[str]:
+    """Return the one-sided bound of the loss that decided by each criterion."""
     losses = {}
     for standing in standings_of(gate.comparison):
         for _, row in standing.against.iterrows():
-            losses[standing.name] = largest_loss(standing, row)
+            losses[standing.name] = loss_cell(standing, row)
     return [losses.get(name, "-") for name in gate.table["criterion"]]
 
 
@@ -364,9 +369,8 @@ def _unsure(gate: Gate) -> list[str]:
 def _legend(gate: Gate) -> Iterator[str]:
     """Yield how the criteria were tested, and what the bound is."""
     if gate.rule != "drop":
-        level = texts.confidence_words(gate.comparison.provenance)
         allowance = allowance_of_bounds(standings_of(gate.comparison))
-        yield f"loses at most: one-sided {level} bound{allowance}"
+        yield f"loses: {_which_bound(gate)}{allowance}"
     if others := _other_estimates(gate):
         estimates = texts.listed(sorted(set(others.values())))
         names = texts.listed([*others])
@@ -375,7 +379,9 @@ def _legend(gate: Gate) -> Iterator[str]:
     tests = {name: result.compared.test_of(name) for name in result.criteria}
     corrected = ""
     if len(tests) > 1 and result.test.counted_correction:
-        corrected = f"; worse is corrected over {len(tests):,} criteria"
+        corrected = (
+            f"; worse is corrected over {len(tests):,} criteria, its bound is not"
+        )
     yield f"{texts.how_tested(tests, 1)}; worse and not worse are one-sided{corrected}"
 
 
@@ -383,6 +389,19 @@ def _unjudged_of_all(gate: Gate) -> list[str]:
     """Return what question marks mean in the tables of all baselines, each sentence once."""
     sentences = itertools.chain.from_iterable(map(_unjudged, _gates_of(gate)))
     return [*dict.fromkeys(sentences)]
+
+
+def _which_bound(gate: Gate) -> str:
+    """Return the level of the bounds of losses, which is that of the tests.
+
+    Intervals stay at the level that was asked for. A look of a ledger, or a gate with two
+    baselines, tests at a part of it.
+    """
+    alpha = gate.comparison.test.alpha
+    if alpha == level_of_all(gate):
+        return f"one-sided {texts.confidence_words(gate.comparison.provenance)} bound"
+    part = "this look" if gate.release is None else "each baseline"
+    return f"one-sided bound at the level of {part}, {texts.format_level(alpha)}"
 
 
 def _unjudged(gate: Gate) -> Iterator[str]:
@@ -519,18 +538,21 @@ def gate_json(gate: Gate, most: int = MOST_LOST) -> str:
 
 
 def criterion_facts(gate: Gate) -> dict[str, str]:
-    """Return a line on each criterion: difference, interval, p, margin, verdict."""
+    """Return a line on each criterion: difference, interval, bound, p, margin, verdict."""
     facts = {}
-    others = _other_estimates(gate)
-    for row in gate.table.itertuples():
-        interval = texts.interval(row.ci_low, row.ci_high)
+    others, alpha = _other_estimates(gate), level_of_all(gate)
+    level, which = texts.confidence_words({"alpha": alpha}), _which_bound(gate)
+    bounds = _bounds_of_losses(gate)
+    intervals = _table_at(gate, alpha)[["ci_low", "ci_high"]].to_numpy()
+    for row, bound, ends in zip(
+        gate.table.itertuples(), bounds, intervals, strict=True
+    ):
+        interval = f"{level} interval {texts.interval(*ends)}"
         if estimate := others.get(str(row.criterion)):
-            interval = f"{estimate} {row.estimate:+.4f}, its interval {interval}"
-        else:
-            interval = f"interval {interval}"
+            interval = f"{estimate} {row.estimate:+.4f}, its {interval}"
         p, worse = (texts.p_words(float(p)) for p in (row.p, row.worse_p))
         facts[str(row.criterion)] = (
             f"difference {row.difference:+.4f}, {interval}, {p}, worse: {worse}, "
-            f"margin {row.margin:g}: {row.verdict}"
+            f"loses {bound} ({which}), margin {row.margin:g}: {row.verdict}"
         )
     return facts

@@ -44,6 +44,7 @@ from ir_lexirecall.present.glance import (
 )
 from ir_lexirecall.present.paper_tables import TABLES
 from ir_lexirecall.present.standings import (
+    BY_ITSELF,
     SIGNS,
     MacroStanding,
     criteria_captions,
@@ -440,9 +441,7 @@ def _legend_against(
 ) -> Iterator[str]:
     """Yield what the marks of differences to the baseline mean, and how they were tested."""
     families = macro_families_words(result, over)
-    how = how_resampled(result)
-    if families:  # which says more
-        how = how.removesuffix(", each criterion by itself")
+    how = _how_tested(result, families)
     if any(SIGNS.keys() & set(standing.against["verdict"]) for standing in standings):
         yield f"+ better, - worse than {result.baseline} ({how})"
     else:
@@ -453,6 +452,14 @@ def _legend_against(
         yield f"{none} ({how})"
     if families:
         yield families
+
+
+def _how_tested(result: Benchmark, families: str) -> str:
+    """Return how differences were tested, without its end if a sentence on families says more."""
+    how = how_resampled(result)
+    if families:
+        return how.removesuffix(BY_ITSELF)
+    return how
 
 
 def _remarks(result: Benchmark, standings: Sequence[MacroStanding]) -> Iterator[str]:
@@ -677,9 +684,9 @@ def _notes_of_table(result: Benchmark, over: str) -> list[str]:
     )
     notes = [f"{level} intervals; {ranks}."]
     if result.rivals:
-        signs = f"+, -: significantly better, worse than {result.baseline}"
-        notes.append(f"{signs} ({how_resampled(result)}).")
         families = macro_families_words(result, over)
+        signs = f"+, -: significantly better, worse than {result.baseline}"
+        notes.append(f"{signs} ({_how_tested(result, families)}).")
         if families:
             notes.append(f"{families[0].upper()}{families[1:]}.")
     missing = missing_words(result)

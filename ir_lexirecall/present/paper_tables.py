@@ -11,16 +11,17 @@ from ir_lexirecall._util.errors import check_choice
 from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.comparison.verdicts import NOT_BOUNDED
 from ir_lexirecall.present import text as texts
-from ir_lexirecall.present.comparisons import signed
+from ir_lexirecall.present.comparisons import signed, verdict_cell
 from ir_lexirecall.present.standings import (
     SIGNS,
     Standing,
+    about_bounds,
     criteria_captions,
     defined,
     direction_words,
     display_name,
     families_words,
-    how_compared,
+    how_all_compared,
     missing_shares,
     missing_words,
     standings_of,
@@ -103,7 +104,8 @@ def comparison_table(
         columns: ``"means"``: a row per run, best first by the first criterion, a column per
             criterion, marked by the verdicts; with a baseline ``+`` and ``-`` are raised, without
             one the letters of the runs that each one is significantly better than.
-            ``"differences"``: a row per criterion and pair with difference, interval and p.
+            ``"differences"``: a row per criterion and pair with difference, interval and p; with a
+            margin also the verdict and the bound that decides it.
         caption: the first sentence of the caption; by default what was compared.
     """
     check_choice("columns", columns, TABLES)
@@ -115,7 +117,6 @@ def comparison_table(
         shown = _means(result, standings, places, holds=holds)
         notes = _notes_on_means(result, standings)
     corrected = families_words(result)
-    # The sentence on the test ends with "each criterion by itself".
     if standings and corrected:
         notes.append(f"{corrected[0].upper()}{corrected[1:]}.")
     if holds:
@@ -243,7 +244,7 @@ def _notes_on_means(result: Comparison, standings: Mapping[str, Standing]) -> li
         signs = "Raised: significantly better than the runs of these letters"
         if result.baseline is not None:
             signs = f"+, -: significantly better, worse than {result.baseline}"
-        notes.append(f"{signs} ({how_compared(result, list(standings))}).")
+        notes.append(f"{signs} ({how_all_compared(result, list(standings))}).")
     return notes
 
 
@@ -333,12 +334,14 @@ def _differences(
         if result.baseline is None:
             columns.append(Column("baseline", cells["baseline"]))
     level = texts.confidence_words(result.provenance)
-    return [
-        *columns,
+    columns += [
         Column("difference", cells["difference"], numeric=True, marks=cells["mark"]),
         Column(f"{level} interval", cells["interval"]),
         Column("p", cells["p"], numeric=True, is_p=True),
     ]
+    if result.compared.margins is not None:
+        columns.append(Column("verdict", cells["verdict"]))
+    return columns
 
 
 class _DifferenceRow(NamedTuple):
@@ -351,6 +354,7 @@ class _DifferenceRow(NamedTuple):
     interval: str
     p: str
     mark: str
+    verdict: str  # with a margin, and the bound that decides it
 
 
 def _rows_of_differences(
@@ -359,7 +363,12 @@ def _rows_of_differences(
     """Yield the row of each pair by a criterion."""
     result = standing.result
     unsure = _pairs_with_dagger(standing, holds=holds)
-    for row in result.table(standing.name).itertuples():
+    table = result.table(standing.name)
+    verdict_of_pair = {}
+    if result.compared.margins is not None:
+        for _, pair in table.iterrows():
+            verdict_of_pair[pair["run_a"], pair["run_b"]] = verdict_cell(standing, pair)
+    for row in table.itertuples():
         dagger = ""
         if {row.run_a, row.run_b} in unsure:
             dagger = DAGGER
@@ -371,6 +380,7 @@ def _rows_of_differences(
             texts.interval(row.ci_low, row.ci_high, places),
             texts.format_p(float(row.p_corrected)),
             SIGNS.get(str(row.verdict), "") + dagger,
+            verdict_of_pair.get((row.run_a, row.run_b), ""),
         )
 
 
@@ -385,8 +395,11 @@ def _notes_on_differences(
     if len(result.runs) == 2:
         run, baseline = result.pairs[0]
         notes.append(f"Differences are {run} minus {baseline}.")
-    how = how_compared(result, list(standings))
+    how = how_all_compared(result, list(standings))
     notes.append(f"+, -: better, worse than {baseline} ({how}).")
+    if result.compared.margins is not None:
+        bounds = about_bounds(result, standings.values())
+        notes.append(f"{bounds[0].upper()}{bounds[1:]}.")
     notes += _notes_on_estimates(result, standings)
     return notes
 

@@ -53,6 +53,8 @@ MAY_BE_BEST = "="  # marks runs that may be the best as well as the leader
 SIGNS = {BETTER: "+", WORSE: "-"}
 VERDICTS = [BETTER, WORSE, WITHIN, NOT_WORSE, UNDECIDED]  # in the order of sentences
 NO_DIFFERENCE = "not significantly different"
+BY_ITSELF = ", each criterion by itself"  # the end of how differences are tested
+_ALONE = "each criterion tested by itself"
 _NUMBERS = dict(
     enumerate(
         ["two", "three", "four", "five", "six", "seven", "eight", "nine"], start=2
@@ -221,9 +223,17 @@ def how_compared(result: Comparison, names: Sequence[str], groups: int = 1) -> s
         criteria=n_criteria,
     )
     if n_criteria > 1 and not is_over_all:
-        how += ", each criterion by itself"
+        how += BY_ITSELF
     if result.compared.predicted is not None:
         return how.replace("paired", "prediction-powered", 1)
+    return how
+
+
+def how_all_compared(result: Comparison, names: Sequence[str]) -> str:
+    """Return `how_compared` without its end, if `families_words` follows and says more."""
+    how = how_compared(result, names)
+    if families_words(result):
+        return how.removesuffix(BY_ITSELF)
     return how
 
 
@@ -235,7 +245,7 @@ def families_words(result: Comparison) -> str:
     if not _is_each_by_itself(result):
         return ""
     if result.test.correction is None:
-        return "each criterion tested by itself, without a correction"
+        return f"{_ALONE}, without a correction"
     return _families_sentence(_numbers_left(result), len(result.pairs))
 
 
@@ -248,7 +258,7 @@ def families_numbers(result: Comparison) -> str:
         return ""
     numbers = _numbers_left(result)
     shown = listed([f"{n:,}" for n in numbers.values()])
-    return f"if corrected over {_all_criteria(len(numbers))}: {shown}"
+    return f"each criterion by itself; over {_all_criteria(len(numbers))}: {shown}"
 
 
 def _is_each_by_itself(result: Comparison) -> bool:
@@ -281,7 +291,7 @@ def how_resampled(result: Benchmark) -> str:
     if is_over_all:
         return f"{how} over all {n_criteria} criteria"
     if n_criteria > 1:
-        return f"{how}, each criterion by itself"
+        return how + BY_ITSELF
     return how
 
 
@@ -294,7 +304,7 @@ def macro_families_words(result: Benchmark, over: str) -> str:
     if "p_corrected_all" not in overall or result.test.family == "all":
         return ""
     if result.test.correction is None:
-        return "each criterion tested by itself, without a correction"
+        return f"{_ALONE}, without a correction"
     is_left = overall["p_corrected_all"] <= result.test.alpha
     n_left = is_left.groupby(overall["criterion"], sort=False).sum()
     return _families_sentence(n_left.astype(int).to_dict(), len(result.runs) - 1)
@@ -303,14 +313,14 @@ def macro_families_words(result: Benchmark, over: str) -> str:
 def _families_sentence(n_left: Mapping[str, int], n_pairs: int) -> str:
     """Return how many differences a correction over all criteria would leave, by criterion."""
     left = _differences_left(n_left, n_pairs)
-    return f"if corrected over {_all_criteria(len(n_left))}: {left}"
+    return f"{_ALONE}; corrected over {_all_criteria(len(n_left))}: {left}"
 
 
 def _all_criteria(n_criteria: int) -> str:
     """Return the number of all criteria in words."""
     if n_criteria == 2:
-        return "both criteria"
-    return f"all {_NUMBERS.get(n_criteria, n_criteria)} criteria"
+        return "both"
+    return f"all {_NUMBERS.get(n_criteria, n_criteria)}"
 
 
 def _differences_left(n_left: Mapping[str, int], n_pairs: int) -> str:
@@ -321,8 +331,7 @@ def _differences_left(n_left: Mapping[str, int], n_pairs: int) -> str:
     if n_pairs == 1:
         return f"still significant by {listed(list(kept))}"
     first, *further = kept
-    verb = "stays" if kept[first] == 1 else "stay"
-    share = f"{kept[first]:,} of {n_pairs:,} pairs {verb} significant by"
+    share = f"{kept[first]:,} of {n_pairs:,} pairs by"
     if len(kept) == len(n_left) and len(set(kept.values())) == 1:
         return f"{share} each"
     others = [f"{kept[name]:,} by {name}" for name in further]
@@ -530,9 +539,7 @@ def loss_words(standing: Standing, row: pd.Series) -> str:
     Bounds are those of a run by itself. Where they exclude a loss of the margin, but no longer do
     after correction for several runs, the words say so.
     """
-    low, high = float(row["bound_low"]), float(row["bound_high"])
-    if standing.criterion.sign < 0:
-        low, high = -high, -low
+    low, high = _bounds_of_gain(standing, row)
     if not np.isfinite([low, high]).all():
         return "bounds are not known"
     if row["verdict"] == WITHIN:
@@ -547,12 +554,28 @@ def loss_words(standing: Standing, row: pd.Series) -> str:
     return f"loses at most {format_bound(max(-low, 0.0))}"
 
 
-def largest_loss(standing: Standing, row: pd.Series) -> str:
-    """Return the one-sided bound of the loss; ``-`` if it is not known."""
-    end = float(row["bound_low"] if standing.criterion.sign > 0 else row["bound_high"])
-    if not np.isfinite(end):
+def loss_cell(standing: Standing, row: pd.Series) -> str:
+    """Return the one-sided bound of `loss_words` for a column of losses; ``-`` if it is not known.
+
+    A loss is at most the bound; of a run that is worse, it is at least the bound. Within the
+    margin, the bound holds for losses and gains.
+    """
+    low, high = _bounds_of_gain(standing, row)
+    if not np.isfinite([low, high]).all():
         return "-"
-    return format_bound(max(-standing.criterion.sign * end, 0.0))
+    if row["verdict"] == WITHIN:
+        return f"+-{format_bound(max(-low, high))}"
+    if row["verdict"] == WORSE:
+        return f">= {format_bound(-high)}"
+    return f"<= {format_bound(max(-low, 0.0))}"
+
+
+def _bounds_of_gain(standing: Standing, row: pd.Series) -> tuple[float, float]:
+    """Return the one-sided bounds of what a run gains, also where smaller values are better."""
+    low, high = float(row["bound_low"]), float(row["bound_high"])
+    if standing.criterion.sign < 0:
+        return -high, -low
+    return low, high
 
 
 def exceeds_interval(standing: Standing, row: pd.Series) -> bool:
@@ -575,11 +598,30 @@ def allowance_of_bounds(standings: Iterable[Standing]) -> str:
     return ""
 
 
+def about_bounds(result: Comparison, standings: Iterable[Standing]) -> str:
+    """Return what the one-sided bounds beside verdicts are.
+
+    Args:
+        result: the comparison, with a margin.
+        standings: of it, by the criteria whose intervals stand beside bounds.
+    """
+    level = confidence_words(result.provenance)
+    is_family = len(result.pairs) * len(result.criteria) > 1
+    if is_family and result.test.counted_correction:
+        level += ", uncorrected: each run by itself"
+    return f"bounds: one-sided {level}{allowance_of_bounds(standings)}"
+
+
 def bound_words(standing: Standing, row: pd.Series) -> str:
-    """Return the bound of `loss_words` with its confidence, and its unit if that is no mean."""
-    if standing.estimate == MEAN_DIFFERENCE:
-        unit = ""
-    else:
-        unit = f"; {standing.estimate}"
-    level = f"one-sided {confidence_words(standing.result.provenance)}"
-    return f"{loss_words(standing, row)} ({level}{unit})"
+    """Return the bound of `loss_words` with its confidence, and its unit if that is no mean.
+
+    Of a single pair, only *worse* is corrected, over several criteria. Its bound is not.
+    """
+    result = standing.result
+    how = f"one-sided {confidence_words(result.provenance)}"
+    is_corrected = len(result.criteria) > 1 and result.test.counted_correction
+    if row["verdict"] == WORSE and is_corrected:
+        how += ", uncorrected"
+    if standing.estimate != MEAN_DIFFERENCE:
+        how += f"; {standing.estimate}"
+    return f"{loss_words(standing, row)} ({how})"

@@ -32,6 +32,8 @@ from ir_lexirecall.present.standings import (
     AnyStanding,
     MacroStanding,
     Standing,
+    about_bounds,
+    loss_words,
     standings_of,
     verdict_words,
 )
@@ -115,6 +117,7 @@ class Row:
         notes: caveats on the run.
         difference: the difference to the baseline or to the leader; None if there is none.
         p: the p-value that the verdict rests on; NaN if a margin leaves it undecided.
+        bound: with a margin the one-sided bound that decides the verdict; else empty.
         others: the means by the other criteria, and whether the run leads by them.
         rank: the interval of the rank over collections, in words and as a mark.
     """
@@ -124,6 +127,7 @@ class Row:
     notes: list[str]
     difference: Mark | None
     p: float
+    bound: str
     others: list[tuple[float, bool]]
     rank: tuple[str, Mark] | None
 
@@ -137,6 +141,7 @@ class Ranking:
         rows: the runs, best first.
         compared: whether the runs are compared with the baseline or the leader.
         has_margin: whether they are compared with a margin.
+        bounds: with a margin, what the bounds beside verdicts are; else empty.
         scale, difference_scale, rank_scale: the scales of the pictures of rows; there are no ranks
             on a single collection.
         others: the names of the other criteria.
@@ -152,6 +157,7 @@ class Ranking:
     rows: list[Row]
     compared: bool
     has_margin: bool
+    bounds: str
     scale: Scale
     difference_scale: Scale
     rank_scale: Scale | None
@@ -236,6 +242,7 @@ def _ranking(
         rows=rows,
         compared=compared,
         has_margin=has_margin,
+        bounds=_about_bounds(standing, has_margin),
         scale=Scale.of(row.mark for row in rows),
         difference_scale=Scale.of(differences, include=[0]),
         rank_scale=rank_scale,
@@ -258,6 +265,7 @@ def _rows(
 ) -> list[Row]:
     """Return a row for each run, best first."""
     difference_of = {mark.name: mark for mark in differences}
+    bound_of = _bounds_of_losses(standing, has_margin)
     over_all = "rank_low" in standing.ranking
     rows = []
     marks = zip(mean_marks(standing), standing.ranking.itertuples(), strict=True)
@@ -277,6 +285,7 @@ def _rows(
             notes=notes_of.get(run, []),
             difference=difference,
             p=_p_of_verdict(difference, has_margin),
+            bound=bound_of.get(run, ""),
             others=[
                 of_run[run] for name, of_run in means.items() if name != standing.name
             ],
@@ -284,6 +293,24 @@ def _rows(
         )
         rows.append(row)
     return rows
+
+
+def _bounds_of_losses(standing: AnyStanding, has_margin: bool) -> dict[str, str]:
+    """Return the one-sided bound that decides, by run; nothing without a margin."""
+    if not has_margin or not isinstance(standing, Standing):
+        return {}
+    return {
+        str(row["run"]): loss_words(standing, row)
+        for _, row in standing.against.iterrows()
+        if row["verdict"] != BETTER
+    }
+
+
+def _about_bounds(standing: AnyStanding, has_margin: bool) -> str:
+    """Return what the bounds beside verdicts are; empty without a margin."""
+    if not has_margin or not isinstance(standing, Standing):
+        return ""
+    return about_bounds(standing.result, [standing])
 
 
 def _group(standing: AnyStanding, run: str, leads: bool) -> str:

@@ -24,6 +24,8 @@ from ir_lexirecall.significance.over_collections import interval_over_collection
 LEAST_SHARED = 6  # tasks that tell two models apart: with fewer, 2^(1 - n) is above .05
 _ENOUGH = 2_500  # resamples of all pairs
 _AT_ONCE = 256  # resamples whose pairs stay in a processor's cache
+_IN_ONE_THREAD = 2**18  # multiplications up to which OpenBLAS starts no threads
+_FEWEST_ROWS = 8  # of a product that is computed in parts
 _NO_VARIANCE = np.float32(1e-30)
 
 
@@ -267,8 +269,14 @@ class SharedDeviations(Statistic):
             both: Any = None if self._is_complete else pairs.both.astype(np.float32)
             for block in row_blocks(above.shape[1], 1, _AT_ONCE):
                 count = draws.count[:, block]
-                n_drawn: Any = n if both is None else np.maximum(both @ count, 1)
-                t = _studentised(centred @ count, squares @ count, n_drawn, least)
+                n_drawn: Any = n
+                if both is not None:
+                    n_drawn = np.maximum(_product(both, count), 1)
+                total, total_squares = (
+                    _product(centred, count),
+                    _product(squares, count),
+                )
+                t = _studentised(total, total_squares, n_drawn, least)
                 t *= np.sqrt(n - 1)
                 np.maximum(
                     above[pairs.i, block], t.max(axis=0), out=above[pairs.i, block]
@@ -306,6 +314,22 @@ class _Differences:
         """The means over their standard errors: 0 for equal ones, infinite without any spread."""
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(self.mean == 0, 0.0, self.mean / self.error)
+
+
+def _product(rows: Any, count: Any) -> Any:
+    """Return a matrix product, in parts so small that BLAS computes each in a single thread.
+
+    Threads that wait for the next of many products spin: on a busy machine they took more time
+    than all products. If a part would have few rows, the product is computed at once.
+    """
+    at_once = _IN_ONE_THREAD // count.size
+    if at_once < _FEWEST_ROWS:
+        return rows @ count
+    product = np.empty((len(rows), count.shape[1]), dtype=rows.dtype)
+    for start in range(0, len(rows), at_once):
+        part = slice(start, start + at_once)
+        np.matmul(rows[part], count, out=product[part])
+    return product
 
 
 def _studentised(

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from ir_lexirecall import benchmark
-from ir_lexirecall.significance import Resampled, draws, heterogeneity
+from ir_lexirecall.significance import Resampled, deviations, draws, heterogeneity
 from ir_lexirecall.significance import over_collections as inference
 from tests.simulations.benchmark import World
 
@@ -483,3 +483,59 @@ def test_intervals_over_collections_stay_in_the_range_of_differences() -> None:
     ):
         assert np.isnan(overall[column]) or -1 <= overall[column] <= 1
     assert overall["effect_high"] == overall["next_high"] == 1
+
+
+# -- ranks beside intervals ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("collections", [2, 3, 5, 8])
+def test_runs_that_ranks_over_collections_tell_apart_differ_by_the_interval(
+    collections: int,
+) -> None:
+    rng = np.random.default_rng(collections)
+    n_apart = 0
+    for seed in range(40):
+        world = World([20] * collections, [0.2, 0.27, 0.34], 0.03)
+        values = world.collections(rng, rng.normal(0, 0.03, (3, collections)))
+        found = deviations.studentised_deviations(
+            values, "collections", Resampled(499, seed)
+        )
+        low, high = deviations.rank_intervals(found)
+        p_best = deviations.best_set(found)
+        for a, b in itertools.permutations(range(3), 2):
+            gain = [x[[b]] - x[[a]] for x in values]
+            combined = inference.random_effects(*inference.collection_means(gain))
+            if high[a] < low[b]:
+                n_apart += 1
+                assert combined.effect_high[0] < 0
+                assert combined.p[0] <= 0.05
+        ruled_out = np.flatnonzero(p_best <= 0.05)
+        for a in ruled_out:
+            gains = [x - x[[a]] for x in values]
+            combined = inference.random_effects(*inference.collection_means(gains))
+            others = np.arange(3) != a
+            is_better = (combined.p <= 0.1) & (combined.effect > 0)
+            assert is_better[others].any()
+    assert n_apart > 0 or collections == 2
+
+
+@pytest.mark.parametrize("collections", [4, 5])
+@pytest.mark.parametrize("between", [0.1, 0.2])
+def test_the_usual_t_holds_less_over_few_skewed_collections(
+    collections: int, between: float
+) -> None:
+    """Why Hall's transformation is taken from 4 collections on, not the usual t."""
+    rng = np.random.default_rng(collections)
+    shape = (4000, collections, 10)
+    share = np.clip(rng.normal(0.05, between, shape[:2]), 0.002, None) / 0.3
+    x = (rng.random(shape) < share[:, :, None]) * rng.exponential(0.3, shape)
+    truth = np.clip(rng.normal(0.05, between, 10**6), 0.002, None).mean()
+    y, variance = x.mean(axis=2), x.var(axis=2, ddof=1) / 10
+    found = inference.random_effects(y, variance)
+    holds = (found.effect_low <= truth) & (truth <= found.effect_high)
+    total = np.maximum(variance.mean(axis=1), y.var(axis=1, ddof=1))
+    half = stats.t.isf(0.025, collections - 1) * np.sqrt(total / collections)
+    usual = np.abs(y.mean(axis=1) - truth) <= half
+    assert usual.mean() < 0.89
+    assert holds.mean() > usual.mean() + 0.03
+    assert holds.mean() > 0.89

@@ -297,3 +297,116 @@ def test_intervals_that_count_unjudged_documents_stay_within_the_range() -> None
     bounds = result.bounds()
     assert (bounds["ci_low"] >= -1).all()
     assert (bounds["ci_high"] <= 1).all()
+
+
+# -- the sign test of a measure --------------------------------------------------------------------
+
+
+def test_the_sign_test_needs_no_words_on_what_a_sample_may_miss():
+    """Its margin is one of decided queries, and its bound allows for those that are missing."""
+    x = np.where(np.arange(50) % 2 == 0, -0.01, 0.01)
+    by_signs = compared(x, margin=0.4, test="sign")
+    by_means = compared(x, margin=0.02, test="t")
+    for result, is_said in ((by_signs, False), (by_means, True)):
+        assert result.table()["verdict"].iloc[0] in ("not worse", "within margin")
+        notes = " ".join(result.diagnostics)
+        assert ("50 queries may miss losses" in notes) == is_said
+
+
+@pytest.mark.parametrize("queries", [10, 25])
+def test_rare_losses_are_seldom_called_not_worse_by_signs(queries):
+    """Losses of 0.3 on 8% of the queries, 2.4 margins of 0.01: by ties and by noise elsewhere."""
+    rng = np.random.default_rng(queries)
+    test, shape = SignificanceTest("sign"), (8000, queries)
+    lost = rng.random(shape) < 0.08
+    tied = np.where(lost, -0.3, 0.0)  # all decided queries are lost
+    for margin in (0.01, 0.1, 0.9):
+        assert not (margin_test(test, tied, margin).not_worse <= 0.05).any()
+    noise = np.where(lost, -0.3, rng.normal(0, 0.0005, shape))  # 46% won, 54% lost
+    for margin in (0.01, 0.08):
+        tested = margin_test(test, noise, margin)
+        assert np.mean(tested.not_worse <= 0.05) <= 0.06
+        assert np.mean(tested.within <= 0.05) <= 0.06
+    identical = margin_test(test, np.zeros((1, 10)), 0.01)
+    assert (identical.not_worse[0], identical.within[0]) == (1.0, 1.0)
+
+
+# -- bounds beside intervals -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("test", ["t", "sign"])
+@pytest.mark.parametrize("shift", [-0.03, -0.008, 0.0, 0.004])
+def test_a_pair_has_the_bound_beside_the_interval(test, shift):
+    rng = np.random.default_rng(11)
+    margin = 0.3 if test == "sign" else 0.01
+    result = compared(rng.normal(shift, 0.02, 60), margin=margin, test=test)
+    row = result.table().iloc[0]
+    if row["verdict"] == "better":
+        return
+    words = " ".join(result.summary(full=True).split())
+    assert re.search(r"(at most|at least|up to) [0-9.e-]+ \(one-sided 95%", words)
+    if row["verdict"] == "worse":
+        assert f"loses at least {-row['bound_high']:.2g} (one-sided 95%" in words
+    if row["verdict"] != "worse" or test != "sign":
+        ends = [f"{abs(row[end]):.3f}" for end in ("ci_low", "ci_high")]
+        assert all(end in words for end in ends)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_verdicts_of_families_never_stand_beside_a_bound_that_denies_them(seed):
+    rng = np.random.default_rng(seed)
+    queries = [f"q{q}" for q in range(40)]
+    runs = {"old": {q: {"AP": 0.5, "RR": 0.5} for q in queries}}
+    for k in range(6):
+        gains = rng.normal(rng.normal(0, 0.015), 0.04, (2, 40))
+        runs[f"new{k}"] = {
+            q: {"AP": 0.5 + a, "RR": 0.5 + b}
+            for q, a, b in zip(queries, *gains.tolist(), strict=True)
+        }
+    result = irl.compare(values=runs, baseline="old", margin=0.015)
+    words = " ".join(result.summary(full=True).split())
+    assert "bounds: one-sided 95%, uncorrected: each run by itself" in words
+    table = result.table()
+    for row in table.itertuples():
+        if row.verdict in ("not worse", "within margin"):
+            assert row.bound_low > -0.015
+        if row.verdict == "within margin":
+            assert row.bound_high < 0.015
+        if row.verdict == "worse":
+            assert row.bound_high < 0
+    denied = (table["verdict"] == "undecided") & (table["bound_low"] > -0.015)
+    assert words.count("before correction") == denied.sum()
+
+
+# -- groups ----------------------------------------------------------------------------------------
+
+
+def test_what_a_group_may_miss_goes_by_its_own_queries():
+    rng = np.random.default_rng(4)
+    x = np.tile([0.04, -0.04], 30) + rng.normal(0, 0.004, 60)
+    groups = {f"q{i:03}": "few" if i < 12 else "many" for i in range(60)}
+    result = irl.compare(values=values(x), baseline="old", margin=0.04, groups=groups)
+    notes = " ".join(result.diagnostics)
+    for where, n in (("AP", 60), ("AP in few", 12), ("AP in many", 48)):
+        share = 100 * (1 - 0.05 ** (1 / n))
+        assert (
+            f"{where}: {n} queries may miss losses on fewer than {share:.2g}%" in notes
+        )
+    assert set(result.group_table()["verdict"]) <= {"not worse", "within margin"}
+
+
+def test_groups_in_which_nothing_can_be_shown_are_named():
+    x = np.zeros(40)
+    x[:6] = [0.1, 0.2, 0.1, 0.2, 0.15, 0.12]
+    x[6:9] = [0.1, 0.05, 0.2]
+    groups = {f"q{i:03}": "tiny" if i < 3 else "rest" for i in range(40)}
+    result = irl.compare(values=values(x), groups=groups)
+    notes = " ".join(result.diagnostics)
+    assert "tiny: The smallest p that the t test can give on 3 queries is 0.25" in notes
+    x = np.zeros(40)
+    x[[0, 1, 20, 21, 22, 23, 24, 25, 26]] = 0.1
+    groups = {f"q{i:03}": "first" if i < 20 else "second" for i in range(40)}
+    result = irl.compare(values=values(x), groups=groups)
+    notes = " ".join(result.diagnostics)
+    assert "first: AP, old and new: unresolvable: only 2 queries differ" in notes
+    assert "second: AP" not in notes

@@ -210,3 +210,40 @@ def test_the_command_takes_repeats(tmp_path, capsys):
         "samples",
     ]
     assert cli.main(gate) == 3
+
+
+def repeated_rows(n_repeats, *, same=()):
+    """Rows of runs with repeats; those of the same value on every query for some runs."""
+    rng = np.random.default_rng(3)
+    rows = []
+    for run, number in n_repeats.items():
+        x = rng.normal(0.5, 0.1, (number, 20))
+        if run in same:
+            x[:] = x[0]
+        for seed, of_seed in enumerate(x.tolist()):
+            rows += [(run, seed, f"q{q}", value) for q, value in enumerate(of_seed)]
+    return pd.DataFrame(rows, columns=["run", "seed", "query_id", "acc"])
+
+
+@pytest.mark.parametrize("kind", ["seeds", "samples"])
+def test_repeats_of_the_same_values_and_other_numbers_of_them_are_named(kind):
+    rows = repeated_rows({"new": 3, "old": 5}, same=["new"])
+    notes = " ".join(irl.compare(values=rows, repeats=kind).diagnostics)
+    assert "The repeats of new have the same acc on every query" in notes
+    assert "Runs have different numbers of repeats: new 3 and old 5." in notes
+    rows = repeated_rows({"new": 3, "old": 3})
+    notes = " ".join(irl.compare(values=rows, repeats=kind).diagnostics)
+    assert "same acc" not in notes
+    assert "different numbers" not in notes
+
+
+def test_a_missing_cell_of_a_repeat_is_named_or_left_out_in_words():
+    rows = repeated_rows({"new": 3, "old": 3})
+    rows.loc[25, "acc"] = np.nan  # seed 1 of new, query q5
+    with pytest.raises(
+        ValueError, match="run 'new, repeat 1' for query 'q5' is missing"
+    ):
+        irl.compare(values=rows, repeats="seeds")
+    result = irl.compare(values=rows, repeats="seeds", missing="skip")
+    assert len(result.query_ids) == 19
+    assert any("q5" in note for note in result.diagnostics)

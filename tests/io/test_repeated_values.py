@@ -84,11 +84,25 @@ def without(table, row):
     ("table", "options", "message"),
     [
         (frame(), {}, 'repeats="samples" (noise of each query) or repeats="seeds"'),
-        (frame((1, 1)), {"repeats": "seeds"}, "there is one repeat of every run only"),
+        (
+            frame((1, 1)),
+            {"repeats": "seeds"},
+            "the column 'seed' is '0' in every row; leave repeats out, or name the column",
+        ),
+        (
+            frame(column="number").assign(seed=7),
+            {"repeats": "samples"},
+            "the column 'seed' is '7' in every row",
+        ),
+        (
+            frame((1, 1)).assign(seed=[3] * 8 + [4] * 8),
+            {"repeats": "samples"},
+            "there is one repeat of every run only",
+        ),
         (
             frame((1, 1)),
             {"repeats": ("seed", "seeds")},
-            "the column 'seed' has one repeat",
+            "the column 'seed' is '0' in every row",
         ),
         (frame((3, 1)), {"repeats": "seeds"}, "run 'old' has one seed"),
         (

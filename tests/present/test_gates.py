@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -30,7 +32,7 @@ def test_an_interval_stands_beside_the_estimate_that_it_is_of(
         fact = facts[str(row.criterion)]
         if row.estimate == pytest.approx(row.difference):
             continue
-        assert f"{row.estimate:+.4f}, its interval" in fact
+        assert f"{row.estimate:+.4f}, its {100 * (1 - alpha):g}% interval" in fact
         assert "of the test's estimate (" in printed
 
 
@@ -132,3 +134,97 @@ def test_what_the_gate_itself_leaves_undecided_comes_first() -> None:
     gate = irl.gate(None, "main", "branch", values=values, release="v1", margin=0.1)
     first_line = gate_text(gate).splitlines()[0]
     assert "branch is not shown to be worse than main; undecided" in first_line
+
+
+# -- levels of looks, and bounds beside intervals --------------------------------------------------
+
+
+def gated(tmp_path: Path, n_looks: int, **how: Any) -> irl.Gate:
+    """Return the last of several looks at values that change a little."""
+    rng = np.random.default_rng(0)
+    main = {f"q{q}": {"AP": x} for q, x in enumerate(rng.uniform(0.2, 0.8, 60))}
+    for look in range(n_looks):
+        gains = rng.normal(0.001, 0.02, 60).tolist()
+        branch = {
+            q: {"AP": of_query["AP"] + gain}
+            for (q, of_query), gain in zip(main.items(), gains, strict=True)
+        }
+        gate = irl.gate(
+            values={"main": main, f"branch{look}": branch},
+            margin=0.01,
+            ledger=tmp_path / "looks.jsonl",
+            **how,
+        )
+    return gate
+
+
+@pytest.mark.parametrize(
+    ("n_looks", "level"), [(1, "0.030"), (2, "0.0076"), (4, "0.0019")]
+)
+def test_a_look_has_intervals_at_95_and_a_bound_at_its_level(
+    n_looks: int, level: str, tmp_path: Path
+) -> None:
+    gate = gated(tmp_path, n_looks)
+    text = " ".join(gate_text(gate).split()).replace("\\", "")
+    assert f"loses: one-sided bound at the level of this look, {level}" in text
+    assert "95% interval" in text
+    assert not re.search(r"\d\d\.\d+ ?%", text)
+    as_asked = gate.comparison.with_test(irl.SignificanceTest()).table().iloc[0]
+    interval = f"{as_asked['ci_low']:.3f} to {as_asked['ci_high']:.3f}"
+    assert interval in text
+    row = gate.table.iloc[0]
+    assert row["bound_low"] < as_asked["bound_low"]  # which is at 0.05
+    if row["verdict"] == "within margin":
+        bound = f"+-{max(-row['bound_low'], row['bound_high']):.2g}"
+    else:
+        bound = f"<= {-row['bound_low']:.2g}"
+    assert bound in text
+    facts = criterion_facts(gate)["AP"]
+    ends = f"95% interval {as_asked['ci_low']:.4f} to {as_asked['ci_high']:.4f}"
+    assert ends in facts
+    assert f"(one-sided bound at the level of this look, {level})" in facts
+
+
+def test_looks_of_a_horizon_have_a_level_with_two_digits(tmp_path: Path) -> None:
+    text = " ".join(gate_text(gated(tmp_path, 2, horizon=30), markdown=False).split())
+    assert "bound at the level of this look, 0.0017" in text
+    assert not re.search(r"\d\d\.\d+ ?%", text)
+
+
+def test_a_second_baseline_halves_the_level_of_the_bounds_alone() -> None:
+    runs = [irl.demo.run(name) for name in ("bm25", "ql", "tfidf")]
+    gate = irl.gate(irl.demo.qrels(), *runs[:2], "AP", release=runs[2])
+    text = " ".join(gate_text(gate).split())
+    assert "one-sided bound at the level of each baseline, 0.025" in text
+    assert text.count("95% interval") == 2
+    assert "97.5%" not in text
+
+
+@pytest.mark.parametrize(
+    ("shift", "verdict", "sign", "end"),
+    [
+        (-0.05, "worse", ">= ", "bound_high"),
+        (0.0, "within margin", "+-", None),
+        (-0.0015, "not worse", "<= ", "bound_low"),
+    ],
+)
+def test_a_gate_shows_the_bound_that_decided(
+    shift: float, verdict: str, sign: str, end: str | None
+) -> None:
+    gains = np.random.default_rng(0).normal(0, 0.01, 50)
+    gains += shift - gains.mean()
+    if verdict == "not worse":
+        gains[0] += 0.6  # so that a gain of the margin is not ruled out
+    main = {f"q{q}": {"AP": 0.3} for q in range(50)}
+    branch = {f"q{q}": {"AP": 0.3 + gain} for q, gain in enumerate(gains.tolist())}
+    gate = irl.gate(values={"main": main, "branch": branch}, margin=0.012)
+    row = gate.table.iloc[0]
+    assert row["verdict"] == verdict
+    if end is None:
+        bound = max(-row["bound_low"], row["bound_high"])
+    else:
+        bound = -row[end]
+    text = gate_text(gate).replace("\\", "")
+    assert f"{sign}{bound:.2g}" in text
+    assert "95% interval" in text
+    assert "loses: one-sided 95% bound" in text

@@ -128,7 +128,7 @@ SEVERAL = """\
 significantly different: 3 of 6 pairs by nDCG@10, 3 by AP, 3 by lexirecall
 (paired t-test for nDCG@10 and AP, sign test for lexirecall; Holm's correction
 for 6 comparisons, p <= 0.05)
-if corrected over all three criteria: 3 of 6 pairs stay significant by each
+each criterion tested by itself; corrected over all three: 3 of 6 pairs by each
 net: (won - lost) / queries, against all other runs
 
 Careful
@@ -767,7 +767,7 @@ def test_a_bound_that_excludes_the_margin_only_before_correction_says_so() -> No
     assert is_within.any()
     assert words.count("before correction") == is_within.sum()
     assert words.count("undecided: may lose up to") == (~is_within).sum()
-    assert "bounds: one-sided 95%, each run by itself" in words
+    assert "bounds: one-sided 95%, uncorrected: each run by itself" in words
 
 
 @pytest.mark.parametrize("same", [True, False])

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from ir_lexirecall.significance.planning import t_power
 from ir_lexirecall.significance.repeats import (
     Components,
     RepeatedValues,
@@ -205,16 +206,16 @@ def test_samples_have_no_component_of_seeds():
     assert RepeatedValues("seeds", values).components(x, PAIR).seeds[0] > 0
 
 
-def test_planning_by_the_noncentral_t():
+def test_plans_have_just_enough_queries_or_repeats():
     parts = Components(
         np.array([0.12**2]), np.array([2 * 0.005**2]), np.array([2 * 0.05**2])
     )
     needed = [queries_with_repeats(parts, 0.02, r, 0.8, 0.05)[0] for r in (3, 5, 10)]
-    assert needed == [539, 385, 327]
+    assert needed == [601, 387, 327]
     needed = [queries_with_repeats(parts, 0.01, r, 0.8, 0.05)[0] for r in (3, 5, 10)]
-    assert needed == [np.inf, np.inf, 1988]
-    assert repeats_with_queries(parts, 0.02, 385, 0.8, 0.05).tolist() == [5]
-    for queries, repeats in ((385, 5), (327, 10)):
+    assert needed == [np.inf, np.inf, 1994]
+    assert repeats_with_queries(parts, 0.02, 387, 0.8, 0.05).tolist() == [5]
+    for queries, repeats in ((601, 3), (387, 5), (327, 10)):
         for fewer, is_enough in ((0, True), (1, False)):
             power = planned_power(
                 parts,
@@ -226,11 +227,54 @@ def test_planning_by_the_noncentral_t():
             assert (power[0] >= 0.8) == is_enough
 
 
+def test_a_plan_is_the_share_of_estimates_that_find_the_difference():
+    """Beside draws of the two variances; the noncentral t of expected ones would say 0.80."""
+    rng = np.random.default_rng(12)
+    parts = Components(
+        np.array([0.12**2]), np.array([2 * 0.005**2]), np.array([2 * 0.05**2])
+    )
+    n, r, size = 539.0, 3, 200_000
+    of_queries = (parts.queries + parts.noise / r) / n
+    of_seeds = (parts.seeds / 2 + parts.noise / (2 * n)) / r  # of each system
+    noise = parts.noise / (r * n)
+    drawn_queries = of_queries * rng.chisquare(n - 1, size) / (n - 1)
+    drawn = of_seeds * rng.chisquare(r - 1, (2, size)) / (r - 1)
+    added = np.maximum(0, drawn.sum(axis=0) - noise)
+    squares = drawn_queries**2 / (n - 1) + (drawn**2).sum(axis=0) / (r - 1)
+    squares += noise**2 / (2 * (r - 1) * (n - 1))
+    variance = drawn_queries + added
+    degrees = np.where(added > 0, np.minimum(n - 1, variance**2 / squares), n - 1)
+    truth = np.sqrt(of_queries + 2 * of_seeds - noise)
+    difference = rng.normal(0.02, truth, size)
+    p = 2 * stats.t.sf(np.abs(difference) / np.sqrt(variance), degrees)
+    found = planned_power(parts, 0.02, np.array([n]), np.array([r]), 0.05)
+    assert found[0] == pytest.approx(np.mean(p <= 0.05), abs=0.005)
+    assert found[0] < 0.785
+
+
+def test_without_seeds_a_plan_is_that_of_the_t_test_over_queries():
+    nothing = Components(np.array([0.12**2]), np.zeros(1), np.zeros(1))
+    for n in (10.0, 25.0, 100.0):
+        difference = 0.12 * 2.9 / np.sqrt(n)
+        found = planned_power(nothing, difference, np.array([n]), np.array([3]), 0.05)
+        expected = t_power(np.array([2.9]), np.array([n - 1]), 0.05)
+        assert found == pytest.approx(expected, abs=0.01)
+
+
 @pytest.mark.slow
-def test_planned_queries_have_the_power():
+@pytest.mark.parametrize(("repeats", "queries"), [(3, 601), (5, 387)])
+def test_planned_queries_have_the_power(repeats, queries):
     rng, found = np.random.default_rng(10), 0
     for _ in range(1000):
-        a, b = made_up(rng, (5, 5), 385, seed=0.005, noise=0.05, sd=0.12, effect=0.02)
+        a, b = made_up(
+            rng,
+            (repeats, repeats),
+            queries,
+            seed=0.005,
+            noise=0.05,
+            sd=0.12,
+            effect=0.02,
+        )
         x = (a.mean(axis=0) - b.mean(axis=0))[None]
         found += (
             difference_variance(x, SeedVariance.of([a, b]), PAIR).two_sided_p()[0]

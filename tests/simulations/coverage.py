@@ -76,7 +76,10 @@ from tests.simulations.rows import (
     tested,
     values,
 )
-from tests.simulations.seeds import planned_seeds, seeds
+from tests.simulations.seeds import (
+    planned_seeds,
+    seeds,
+)
 from tests.simulations.verdicts import criteria
 
 # -- one collection --------------------------------------------------------------------------------
@@ -598,42 +601,55 @@ def parts(samples: int, rng: Generator) -> Iterator[Row]:
         (8, 10, 0.03),
         (8, 50, 0.1),
     ):
-        truth = rng.normal(0.05, between, (samples, collections + 1))
-        for kind in ("normal", "mostly 0, skewed"):
-            if kind == "normal":
-                x = truth[:, :-1, None] + rng.normal(
-                    0, 0.15, (samples, collections, queries)
-                )
-                real = truth[:, -1], np.full(samples, 0.05)
-            else:
-                share = np.clip(truth, 0.002, None) / 0.3
-                x = rng.random((samples, collections, queries)) < share[:, :-1, None]
-                x = x * rng.exponential(0.3, x.shape)
-                real = (
-                    0.3 * share[:, -1],
-                    np.full(
-                        samples,
-                        0.3
-                        * np.clip(rng.normal(0.05, between, 10**6), 0.002, None).mean()
-                        / 0.3,
-                    ),
-                )
-            found = inference.random_effects(
-                x.mean(axis=2), x.var(axis=2, ddof=1) / queries
+        yield from _random_effects(samples, rng, collections, queries, between)
+
+
+def four_and_five_collections(samples: int, rng: Generator) -> Iterator[Row]:
+    """Random effects over 4 and 5 collections, which differ little or much."""
+    for collections in (4, 5):
+        for queries in (10, 50):
+            for between in (0.03, 0.1, 0.2):
+                yield from _random_effects(samples, rng, collections, queries, between)
+
+
+def _random_effects(
+    samples: int, rng: Generator, collections: int, queries: int, between: float
+) -> Iterator[Row]:
+    """Random effects of normal differences, and of those that are mostly 0 and skewed."""
+    truth = rng.normal(0.05, between, (samples, collections + 1))
+    for kind in ("normal", "mostly 0, skewed"):
+        if kind == "normal":
+            x = truth[:, :-1, None] + rng.normal(
+                0, 0.15, (samples, collections, queries)
             )
-            setting = (
-                f"{collections} x {queries} queries, {kind}, differing by {between:g}"
+            real = truth[:, -1], np.full(samples, 0.05)
+        else:
+            share = np.clip(truth, 0.002, None) / 0.3
+            x = rng.random((samples, collections, queries)) < share[:, :-1, None]
+            x = x * rng.exponential(0.3, x.shape)
+            real = (
+                0.3 * share[:, -1],
+                np.full(
+                    samples,
+                    0.3
+                    * np.clip(rng.normal(0.05, between, 10**6), 0.002, None).mean()
+                    / 0.3,
+                ),
             )
-            holds = (found.effect_low <= real[1]) & (real[1] <= found.effect_high)
-            yield replace(
-                covers("random effects: mean", setting, holds, FEW_COLLECTIONS),
-                instead=MORE_COLLECTIONS,
-            )
-            holds = (found.next_low <= real[0]) & (real[0] <= found.next_high)
-            yield replace(
-                covers("random effects: next collection", setting, holds, NEXT),
-                instead=MORE_COLLECTIONS,
-            )
+        found = inference.random_effects(
+            x.mean(axis=2), x.var(axis=2, ddof=1) / queries
+        )
+        setting = f"{collections} x {queries} queries, {kind}, differing by {between:g}"
+        holds = (found.effect_low <= real[1]) & (real[1] <= found.effect_high)
+        yield replace(
+            covers("random effects: mean", setting, holds, FEW_COLLECTIONS),
+            instead=MORE_COLLECTIONS,
+        )
+        holds = (found.next_low <= real[0]) & (real[0] <= found.next_high)
+        yield replace(
+            covers("random effects: next collection", setting, holds, NEXT),
+            instead=MORE_COLLECTIONS,
+        )
 
 
 def few_units(samples: int, rng: Generator) -> Iterator[Row]:

@@ -27,6 +27,7 @@ from tests.simulations.rows import (
     BASELINE_BY_T,
     BASELINE_OR_MORE,
     DISCRETE,
+    ENDS,
     FAMILY,
     FEW_COLLECTIONS,
     HULL,
@@ -285,6 +286,32 @@ def median_of_walsh(x: Floats) -> float:
     """Return the median of all means of two differences, each with itself, too."""
     i, j = np.triu_indices(len(x))
     return float(np.median((x[i] + x[j]) / 2))
+
+
+def real_reciprocal_ranks(samples: int, rng: Generator) -> Iterator[Row]:
+    """Means of reciprocal ranks, and Wilcoxon's intervals of pairs that tie on half of the queries."""
+    for where, values in real_values(("RR",)):
+        differences = pairs_of(values)
+        ties = np.mean(differences == 0, axis=1)
+        pairs = differences[(ties >= 0.4) & (ties <= 0.6)]
+        truth = [median_of_walsh(pair[pair != 0]) for pair in pairs]
+        for queries in FAMILY_SIZES:
+            means = drawn_together(values, samples, queries, rng)
+            ends = [
+                sig.mean_interval(one, limits=(0.0, 1.0), few_values=True)
+                for one in means
+            ]
+            low, high = np.array(ends).transpose(1, 0, 2)
+            right = holds(low, values.mean(axis=1), high)
+            setting = f"real runs, {where}, {queries} queries"
+            yield of_pairs("mean of a measure", setting, right, reason=ENDS)
+            x = drawn(pairs, samples // 10, queries, rng)
+            test = SignificanceTest("wilcoxon", progress=False)
+            found = test.of_pairs(x.reshape(-1, queries))
+            low, high = (end.reshape(x.shape[:2]) for end in (found.low, found.high))
+            setting = f"real pairs, half of the queries tie, {where}, {queries} queries"
+            right = holds(low, truth, high)
+            yield of_pairs("wilcoxon: interval", setting, right, reason=DISCRETE)
 
 
 def real_planning(samples: int, rng: Generator) -> Iterator[Row]:
@@ -637,7 +664,9 @@ def real_collections(samples: int, rng: Generator) -> Iterator[Row]:
 
 
 @cache
-def real_values() -> list[tuple[str, Floats]]:
+def real_values(
+    measures: tuple[str, ...] = ("AP", "nDCG@10"),
+) -> list[tuple[str, Floats]]:
     """Values of the runs of both collections by measure, shape ``(S, Q)``."""
     found = []
     for name, folder, qrels in (
@@ -648,7 +677,7 @@ def real_values() -> list[tuple[str, Floats]]:
             runs = {
                 path.stem: path for path in sorted((DATA / folder / "runs").iterdir())
             }
-            result = irl.compare(DATA / folder / qrels, runs, by=["AP", "nDCG@10"])
+            result = irl.compare(DATA / folder / qrels, runs, by=[*measures])
             found += [
                 (f"{name}, {measure}", result.compared.by[measure].standings)
                 for measure in result.compared.by

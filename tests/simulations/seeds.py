@@ -65,7 +65,63 @@ def seeds(samples: int, rng: Generator) -> Iterator[Row]:
 def planned_seeds(samples: int, rng: Generator) -> Iterator[Row]:
     """The power of the queries that are planned for systems with seeds."""
     for difference, n_seeds in ((0.02, 3), (0.02, 5), (0.02, 10), (0.01, 10)):
-        yield _row_of_planned_queries(samples, rng, difference, n_seeds)
+        yield _row_of_planned_queries(4 * samples, rng, difference, n_seeds)
+
+
+def more_seeds(samples: int, rng: Generator) -> Iterator[Row]:
+    """Five seeds, and seeds that move means by 0.01."""
+    settings = [((5, 5), deviation) for deviation in (0.0, 0.005, 0.01, 0.02)]
+    settings += [(n_seeds, 0.01) for n_seeds in N_SEEDS]
+    for n_seeds, deviation in settings:
+        for n_queries in N_QUERIES:
+            yield from _rows_of_pairs(samples, rng, n_seeds, n_queries, deviation)
+    for n_queries in N_QUERIES:
+        for deviation in (0.0, 0.01, 0.02):
+            yield _row_of_means(samples, rng, 5, n_queries, deviation)
+        yield _row_of_best_sets(samples, rng, 3, n_queries, 0.01)
+
+
+def samples_of_queries(samples: int, rng: Generator) -> Iterator[Row]:
+    """Repeats that are noise of each query: averages over them, tested over queries."""
+    for n_repeats in ((3, 3), (10, 10), (1, 5)):
+        for n_queries in (10, 25, 250):
+            for noise in (0.05, 0.3):
+                yield from _rows_of_samples(samples, rng, n_repeats, n_queries, noise)
+
+
+def _rows_of_samples(
+    samples: int,
+    rng: Generator,
+    n_repeats: tuple[int, int],
+    n_queries: int,
+    noise: float,
+) -> Iterator[Row]:
+    """Two-sided tests and intervals of averages over samples without a difference, and means."""
+    said, means = [], []
+
+    for block in range(0, samples, BLOCK):
+        test = SignificanceTest("t", n_resamples=499, seed=block)
+        level = values(rng, (BLOCK, n_queries))
+        gain = differences(rng, (BLOCK, n_queries))
+        systems = [
+            _systems(rng, one, number, 0.0, noise)
+            for one, number in zip((level + gain, level), n_repeats, strict=True)
+        ]
+        compared = _compared([*systems[0], *systems[1]], test, kind="samples")
+        pairs = np.arange(BLOCK), np.arange(BLOCK, 2 * BLOCK)
+        criterion = compared.by["x"]
+        said.append(test.of_pairs(criterion.all_differences(pairs)).p <= ALPHA)
+        ends = PairTests(compared).means_of("x")
+        holds = (ends["ci_low"] <= 0.3) & (ends["ci_high"] >= 0.3)
+        means.append(holds[BLOCK:])
+    a, b = n_repeats
+    number = f"{a} samples each" if a == b else f"{a} and {b} samples"
+    setting = f"{number}, {n_queries} queries, noise {noise:g}"
+    statement = "samples: p at most 0.05, interval without 0"
+    yield false(statement, setting, np.concatenate(said), FEW_SEEDS)
+    yield covers(
+        "samples: mean of a measure", setting, np.concatenate(means), FEW_SEEDS
+    )
 
 
 def _row_of_planned_queries(
@@ -254,20 +310,22 @@ def _systems(
     return of_queries[:, None] + moved + rng.normal(0, noise, (n, n_seeds, n_queries))
 
 
-def _criterion(runs: Sequence[Floats]) -> MeasureCriterion:
-    """Return values averaged over seeds, with those of each seed."""
+def _criterion(runs: Sequence[Floats], kind: str = "seeds") -> MeasureCriterion:
+    """Return values averaged over repeats, with those of each repeat."""
     averages = np.stack([of_run.mean(axis=0) for of_run in runs])
     queries = [str(q) for q in range(averages.shape[1])]
-    repeated = RepeatedValues("seeds", tuple(runs))
+    repeated = RepeatedValues(kind, tuple(runs))
     return MeasureCriterion(
         "x", averages, queries, averages.mean(axis=1), repeated=repeated
     )
 
 
-def _compared(runs: Sequence[Floats], test: SignificanceTest) -> ComparedRuns:
+def _compared(
+    runs: Sequence[Floats], test: SignificanceTest, kind: str = "seeds"
+) -> ComparedRuns:
     """Return runs as `compare` compares them."""
     return ComparedRuns(
-        [str(s) for s in range(len(runs))], {"x": _criterion(runs)}, test=test
+        [str(s) for s in range(len(runs))], {"x": _criterion(runs, kind)}, test=test
     )
 
 

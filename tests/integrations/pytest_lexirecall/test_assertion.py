@@ -77,7 +77,7 @@ def test_a_failure_shows_the_table_and_the_queries_that_lost_most(
         [
             ">*assert_not_worse(*",
             "E *AssertionError: FAILED: candidate is worse than baseline by nDCG@10 and AP (exit 3)",
-            "E *criterion*difference*loses at most*margin*verdict",
+            "E *criterion*difference*loses*margin*verdict",
             "E *nDCG@10*0.578*0.235*-0.343*0.02*worse",
             "E *By nDCG@10, candidate loses 16 of 16 queries (10 are shown):",
             "E *q14*0.8173*0.0000",
@@ -151,7 +151,7 @@ def test_verdicts_are_in_the_junit_file(project: pytest.Pytester) -> None:
     ]
     assert [p["name"] for p in properties] == ["nDCG@10", "AP"]
     assert properties[0]["value"].startswith(
-        "difference -0.3428, interval -0.4342 to -0.2514, p < 0.0001"
+        "difference -0.3428, 95% interval -0.4342 to -0.2514, p < 0.0001"
     )
     assert properties[0]["value"].endswith("margin 0.01: worse")
 
