@@ -306,7 +306,7 @@ def _predicted_like(judgments: Judgments, qrels: QrelsLike) -> Judgments:
         raise ValueError(
             "predicted needs the whole random sample of queries; leave out queries='relevant'"
         )
-    people_only = "was given for the qrels, but not for predicted; load both alike"
+    people_only = "was given for the qrels, but not for predicted; load both with it"
     if judgments.excluded and not predicted.excluded:
         raise ValueError(f"exclude {people_only}")
     if judgments.judged_only and not predicted.judged_only:
@@ -721,8 +721,8 @@ def with_predictions(result: Comparison, every: Comparison) -> Comparison:
     if set(every.runs) != set(result.runs):
         other = sorted(set(every.runs) ^ set(result.runs))
         raise ValueError(
-            f"predicted holds values of other runs than values: {shown_names(other)} "
-            "in one of them only"
+            "predicted and values must have the same runs; only one of them has "
+            f"{shown_names(other)}"
         )
     order = [every.runs.index(run) for run in result.runs]
     sorted_by = {}

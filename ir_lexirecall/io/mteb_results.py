@@ -240,12 +240,12 @@ def results_of_folder(
         )
     if not results:
         raise ValueError(
-            f"{folder}: no files of values in it, nor results of MTEB "
-            "(JSON files with task_name and scores)"
+            f"{folder}: it has neither files of values nor results of MTEB (JSON files with "
+            "task_name and scores)"
         )
     if unread:
         warn(
-            f"{unread[0]}: no result of MTEB (it lacks task_name and scores) and left out"
+            f"{unread[0]}: left out, as it is not a result of MTEB (lacks task_name and scores)"
             f"{and_more(len(unread) - 1)}"
         )
     if where:

@@ -289,7 +289,7 @@ def test_other_files_among_results_are_named(content: Any, tmp_path: Path) -> No
     path.parent.mkdir(parents=True)
     path.write_text(json.dumps(content))
     with pytest.warns(
-        UserWarning, match=r"T\.json: no result of MTEB .* and left out$"
+        UserWarning, match=r"T\.json: left out, as it is not a result of MTEB .*"
     ):
         table = read_values(folder)
     assert "other" not in table.runs

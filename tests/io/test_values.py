@@ -588,7 +588,7 @@ def test_a_damaged_file_is_named(text: str, message: str, tmp_path: Path) -> Non
             {"mteb_dataset_name": "T", "test": {"ndcg": 1}},
             "model/revision/T.json: written by MTEB before version 1.11; load it",
         ),
-        (None, "no files of values in it, nor results of MTEB"),
+        (None, "it has neither files of values nor results of MTEB"),
     ],
 )
 def test_other_results_of_mteb_are_refused(

@@ -423,7 +423,7 @@ def test_each_collection_of_a_benchmark_has_its_predictions() -> None:
     [
         (
             lambda v: {run: v[run] for run in "xy"},
-            "predicted holds values of other runs than values: z",
+            "predicted and values must have the same runs; only one of them has z",
         ),
         (
             lambda v: {r: {q: {"P@5": 0.1} for q in of_run} for r, of_run in v.items()},
