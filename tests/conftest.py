@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -75,6 +76,17 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ.setdefault(
         "OPENBLAS_NUM_THREADS", "1"
     )  # of xdist's workers, which would wait for each other's threads
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Collect tests without looking for garbage: all that is made then stays until the end."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()  # nor is it looked through later
+        gc.enable()
 
 
 @pytest.hookimpl(tryfirst=True)
