@@ -129,10 +129,13 @@ def groups(result: Comparison, by: str | None = None, *, ax: Any = None) -> Any:
 def _verdicts_in_words(marks: Sequence[Mark]) -> dict[str, str]:
     """Return what the kinds of marks mean: the verdicts, in a legend's words."""
     verdicts = {mark.row.verdict for mark in marks}
+    has_margin = any(hasattr(mark.row, "better_p") for mark in marks)
     not_significant = []
     for verdict, words in _WORDS.items():
         if verdict in verdicts:
             not_significant.append(words)
+    if has_margin and UNDECIDED in verdicts:
+        not_significant[-1] = "undecided"  # which says more
     return {
         BETTER: "significantly better",
         WORSE: "significantly worse",

@@ -718,8 +718,8 @@ def many_pairs_on_few_queries(
         size = (
             f"{len(result.pairs):,} pairs on {count(n_queries, result.compared.unit)}"
         )
-        message = f"{name}: all {size}: {rates}; a baseline asks for fewer comparisons."
-        yield Note(message, WEAK, "All pairs of many runs on few queries", name)
+        risk = f"all {size}: {rates}; a baseline asks for fewer comparisons."
+        yield Note(f"{name}: {risk}", WEAK, risk, name, around=("", f": {risk}"))
 
 
 def _are_mostly_skewed(result: Comparison, name: str) -> bool:

@@ -816,6 +816,8 @@ def _in_group(result: Comparison, rows: pd.DataFrame) -> str:
         fact = ", ".join(
             f"{listed(runs[verdict], FEW_NAMES)} {verdict}" for verdict in decided
         )
+    if not fact and result.compared.margins is not None:
+        return "all undecided"
     return fact or "no significant differences"
 
 

@@ -410,3 +410,16 @@ def test_groups_in_which_nothing_can_be_shown_are_named():
     notes = " ".join(result.diagnostics)
     assert "first: AP, old and new: unresolvable: only 2 queries differ" in notes
     assert "second: AP" not in notes
+
+
+def test_groups_under_a_margin_are_undecided_not_without_significant_differences():
+    x = np.tile([0.1, -0.1, 0.05, -0.05], 10)
+    groups = {f"q{i:03}": "first" if i < 20 else "second" for i in range(40)}
+    runs = values(x)
+    under_margin = irl.compare(values=runs, baseline="old", margin=0.001, groups=groups)
+    words = " ".join(under_margin.summary(full=True).split())
+    assert "in first (20 queries) and second (20 queries), all undecided" in words
+    assert "significant difference" not in words
+    plain = irl.compare(values=runs, baseline="old", groups=groups)
+    words = " ".join(plain.summary(full=True).split())
+    assert "no significant differences" in words

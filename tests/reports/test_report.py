@@ -514,7 +514,7 @@ def test_with_a_margin_the_p_is_that_of_the_verdict(tmp_path: Path) -> None:
     legend = result.plot("differences").get_legend()
     assert [text.get_text() for text in legend.get_texts()] == [
         "significantly worse",
-        "within the margin or not significant",
+        "within the margin or undecided",
     ]
 
 
