@@ -78,9 +78,11 @@ from tests.simulations.rows import (
 )
 from tests.simulations.seeds import (
     planned_seeds,
+    samples_of_queries,
     seeds,
 )
 from tests.simulations.verdicts import criteria
+from tests.simulations.zeros import zeros
 
 # -- one collection --------------------------------------------------------------------------------
 
@@ -805,6 +807,7 @@ def studies(samples: int, rng: Generator) -> Iterator[Row]:
 TABLE: list[Callable[[int, Generator], Iterator[Row]]] = [
     means,
     tests,
+    zeros,
     margins,
     looks,
     rivals,
@@ -815,11 +818,13 @@ TABLE: list[Callable[[int, Generator], Iterator[Row]]] = [
     replicability,
     missing_judgments,
     parts,
+    four_and_five_collections,
     few_units,
     predicted_values,
     studies,
     seeds,
     planned_seeds,
+    samples_of_queries,
     benchmark_seeds,
     benchmark_seed_ranks,
     leaderboards,

@@ -663,6 +663,31 @@ def real_collections(samples: int, rng: Generator) -> Iterator[Row]:
         yield replace(row, instead=MORE_QUERIES)
 
 
+def real_replicability(samples: int, rng: Generator) -> Iterator[Row]:
+    """Whether any of four rivals is said to be better on one of 8 equal collections, by AP."""
+    test = SignificanceTest("t")
+    for where, values in real_values():
+        if not where.endswith("AP"):
+            continue
+        best = values[np.argsort(-values.mean(axis=1), kind="stable")[:5]]
+        equal = EqualRuns.of(best)
+        for queries in (25, 50):
+            said: dict[str, list[bool]] = {"Fisher": [], "Simes": []}
+            for _ in range(samples):
+                x = [equal.drawn(queries, rng) for _ in range(8)]
+                gains = np.stack([y[1:] - y[:1] for y in x], axis=1)
+                tested = sig.margin_test(test, gains.reshape(-1, queries), 0.0)
+                for name, falsely in said.items():
+                    p = tested.better.reshape(4, 8)
+                    of_one = inference.partial_conjunction(p, name.lower())[:, 0]
+                    falsely.append(sig.corrected(of_one, "holm", ALPHA)[1].any())
+            for name, falsely in said.items():
+                statement = "better on at least: one too many, any rival"
+                setting = f"real runs, 8 times {where}, {queries} queries, {name}"
+                row = false(statement, setting, np.array(falsely), FAMILY)
+                yield replace(row, instead=MORE_QUERIES)
+
+
 @cache
 def real_values(
     measures: tuple[str, ...] = ("AP", "nDCG@10"),

@@ -38,8 +38,8 @@ def zeros(samples: int, rng: Generator) -> Iterator[Row]:
     test = SignificanceTest("wilcoxon", progress=False)
     for ease in (0.3, 0.6):
         for n_queries in SIZES:
-            setting = f"reciprocal ranks, half of them tie, {n_queries} queries"
-            setting += f", the first relevant document is easy to find ({ease:g})"
+            found_at = f"chance {ease:g} of each document"
+            setting = f"reciprocal ranks ({found_at}), half tie, {n_queries} queries"
             same = test.of_pairs(_differences(rng, (samples, n_queries), ease, ease))
             yield false("wilcoxon: p at most 0.05", setting, same.p <= ALPHA, DISCRETE)
             truth = _pseudomedian(ease + 0.1, ease)
