@@ -83,6 +83,7 @@ class EntryPoint:
 
 
 def _command(commands: Any, name: str, function: Any, about: str) -> Any:
+    """Add a command with the arguments that all have, and return its parser."""
     parser = commands.add_parser(name, help=about, description=about)
     files = "simulations or projects (.asreview), or folders of them; NAME=FILE names the model"
     parser.add_argument("files", nargs="+", metavar="FILE", help=files)
@@ -105,12 +106,14 @@ def _by_model(words: Sequence[str]) -> dict[str, list[str]]:
 
 
 def _compare(reviews: Reviews, arguments: argparse.Namespace) -> Any:
+    """Return the comparison of the models."""
     return irl.compare(
         reviews.qrels, reviews.runs, arguments.by, baseline=arguments.baseline
     )
 
 
 def _evaluate(reviews: Reviews, arguments: argparse.Namespace) -> str:
+    """Return the means of the models, or their values by review, as a text."""
     tables = {
         model: irl.evaluate(arguments.measures, reviews.qrels, run)
         for model, run in reviews.runs.items()
@@ -122,6 +125,7 @@ def _evaluate(reviews: Reviews, arguments: argparse.Namespace) -> str:
 
 
 def _plot(reviews: Reviews, arguments: argparse.Namespace) -> str:
+    """Draw recall over the share that was read, and return the file."""
     axes = irl.plots.recall_curves(
         recall_curves(reviews.qrels, reviews.runs), arguments.review
     )

@@ -137,48 +137,50 @@ class Metric(ListMetric, RankingMetricBase):  # type: ignore[misc]
             ValueError: the list is unordered, holds an item twice, or is longer than the measure's
                 ``n`` allows; a grade cannot be read.
         """
-        if "aspects" in self.measure.SUPPORTED_PARAMS:
-            aspects = self.measure["aspects"]
-        else:
-            aspects = ()
         with naming(self.label):
             _check_ranking(recs)
             grade = _grades(test, self.rating_field)
-            labels = {}
-            for name in aspects:
-                if name != "relevance":
-                    labels[name] = _grades(test, name)
+            labels = {name: _grades(test, name) for name in self._further_aspects}
         # An integer is the same id as its decimal string.
         if (recs.ids().dtype.kind in "iu") != (test.ids().dtype.kind in "iu"):
-            recs, test = (
-                ItemList(each.ids().astype(str), ordered=True) for each in (recs, test)
-            )
+            recs = ItemList(recs.ids().astype(str), ordered=True)
+            test = ItemList(test.ids().astype(str), ordered=True)
         # An item that is listed twice counts once.
         last = {item: row for row, item in enumerate(test.ids().tolist())}
         once = list(last.values())
-        row_of_item = index_of(last)
         judgments = Judgments(
             ["of this list"],
             np.zeros(len(last), dtype=np.int64),
             list(map(str, last)),
             grade[once],
         )
-        if not (
-            judgments.grade > 0 if self._rel is None else judgments.grade >= self._rel
-        ).any():
+        if not self._has_relevant(judgments):
             return float("nan")
         if labels:
             judgments = judgments.with_labels(
                 {name: label[once] for name, label in labels.items()}
             )
+        row_of_item = index_of(last)
         rank = np.flatnonzero(recs.isin(test))
-        row = np.array(
-            [row_of_item[item] for item in recs.ids()[rank].tolist()], dtype=np.int64
-        )
+        rows = [row_of_item[item] for item in recs.ids()[rank].tolist()]
+        row = np.array(rows, dtype=np.int64)
         run = AlignedRun(
             judgments, np.zeros_like(rank), row, rank + 1, np.array([len(recs)])
         )
         return float(values(self.measure, run)[0])
+
+    @property
+    def _further_aspects(self) -> list[str]:
+        """The aspects of the measure besides relevance."""
+        if "aspects" not in self.measure.SUPPORTED_PARAMS:
+            return []
+        return [name for name in self.measure["aspects"] if name != "relevance"]
+
+    def _has_relevant(self, judgments: Judgments) -> bool:
+        """Return whether an item counts as relevant; without a threshold, any grade above 0."""
+        if self._rel is None:
+            return bool((judgments.grade > 0).any())
+        return bool((judgments.grade >= self._rel).any())
 
 
 class _LensKitMetric(Metric):
@@ -581,6 +583,7 @@ def _by_user(
 
 
 def _qrels_table(test: ItemListCollection, rating_field: str | None) -> pl.DataFrame:
+    """Return the test items of all users as qrels."""
     lists = _by_user(test.items(), test.key_fields)
     grades = []
     for user, items in lists.items():

@@ -18,11 +18,9 @@ import ir_lexirecall.benchmarks as benchmarks
 from ir_lexirecall._util.errors import did_you_mean, entry, naming, repeated, shown
 from ir_lexirecall._util.progress import progress_bar
 from ir_lexirecall.comparison.comparing import CriteriaLike
-from ir_lexirecall.data.collection import Rules, find_collection, rules_of
+from ir_lexirecall.data.collection import PREFIX, Rules, find_collection, rules_of
 from ir_lexirecall.data.judgments import Judgments
 from pyterrier_lexirecall.options import OPTIONS, check_options
-
-_PREFIX = "irds:"
 
 
 @partial(entry, name="pt.lexirecall.Benchmark")
@@ -271,14 +269,14 @@ def _named_sources(collections: Any) -> Iterator[tuple[str, Any]]:
 def _name_of(source: Any) -> Any:
     """Return the id of a data set as its name; an object without an id is its own name."""
     if isinstance(source, str):
-        return source.removeprefix(_PREFIX)
+        return source.removeprefix(PREFIX)
     return _id_of(source) or source
 
 
 def _data_set(name: str, source: Any) -> Any:
     """Return a data set of PyTerrier, or a pair of topics and qrels; raise if it is neither."""
     if isinstance(source, str):
-        source = pt.get_dataset(source if ":" in source else f"{_PREFIX}{source}")
+        source = pt.get_dataset(source if ":" in source else f"{PREFIX}{source}")
     is_pair = _is_pair(source) and len(source) == 2
     if not is_pair and not (
         hasattr(source, "get_topics") and hasattr(source, "get_qrels")

@@ -43,6 +43,7 @@ class RegisteredDemo(IRDSDataset):  # type: ignore[misc]
 
     @property
     def _irds_ref(self) -> Any:
+        """Return the data set of ir_datasets, where the demo is registered first."""
         import ir_datasets
         import ir_datasets_lexirecall
 

@@ -58,6 +58,7 @@ class _Measured:
     write_csv: bool
 
     def _take(self, measures: MeasuresLike, primary: str | None, alpha: float) -> None:
+        """Check and keep what all evaluators are given."""
         self.measures = parse_measures(measures)
         if primary is None:
             self.primary = next(iter(self.measures))
@@ -81,6 +82,7 @@ class _Measured:
         )
 
     def _aggregates(self, table: pd.DataFrame) -> dict[str, float]:
+        """Return the mean of each measure, the sum of counts."""
         return {
             name: float(aggregate(measure, table[name].to_numpy()))
             for name, measure in self.measures.items()

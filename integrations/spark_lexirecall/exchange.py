@@ -140,7 +140,8 @@ class Exchange:
             import pyarrow as pa
             import pyarrow.compute as pc
 
-            qrels, runs = (  # as their columns are called outside, without the bucket
+            # Columns have the names of outside; the bucket is left out.
+            qrels, runs = (
                 part.select(list(range(len(known)))).rename_columns(known)
                 for part, known in zip((qrels_part, runs_part), columns, strict=True)
             )

@@ -81,6 +81,7 @@ class DistantDocuments:
         self.deepest = self.retrieved.max(axis=1, initial=0)
 
     def _ask(self, work: OfPool, types: Mapping[str, Any]) -> pl.DataFrame:
+        """Return what the workers make of the pooled documents of their queries."""
         whole, depth = self.whole, self.depth
 
         def on_worker(judgments: Judgments, tables: Tables) -> dict[str, Any]:
@@ -108,12 +109,12 @@ class DistantDocuments:
         return [list_matrix(answers[name], len(pair_indices[0])) for name in names]
 
     def _counted(self, depth: int | None) -> pl.DataFrame:
+        """Return the numbers of documents that can matter; see `documents`."""
+
         def counted(pool: Pool, tables: Tables) -> dict[str, Any]:
             queries = len(pool.judgments)
             unjudged = np.bincount(pool.query[~pool.is_judged], minlength=queries)
-            pool = pool.only(
-                np.where(pool.is_judged, pool.grade > 0, pool.within(depth))
-            )
+            pool = pool.that_can_matter(depth)
             of_runs = [
                 np.bincount(pool.query[rank > 0], minlength=queries)
                 for rank in pool.rank
@@ -269,6 +270,7 @@ class DistantDocuments:
 
 
 def _values(measure: IRMeasure, judgments: Judgments, tables: Tables) -> Floats:
+    """Return the values of a measure for all runs, shape ``(S, Q)``."""
     return np.stack(
         [
             values(measure, run).astype(np.float64)

@@ -70,15 +70,17 @@ def geometric_sum(ratio: float, terms: Floats) -> Floats:
     return np.expm1(terms * np.log(ratio)) / (ratio - 1)
 
 
-def starts_segment(segment: NDArray[Any]) -> Bools:
-    """Which values differ from the one before; the first one does.
+def starts_segment(segment: Any) -> Bools:
+    """Which values of an array, or of a column of Polars, differ from the one before.
+
+    The first one does.
 
     >>> starts_segment(np.array([4, 4, 7]))
     array([ True, False,  True])
     """
     starts = np.empty(len(segment), dtype=bool)
     starts[:1] = True
-    np.not_equal(segment[1:], segment[:-1], out=starts[1:])
+    starts[1:] = segment[1:] != segment[:-1]
     return starts
 
 
@@ -90,6 +92,16 @@ def position_in_segment(segment: Ints) -> Ints:
     """
     rows = np.arange(len(segment))
     return rows - np.maximum.accumulate(np.where(starts_segment(segment), rows, 0))
+
+
+def stretches(ordered: NDArray[Any], values: Ints) -> tuple[Ints, Ints]:
+    """Return where each value begins and ends in rising numbers, for `ranges`.
+
+    >>> stretches(np.array([0, 0, 2]), np.array([0, 1, 2]))
+    (array([0, 2, 2]), array([2, 2, 3]))
+    """
+    first = np.searchsorted(ordered, values, side="left")
+    return first, np.searchsorted(ordered, values, side="right")
 
 
 def ranges(first: Ints, end: Ints) -> Ints:

@@ -72,6 +72,7 @@ def _has_room() -> bool:
 
 
 def _is_forked() -> bool:
+    """Return whether this process was forked, and no other program started since."""
     try:
         with open("/proc/self/stat", "rb") as stream:
             return bool(int(stream.read().rpartition(b")")[2].split()[6]) & _FORKED)
@@ -82,6 +83,7 @@ def _is_forked() -> bool:
 
 
 def _after_fork() -> None:
+    """Remember in a forked process that Polars, whose threads are gone, cannot compute."""
     global _computes
     if "polars" in sys.modules:
         _computes = False

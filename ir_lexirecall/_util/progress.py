@@ -70,6 +70,7 @@ def _is_notebook() -> bool:
 
 
 def _is_terminal() -> bool:
+    """Return whether bars would be seen on a terminal."""
     try:
         return bool(sys.stderr.isatty())
     except (AttributeError, ValueError, OSError):

@@ -9,6 +9,7 @@ from typing import Any, NoReturn, Self
 
 @cache
 def _version(distribution: str) -> str:
+    """Return the version of a distribution; empty if it is not installed."""
     from importlib.metadata import PackageNotFoundError, version
 
     try:
@@ -47,6 +48,7 @@ class Facts(dict[str, Any]):
         return type(self), (dict(self),)
 
     def _refuse(self, *_: Any, **__: Any) -> NoReturn:
+        """Raise, whatever the change."""
         raise TypeError(
             "tables of a result share these facts; copy them first: dict(facts)"
         )

@@ -175,6 +175,7 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         return self.test.cluster
 
     def _listed(self, table: Callable[[Comparison], pd.DataFrame]) -> pd.DataFrame:
+        """Return a table of every collection, below each other."""
         parts = []
         for name, result in self.results.items():
             part = table(result).copy()
@@ -217,6 +218,7 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         return copied_as_one(facts)
 
     def _frame(self, columns: Any, **facts: Any) -> pd.DataFrame:
+        """Return columns as a table with the provenance and further facts."""
         table = pd.DataFrame(columns)
         table.attrs.update(self.provenance | facts)
         return table

@@ -58,6 +58,7 @@ class _Help(argparse.HelpFormatter):
     """Help as wide as the terminal; an example stays in its line, so that it can be copied."""
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
+        """Wrap a text, but not an example in it."""
         fill, lines = super()._fill_text, text.splitlines()
         filled_lines = []
         for line in lines:

@@ -91,6 +91,7 @@ def add_glance(parser: argparse.ArgumentParser) -> None:
 
 
 def _places(text: str) -> int:
+    """Return a number of decimal places; raise if it is not one."""
     if not (text.isdecimal() and text.isascii() and int(text) <= 100):
         raise argparse.ArgumentTypeError(
             f"{text!r} is not a whole number from 0 to 100"

@@ -271,6 +271,7 @@ class PreferenceCriterion:
 
     @property
     def _counted(self) -> Counts:
+        """The counts of all pairs of runs."""
         if self.repeated is not None:
             return self.repeated.counts
         return self.preferences.count(self.preference.NAME)

@@ -251,13 +251,14 @@ class MissingJudgments(Memoised):
             ends = self._ends_by_measure(name, pool)
         if ends is None:
             return None
+        query_ids = pool.judgments.query_ids
+        if criterion.is_measure:
+            query_ids = criterion.query_ids
         is_bounded = self._is_bounded(name)
         low, high, outer = self._ends_of_estimate(name, ends)
         return Undecided(
             depth=depth,
-            query_ids=criterion.query_ids
-            if criterion.is_measure
-            else pool.judgments.query_ids,
+            query_ids=query_ids,
             is_open=ends.is_open,
             low=low,
             high=high,
@@ -336,11 +337,8 @@ class MissingJudgments(Memoised):
         self, name: str, ends: _Ends
     ) -> tuple[Floats, Floats, Interval | None]:
         """Return ends of what the test estimates, and of the interval that holds sampling, too."""
-        test, (low, high), outer = (
-            self.compared.test_of(name),
-            (ends.mean_low, ends.mean_high),
-            ends.outer,
-        )
+        test = self.compared.test_of(name)
+        low, high, outer = ends.mean_low, ends.mean_high, ends.outer
         if test.procedure.of == "signs":
             # Queries are judged independently, and both ends of the interval rise with every win
             # more and every loss less.
@@ -351,11 +349,8 @@ class MissingJudgments(Memoised):
         if outer is None or test.procedure.at_once or not self._is_bounded(name):
             return low, high, None
         tested = self.tests.interval(name, of_mean=False)
-        return (
-            low,
-            high,
-            (np.minimum(outer[0], tested[0]), np.maximum(outer[1], tested[1])),
-        )
+        outer = np.minimum(outer[0], tested[0]), np.maximum(outer[1], tested[1])
+        return low, high, outer
 
     @memoised
     def too_many(self, name: str) -> bool:

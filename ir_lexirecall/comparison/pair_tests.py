@@ -249,23 +249,29 @@ class PairTests(Memoised):
 
     def _tested(self, criterion: Criterion, test: SignificanceTest) -> TestResult:
         """Return the test of every pair's differences by a criterion."""
-        a, b = self.compared.pair_indices
-        if not test.procedure.at_once:
-            of_signs = test.procedure.of == "signs"
-            if of_signs:
-                compared = criterion.signs(a, b)
-            else:
-                compared = criterion.differences(a, b)
-            blocks = [test.of_pairs(x, bounds=criterion.bounds) for x in compared]
-            tested = TestResult.concatenate(blocks)
-            seeds = criterion.variance_with_seeds((a, b))
-            if seeds is None:
-                return tested
-            return seeds.widened(tested, test.alpha)
-        has_bounds = bool(criterion.bounds and criterion.query_ids)
-        # Mean preferences go from -1 to 1.
-        bounds = (-2.0, 2.0) if has_bounds else None
-        tested = test.of_all(criterion.standings.T, bounds=bounds)[a, b]
+        if test.procedure.at_once:
+            return self._tested_at_once(criterion, test)
+        pairs = self.compared.pair_indices
+        if test.procedure.of == "signs":
+            blocks = criterion.signs(*pairs)
+        else:
+            blocks = criterion.differences(*pairs)
+        results = [test.of_pairs(x, bounds=criterion.bounds) for x in blocks]
+        tested = TestResult.concatenate(results)
+        seeds = criterion.variance_with_seeds(pairs)
+        if seeds is None:
+            return tested
+        return seeds.widened(tested, test.alpha)
+
+    def _tested_at_once(
+        self, criterion: Criterion, test: SignificanceTest
+    ) -> TestResult:
+        """Return the test of every pair by a test that looks at all runs together."""
+        bounds = None
+        if criterion.bounds and criterion.query_ids:
+            bounds = (-2.0, 2.0)  # of differences of mean preferences
+        of_all = test.of_all(criterion.standings.T, bounds=bounds)
+        tested = of_all[self.compared.pair_indices]
         if criterion.sign > 0:
             return tested
         ends = -tested.estimate, -tested.high, -tested.low
@@ -342,21 +348,19 @@ class PairTests(Memoised):
         tested: dict[str, list[MarginTest]] = {}
         bounds: dict[str, list[Interval]] = {}
         for name, criterion in self.compared.by.items():
-            one_sided = self.one_sided(name, margins[name], in_groups)
-            both_sided = self._uncorrected_parts(name, in_groups)
-            gains = [criterion.sign * columns["estimate"] for columns in both_sided]
-            tested[name] = [
-                replace(test, better=np.where(gain > 0, columns["p"], 1.0))
-                for test, columns, gain in zip(
-                    one_sided, both_sided, gains, strict=True
-                )
-            ]
-            bounds[name] = [
-                part.one_sided_bounds(name, self.compared.test_of(name), test, columns)
-                for part, test, columns in zip(
-                    self.parts(in_groups), one_sided, both_sided, strict=True
-                )
-            ]
+            test = self.compared.test_of(name)
+            tested[name], bounds[name] = [], []
+            for part, one_sided, columns in zip(
+                self.parts(in_groups),
+                self.one_sided(name, margins[name], in_groups),
+                self._uncorrected_parts(name, in_groups),
+                strict=True,
+            ):
+                is_gain = criterion.sign * columns["estimate"] > 0
+                better = np.where(is_gain, columns["p"], 1.0)
+                tested[name].append(replace(one_sided, better=better))
+                ends = part.one_sided_bounds(name, test, one_sided, columns)
+                bounds[name].append(ends)
         columns_of = margin_columns(tested, self.compared.test)
         for name, parts_of in columns_of.items():
             for columns, (low, high) in zip(parts_of, bounds[name], strict=True):

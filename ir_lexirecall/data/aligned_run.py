@@ -15,6 +15,7 @@ from ir_lexirecall._util.arrays import (
     position_in_segment,
     ranges,
     starts_segment,
+    stretches,
 )
 from ir_lexirecall._util.lazy import Memoised, cached_property
 from ir_lexirecall.data.judgments import Judgments
@@ -149,10 +150,7 @@ class AlignedRun(Memoised):
         aspects = self.judgments.aspects
         if len(aspects.doc) == len(self.judgments.grade):  # one for each document
             return self.doc, self.rank
-        first, end = (
-            np.searchsorted(aspects.doc, self.doc, side=side)
-            for side in ("left", "right")
-        )
+        first, end = stretches(aspects.doc, self.doc)
         return ranges(first, end), np.repeat(self.rank, end - first)
 
     def aspect_rows(self) -> tuple[Ints, Ints, Floats]:
@@ -237,12 +235,8 @@ class AlignedRun(Memoised):
         first = ties.first[order]
         size = ties.size[order]
         worth = worth[order]
-        group = (
-            np.cumsum(
-                np.r_[True, (np.diff(first) != 0) | (np.diff(self.query[row]) != 0)]
-            )
-            - 1
-        )
+        starts = starts_segment(self.query[row]) | starts_segment(first)
+        group = np.cumsum(starts) - 1
         position = position_in_segment(group)
         # Unjudged documents stand between those that are worth more and the others.
         behind = worth <= of_unjudged if best_first else worth > of_unjudged

@@ -9,7 +9,13 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from ir_lexirecall._util import engine
-from ir_lexirecall._util.arrays import Floats, Ints, ranges
+from ir_lexirecall._util.arrays import (
+    Floats,
+    Ints,
+    ranges,
+    starts_segment,
+    stretches,
+)
 from ir_lexirecall._util.engine import one_ahead
 from ir_lexirecall._util.errors import and_more, entry, naming, warn
 from ir_lexirecall._util.lazy import polars as pl
@@ -18,7 +24,6 @@ from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.data.tie_rule import Blocks, ScoreOrder, ranks_of
 from ir_lexirecall.io.columns import (
     TableLike,
-    changes,
     checked_columns,
     nested_columns,
     packed_numbers,
@@ -140,6 +145,7 @@ def _align_rows(judgments: Judgments, tables: Iterable[pl.DataFrame]) -> list[_P
 
 
 def _twice(query_id: str, doc_id: str, count: int) -> ValueError:
+    """Return the error about a document that a ranking has twice."""
     return ValueError(
         f"run: document {doc_id!r} appears twice in the ranking of query {query_id!r}"
         f"{and_more(count - 1)}; keep one"
@@ -164,7 +170,7 @@ def _align_batches(
     parts: list[_Part] = []
     seen: set[str] = set()
     for table in _whole_queries(one_ahead(batches)):
-        first_rows = pl.Series(changes(table["query_id"]))
+        first_rows = pl.Series(starts_segment(table["query_id"]))
         queries = (
             judgments.place.keys() & table["query_id"].filter(first_rows).to_list()
         )
@@ -209,7 +215,7 @@ def numbered_queries(judgments: Judgments, table: pl.DataFrame) -> tuple[Ints, I
 
     A stretch is a sequence of rows of one query.
     """
-    new, number_of_query = changes(table["query_id"]), judgments.place
+    new, number_of_query = starts_segment(table["query_id"]), judgments.place
     names = table["query_id"].filter(pl.Series(new)).to_list()
     query = np.array([number_of_query.get(name, -1) for name in names], dtype=np.int64)
     return query, np.diff(np.flatnonzero(np.r_[new, True]))
@@ -251,6 +257,7 @@ def portions(length: Ints) -> Iterator[tuple[slice, slice]]:
 def _part_of_table(
     judgments: Judgments, query: Ints, length: Ints, table: pl.DataFrame
 ) -> _Part:
+    """Find the judged documents of a table by hashes, and return where they stand."""
     block = np.repeat(np.arange(len(query)), length)
     keys = pl.DataFrame(
         {"query": query.astype(np.int32)[block], "doc_id": table["doc_id"]}
@@ -417,9 +424,7 @@ def _part_of_dict(
     score: Floats,
 ) -> _Part:
     """Dicts look documents up themselves: only the few judged ones are looked for, one by one."""
-    first, end = (
-        np.searchsorted(judgments.query, query, side=side) for side in ("left", "right")
-    )
+    first, end = stretches(judgments.query, query)
     doc_ids = judgments.doc_ids
     judged_scores: list[Any] = []
     for ranking, a, b in zip(rankings, first.tolist(), end.tolist(), strict=True):

@@ -46,7 +46,8 @@ ASPECTS: dict[str, dict[str, str]] = {
 ir_datasets misspells one. A stance is not a grade, so it is not an aspect.
 """
 
-_PLAIN = {  # fields of ir_datasets' qrels that are neither aspects nor subtopics
+# Fields of ir_datasets' qrels that are neither aspects nor subtopics.
+_PLAIN = {
     *("query_id", "doc_id", "relevance", "iteration", "subtopic_id", "stance"),
     *("method", "iprob"),  # how a document was pooled
     *("start", "length", "span_start", "span_len"),  # where a passage is

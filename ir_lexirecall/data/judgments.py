@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ir_lexirecall._util.arrays import Bools, Floats, Ints, ranges, ratio
+from ir_lexirecall._util.arrays import Bools, Floats, Ints, ranges, ratio, stretches
 from ir_lexirecall._util.errors import and_more, entry, naming, shown
 from ir_lexirecall._util.lazy import Memoised, cached_property
 from ir_lexirecall._util.lazy import pandas as pd
@@ -221,10 +221,7 @@ class Judgments(Memoised):
         queries = np.array(
             sorted(self.place[query_id] for query_id in wanted), dtype=np.int64
         )
-        first, end = (
-            np.searchsorted(self.query, queries, side=side)
-            for side in ("left", "right")
-        )
+        first, end = stretches(self.query, queries)
         row = ranges(first, end)
         return replace(
             self.of_documents(row),
@@ -319,6 +316,7 @@ class Judgments(Memoised):
 
     @cached_property
     def _hashed_keys(self) -> pl.DataFrame:
+        """The keys of judged and excluded documents, with their hashes."""
         if self.excluded:
             keys = pl.concat([self.keys, self.excluded_keys]).sort("query")
         else:
@@ -333,11 +331,7 @@ class Judgments(Memoised):
         whole = self._hashed_keys
         if len(query) == len(self):
             return whole
-        first, end = (
-            np.searchsorted(whole["query"].to_numpy(), query, side=side)
-            for side in ("left", "right")
-        )
-        return whole[ranges(first, end)]
+        return whole[ranges(*stretches(whole["query"].to_numpy(), query))]
 
     def with_rules(self, rules: Rules) -> Judgments:
         """Return the judgments after a collection's rules; see ``Rules``.

@@ -30,7 +30,8 @@ from ir_lexirecall.io.source import what_is
 Ranks = NDArray[np.signedinteger[Any]]
 Depth: TypeAlias = int | None
 """Down to which rank documents are looked at; None: all."""
-_DEEPEST = np.iinfo(np.int32).max
+DEEPEST = np.iinfo(np.int32).max
+"""A rank below every ranking."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,9 +121,13 @@ class Pool:
             rank=self.rank[:, row],
         )
 
+    def that_can_matter(self, depth: Depth) -> Pool:
+        """Return the judged documents with a gain, and the unjudged ones down to a depth."""
+        return self.only(np.where(self.is_judged, self.grade > 0, self.within(depth)))
+
     def within(self, depth: Depth) -> Bools:
         """Whether any run has the document among its first ``depth``, shape ``(N,)``."""
-        first: Ranks = self.rank.min(axis=0, where=self.rank > 0, initial=_DEEPEST)
+        first: Ranks = self.rank.min(axis=0, where=self.rank > 0, initial=DEEPEST)
         return first <= _last_rank(depth)
 
     def ranks_within(self, depth: Depth, cutoff: Depth) -> tuple[Ranks, Bools]:
@@ -157,7 +162,7 @@ class Pool:
 def _last_rank(depth: Depth) -> int:
     """Return the last rank of a depth, the largest of all where it is None."""
     if depth is None:
-        return _DEEPEST
+        return DEEPEST
     return depth
 
 
@@ -185,7 +190,7 @@ def _pooled(
         "run": pl.Int32,
     }
     everything = pl.concat(rows) if rows else pl.DataFrame(schema=columns)
-    shallow = pl.col("rank") <= (depth or _DEEPEST)
+    shallow = pl.col("rank") <= (depth or DEEPEST)
     keys = (
         everything.filter(pl.col("doc").is_not_null() | shallow)
         .select("query", "doc_id", "doc")
@@ -214,7 +219,7 @@ def _pooled_in_python(
         query_and_id[row]: row for row in np.flatnonzero(judgments.is_judged).tolist()
     }
     rankings = [_rank_of_document(table) for table in tables]
-    last = depth or _DEEPEST
+    last = depth or DEEPEST
     pooled: set[tuple[int, str]] = set()
     for rank_of in rankings:
         for key, rank in rank_of.items():

@@ -10,11 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ir_lexirecall._util import engine
-from ir_lexirecall._util.arrays import Bools, Floats, Ints
+from ir_lexirecall._util.arrays import Bools, Floats, Ints, starts_segment
 from ir_lexirecall._util.errors import and_more, check_text
 from ir_lexirecall._util.lazy import polars as pl
 from ir_lexirecall.io.columns import (
-    changes,
     checked_columns,
     nested_columns,
     packed_numbers,
@@ -164,11 +163,11 @@ def _sorted_rows(columns: Mapping[str, Any]) -> Qrels:
     grades = np.asarray(columns["relevance"])
     line, in_order = _order(keys, grades)
     query_id, doc_id, *aspects = in_order
-    new_query = changes(query_id)
-    new_doc = new = new_query | changes(doc_id)
+    new_query = starts_segment(query_id)
+    new_doc = new = new_query | starts_segment(doc_id)
     names, code = ["0"], np.zeros(len(new), np.int64)
     if aspects:
-        new = new_doc | changes(aspects[0])
+        new = new_doc | starts_segment(aspects[0])
         names, code = _numbered(list(aspects[0]))
     grade = grades[line]
     _check_judged_once(in_order, grade, new)

@@ -134,9 +134,8 @@ class Description(About):
         also = ""
         if self.aliases:
             also = f" (also {', '.join(self.aliases)})"
-        return f"{self.measure}{also}" + (
-            f": {self.title}" if self.title != self.measure else ""
-        )
+        title = f": {self.title}" if self.title != self.measure else ""
+        return f"{self.measure}{also}{title}"
 
     def page(self, width: int = _WIDTH) -> str:
         """Return the page as text.

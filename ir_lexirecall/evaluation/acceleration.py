@@ -343,6 +343,7 @@ Blocks of several threads, which end in any order, leave what was before the fir
 
 
 def _switch(on: bool) -> None:
+    """Put our provider first in the pipeline of ir_measures, or take it out."""
     pipeline = ir_measures.DefaultPipeline.providers
     providers = [provider for provider in pipeline if provider.NAME != NAME]
     if on:

@@ -250,6 +250,7 @@ def _arrow(columns: Mapping[str, Any], types: Mapping[str, str]) -> pa.Table:
 
 
 def _require_engines() -> None:
+    """Raise if Arrow's tables cannot be made or joined here."""
     required("pyarrow", "Arrow", "PyArrow", "all")
     if not engine.computes():
         raise ValueError(

@@ -24,6 +24,7 @@ from ir_lexirecall.measures.scoring import (
     least_grade,
     score,
     smaller_is_better,
+    with_threshold,
 )
 
 Relevant: TypeAlias = (
@@ -43,9 +44,7 @@ class Scorer:
     def __init__(self, measure: MeasureLike, rel: float | None = None) -> None:
         """Prepare a measure; see ``scorer`` for ``measure`` and ``rel``."""
         [parsed] = parse_measures([measure]).values()
-        takes_rel = "rel" in parsed.SUPPORTED_PARAMS and "rel" not in parsed.params
-        if rel is not None and takes_rel:
-            [parsed] = parse_measures([parsed(rel=rel)]).values()
+        [parsed] = parse_measures([with_threshold(parsed, rel)]).values()
         self.measure: Any = parsed
         self.smaller_is_better: bool = smaller_is_better(parsed)
         self._score: Callable[[AlignedRun], Any] = lambda run: score(parsed, run)

@@ -180,6 +180,7 @@ class ScoredRuns(Memoised):
         return self.cached(("pool", depth), partial(self._pooled, depth))
 
     def _pooled(self, depth: int | None) -> Any:
+        """Read the runs again; see `pool`."""
         if missing := [name for name in self.runs if name not in self.sources]:
             raise ValueError(
                 f"run {missing[0]!r}: only judged documents were kept; "

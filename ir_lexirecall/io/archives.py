@@ -13,7 +13,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-_HARMLESS = 2**28  # bytes
+HARMLESS = 2**28
+"""Bytes that fill no memory, however well they were packed."""
 _LARGEST = 2**32  # bytes
 _MOST_PACKED = 200  # times the size of what is packed
 _LARGEST_TEXT = 2**24  # bytes
@@ -64,7 +65,7 @@ def check_unpacked_size(name: str, packed: int, unpacked: int, most: int) -> Non
         raise ValueError(
             f"{name} is too large ({unpacked:,} bytes, where {most:,} are read at most)"
         )
-    if unpacked > max(_HARMLESS, _MOST_PACKED * packed):
+    if unpacked > max(HARMLESS, _MOST_PACKED * packed):
         raise ValueError(
             f"{name}: {packed:,} bytes hold {unpacked:,}; this looks like an attack, not data"
         )

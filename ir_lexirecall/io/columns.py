@@ -21,7 +21,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ir_lexirecall._util.arrays import Bools
+from ir_lexirecall._util.arrays import starts_segment
 from ir_lexirecall._util.errors import (
     and_more,
     check_text,
@@ -47,7 +47,8 @@ A path, a pandas, Polars or Arrow table, a dict of dicts, an iterable of named t
 or an object that holds one of these (DuckDB, Hugging Face, ranx, trectools, Pyserini's hits).
 """
 _FEW_ROWS = 4096  # of a table that is read without a query engine
-_LOOKS = {  # by what was read, the column that it lacks, and whether there are grades and scores
+# By what was read, the column that it lacks, and whether there are grades and scores.
+_LOOKS = {
     ("score", "score", True, False): "; this looks like qrels, not a run",
     ("relevance", "relevance", False, True): "; this looks like a run, not qrels",
 }
@@ -267,13 +268,13 @@ def _series_of_list(name: str, values: Any) -> pl.Series:
     return series
 
 
-def _ids(values: pl.Series, what: str, first_row: int = 1) -> pl.Series:
+def _ids(values: pl.Series, what: str, first_row: int) -> pl.Series:
     """Ids as strings: strings stay, integers become decimal strings, everything else is refused."""
     if not values.null_count():
         if values.dtype == pl.String:
             return values
         if values.dtype.is_integer():
-            new = changes(values)
+            new = starts_segment(values)
             if 4 * np.count_nonzero(new) > len(values):
                 return values.cast(pl.String)
             # Where ids repeat, as queries do, each stretch is printed once.
@@ -327,17 +328,6 @@ def _nesting_hint(what: str, value: Any) -> str:
     if what not in takes:
         return ""
     return f"; these look like {takes[what]} takes them"
-
-
-def changes(values: Any) -> Bools:
-    """Which values differ from the one before; the first one does.
-
-    >>> changes(pl.Series(["a", "a", "b"])).tolist()
-    [True, False, True]
-    """
-    new = np.ones(len(values), dtype=bool)
-    new[1:] = np.asarray(values[1:] != values[:-1])
-    return new
 
 
 def top_k(

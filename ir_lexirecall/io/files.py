@@ -23,7 +23,7 @@ from typing import Any, BinaryIO, Self
 
 from ir_lexirecall._util.errors import naming, needs, shown
 from ir_lexirecall._util.lazy import cached_property
-from ir_lexirecall.io.archives import check_unpacked_size
+from ir_lexirecall.io.archives import HARMLESS, check_unpacked_size
 from ir_lexirecall.io.names import RUN_FIELDS
 
 Location = Callable[[int], str]
@@ -36,7 +36,6 @@ _BEGINNING = 2**16  # bytes in which the first line is looked for
 _PARQUET = b"PAR1"  # how Parquet files begin and end
 _METADATA = b"# ir_metadata.start"
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-_HARMLESS = 2**28  # bytes
 _LARGEST_COPY = 2**34  # bytes of a pipe: a run has 160 million lines in them
 _LEAST_FREE = 2**30  # bytes of the disk to which a pipe is copied
 _ZEROS = bytes(512)
@@ -44,13 +43,15 @@ _BEGINS_WITH_ZEROS = "cannot be read: it begins with zeros (NUL), not with a tex
 """Fault of devices, and of files without content."""
 _MOST_DIGITS = 300
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
-_UNPACKERS = {  # modules, the first one that is installed: isal is several times faster
+# Modules, of which the first one that is installed is taken: isal is several times faster.
+_UNPACKERS = {
     ".gz": ("isal.igzip", "gzip"),
     ".bz2": ("bz2",),
     ".xz": ("lzma",),
     ".zst": ("compression.zstd", "backports.zstd"),
 }
-_NO_TEXT = {  # beginnings that no text has
+# Beginnings that no text has.
+_NO_TEXT = {
     b"\x1f\x8b": ".gz",
     **{b"BZh%d1AY&SY" % n: ".bz2" for n in range(1, 10)},
     b"\xfd7zXZ\0": ".xz",
@@ -425,7 +426,7 @@ def _copy_if_it_ends(stream: BinaryIO, copy: BinaryIO, path: str) -> None:
     while block:
         n_bytes += len(block)
         is_full = shutil.disk_usage(copy.name).free < _LEAST_FREE
-        if n_bytes > _LARGEST_COPY or (is_full and n_bytes > _HARMLESS):
+        if n_bytes > _LARGEST_COPY or (is_full and n_bytes > HARMLESS):
             raise ValueError(
                 f"{path}: {n_bytes:,} bytes are read, and more follow; does it end? Write it to "
                 "a file, and give that"

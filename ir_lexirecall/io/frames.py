@@ -219,6 +219,7 @@ def _is_flag(value: Any) -> bool:
 
 
 def _is_integer(value: Any) -> bool:
+    """Return whether a value is an integer, or the decimal text of one."""
     if isinstance(value, str):
         return _INTEGER.fullmatch(value) is not None
     return is_integer(value)

@@ -63,7 +63,8 @@ _LOOKS = {
     (_RUN_WIDTH, _QRELS_WIDTH): "; this looks like a run, not qrels",
     (_QRELS_WIDTH, _RUN_WIDTH): "; this looks like qrels, not a run",
 }
-_FAULTS = {  # by how the messages of the standard library's ``csv`` begin
+# Faults by how the messages of the standard library's ``csv`` begin.
+_FAULTS = {
     "unexpected end": "a quotation mark is not closed",
     "'": "something follows a closing quotation mark",
     "new-line": "a carriage return within a line",
@@ -277,6 +278,7 @@ class Layout:
             return None
 
     def _named(self, table: pl.DataFrame) -> pl.DataFrame:
+        """Return the wanted columns of a table whose columns are numbered."""
         return pl.DataFrame(
             {name: table[str(self.names.index(name))] for name in self.wanted}
         )

@@ -190,9 +190,7 @@ class RepeatLabels:
         return {run: len(labels) for run, labels in self.labels_of_runs.items()}
 
 
-def labelled(
-    parts: Sequence[Cells], repeats: Repeats
-) -> tuple[list[Cells], RepeatLabels]:
+def labelled(parts: Sequence[Cells]) -> tuple[list[Cells], RepeatLabels]:
     """Return values where every repeat is a run of its own, and what the labels stand for.
 
     Raises:
@@ -200,24 +198,27 @@ def labelled(
     """
     run_of_label: dict[str, str] = {}
     cells_of_repeats = []
-    without: dict[str, str] = {}
+    location_without_repeat: dict[str, str] = {}
     for part in parts:
-        labels = []
+        labels: list[str | None] = []
         for row, (run, repeat) in enumerate(zip(part.run, part.repeats, strict=True)):
+            if run is None:
+                labels.append(None)
+                continue
             label = run
-            if run is not None:
-                if repeat is None:
-                    without.setdefault(run, part.location(row))
-                else:
-                    label = f"{run}, repeat {repeat}"
-                run_of_label[label] = run
+            if repeat is None:
+                location_without_repeat.setdefault(run, part.location(row))
+            else:
+                label = f"{run}, repeat {repeat}"
+            run_of_label[label] = run
             labels.append(label)
         cells_of_repeats.append(replace(part, run=texts(labels)))
     repeat_labels = RepeatLabels(run_of_label)
     for run, labels_of_run in repeat_labels.labels_of_runs.items():
-        if run in without and len(labels_of_run) > 1:
+        if run in location_without_repeat and len(labels_of_run) > 1:
             raise ValueError(
-                f"{without[run]}: run {run!r} has repeats elsewhere, but none is named here; add it"
+                f"{location_without_repeat[run]}: run {run!r} has repeats elsewhere, but none is "
+                "named here; add it"
             )
     if run_of_label:
         repeats.check_numbers(repeat_labels.n_repeats, _constant_column(parts))

@@ -157,6 +157,7 @@ def _check_all_reviews(
 
 
 def _named_files(files: Any) -> Iterator[tuple[str, str]]:
+    """Yield the name of the model, empty if none is given, and the path of each file."""
     if isinstance(files, Mapping):
         for name, part in files.items():
             for _, path in _named_files(part):

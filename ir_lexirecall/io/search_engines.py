@@ -30,7 +30,8 @@ from ir_lexirecall.io.schemas import Cut
 JSONLike: TypeAlias = "str | os.PathLike[str] | Mapping[str, Any]"
 """The path of a JSON file, or what was read from it."""
 
-_COLUMNS = (  # what a judgment list calls queries, documents and ratings
+# What a judgment list calls queries, documents and ratings.
+_COLUMNS = (
     ("query_id", "qid", "query", "querytext", "query_text"),
     ("docid", "doc_id", "document_id", "_id", "docno", "id"),
     ("rating", "judgement", "judgment", "grade", "relevance", "label"),

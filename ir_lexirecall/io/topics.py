@@ -17,7 +17,8 @@ _ENDS = {
 _NUMBER = re.compile(r"<num>\s*+(?:Number\s*+:)?+\s*+([^\s<]+)", re.IGNORECASE)
 _NUMBER_ATTRIBUTE = re.compile(r"\b(?:number|id)\s*+=\s*+[\"']([^\"']+)", re.IGNORECASE)
 _TAG = r"</?[a-z!?][^<>]*>"  # "a < b" holds none
-_FIELDS = re.compile(  # to its end tag, else to the next tag
+# A field ends at its end tag, else at the next tag.
+_FIELDS = re.compile(
     r"<(title|query|desc|description)>\s*+(?:(?:Topic|Description)\s*+:)?+"
     rf"((?:(?!<(?:title|query|desc|description)>).)*?(?=</\1>)|(?:(?!{_TAG}).)*)",
     re.DOTALL | re.IGNORECASE,

@@ -11,7 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ir_lexirecall._util.arrays import Bools, Floats, Ints, ranges, row_blocks
+from ir_lexirecall._util.arrays import (
+    Bools,
+    Floats,
+    Ints,
+    ranges,
+    row_blocks,
+    stretches,
+)
 from ir_lexirecall.data.pools import Depth, Pool, Ranks
 
 Gain = Callable[[Floats], Floats]
@@ -131,9 +138,7 @@ class RankingPairs:
 
     def only(self, cases: Ints) -> RankingPairs:
         """Return the cases with these numbers, in this order; one may be taken several times."""
-        first, end = (
-            np.searchsorted(self.case, cases, side=side) for side in ("left", "right")
-        )
+        first, end = stretches(self.case, cases)
         row = ranges(first, end)
         a, b = self.a.only(row, cases), self.b.only(row, cases)
         case = np.repeat(np.arange(len(cases)), end - first)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-import numpy as np
 from ir_measures.measures.base import Measure as IRMeasure
 
 from ir_lexirecall._util.arrays import Bools, Floats, Ints, PairIndices
@@ -107,10 +106,7 @@ class PooledDocuments:
 
     def documents(self, depth: int) -> tuple[int, Ints]:
         """Count the documents that can matter; see `RetrievedDocuments`."""
-        can_matter = np.where(
-            self.pool.is_judged, self.pool.grade > 0, self.pool.within(depth)
-        )
-        pool = self.pool.only(can_matter)
+        pool = self.pool.that_can_matter(depth)
         return len(pool.query), (pool.rank > 0).sum(axis=1)
 
     def wins(

@@ -79,6 +79,7 @@ class Example:
 
 
 def _grade(label: Label) -> str:
+    """Return the label of a document in an example as a text."""
     if isinstance(label, tuple):
         return f"({', '.join(map(_grade, label))})"
     if label is None:

@@ -124,6 +124,7 @@ _ASPECTS = Param(
 
 
 def _binarize(default: str | None, desc: str) -> Param:
+    """Return the parameter that says which labels count as 1."""
     return Param(
         str,
         desc,

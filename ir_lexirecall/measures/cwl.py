@@ -62,46 +62,64 @@ class _CWL(Measure, register=False):
         """B, the discount of the rank alone."""
 
     def score(self, run: AlignedRun) -> Utility:
-        top, kind, judgments = self["max_rel"], self["gain"], run.judgments
-        judgments.check_top_grade(top, str(self))
+        """Return expected utility, cost and number of items for each query."""
+        run.judgments.check_top_grade(self["max_rel"], str(self))
+        gain_of_unjudged = 0.0
         if self["unjudged"] == "best":
-            best = float(discounts.gain(np.array([float(top)]), top, kind)[0])
+            gain_of_unjudged = float(self._gain(np.array([float(self["max_rel"])]))[0])
+        is_small = len(run.query) <= FEW and len(run.judgments) <= FEW
+        if is_small and not gain_of_unjudged:
+            items, utility = self._items_of_few(run)
         else:
-            best = 0.0
-        queries, discount, end = len(judgments), self.discount(), last_rank(self)
-        if not best and len(run.query) <= FEW and queries <= FEW:
-            # A query without a relevant document scores 0, though grades between 0 and 1 have a
-            # gain.
-            r = judgments.cached(
-                ("gain", top, kind),
-                lambda: np.where(
-                    (judgments.m() > 0)[judgments.query],
-                    discounts.gain(judgments.grade, top, kind),
-                    0.0,
-                ),
-            )[run.doc]
-            items, etu = discounts.cwl_of_few(
-                run.query, run.rank, r, queries, discount, end=end
-            )
-        else:
-            r = discounts.gain(run.grade, top, kind)
-            if best:  # unjudged documents are relevant, also where no judged one is
-                r = np.where(run.is_judged, r, best)
-            else:
-                r = np.where((judgments.m() > 0)[run.query], r, 0.0)
-            items, etu = discounts.cwl(
-                run.query,
-                run.rank,
-                r,
-                discount,
-                end=end,
-                unjudged=np.full(queries, best),
-            )
+            items, utility = self._items_of_many(run, gain_of_unjudged)
         return Utility(
-            value=etu / items,
-            expected_total_utility=etu,
+            value=utility / items,
+            expected_total_utility=utility,
             expected_total_cost=items,
             expected_items=items,
+        )
+
+    def _gain(self, grade: Floats) -> Floats:
+        """Return the gains of grades."""
+        return discounts.gain(grade, self["max_rel"], self["gain"])
+
+    def _items_of_few(self, run: AlignedRun) -> tuple[Floats, Floats]:
+        """Return expected items and utility of a small run; the gains are computed once."""
+        judgments = run.judgments
+
+        def gains() -> Floats:
+            # A query without a relevant document scores 0, though grades between 0 and 1 have a
+            # gain.
+            has_relevant = (judgments.m() > 0)[judgments.query]
+            return np.where(has_relevant, self._gain(judgments.grade), 0.0)
+
+        r = judgments.cached(("gain", self["max_rel"], self["gain"]), gains)[run.doc]
+        return discounts.cwl_of_few(
+            run.query,
+            run.rank,
+            r,
+            len(judgments),
+            self.discount(),
+            end=last_rank(self),
+        )
+
+    def _items_of_many(
+        self, run: AlignedRun, gain_of_unjudged: float
+    ) -> tuple[Floats, Floats]:
+        """Return expected items and utility of a run of any size."""
+        r = self._gain(run.grade)
+        if gain_of_unjudged:
+            # Unjudged documents are relevant, also where no judged one is.
+            r = np.where(run.is_judged, r, gain_of_unjudged)
+        else:
+            r = np.where((run.judgments.m() > 0)[run.query], r, 0.0)
+        return discounts.cwl(
+            run.query,
+            run.rank,
+            r,
+            self.discount(),
+            end=last_rank(self),
+            unjudged=np.full(len(run.judgments), gain_of_unjudged),
         )
 
 

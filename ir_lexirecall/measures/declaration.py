@@ -144,6 +144,7 @@ class Parameterised:
         return self._text
 
     def _param_repr(self, value: Any) -> str:
+        """Return a value as it is written in the name of a measure."""
         if isinstance(value, dict):
             return (
                 "{"

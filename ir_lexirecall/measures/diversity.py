@@ -75,6 +75,14 @@ class DiversityMeasure(Measure, register=False):
     FAMILY: ClassVar[str] = "subtopics"
 
 
+def with_summed_grades(run: AlignedRun) -> AlignedRun:
+    """Return the same ranking, graded by the weighted sums of grades over subtopics."""
+    aspects = run.judgments.aspects
+    weighted_grade = aspects.weight[aspects.aspect] * np.maximum(aspects.grade, 0)
+    n_documents = len(run.judgments.query)
+    return run.with_grades(per_query_sum(aspects.doc, weighted_grade, n_documents))
+
+
 class D_nDCG(DiversityMeasure):
     """nDCG with the weighted sum of a document's grades for all subtopics as its gain.
 
@@ -111,10 +119,7 @@ class D_nDCG(DiversityMeasure):
 
     def score(self, run: AlignedRun) -> Floats:
         """Return nDCG by the weighted sums of grades for each query."""
-        aspects = run.judgments.aspects
-        part = aspects.weight[aspects.aspect] * np.maximum(aspects.grade, 0)
-        g = per_query_sum(aspects.doc, part, len(run.judgments.query))  # per document
-        return values(ir_measures.nDCG(cutoff=self["cutoff"]), run.with_grades(g))
+        return values(ir_measures.nDCG(cutoff=self["cutoff"]), with_summed_grades(run))
 
 
 class DSharp(D_nDCG):

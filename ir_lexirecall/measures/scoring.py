@@ -122,6 +122,15 @@ def score(measure: IRMeasure, run: AlignedRun) -> Floats | Utility:
     return _by_provider(measure, run)
 
 
+def with_threshold(measure: IRMeasure, threshold: float | None) -> IRMeasure:
+    """Return a measure with a threshold as its `rel`, unless it names one or has none."""
+    if threshold is None or "rel" not in measure.SUPPORTED_PARAMS:
+        return measure
+    if "rel" in measure.params:
+        return measure
+    return measure(rel=threshold)
+
+
 def values(
     measure: IRMeasure, run: AlignedRun, threshold: float | None = None
 ) -> Floats:
@@ -129,13 +138,7 @@ def values(
 
     `threshold` is the measure's `rel` unless it names one itself.
     """
-    if (
-        threshold is not None
-        and "rel" in measure.SUPPORTED_PARAMS
-        and "rel" not in measure.params
-    ):
-        measure = measure(rel=threshold)
-    result = score(measure, run)
+    result = score(with_threshold(measure, threshold), run)
     if isinstance(result, Utility):
         return result.value
     return result
@@ -279,11 +282,9 @@ def aggregate(measure: IRMeasure, per_query: Floats) -> float:
     aggregator = measure.aggregator()
     if type(aggregator) in (MeanAgg, SumAgg) and len(per_query):
         # Other programs add up one by one.
-        total = (
-            float(np.cumsum(per_query)[-1])
-            if len(per_query) > 1
-            else float(per_query[0])
-        )
+        total = float(per_query[0])
+        if len(per_query) > 1:
+            total = float(np.cumsum(per_query)[-1])
         if type(aggregator) is MeanAgg:
             return total / len(per_query)
         return total
@@ -430,6 +431,7 @@ def dcg(ranked: Sequence[tuple[int, float]], k: float) -> float:
 
 
 def _ap(ranks: list[int], m: int, k: float) -> float:
+    """Return AP from the ranks of the m relevant documents that were retrieved."""
     total = 0.0  # not sum(), which rounds otherwise from Python 3.12 on
     for i, p in enumerate(ranks, start=1):
         total += i / p

@@ -354,16 +354,16 @@ class nDCG_JK(_TrecEval):
 
     def of_gains(self, run: AlignedRun, actual: Gains) -> Floats:
         """Return the values of a run with the gains that stand at its ranks."""
-        queries, a, k = len(run.judgments), self["a"], cutoff_of(self)
-        value, best = (
-            per_query_sum(
-                one.query,
-                np.where(one.rank <= k, one.gain * log_discount(one.rank, a), 0.0),
-                queries,
-            )
-            for one in (actual, ideal_gains(run.judgments, "log2"))
-        )
-        return ratio(value, best)
+        n_queries = len(run.judgments)
+        ideal = ideal_gains(run.judgments, "log2")
+        return ratio(self._dcg(actual, n_queries), self._dcg(ideal, n_queries))
+
+    def _dcg(self, gains: Gains, n_queries: int) -> Floats:
+        """Return the sum of discounted gains down to the cutoff, for each query."""
+        discounted = gains.gain * log_discount(gains.rank, self["a"])
+        is_counted = gains.rank <= cutoff_of(self)
+        part = np.where(is_counted, discounted, 0.0)
+        return per_query_sum(gains.query, part, n_queries)
 
 
 class Unjudged(_TrecEval):

@@ -26,7 +26,7 @@ from ir_lexirecall.measures.parsing import MeasuresLike, parse_measures
 from ir_lexirecall.measures.recall import EXPOSURES
 from ir_lexirecall.measures.recall import exposure as exposure_model
 from ir_lexirecall.measures.scoring import values
-from ir_lexirecall.meta.records import Headline, recorded, study
+from ir_lexirecall.meta.records import DIAZ, Headline, recorded, study
 from ir_lexirecall.plots.studies import Bars, Lines
 
 ProvidersLike: TypeAlias = "Mapping[str, str] | pd.DataFrame"
@@ -35,7 +35,6 @@ ProvidersLike: TypeAlias = "Mapping[str, str] | pd.DataFrame"
 _MAISTRO = (
     "Maistro, Chaves Lima, Simonsen, Lioma, CIKM 2021, doi 10.1145/3459637.3482287"
 )
-_DIAZ = "Diaz, Ekstrand, Mitra, TORS 2026, doi 10.1145/3728373"
 _MOST_ASPECTS = 6  # 720 orders
 
 
@@ -173,6 +172,7 @@ def labelled_queries(judgments: Judgments, labels: Mapping[str, Floats]) -> Ints
 
 
 def _worst_of_each_run(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the mean exposure of the worst provider of each run."""
     least = table.groupby(["run", "query_id"], sort=False)["exposure"].min()
     return (
         least.groupby("run", sort=False)
@@ -276,7 +276,7 @@ def provider_exposure(
         "rel": rel,
     }
     return recorded(
-        table, "provider_exposure", runs=list(scored.runs), **facts, source=_DIAZ
+        table, "provider_exposure", runs=list(scored.runs), **facts, source=DIAZ
     )
 
 

@@ -21,6 +21,8 @@ from ir_lexirecall.significance import SignificanceTest
 P = ParamSpec("P")
 R = TypeVar("R")
 
+DIAZ = "Diaz, Ekstrand, Mitra, TORS 2026, doi 10.1145/3728373"
+"""The source of several studies."""
 _COMPUTED_BY = ("ir-lexirecall", "ir-measures", "numpy", "scipy", "pandas")
 _SUBJECTS = (
     ("measure_a", "measure_b"),

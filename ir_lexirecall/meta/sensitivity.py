@@ -6,7 +6,7 @@ predict others.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import combinations, islice
 from math import comb
 
@@ -22,7 +22,7 @@ from ir_lexirecall.comparison.compared import Design
 from ir_lexirecall.comparison.comparing import comparison_of
 from ir_lexirecall.comparison.verdicts import UNDECIDED
 from ir_lexirecall.meta.agreements import order_of, tau_b
-from ir_lexirecall.meta.decisions import Decisions
+from ir_lexirecall.meta.decisions import Decisions, Signs
 from ir_lexirecall.meta.records import ON_RUNS, SEED, Headline, Option, recorded, study
 from ir_lexirecall.plots.studies import Bars, Lines, Matrix
 from ir_lexirecall.preferences.naming import Preference
@@ -77,6 +77,7 @@ def discriminative_power(
 
 
 def _with_shares(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the table with the share of significant differences behind each measure."""
     share = (
         table.groupby("measure")["significant"].transform("mean").map("{:.1%}".format)
     )
@@ -252,13 +253,8 @@ def split_half(
         for first, second in _splits(
             queries, size, n_splits, np.random.default_rng(seed)
         ):
-            before, after = (
-                {
-                    label: order_of(of_label[:, half].mean(axis=2), self.pairs)
-                    for label, of_label in values.items()
-                }
-                for half in (first, second)
-            )
+            before = _orders_on(first, values, self.pairs)
+            after = _orders_on(second, values, self.pairs)
             for a, b in sums:
                 swaps = (before[a] * after[b] < 0).mean(axis=0)
                 sums[a, b].append(np.stack([tau_b(before[a], after[b]), swaps]))
@@ -292,6 +288,16 @@ def split_half(
         seed=seed,
         **self.provenance,
     )
+
+
+def _orders_on(
+    queries: Ints, values: Mapping[str, Floats], pairs: tuple[Ints, Ints]
+) -> dict[str, Signs]:
+    """Return which run of each pair has the larger mean on some sets of queries, by measure."""
+    orders = {}
+    for label, of_label in values.items():
+        orders[label] = order_of(of_label[:, queries].mean(axis=2), pairs)
+    return orders
 
 
 def _splits(

@@ -16,7 +16,7 @@ from ir_lexirecall._util.arrays import Floats
 from ir_lexirecall._util.errors import check_integer, check_number, naming, required
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.rounding import same
-from ir_lexirecall._util.selecting import among
+from ir_lexirecall._util.selecting import among, index_of
 from ir_lexirecall.comparison.compared import Design
 from ir_lexirecall.comparison.comparing import compare_runs
 from ir_lexirecall.comparison.result import Comparison
@@ -25,8 +25,9 @@ from ir_lexirecall.data.aligned_run import AlignedRun
 from ir_lexirecall.data.alignment import align
 from ir_lexirecall.data.judgments import Judgments, QrelsLike
 from ir_lexirecall.io.values import run_name
+from ir_lexirecall.measures.scoring import with_threshold
 from ir_lexirecall.meta.agreements import order_of, tau_b
-from ir_lexirecall.meta.decisions import Decisions
+from ir_lexirecall.meta.decisions import Decisions, Signs
 from ir_lexirecall.meta.records import SEED, Option, introduction, recorded, study
 from ir_lexirecall.plots.studies import Shares
 from ir_lexirecall.present.findings import Finding
@@ -322,7 +323,8 @@ class FirstJudge:
     ) -> Comparison:
         """Return the comparison of runs where grades below ``rel`` count as not relevant."""
         criteria = {
-            name: _with_rel(criterion, rel) for name, criterion in self.criteria.items()
+            name: with_threshold(criterion, rel)
+            for name, criterion in self.criteria.items()
         }
         grade = judgments.grade
         binary = judgments.with_grades(
@@ -466,15 +468,8 @@ def _grades_of_common_documents(a: Judgments, b: Judgments) -> tuple[Floats, Flo
 
 def _common_rows(a: Judgments, b: Judgments) -> tuple[list[int], list[int]]:
     """Return the rows of the documents that both judged, without Polars' threads."""
-    row_of_a, row_of_b = (
-        {
-            key: row
-            for row, key in enumerate(
-                zip(judge.query.tolist(), judge.doc_ids, strict=True)
-            )
-        }
-        for judge in (a, b)
-    )
+    row_of_a = index_of(zip(a.query.tolist(), a.doc_ids, strict=True))
+    row_of_b = index_of(zip(b.query.tolist(), b.doc_ids, strict=True))
     common = []
     for key, row in row_of_a.items():
         if key in row_of_b and a.is_judged[row] and b.is_judged[row_of_b[key]]:
@@ -482,22 +477,15 @@ def _common_rows(a: Judgments, b: Judgments) -> tuple[list[int], list[int]]:
     return [row for row, _ in common], [row for _, row in common]
 
 
-def _with_rel(criterion: Any, rel: float) -> Any:
-    """Return a criterion with the threshold ``rel``, unless it has one of its own or takes none."""
-    if "rel" in criterion.SUPPORTED_PARAMS and "rel" not in criterion.params:
-        return criterion(rel=rel)
-    return criterion
+def _signs_of_verdicts(result: Comparison, name: str) -> Signs:
+    """Return 1 for each pair whose first run is better, -1 where it is worse, else 0."""
+    verdicts = result.verdicts(name)["verdict"].to_numpy()
+    return (verdicts == BETTER).astype(np.int8) - (verdicts == WORSE).astype(np.int8)
 
 
 def _conclusions(comparisons: list[Comparison], name: str) -> dict[str, int]:
     """Return the number of pairs of runs, and of those by what the two judges conclude."""
-    sign_of = {BETTER: 1, WORSE: -1}
-    first, second = (
-        np.array(
-            [sign_of.get(verdict, 0) for verdict in compared.verdicts(name)["verdict"]]
-        )
-        for compared in comparisons
-    )
+    first, second = (_signs_of_verdicts(result, name) for result in comparisons)
     pairs = {
         "both": (first == second) & (first != 0),
         "only_a": (first != 0) & (second == 0),

@@ -30,10 +30,9 @@ from ir_lexirecall.meta.made_up_rankings import (
     made_up_run,
     values,
 )
-from ir_lexirecall.meta.records import Headline, Option, recorded, study
+from ir_lexirecall.meta.records import DIAZ, Headline, Option, recorded, study
 from ir_lexirecall.plots.studies import Bars, Lines
 
-_DIAZ = "Diaz, Ekstrand, Mitra, TORS 2026, doi 10.1145/3728373"
 _FERRANTE = "Ferrante, Ferro, Maistro, ICTIR 2015, doi 10.1145/2808194.2809452"
 _MEANINGS = {
     "n": "documents n",
@@ -164,7 +163,7 @@ def tie_probabilities(
         "m": relevant,
         "k": cutoffs,
         "depth": depth and depths,
-        "source": _DIAZ,
+        "source": DIAZ,
     }
     return recorded(table, "tie_probabilities", **facts)
 
@@ -334,7 +333,7 @@ def orientation(
         "first_up",
         "last_down",
     ]
-    facts = {"measures": list(parsed), "m": relevant, "n": sizes, "source": _DIAZ}
+    facts = {"measures": list(parsed), "m": relevant, "n": sizes, "source": DIAZ}
     return recorded(pd.DataFrame(rows, columns=names), "orientation", **facts)
 
 

@@ -67,12 +67,13 @@ def line_style(place: int, count: int, points: int = 1) -> dict[str, Any]:
     ``points``.
     """
     step = max(1, -(-points // 12))
+    width = 1.8
+    if count > 1:
+        width = 1.2 + 3.0 * (count - 1 - place) / (count - 1)
     return {
         "color": _COLOURS[place % len(_COLOURS)],
         "linestyle": _DASHES[place % len(_DASHES)],
-        "linewidth": 1.2 + 3.0 * (count - 1 - place) / max(1, count - 1)
-        if count > 1
-        else 1.8,
+        "linewidth": width,
         "marker": _MARKERS[place % len(_MARKERS)],
         "markersize": 5.5,
         "markeredgecolor": "white",

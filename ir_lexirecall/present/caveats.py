@@ -916,6 +916,7 @@ class _DecidedPair(NamedTuple):
         )
 
     def _within_part(self, text: str) -> str:
+        """Return a text with the part of the data that it is about."""
         if self.part:
             return f"{self.part}: {text}"
         return text

@@ -33,6 +33,7 @@ from ir_lexirecall.present.caveats import (
 from ir_lexirecall.present.findings import grouped
 from ir_lexirecall.present.glance import PLACES, Glance, Group, Part, Step
 from ir_lexirecall.present.standings import (
+    SIGNS,
     VERDICTS,
     Standing,
     about_bounds,
@@ -48,12 +49,12 @@ from ir_lexirecall.present.standings import (
     missing_words,
     standings_of,
 )
+from ir_lexirecall.present.tables import BEST
 from ir_lexirecall.present.text import FEW_NAMES, count, gathered, listed
 from ir_lexirecall.significance import least_two_sided_p, unseen_share
 from ir_lexirecall.significance.outcomes import MEAN_DIFFERENCE
 
-_POWER = 0.8  # with which a difference is found
-_SIGNS = {BETTER: marks.BETTER, WORSE: marks.WORSE}
+POWER = 0.8  # with which a difference is found
 
 
 def comparison_glance(result: Comparison, places: int = PLACES) -> Glance:
@@ -213,7 +214,7 @@ def _group(
         (float(low), float(x), float(high))
         for (low, high), x in zip(ends, table["mean"], strict=True)
     ]
-    return Group(_head(standing), parts, _best_marks(standing, rows), spans)
+    return Group(_head(standing), parts, standing.best_marks(rows), spans)
 
 
 def _missing_parts(standing: Standing, rows: Sequence[str]) -> list[Part]:
@@ -237,21 +238,6 @@ def _mean_head(standing: Standing) -> str:
     if preference is not None and preference.NAME in PAIRWISE:
         return "mean"
     return "net"
-
-
-def _best_marks(standing: Standing, rows: Sequence[str]) -> list[str]:
-    """Return the marks of the best mean and of runs that may be the best as well."""
-    if standing.all_alike or len(rows) < 2:
-        return []
-    shown = []
-    for run in rows:
-        if run in standing.leaders:
-            shown.append(marks.BEST)
-        elif run in standing.may_be_best:
-            shown.append(marks.MAY_BE_BEST)
-        else:
-            shown.append("")
-    return shown
 
 
 def _group_against(standing: Standing, rows: Sequence[str], places: int) -> Group:
@@ -317,7 +303,7 @@ def _cells_against(
         first = f"{row['wins']}:{row['losses']}"
     sign = ""
     if standing.result.compared.margins is None:
-        sign = _SIGNS.get(row["verdict"], "")
+        sign = SIGNS.get(row["verdict"], "")
     pair = {str(row["run"]), standing.result.baseline}
     if pair in (standing.unsure or []):
         sign += marks.UNSURE
@@ -443,8 +429,8 @@ def _how_corrected(result: Comparison) -> str:
 
 def _legend_of_best(result: Comparison, used: Collection[str]) -> str:
     """Return what the marks of the best run and of those that may be the best mean."""
-    if marks.BEST in used:
-        legend = f"{marks.BEST} best mean"
+    if BEST in used:
+        legend = f"{BEST} best mean"
     else:
         legend = "all runs are level"
     if marks.MAY_BE_BEST in used:
@@ -555,7 +541,7 @@ def _would_decide(result: Comparison, standings: Sequence[Standing]) -> Iterator
     facts = list(filter(None, map(_planned_fact, standings)))
     if not facts:
         return
-    power = f"(power {_POWER:g})"
+    power = f"(power {POWER:g})"
     if compared.margins is not None:
         yield f"if there is no loss, about {listed(facts)} would decide {power}"
         return
@@ -563,7 +549,7 @@ def _would_decide(result: Comparison, standings: Sequence[Standing]) -> Iterator
         queries = "the queries of each pair"
     else:
         queries = "these queries"
-    yield f"{queries} can show a difference of {listed(facts)} (t-test, power {_POWER:g})"
+    yield f"{queries} can show a difference of {listed(facts)} (t-test, power {POWER:g})"
 
 
 def _planned_fact(standing: Standing) -> str:
@@ -593,7 +579,7 @@ def _queries_for_margin(standing: Standing, is_open: np.ndarray) -> str:
     margin = result.compared.margins[name]
     if not margin > 0 or has_seeds(standing.criterion):
         return ""
-    queries = result.queries_for_margin(margin, _POWER, name)["queries"][is_open]
+    queries = result.queries_for_margin(margin, POWER, name)["queries"][is_open]
     most = float(queries.max())
     if np.isfinite(most):
         return f"{most:,.0f} queries"
@@ -604,7 +590,7 @@ def _detectable_difference(standing: Standing, is_open: np.ndarray) -> str:
     """Return the difference that these queries reveal between all pairs; empty if unknown."""
     result = standing.result
     stricter = replace(result.test, alpha=result.test.alpha / max(len(result.pairs), 1))
-    planned = result.with_test(stricter).detectable(_POWER, standing.name)
+    planned = result.with_test(stricter).detectable(POWER, standing.name)
     difference = float(planned["difference"][is_open].max())
     if not np.isfinite(difference) or difference == 0:
         return ""
@@ -619,11 +605,11 @@ def _fact(standing: Standing, places: int) -> str:
     result, row = standing.result, standing.result.table(standing.name).iloc[0]
     verdict = row["verdict"]
     if row["wins"] == row["losses"] == 0 and verdict == UNDECIDED:
-        return _identical(standing, row)
+        return _identical(standing)
     if verdict in (BETTER, WORSE):
         return _significant(standing, row, places)
     if result.compared.margins is not None:
-        return _fact_with_margin(standing, row, places)
+        return _fact_with_margin(standing, row)
     a, b = str(row["run_a"]), str(row["run_b"])
     subject = a if result.baseline else standing.runs[0]
     seen = standing.seen_from(b if subject == a else a).iloc[0]
@@ -665,7 +651,7 @@ def _numbers(standing: Standing, row: pd.Series, p: str, places: int) -> str:
     return f"{label}{signed(float(row['estimate']), places)} ({within}{p})"
 
 
-def _identical(standing: Standing, row: pd.Series) -> str:
+def _identical(standing: Standing) -> str:
     """Return that two runs are level on every query."""
     n_queries, unit = len(standing.criterion.query_ids), standing.result.compared.unit
     queries = count(n_queries, unit)
@@ -681,7 +667,7 @@ def _identical(standing: Standing, row: pd.Series) -> str:
     )
 
 
-def _fact_with_margin(standing: Standing, row: pd.Series, places: int) -> str:
+def _fact_with_margin(standing: Standing, row: pd.Series) -> str:
     """Return what a margin lets one say of two runs, of which neither is better."""
     assert standing.result.compared.margins is not None
     margin = f"margin {standing.result.compared.margins[standing.name]:.3g}"

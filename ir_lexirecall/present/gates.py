@@ -21,7 +21,7 @@ from ir_lexirecall.present.caveats import (
     comparison_caveats,
     shared_words,
 )
-from ir_lexirecall.present.comparisons import signed
+from ir_lexirecall.present.comparisons import POWER, signed
 from ir_lexirecall.present.findings import grouped
 from ir_lexirecall.present.glance import (
     COMMAND,
@@ -43,7 +43,6 @@ from ir_lexirecall.significance.outcomes import MEAN_DIFFERENCE
 
 MOST_LOST = 10  # queries that a summary lists
 _FEWEST_LOST = 3  # the same on a screen that is full
-_POWER = 0.8
 UNKNOWN_FILES = ("QRELS", "RUN", "RUN")
 """What stands for the judgments and the two runs where no files of them are known."""
 _ABOUT_LEVELS = (
@@ -441,7 +440,7 @@ def _would_decide(gate: Gate, files: Sequence[str]) -> Iterator[str]:
             n_queries = len(result.compared.by[name].query_ids)
             yield (
                 f"{name}: if there is no loss, about {needed:,.0f} queries would rule out a loss "
-                f"of {row['margin']:g} (power {_POWER:g}); "
+                f"of {row['margin']:g} (power {POWER:g}); "
                 f"{_what_these_queries_did(n_queries, needed)}."
             )
 
@@ -493,7 +492,7 @@ def _queries_needed(gate: Gate, name: str) -> float | None:
         or len(result.compared.by[name].query_ids) < 2
     ):
         return None
-    queries = float(result.queries_for_margin(margin, _POWER, name)["queries"].iloc[0])
+    queries = float(result.queries_for_margin(margin, POWER, name)["queries"].iloc[0])
     if np.isfinite(queries):
         return queries
     return None

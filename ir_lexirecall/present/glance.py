@@ -16,7 +16,7 @@ from typing import Any
 
 from ir_lexirecall._util.selecting import without
 from ir_lexirecall.present import text as texts
-from ir_lexirecall.present.tables import Shown
+from ir_lexirecall.present.tables import BEST, Shown
 from ir_lexirecall.present.text import count
 
 WIDTH = 80  # columns of a text whose reader's width is not known
@@ -26,7 +26,7 @@ FEWEST_ROWS = 3  # the same on a screen that is full
 MOST_NOTES = 3
 LINES = 24  # of a screen
 
-BETTER, WORSE, MAY_BE_BEST, BEST, UNSURE = "+", "-", "=", "*", "?"
+BETTER, WORSE, MAY_BE_BEST, UNSURE = "+", "-", "=", "?"
 WORDS = {
     BETTER: "better",
     WORSE: "worse",

@@ -34,7 +34,6 @@ from ir_lexirecall.present.findings import (
     grouped,
 )
 from ir_lexirecall.present.glance import (
-    BEST,
     MAY_BE_BEST,
     PLACES,
     Glance,
@@ -55,8 +54,8 @@ from ir_lexirecall.present.standings import (
     missing_shares,
     missing_words,
 )
+from ir_lexirecall.present.tables import BEST, Column, Shown, best_marks
 from ir_lexirecall.present.tables import PLACES as TABLE_PLACES
-from ir_lexirecall.present.tables import Column, Shown, best_marks
 from ir_lexirecall.present.text import count, enumerated, gathered, listed
 from ir_lexirecall.significance import SignificanceTest
 
@@ -364,7 +363,7 @@ def _group(standing: MacroStanding, rows: Sequence[str], places: int) -> Group:
         parts.append(Part("missing", shares))
     intervals = [texts.interval(low, high, places) for low, _, high in spans]
     parts.append(Part(f"{level} interval", intervals, 2))
-    marks = _best_marks(standing, rows)
+    marks = standing.best_marks(rows)
     if "difference" in table:
         parts += _difference_parts(table, places)
         marks = [mark + sign for mark, sign in zip(marks, _signs(table), strict=True)]
@@ -377,16 +376,6 @@ def _group(standing: MacroStanding, rows: Sequence[str], places: int) -> Group:
     return Group(
         standing.name + direction_words(standing.criterion), parts, marks, spans
     )
-
-
-def _best_marks(standing: MacroStanding, rows: Sequence[str]) -> list[str]:
-    """Return the marks of the best mean and of runs that may be the best as well."""
-    if len(rows) < 2:
-        return [""] * len(rows)
-    marks = [MAY_BE_BEST if run in standing.may_be_best else "" for run in rows]
-    if not standing.all_alike and standing.runs[0] in rows:
-        marks[list(rows).index(standing.runs[0])] = BEST
-    return marks
 
 
 def _signs(table: pd.DataFrame) -> list[str]:

@@ -31,6 +31,8 @@ from ir_lexirecall.comparison.verdicts import (
 from ir_lexirecall.preferences.functions import PAIRWISE
 from ir_lexirecall.preferences.naming import parse_preference
 from ir_lexirecall.present.findings import captions
+from ir_lexirecall.present.glance import MAY_BE_BEST
+from ir_lexirecall.present.tables import BEST
 from ir_lexirecall.present.text import (
     confidence_words,
     correction_words,
@@ -49,7 +51,6 @@ if TYPE_CHECKING:
     from ir_lexirecall.comparison.criteria import Criterion
     from ir_lexirecall.io.values import ValueTable
 
-MAY_BE_BEST = "="  # marks runs that may be the best as well as the leader
 SIGNS = {BETTER: "+", WORSE: "-"}
 VERDICTS = [BETTER, WORSE, WITHIN, NOT_WORSE, UNDECIDED]  # in the order of sentences
 NO_DIFFERENCE = "not significantly different"
@@ -388,6 +389,20 @@ class AnyStanding(ABC):
     def outer(self) -> Outer | None:
         """Return intervals that hold any judging of unjudged documents; None if not known."""
         return None
+
+    def best_marks(self, runs: Sequence[str]) -> list[str]:
+        """Return the marks of the best mean and of runs that may be the best as well."""
+        if self.all_alike or len(runs) < 2:
+            return [""] * len(runs)
+        marks = []
+        for run in runs:
+            if run in self.leaders:
+                marks.append(BEST)
+            elif run in self.may_be_best:
+                marks.append(MAY_BE_BEST)
+            else:
+                marks.append("")
+        return marks
 
 
 class Standing(AnyStanding):

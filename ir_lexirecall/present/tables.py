@@ -494,9 +494,9 @@ def best_marks(
     >>> best_marks([0.1, 0.1 + 0.2, 0.3]), best_marks([0.1, 0.1])
     (['', '*', '*'], ['', ''])
     """
-    numbers = np.asarray(list(values), dtype=np.float64) * (
-        -1 if smaller_is_better else 1
-    )
+    numbers = np.asarray(list(values), dtype=np.float64)
+    if smaller_is_better:
+        numbers = -numbers
     if not len(numbers) or np.isnan(numbers).all():
         return [""] * len(numbers)
     is_best = same(numbers, np.nanmax(numbers))

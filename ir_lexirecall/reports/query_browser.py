@@ -279,6 +279,7 @@ def _browser_data(
 
 
 def _packed_json(data: dict[str, Any]) -> str:
+    """Return data as JSON, compressed; see `packed_text`."""
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return packed_text(text)
 
@@ -323,6 +324,7 @@ def _texts_of_documents(result: Comparison, texts: TextSources) -> Any:
 def _texts_of_queries(
     texts: TextSources, documents: Any, query_ids: list[str]
 ) -> Mapping[str, Any]:
+    """Return the texts of queries, by default those of the documents' collection."""
     text_of_query = texts_of(texts.queries, query_ids, QUERIES)
     if not text_of_query and isinstance(documents, Collection):
         return documents.query_texts

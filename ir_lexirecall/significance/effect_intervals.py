@@ -87,6 +87,7 @@ def noncentrality(t: Floats, df: float, level: float) -> Floats:
 
 
 def _noncentrality_of_block(t: Floats, df: float, level: float) -> Floats:
+    """Return the noncentralities of some t, interpolated where they are small enough."""
     result = np.empty(len(t))
     panel_of_t = np.maximum(np.frexp(t)[1], 0)
     for panel in np.unique(panel_of_t):

@@ -29,6 +29,7 @@ RUNS = ("bm25", "bm25_rerank", "ql", "tfidf", "overlap")
 
 
 def _read(name: str) -> pd.DataFrame:
+    """Return a table of the collection."""
     return pd.read_csv(
         FOLDER / name,
         sep="\t",

@@ -34,7 +34,7 @@ from ir_lexirecall.measures.expected import (
 )
 from ir_lexirecall.measures.expected.orders import mean_over_orders
 from ir_lexirecall.measures.other_programs import is_of_ndeval
-from ir_lexirecall.measures.scoring import is_standard, values
+from ir_lexirecall.measures.scoring import is_standard, values, with_threshold
 
 if TYPE_CHECKING:
     from ir_lexirecall.data.aligned_run import AlignedRun
@@ -128,12 +128,7 @@ def expected_values(
     """
     if run.ties is None:
         return values(measure, run, threshold)
-    if (
-        threshold is not None
-        and "rel" in measure.SUPPORTED_PARAMS
-        and "rel" not in measure.params
-    ):
-        measure = measure(rel=threshold)
+    measure = with_threshold(measure, threshold)
     by_formula = _by_formula(measure, run)
     if by_formula is not None and not np.isnan(by_formula).any():
         return by_formula

@@ -29,6 +29,7 @@ from ir_lexirecall._util.arrays import (
     position_in_segment,
     ranges,
     starts_segment,
+    stretches,
 )
 from ir_lexirecall._util.lazy import cached_property
 
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 
 NO_CUTOFF = 2**62
 """A cutoff below every ranking, of measures without one."""
-_NEGLIGIBLE = 1e-30  # probabilities below are left out of sums
+NEGLIGIBLE = 1e-30  # probabilities below are left out of sums
 
 LevelWorth: TypeAlias = Callable[[Ints, Ints, Ints], Floats]
 """What a document adds to a value, from its segment, its rank and its level (1, 2, ...)."""
@@ -161,7 +162,7 @@ class Groups:
             gain = np.ones(len(self.segment))
         gain_per_rank = self.sums(gain) / self.size_of_group
         for step in self.steps(cutoff):
-            row, above = np.nonzero(step.probability > _NEGLIGIBLE)
+            row, above = np.nonzero(step.probability > NEGLIGIBLE)
             group = step.group[row]
             segment = self.segment_of_group[group]
             rank = self.first_of_group[group] + step.position
@@ -249,8 +250,7 @@ def groups_by_aspect(
     Segments are the pairs of `judgments.aspects`. With a cutoff, groups below it are left out.
     """
     aspects = run.judgments.aspects
-    begin = np.searchsorted(aspects.doc, run.doc, side="left")
-    end = np.searchsorted(aspects.doc, run.doc, side="right")
+    begin, end = stretches(aspects.doc, run.doc)
     row = ranges(begin, end)
     document = np.repeat(np.arange(len(run.doc)), end - begin)
 

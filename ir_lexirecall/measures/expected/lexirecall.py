@@ -26,13 +26,12 @@ import numpy as np
 from ir_lexirecall._util.arrays import Floats, Ints
 from ir_lexirecall._util.lazy import special
 from ir_lexirecall.measures.expected.binary import relevant_groups
-from ir_lexirecall.measures.expected.groups import whole_cutoff
+from ir_lexirecall.measures.expected.groups import NEGLIGIBLE, whole_cutoff
 from ir_lexirecall.measures.expected.ranks_of_relevant import weighted_lexirecall
 
 if TYPE_CHECKING:
     from ir_lexirecall.data.aligned_run import AlignedRun
 
-_NEGLIGIBLE = 1e-30  # probabilities below are left out
 _PRECISION = 38.0  # natural logarithm of the error of the series, about 2^-55
 
 
@@ -116,7 +115,7 @@ class _Ranking:
         state = np.zeros((n_relevant + 1, len(moments)))
         state[0] = moments
         for position in range(n_counted):
-            likely = np.flatnonzero(state[:, 0] > _NEGLIGIBLE)
+            likely = np.flatnonzero(state[:, 0] > NEGLIGIBLE)
             n_so_far = np.arange(likely[0], likely[-1] + 1)
             rank = int(self.first[g]) + position
             n_left = n_relevant - n_so_far

@@ -18,7 +18,13 @@ from ir_lexirecall._util.arrays import (
     ratio,
 )
 from ir_lexirecall.measures import discounts
-from ir_lexirecall.measures.diversity import ANY_GAIN, CT, DiversityMeasure, top_grades
+from ir_lexirecall.measures.diversity import (
+    ANY_GAIN,
+    CT,
+    DiversityMeasure,
+    top_grades,
+    with_summed_grades,
+)
 from ir_lexirecall.measures.expected.binary import average_precision_sum, expected_count
 from ir_lexirecall.measures.expected.graded import expected_cascade, ndcg
 from ir_lexirecall.measures.expected.groups import (
@@ -221,12 +227,7 @@ def rank_biased_utility(measure: Any, run: AlignedRun) -> Floats:
 
 def d_ndcg(measure: Any, run: AlignedRun) -> Floats:
     """Return the expected D_nDCG: nDCG of weighted sums of grades."""
-    aspects = run.judgments.aspects
-    weighted_grade = aspects.weight[aspects.aspect] * np.maximum(aspects.grade, 0)
-    grade_of_doc = per_query_sum(aspects.doc, weighted_grade, len(run.judgments.query))
-    return ndcg(
-        ir_measures.nDCG(cutoff=measure["cutoff"]), run.with_grades(grade_of_doc)
-    )
+    return ndcg(ir_measures.nDCG(cutoff=measure["cutoff"]), with_summed_grades(run))
 
 
 def d_sharp(measure: Any, run: AlignedRun) -> Floats:

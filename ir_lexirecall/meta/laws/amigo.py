@@ -36,6 +36,7 @@ _of_subtopics = partial(_near_0, subtopics=True, missing=lambda space: [()])
 
 
 def _deeper_swaps(ranking: Ranking, space: Space) -> Iterator[Claim]:
+    """Claim that a swap is worth less further down."""
     labels: Any = ranking.retrieved
     for i, j in itertools.combinations(range(len(labels) - 1), 2):
         if labels[i] < labels[i + 1] and labels[i : i + 2] == labels[j : j + 2]:
@@ -63,6 +64,7 @@ def _no_overlap(space: Space) -> list[Label]:
 
 
 def _better_for_all(ranking: Ranking, space: Space) -> Iterator[Claim]:
+    """Claim that a document that is better for every subtopic is worth more."""
     labels: Any = ranking.retrieved
     for i, *label in itertools.product(range(len(labels)), space.grades, space.grades):
         if all(a > b for a, b in zip(label, labels[i], strict=True)):
@@ -83,12 +85,14 @@ def _other_subtopic(ranking: Ranking, space: Space, grade: int) -> Iterator[Clai
 
 
 def _redundant_by_number(ranking: Ranking, space: Space) -> Iterator[Claim]:
+    """Claim redundancy where more documents have the first subtopic."""
     labels: Any = ranking.retrieved
     if sum(a > 0 for a, _ in labels) > sum(b > 0 for _, b in labels):
         yield from _other_subtopic(ranking, space, space.top)
 
 
 def _redundant_throughout(ranking: Ranking, space: Space) -> Iterator[Claim]:
+    """Claim redundancy in rankings with documents of the same subtopic."""
     for grade in space.three[1:]:
         if grade >= space.least:
             yield from _other_subtopic(ranking, space, grade)

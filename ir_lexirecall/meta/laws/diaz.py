@@ -43,6 +43,7 @@ def _swaps_up(ranking: Ranking, space: Space) -> Iterator[Claim]:
 
 
 def _two_steps_up(ranking: Ranking, space: Space) -> Iterator[Claim]:
+    """Claim that the upper of two steps up is worth more to a relevant document than the lower."""
     labels = ranking.retrieved
     for i in range(len(labels) - 2):
         if labels[i] == labels[i + 1] == 0 != labels[i + 2]:
@@ -77,12 +78,14 @@ def _others_missing(ranking: Ranking, space: Space) -> Iterator[Claim]:
 
 
 def _without_relevant(space: Space) -> Iterator[Claim]:
+    """Claim that rankings of topics without relevant documents are worth 0."""
     for size in range(1, 6):
         for retrieved in range(size + 1):
             yield Claim(((1, Ranking((0,) * retrieved, (0,) * (size - retrieved))),))
 
 
 def _ideal_rankings(space: Space) -> Iterator[Claim]:
+    """Claim that ideal rankings are worth 1."""
     most = max(_MOST_RELEVANT, space.cutoff + 1)
     for m in range(1, int(min(most, space.longest)) + 1):
         yield Claim(((1, Ranking((space.top,) * m)),), constant=-1.0, number=m)

@@ -32,6 +32,7 @@ _and_strict = partial(
 
 
 def _replacements(ranking: Ranking, space: Space) -> Iterator[Claim]:
+    """Claim that a document of a higher grade is worth more."""
     labels: Any = ranking.retrieved
     for i, grade in itertools.product(range(len(labels)), space.grades):
         if labels[i] < grade:
@@ -39,6 +40,7 @@ def _replacements(ranking: Ranking, space: Space) -> Iterator[Claim]:
 
 
 def _same_set(ranking: Ranking, space: Space) -> Iterator[Claim]:
+    """Claim that only the set of documents counts."""
     labels: Any = ranking.retrieved
     for i in range(len(labels) - 1):
         if labels[i] < labels[i + 1]:

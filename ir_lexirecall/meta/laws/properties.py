@@ -290,11 +290,17 @@ class Search:
         if self.law.needs in ("all", "number"):
             wrong = [claim for claim, good in zip(claims, met, strict=True) if not good]
             return min(wrong, key=lambda claim: claim.size, default=None)
-        # Claims rise in size: the claim is where the last broken ones begin.
         if self.law.needs == "last":
             if met[-1]:
                 return None
-            return claims[int(np.flatnonzero(met)[-1]) + 1 if met.any() else 0]
+            # Claims rise in size: the claim is where the last broken ones begin.
+            last_met = np.flatnonzero(met).max(initial=-1)
+            return claims[int(last_met) + 1]
+        return self._nearest_of_hopeless(met, surplus)
+
+    def _nearest_of_hopeless(self, met: Bools, surplus: Floats) -> Claim | None:
+        """Return the best claim of the smallest group in which none holds; None without one."""
+        claims = self.claims
         groups: dict[int, list[int]] = {}
         for i, claim in enumerate(claims):
             groups.setdefault(claim.group, []).append(i)
