@@ -190,7 +190,9 @@ class RepeatLabels:
         return {run: len(labels) for run, labels in self.labels_of_runs.items()}
 
 
-def labelled(parts: Sequence[Cells]) -> tuple[list[Cells], RepeatLabels]:
+def labelled(
+    parts: Sequence[Cells], repeats: Repeats
+) -> tuple[list[Cells], RepeatLabels]:
     """Return values where every repeat is a run of its own, and what the labels stand for.
 
     Raises:

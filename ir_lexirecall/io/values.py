@@ -747,7 +747,7 @@ class ValueSource:
             cells = [*cells, of_results]
         options = self.measures, self.missing, self.name
         if self.repeats is not None:
-            cells, labels = labelled(cells)
+            cells, labels = labelled(cells, self.repeats)
             of_repeats = ValueTable.from_cells(cells, *options)
             averaged = of_repeats.averaged(labels, self.repeats)
             return replace(averaged, missing_cells=tuple(missing_cells))

@@ -609,7 +609,7 @@ def _fact(standing: Standing, places: int) -> str:
     if verdict in (BETTER, WORSE):
         return _significant(standing, row, places)
     if result.compared.margins is not None:
-        return _fact_with_margin(standing, row)
+        return _fact_with_margin(standing, row, places)
     a, b = str(row["run_a"]), str(row["run_b"])
     subject = a if result.baseline else standing.runs[0]
     seen = standing.seen_from(b if subject == a else a).iloc[0]
@@ -667,7 +667,7 @@ def _identical(standing: Standing) -> str:
     )
 
 
-def _fact_with_margin(standing: Standing, row: pd.Series) -> str:
+def _fact_with_margin(standing: Standing, row: pd.Series, places: int) -> str:
     """Return what a margin lets one say of two runs, of which neither is better."""
     assert standing.result.compared.margins is not None
     margin = f"margin {standing.result.compared.margins[standing.name]:.3g}"
