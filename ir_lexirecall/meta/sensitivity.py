@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import combinations, islice
 from math import comb
+from typing import Any
 
 import numpy as np
 
@@ -261,33 +262,26 @@ def split_half(
             bar.update(len(first))
     rows = []
     for (a, b), parts in sums.items():
-        tau, swaps = np.concatenate(parts, axis=1)
-        tau = tau[~np.isnan(tau)]
-        if len(tau):
-            mean, deviation = float(tau.mean()), float(tau.std())
-        else:
-            mean, deviation = np.nan, np.nan
-        rows.append((a, b, size, total, mean, deviation, float(swaps.mean())))
-    table = pd.DataFrame(
-        rows,
-        columns=[
-            "measure",
-            "target",
-            "queries",
-            "splits",
-            "kendall",
-            "kendall_sd",
-            "swaps",
-        ],
-    )
+        row: dict[str, Any] = {"measure": a, "target": b}
+        row |= {"queries": size, "splits": total}
+        rows.append(row | _means_over_splits(*np.concatenate(parts, axis=1)))
     return recorded(
-        table,
+        pd.DataFrame(rows),
         "split_half",
         n_queries=size,
         n_splits=n_splits,
         seed=seed,
         **self.provenance,
     )
+
+
+def _means_over_splits(tau: Floats, swaps: Floats) -> dict[str, float]:
+    """Return the mean and the deviation of tau over the splits that have one, and mean swaps."""
+    tau = tau[~np.isnan(tau)]
+    mean = deviation = np.nan
+    if len(tau):
+        mean, deviation = float(tau.mean()), float(tau.std())
+    return {"kendall": mean, "kendall_sd": deviation, "swaps": float(swaps.mean())}
 
 
 def _orders_on(

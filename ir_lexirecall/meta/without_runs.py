@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import product
 from math import comb
+from typing import Any
 
 import numpy as np
 from ir_measures.measures.base import Measure as IRMeasure
@@ -20,6 +21,7 @@ from ir_lexirecall._util.errors import check_integer, check_integers, check_numb
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.progress import progress_bar
 from ir_lexirecall._util.rounding import same
+from ir_lexirecall.data.aligned_run import AlignedRun
 from ir_lexirecall.measures import scoring
 from ir_lexirecall.measures.parsing import MeasuresLike
 from ir_lexirecall.measures.recall import TSE
@@ -294,47 +296,35 @@ def orientation(
         )
     rows = []
     for name, measure in progress_bar(None, parsed.items(), desc="measures"):
-        tops = {
-            aspect: highest for aspect, (_, highest) in aspect_ends(measure).items()
-        }
-        top = np.array(
-            [*tops.values()] or measure.params.get("rel", 1), dtype=np.float64
-        )
         for size, few in product(sizes, relevant):
-            # The best ranking, the worst, the worst with its first up, and the best with its last
-            # down.
-            i = np.arange(1, few + 1)
-            worst_ranks = size - few + i
-            rank = np.r_[i, worst_ranks, 1, worst_ranks[1:], i[:-1], size]
-            grade = np.full((4 * few, *top.shape), top)
-            run = made_up_run(
-                np.repeat(np.arange(4), few),
-                rank,
-                grade,
-                np.full(4, size),
-                columns=[*tops],
-            )
-            extremes = scoring.values(measure, run)
+            extremes = scoring.values(measure, _extreme_rankings(measure, size, few))
             best, worst, first_up, last_down = rising(measure, extremes).tolist()
+            scale = 1.0
             if isinstance(measure, TSE) and best > worst:
                 scale = best - worst
-            else:
-                scale = 1.0
-            precision, recall = (first_up - worst) / scale, (best - last_down) / scale
-            rows.append((name, size, few, precision, recall, *extremes.tolist()))
-    names = [
-        "measure",
-        "n",
-        "m",
-        "precision",
-        "recall",
-        "best",
-        "worst",
-        "first_up",
-        "last_down",
-    ]
+            row: dict[str, Any] = {"measure": name, "n": size, "m": few}
+            row["precision"] = (first_up - worst) / scale
+            row["recall"] = (best - last_down) / scale
+            rows.append(row | dict(zip(_EXTREMES, extremes.tolist(), strict=True)))
     facts = {"measures": list(parsed), "m": relevant, "n": sizes, "source": DIAZ}
-    return recorded(pd.DataFrame(rows, columns=names), "orientation", **facts)
+    columns = ["measure", "n", "m", "precision", "recall", *_EXTREMES]
+    return recorded(pd.DataFrame(rows, columns=columns), "orientation", **facts)
+
+
+_EXTREMES = ("best", "worst", "first_up", "last_down")
+"""The best ranking, the worst, the worst with its first up, and the best with its last down."""
+
+
+def _extreme_rankings(measure: IRMeasure, n: int, m: int) -> AlignedRun:
+    """Return the four rankings of `_EXTREMES` of n documents, m of them relevant."""
+    tops = {aspect: highest for aspect, (_, highest) in aspect_ends(measure).items()}
+    top = np.array([*tops.values()] or measure.params.get("rel", 1), dtype=np.float64)
+    i = np.arange(1, m + 1)
+    worst_ranks = n - m + i
+    rank = np.r_[i, worst_ranks, 1, worst_ranks[1:], i[:-1], n]
+    grade = np.full((4 * m, *top.shape), top)
+    ranking = np.repeat(np.arange(4), m)
+    return made_up_run(ranking, rank, grade, np.full(4, n), columns=[*tops])
 
 
 @study(
