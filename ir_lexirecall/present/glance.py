@@ -23,6 +23,7 @@ WIDTH = 80  # columns of a text whose reader's width is not known
 PLACES = 3  # decimal places
 MOST_ROWS = 10  # of a table, besides the baseline
 FEWEST_ROWS = 3  # the same on a screen that is full
+FEW_ROWS = 5  # that are all shown, also on a screen that is full
 MOST_NOTES = 3
 LINES = 24  # of a screen
 
@@ -301,12 +302,12 @@ def _fitted(page: _Page) -> _Page:
 
 
 def _shorter_pages(page: _Page) -> Iterator[_Page]:
-    """Yield a page with ever less: fewer caveats; of many rows, a short legend and fewer rows."""
+    """Yield ever shorter pages: with fewer caveats; of several rows, a short legend, fewer rows."""
     yield page
     for n_notes in range(page.n_notes - 1, 0, -1):
         page = replace(page, n_notes=n_notes)
         yield page
-    if len(page.rows) == len(page.glance.rows):
+    if len(page.glance.rows) <= FEW_ROWS:
         return
     if page.glance.short_legend:
         page = replace(page, legend=page.glance.short_legend)
