@@ -373,12 +373,7 @@ def _legend(
     if in_short and result.baseline is None:
         yield from _short_legend_of_pairs(result, standings, used, how)
     elif result.baseline is None:
-        yield _legend_of_best(result, used)
-        if any(map(_leaves_out_undecided, standings)):
-            yield "a run without a mark need not be significantly worse than the leader"
-        yield _differing_pairs(result, standings, how)
-        yield from filter(None, [families_words(result)])
-        yield from _about_preferences(result, standings)
+        yield from _legend_of_pairs(result, standings, used, how)
     else:
         yield from _legend_against(result, standings, used, how)
         yield from filter(None, [families_words(result)])
@@ -387,6 +382,18 @@ def _legend(
         yield from _about_preferences(result, standings)
     yield from filter(None, [missing_words(result)])
     yield from filter(None, [directions(result.compared.by).strip()])
+
+
+def _legend_of_pairs(
+    result: Comparison, standings: Sequence[Standing], used: Collection[str], how: str
+) -> Iterator[str]:
+    """Yield what the marks of runs mean, and how many pairs differ."""
+    yield _legend_of_best(result, used)
+    if any(map(_leaves_out_undecided, standings)):
+        yield "a run without a mark need not be significantly worse than the leader"
+    yield _differing_pairs(result, standings, how)
+    yield from filter(None, [families_words(result)])
+    yield from _about_preferences(result, standings)
 
 
 def _leaves_out_undecided(standing: Standing) -> bool:

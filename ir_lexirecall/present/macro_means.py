@@ -241,7 +241,7 @@ def _on_replicated(result: Benchmark) -> Iterator[Note]:
 
     Of equal runs resampled from real ones by AP, any is said to be better on at least one of 8
     collections of 25 queries in 0.05 for 0.05 (TREC 2003 Robust) to 0.18 (CLEF eHealth 2016), by
-    Fisher's combination, and in 0.07 to 0.15 by Simes'. The reason is a tail of which these queries
+    Fisher's combination, and in 0.07 to 0.16 by Simes'. The reason is a tail of which these queries
     hold nothing, so the skewness of the sample does not tell of it.
     """
     if result.baseline not in result.runs or len(result.runs) < 2:

@@ -608,7 +608,7 @@ def partial_conjunction(p: Floats, combination: str = "fisher") -> Floats:
       needs collections that are independent of each other. Of 8 collections with an effect of 0.2
       standard deviations on 50 queries it shows 3.2, Bonferroni's 1.0. Its level is 0.04 for 0.05
       if differences are symmetric. With real runs on 25 queries, it is 0.05 (TREC 2003 Robust) to
-      0.18 (CLEF eHealth 2016, where a run gains much on few queries), Simes' 0.07 to 0.15.
+      0.18 (CLEF eHealth 2016, where a run gains much on few queries), Simes' 0.07 to 0.16.
     - Simes' combination, the smallest (D - u + 1) p_(u - 1 + i) / i, tolerates dependence such as
       that of collections with the same topics (0.049, while Fisher's reaches 0.11 to 0.16).
 

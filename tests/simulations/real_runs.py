@@ -696,7 +696,7 @@ def real_values(
     found = []
     for name, folder, qrels in (
         ("Robust 2003", "robust2003", "qrels.txt.gz"),
-        ("CLEF eHealth 2016", "clef-ehealth-2016", "relevance.qrels.gz"),
+        ("CLEF 2016", "clef-ehealth-2016", "relevance.qrels.gz"),
     ):
         if (DATA / folder).exists():
             runs = {
@@ -713,9 +713,11 @@ def real_values(
 REAL = [
     real_pairs,
     real_few_queries,
+    real_reciprocal_ranks,
     real_planning,
     real_families,
     real_gates,
     real_units,
     real_collections,
+    real_replicability,
 ]
