@@ -819,7 +819,8 @@ class Comparison:
         """Return which of two runs is better on each query, and what decided.
 
         Returns:
-            A row per query: ``query_id``, ``winner`` (missing if they tie, or are not comparable),
+            A row per query, by number if all ids are integers: ``query_id``, ``winner`` (missing if
+            they tie, or are not comparable),
             ``preference`` for ``a`` over ``b`` (for a measure, 1, 0 or -1). For ``lexirecall`` and
             the two lexiprecisions also ``level`` (i, if the i-th relevant document decided),
             ``tied_levels`` (number of levels that tied before), ``doc_id`` (the winner's i-th
