@@ -54,7 +54,7 @@ RULES = ("evidence", "judged", "strict", "drop")
 
 @dataclass(frozen=True, eq=False)
 class Gate:
-    """What ``gate`` found.
+    """Result of ``gate``.
 
     Attributes:
         comparison: of the candidate with the baseline.

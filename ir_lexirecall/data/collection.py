@@ -120,16 +120,16 @@ def rules_of(dataset_id: str) -> Rules:
 
 @dataclass(frozen=True, eq=False)
 class Collection:
-    """A data set: its judgments and queries, and what they say about how to evaluate.
+    """A data set: its judgments and queries, and the evaluation that suits them.
 
-    ``load`` makes it, and reads nothing yet.
+    ``load`` makes it; nothing is read before it is needed.
 
     Attributes:
         dataset_id: its id.
-        aspect_fields: fields of its qrels that are aspects beside ``relevance``, and their names
+        aspect_fields: fields of its qrels that are aspects besides ``relevance``, and their names
             here.
         has_subtopics: whether documents are judged for subtopics of a query.
-        reading: how its judgments are to be read, for each call of ``load``.
+        reading: the choices of each call of ``load``, such as excluded documents.
     """
 
     dataset_id: str

@@ -206,13 +206,13 @@ def tie_audit(
 ) -> pd.DataFrame:
     """Evaluate runs with tied documents best first, worst first, and on average over all orders.
 
-    Documents of equal score (as 32-bit floats) have no order of their own; trec_eval's rule,
-    descending ids, is one choice. The range of values over all orders says what that choice can
-    change. Its ends are those of the best and the worst documents first: by grade, for ``Judged``
+    Scores do not order documents of equal score (as 32-bit floats); trec_eval's rule, descending
+    ids, is one choice. The range of values over all orders shows what that choice can change. Its
+    ends are the values with the best and with the worst documents first: by grade, for ``Judged``
     and ``Unjudged`` by being judged, with ``unjudged='best'`` by gain. Measures of subtopics or
-    aspects, infAP, BPM, INST and measures of your own can fall when a better document moves up: all
-    orders are tried on queries with at most 4,096 (120 for measures of other programs); on others,
-    an order that is not tried may give a value beyond.
+    aspects, infAP, BPM, INST and your own measures can fall when a better document moves up. For
+    these, all orders are tried on queries with at most 4,096 orders (120 for measures of other
+    programs); on other queries, an order that is not tried may give a value outside the range.
 
     The expected value is the exact mean over all orders, each equally likely. A document of a group
     of n has each of its n ranks with probability 1/n, and s of the K other relevant documents of
@@ -226,8 +226,8 @@ def tie_audit(
         measures: as in ``evaluate``.
         qrels: judgments in any form.
         runs: at least one run by name, or one run alone, in any form.
-        allow_empty: take runs without a query or document in common with the qrels, with a warning.
-        by_query: a row for every query whose value is not a point, instead of the means.
+        allow_empty: accept runs that share no query or document with the qrels, with a warning.
+        by_query: return a row for each query whose value depends on the order, not the means.
         progress: show a progress bar; by default on a terminal only.
 
     Returns:

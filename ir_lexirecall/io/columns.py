@@ -337,20 +337,20 @@ def top_k(
     *,
     names: Sequence[Any] | None = None,
 ) -> pd.DataFrame:
-    """Return the run of a search that gave arrays: the k best documents, and their scores.
+    """Return the arrays of a search, the k best documents and their scores, as a run.
 
     Args:
         query_ids: the ids of the Q queries.
-        documents: ids of documents, shape ``(Q, k)``; or with ``names`` their places, where a
-            negative one is none (as FAISS fills short lists).
-        scores: the scores, shape ``(Q, k)``, larger ones first or not.
+        documents: ids of documents, shape ``(Q, k)``; or, with ``names``, their indices; negative
+            indices are skipped (FAISS fills short lists with them).
+        scores: the scores, shape ``(Q, k)``, in any order.
         names: the ids of all documents, in the index's order.
 
     Returns:
         A table with a row per retrieved document: ``query_id``, ``doc_id``, ``score``.
 
     Raises:
-        ValueError: shapes that do not fit, or a place without a name.
+        ValueError: shapes that do not fit, or an index without a name.
 
     >>> top_k(["q1", "q2"], [[2, 0], [1, -1]], [[0.9, 0.5], [0.7, -1.0]], names=["a", "b", "c"])
       query_id doc_id  score

@@ -619,13 +619,13 @@ def read_values(
 ) -> ValueTable:
     """Read values per query that another program computed.
 
-    Rows of different runs belong together if they name the same query, whatever their order. The
+    Rows of different runs are matched by their query; their order does not matter. The
     column of queries is the one that ``query`` names; else one with a known name (``query_id``,
     ``doc_id``, ``sample_id``, ``instance_id``, ``question_id``, ``id``, ...); else the only column
     that has each of its ids once within a run, and the same ids in all runs.
 
-    A row that holds the means of the others under a name such as ``Average`` is left out, and so
-    are row labels of pandas without a name.
+    A row such as ``Average`` that holds the means of the others is left out, and so is a column
+    without a name in which pandas wrote row labels.
 
     Args:
         values: one of
@@ -637,29 +637,29 @@ def read_values(
             - a mapping of run names to frames, columns (indexed by query), files,
               ``{query_id: {measure: value}}``, or results of ragas and DeepEval;
             - files: ``trec_eval -q``, ``ir_measures -q``, autojudge-evaluate's formats, JSON
-              (lines), CSV, Parquet; where a file does not say which run it is of, that is its name
+              (lines), CSV, Parquet; if a file does not name its run, the run gets the file's name
               without the ending;
             - a folder of such files, or of MTEB's results: the value of a task is the mean over
               the splits and subsets that all models have (``compare``: both models of a pair).
-        measures: which measures to take, by default all; of a frame with a column per run, the
+        measures: the measures to take, by default all; for a frame with a column per run, the
             name of its values.
-        missing: ``'error'`` where a value is missing, or ``'skip'`` the queries that lack one;
-            ``compare`` then takes for each pair of runs the queries that both have.
-        smaller_is_better: measures of which the smaller value is the better one. Those of this
-            library, of ir_measures and of trec_eval are known, and so are well-known costs by
-            their names (RMSE, MAE, loss, latency, cost, perplexity, WER, error rate, ...); of any
-            other one the larger value is taken to be better (``ValueTable.is_cost``).
+        missing: ``'error'`` if a value is missing, or ``'skip'`` to leave out queries that lack
+            one; ``compare`` then takes for each pair of runs the queries that both have.
+        smaller_is_better: measures whose smaller value is better. The direction of measures of this
+            library, of ir_measures and of trec_eval is known, and so are well-known costs by
+            their names (RMSE, MAE, loss, latency, cost, perplexity, WER, error rate, ...); for any
+            other measure, larger is assumed to be better (``ValueTable.is_cost``).
         query: the column of a table that names the queries.
         run: the column of a table that names the runs.
-        where: which rows of a table to take, by the value that a column must have, such as
+        where: the rows of a table to take, by the value that a column must have, such as
             ``{"filter": "strict-match"}``.
         runs: which runs to take, by default all.
-        repeats: what several values of a run for one query are: ``'samples'`` (noise of each
-            query, as with a temperature above 0) or ``'seeds'`` (each moves all queries at once,
-            as a training run does). A column called ``seed``, ``epoch``, ``repeat``, ``trial``,
-            ``sample`` or ``fold`` tells them apart, or one that is named: ``("COLUMN",
-            "seeds")``; or a run of a mapping is a list of tables or files. The values of the
-            table are averages over repeats.
+        repeats: the kind of repeats, if a run has several values for one query: ``'samples'``
+            (noise within each query, as with a temperature above 0) or ``'seeds'`` (each shifts
+            all queries together, as a training run does). A column ``seed``, ``epoch``,
+            ``repeat``, ``trial``, ``sample`` or ``fold`` tells them apart, or one that you name:
+            ``("COLUMN", "seeds")``; or a run of a mapping is a list of tables or files. The values
+            of the table are averages over repeats.
         deterministic: runs that have no seeds.
 
     Raises:
