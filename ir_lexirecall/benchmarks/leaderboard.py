@@ -121,6 +121,24 @@ class Leaderboard:
             result[winner] = sign * mean
         return result
 
+    def _tested(self, differences: Floats) -> tuple[Floats, Floats, Floats]:
+        """Return intervals of mean differences over tasks, and p that they are 0."""
+        low, high, p = interval_over_tasks(differences, self.test.alpha)
+        # No exchange of the signs of so few differing tasks gives a smaller p.
+        differing = np.count_nonzero(np.nan_to_num(differences), axis=1)
+        p = np.maximum(np.where(np.isnan(p), 1.0, p), least_two_sided_p(differing))
+        return low, high, p
+
+    def pair_p(self) -> Floats:
+        """Return the two-sided p of each pair of runs by itself, shape ``(S, S)``."""
+        n_runs = len(self.runs)
+        p = np.ones((n_runs, n_runs))
+        for i in range(n_runs - 1):
+            later = slice(i + 1, None)
+            *_, of_later = self._tested(self.cells.differences(later, i))
+            p[i, later] = p[later, i] = of_later
+        return p
+
     def against(self, baseline: str) -> Columns:
         """Return the differences of all other runs to the baseline, on the tasks both have."""
         alpha, index = self.test.alpha, self.runs.index(baseline)
@@ -129,10 +147,7 @@ class Leaderboard:
         mean = means_of_present(differences)
         least, most = self.criterion.range
         bounds = self.criterion.bounds or (least - most, most - least)
-        low, high, p = interval_over_tasks(differences, alpha)
-        # No exchange of the signs of so few differing tasks gives a smaller p.
-        differing = np.count_nonzero(np.nan_to_num(differences), axis=1)
-        p = np.maximum(np.where(np.isnan(p), 1.0, p), least_two_sided_p(differing))
+        low, high, p = self._tested(differences)
         tested = agreeing(TestResult(mean, low, high, p, mean), alpha, bounds)
         adjusted, reject = corrected(p, self.test.correction, alpha)
         # A value per task tells nothing of the noise of its queries.

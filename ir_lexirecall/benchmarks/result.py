@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any
 
@@ -55,6 +55,7 @@ _ENDS = ("_low", "_high")
 _OF_QUERIES_ALONE = ("next_low", "next_high", "tau2", "i2", "p_heterogeneity")
 _NO_COMMON_RUN = "no run is common to all collections"
 _ROWS = 500  # of values that are resampled at once
+_FEW_RUNS = 40  # of a leaderboard, whose pairs are also tested one by one
 
 
 @dataclass(frozen=True, eq=False)
@@ -780,12 +781,17 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
 
         def resampled() -> Deviations:
             if self.is_by_pair:
-                return shared_deviations(
+                found = shared_deviations(
                     self._leaderboard(by).gains, self.test.resampling
                 )
-            pairs = self._pairs(by, self._units(by, self.values_of(by)), over)
-            resample([pairs], seed=self.test.seed, progress=self.test.progress)
-            return pairs.result
+            else:
+                pairs = self._pairs(by, self._units(by, self.values_of(by)), over)
+                resample([pairs], seed=self.test.seed, progress=self.test.progress)
+                found = pairs.result
+            # Bounds for all pairs of many runs go far beyond those of a single pair.
+            if self.per_task and len(self.runs) <= _FEW_RUNS:
+                found = replace(found, alone_p=self._leaderboard(by).pair_p())
+            return found
 
         return self.cached(("deviations", by, over), resampled)
 

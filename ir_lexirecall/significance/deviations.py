@@ -54,8 +54,8 @@ class Deviations:
         furthest: for each resample, the largest absolute t of any pair, shape ``(B,)``, with
             standard errors of at least c times the observed ones: see `rank_intervals`.
         least_p: the smallest p that the sample allows, 2^-n with n queries in all.
-        alone_p: over collections, the two-sided p of each pair by itself, that of the interval of
-            its difference, shape ``(S, S)``; None over queries.
+        alone_p: over collections or tasks, the two-sided p of each pair by itself, that of the
+            interval of its difference, shape ``(S, S)``; None over queries.
     """
 
     t: Floats

@@ -314,3 +314,29 @@ def test_cells_are_counted_only_on_a_leaderboard() -> None:
         ValueError, match="shared_cells: cells are splits and subsets of a leaderboard"
     ):
         irl.benchmark(values=values).shared_cells()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("tasks", [6, 8])
+def test_ranks_tell_no_runs_apart_that_their_interval_does_not(tasks: int) -> None:
+    rng = np.random.default_rng(0)
+    test = irl.SignificanceTest(n_resamples=2000, progress=False)
+    n_apart = 0
+    for _ in range(60):
+        x = 0.5 + rng.normal(0, 0.1, (1, tasks)) + rng.normal(0, 0.03, (2, 1))
+        x = x + rng.normal(0, 0.05, x.shape) * rng.exponential(1, x.shape)
+        board = pd.DataFrame(
+            [
+                (run, f"t{d}", x[s, d])
+                for s, run in enumerate(("old", "new"))
+                for d in range(tasks)
+            ],
+            columns=["run", "task", "score"],
+        )
+        table = irl.benchmark(values=board, baseline="old", test=test).overall()
+        old, new = (table.set_index("run").loc[run] for run in ("old", "new"))
+        if new["rank_high"] < old["rank_low"] or new["rank_low"] > old["rank_high"]:
+            n_apart += 1
+            assert new["p"] <= 0.05
+            assert not new["difference_low"] <= 0 <= new["difference_high"]
+    assert n_apart > 0
