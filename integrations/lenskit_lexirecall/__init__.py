@@ -59,7 +59,6 @@ from ir_lexirecall.io.groups import GroupsLike
 from ir_lexirecall.measures.declaration import Measure
 from ir_lexirecall.measures.parsing import MeasureLike, parse_measures
 from ir_lexirecall.measures.scoring import check_served, values
-from ir_lexirecall.preferences.naming import Preference
 from ir_lexirecall.significance import SignificanceTest
 
 try:
@@ -409,16 +408,8 @@ def compare(
     judged: pl.DataFrame | Judgments
     if isinstance(qrels, ItemListCollection):
         user_key, judged = qrels.key_fields, _qrels_table(qrels, rating_field)
-        for criterion in parse_criteria(by).values():
-            if (
-                rating_field is None
-                and isinstance(criterion, Preference)
-                and criterion["rel"] not in (None, 1)
-            ):
-                raise ValueError(
-                    f"{criterion} needs rating_field, "
-                    "the field of the test items that holds their grades"
-                )
+        if rating_field is None:
+            _check_needs_no_grades(by)
         users: Iterable[str] = _by_user(qrels.items(), user_key)
     elif isinstance(qrels, Judgments):
         judged, users = qrels, qrels.query_ids
@@ -431,7 +422,8 @@ def compare(
     for name, of_run in progress_bar(
         tested.progress, _lists_by_run(runs, user_key, run_key).items(), desc="lists"
     ):
-        lists = with_keys(of_run, users)
+        # Lists of other users alone are kept, for the message that no user is shared.
+        lists = with_keys(of_run, users) or of_run
         for user, items in lists.items():
             with naming(f"run {name!r}, user {user!r}"):
                 _check_ranking(items)
@@ -447,6 +439,17 @@ def compare(
     return ir_lexirecall.compare(
         judged, tables, by, baseline=baseline, margin=margin, test=tested, **options
     )
+
+
+def _check_needs_no_grades(by: CriteriaLike) -> None:
+    """Raise if a criterion asks for other grades than 1, which all test items have."""
+    for criterion in parse_criteria(by).values():
+        rel = criterion.params.get("rel")
+        if is_number(rel) and rel != 1:
+            raise ValueError(
+                f"{criterion} needs rating_field, the field of the test items that holds their "
+                "grades"
+            )
 
 
 @entry

@@ -734,6 +734,19 @@ TWICE = collection(
             "test items of user '1': the test items have no field 'stars'",
         ),
         (by_name(RUNS), {"by": "rpp(rel=4)"}, r"rpp\(rel=4\) needs rating_field"),
+        (by_name(RUNS), {"by": "AP(rel=2)"}, r"AP\(rel=2\) needs rating_field"),
+        (
+            {
+                **by_name(RUNS),
+                "other": ItemListCollection.from_dict(
+                    {f"user-{u}": ItemList(["x"], ordered=True) for u in range(3)},
+                    "user_id",
+                ),
+            },
+            {},
+            r"run 'other' retrieves nothing for any query of the qrels; do their query ids agree\? "
+            r"The run's first is 'user-0'",
+        ),
         (by_name(RUNS), {"by": "recall"}, "compare: unknown measure 'recall'"),
     ],
 )
