@@ -502,7 +502,7 @@ def _gate_of(
 
 
 def _looked_at(results: Sequence[Comparison]) -> dict[str, Any]:
-    """Return what decides the outcome: digests of each run's values, margins, and the test."""
+    """Return what decides the outcome: digests of each run's values, roles, margins, the test."""
     digests = {}
     for result in results:
         judges = []
@@ -518,6 +518,7 @@ def _looked_at(results: Sequence[Comparison]) -> dict[str, Any]:
     test = results[0].test
     return {
         "runs": digests,
+        "baselines": [result.baseline for result in results],
         "margins": [dict(result.compared.margins or {}) for result in results],
         "tests": results[0].provenance["test"],
         "correction": test.correction,

@@ -381,6 +381,8 @@ def _checked_path(path: Any) -> str:
     except (FileNotFoundError, NotADirectoryError):  # a new ledger
         _check_folder_of(name)
         return name
+    except (OSError, ValueError) as error:  # too long, or with a NUL
+        raise _cannot_be_opened(name, error) from None
     if not stat.S_ISREG(status.st_mode):
         kind = _KINDS.get(stat.S_IFMT(status.st_mode), "no file")
         raise ValueError(
@@ -392,6 +394,14 @@ def _checked_path(path: Any) -> str:
             "name a new file"
         )
     return name
+
+
+def _cannot_be_opened(name: str, error: Exception) -> ValueError:
+    """Return the error of a ledger that the system does not open."""
+    reason = getattr(error, "strerror", None) or str(error)
+    return ValueError(
+        f"the ledger {shown(name)} cannot be opened: {reason}; name another file"
+    )
 
 
 def _check_folder_of(path: str) -> None:
@@ -420,7 +430,11 @@ def _locked(path: str) -> Iterator[IO[bytes]]:
 
     A process that dies leaves no lock.
     """
-    with open(path, "a+b") as file:
+    try:
+        opened = open(path, "a+b")  # noqa: SIM115
+    except OSError as error:
+        raise _cannot_be_opened(path, error) from None
+    with opened as file:
         try:
             import fcntl
         except ModuleNotFoundError:  # Windows

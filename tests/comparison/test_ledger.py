@@ -523,7 +523,9 @@ def test_a_folder_that_cannot_be_written_in_is_named(
         raise OSError(30, "Read-only file system", str(tmp_path / "gate.jsonl"))
 
     monkeypatch.setattr(ledgers, "open", refused, raising=False)
-    with pytest.raises(OSError, match="Read-only file system"):
+    with pytest.raises(
+        ValueError, match=r"gate.jsonl' cannot be opened: Read-only file system; name"
+    ):
         irl.gate(QRELS, run(0), run(1), "RR", ledger=tmp_path / "gate.jsonl")
 
 
@@ -562,3 +564,37 @@ def test_only_broken_looks_before_one_count_as_spent(
     assert entries.spent_before("here", spending) == sum(
         spent_at(n, 0.05) for n in earlier
     )
+
+
+def test_the_other_direction_is_a_look_of_its_own(tmp_path: Path) -> None:
+    """Whether the baseline is worse than the candidate is another test, which spends alpha."""
+    ledger = tmp_path / "gate.jsonl"
+    values = {
+        name: {f"q{i}": {"accuracy": 0.5 + step * (i % 2)} for i in range(20)}
+        for name, step in (("main", 0.0), ("branch", 0.1), ("v1", 0.2))
+    }
+    numbers = []
+    for baseline, candidate, release in (
+        ("main", "branch", None),
+        ("branch", "main", None),
+        ("main", "branch", None),
+        ("main", "branch", "v1"),
+        ("v1", "branch", "main"),
+    ):
+        found = irl.gate(
+            None, baseline, candidate, values=values, release=release, ledger=ledger
+        )
+        assert found.look is not None
+        numbers.append(found.look.number)
+    assert numbers == [1, 2, 1, 3, 4]
+
+
+@pytest.mark.parametrize("name", ["a\0b", "a" * 300, "dangling", "locked/ledger"])
+def test_a_ledger_that_cannot_be_opened_is_named(name: str, tmp_path: Path) -> None:
+    (tmp_path / "dangling").symlink_to(tmp_path / "nowhere" / "x")
+    (tmp_path / "locked").symlink_to(tmp_path / "locked")
+    run = {"q": {"a": 1.0}}
+    with pytest.raises(
+        ValueError, match=r"^gate: the ledger .* cannot be (opened|made)"
+    ):
+        irl.gate({"q": {"a": 1}}, run, run, "RR", ledger=f"{tmp_path}/{name}")
