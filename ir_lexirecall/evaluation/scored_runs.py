@@ -301,9 +301,9 @@ class ScoredRuns(Memoised):
                 expected = quick_tie_mean(
                     measure, self.runs[run], self.value_of(run, name)
                 )
-                ends = (
-                    f"{aggregate(measure, low):.3f} to {aggregate(measure, high):.3f}"
-                )
+                between = "to" if rises_with_merit(measure) else "or"
+                least, most = aggregate(measure, low), aggregate(measure, high)
+                ends = f"{least:.3f} {between} {most:.3f}"
                 yield run, name, ends, tie_warning(name, measure, low, expected, high)
 
     def value_of(self, run: str, name: str) -> Floats:

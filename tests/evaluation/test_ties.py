@@ -284,5 +284,6 @@ def test_a_range_is_only_said_where_no_order_gives_a_value_beyond(
     scored = ScoredRuns.from_runs(
         parse_measures(measure), qrels.assign(query_id="q"), {"run": run}
     )
-    ((_, _, _, sentence),) = scored.tie_warnings()
+    ((_, _, ends, sentence),) = scored.tie_warnings()
+    assert ends.split()[1] == {"can make": "or", "leave": "to"}[says]
     assert sentence.startswith(f"tied scores {says} {measure} ")
