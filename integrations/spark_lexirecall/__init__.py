@@ -172,6 +172,11 @@ def compare(
     criteria = distinct_criteria(criteria, (exchange.whole or Judgments).threshold)
     preferences = of_type(criteria, Preference)
     scored, counted = collected_runs(exchange, measures, preferences, allow_empty)
+    least_grade = {
+        name: preference.rel_in(scored.judgments)
+        for name, preference in preferences.items()
+    }
+    scoring.warn_if_unreached(least_grade, scored.whole["highest_grade"])
     table = None
     if (
         exchange.whole is None

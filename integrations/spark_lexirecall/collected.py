@@ -26,6 +26,8 @@ from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.data.matching import FIRST, check_matches
 from ir_lexirecall.evaluation.arrow import RANK_TYPES, ranks_from_arrow, ranks_to_arrow
 from ir_lexirecall.evaluation.scored_runs import quick_tie_mean, tie_range
+from ir_lexirecall.io.schemas import RUN
+from ir_lexirecall.io.source import Source, what_is
 from ir_lexirecall.measures.scoring import values
 from ir_lexirecall.preferences.counts import PreferenceCounts, explain, is_pairwise
 from ir_lexirecall.preferences.functions import LEXICOGRAPHIC, PAIRWISE
@@ -43,6 +45,8 @@ from spark_lexirecall.unjudged import CollectedRuns
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+_SAMPLE = 1_000  # rows of a run in which ids are looked at
 
 
 def _fetched(name: str) -> Any:
@@ -241,7 +245,7 @@ def collected_runs(
         for measure, (low, high, expected) in zip(
             measures.values(), ends[:, s], strict=True
         ):
-            run.cached(("ends", measure), partial(tuple, (low, high)))
+            run.cached(("ends", measure, False), partial(tuple, (low, high)))
             run.cached(("quickly expected", measure), partial(np.asarray, expected))
         if summaries.query_ids and not counts.judged[s].any():
             _check_meets_qrels(run, summaries.query_ids[0], allow_empty)
@@ -374,7 +378,19 @@ def _check_meets_qrels(run: DistantRun, query_id: str, allow_empty: bool) -> Non
         judgments = Judgments.from_qrels(of_query.toArrow())
     nothing = np.zeros(0, dtype=np.int64)
     empty = AlignedRun(run.judgments, nothing, nothing, nothing, run.depth)
-    check_matches(judgments, empty, None, f"run {run.name!r}", allow_empty=allow_empty)
+    rows = _first_rows(run, query_id)
+    title = f"run {run.name!r}"
+    check_matches(judgments, empty, rows, title, allow_empty=allow_empty)
+
+
+def _first_rows(run: DistantRun, query_id: str) -> Source:
+    """Return the rows of a run for a query, in which ids are looked at, else some others."""
+    number = run.exchange.names.index(run.name)
+    of_run = run.exchange.runs.filter(F.col("run") == number).drop("run")
+    rows = of_run.filter(F.col("query_id") == query_id).limit(_SAMPLE).toArrow()
+    if not len(rows):
+        rows = of_run.orderBy("query_id", "doc_id").limit(_SAMPLE).toArrow()
+    return what_is(rows, RUN)
 
 
 # -- on the workers --------------------------------------------------------------------------------

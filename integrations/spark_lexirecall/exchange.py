@@ -19,10 +19,17 @@ from ir_lexirecall.data.collection import Collection
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.data.matching import nothing_retrieved
 from ir_lexirecall.io.columns import qrel_table, run_table
-from ir_lexirecall.io.names import RUN_COLUMNS
+from ir_lexirecall.io.names import RUN_COLUMNS, our_names
+from ir_lexirecall.io.schemas import QRELS, RUN, Schema
 from ir_lexirecall.measures import RBU
 from ir_lexirecall.measures.rbu import ONE_ASPECT
-from ir_lexirecall.measures.scoring import check_judgments
+from ir_lexirecall.measures.scoring import (
+    check_judgments,
+    least_grade,
+    several_grades_message,
+    takes_one_grade,
+    warn_if_unreached,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -41,7 +48,8 @@ A ``ValueError`` of it means bad input.
 
 # A column of every result: what a worker says about bad input.
 _ERROR = "__error__"
-_SHARED = "__shared__"  # and another: whether run and qrels have a query in common
+_SHARED = "__shared__"  # and another: what run and qrels have in common
+_NOTHING, _QUERIES, _DOCUMENTS = 0, 1, 2  # its values
 _ROWS = 500_000  # of a bucket, where nobody says how many buckets there are
 # Types of columns that hold numbers.
 _NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double")
@@ -90,7 +98,7 @@ class Exchange:
         else:
             whole = None
         if whole is None:
-            frame = _readable(qrels, "qrels", qrel_table)
+            frame = _readable(qrels, QRELS, qrel_table)
         else:
             query_ids = [(query_id,) for query_id in whole.query_ids]
             frame = every.sparkSession.createDataFrame(query_ids, "query_id string")
@@ -105,9 +113,11 @@ class Exchange:
         column = _aspect_column(frame)
         if any(measure.NAME == RBU.NAME for measure in measures.values()):
             _warn_of_one_aspect(frame, column)
-        return cls(
-            frame, None, every, names, _named_aspects(frame, column, aspects), buckets
-        )
+        named = _named_aspects(frame, column, aspects)
+        if "relevance" not in named:
+            _warn_of_unreached_grades(frame, measures)
+            _warn_of_several_grades(frame, column, measures)
+        return cls(frame, None, every, names, named, buckets)
 
     def ask(
         self, work: OfQueries, types: Mapping[str, Any], *, of_none: bool = False
@@ -131,14 +141,13 @@ class Exchange:
         """
         from pyspark.sql.pandas.types import from_arrow_schema
 
-        schema = pa_.schema([*types.items(), (_ERROR, "string"), (_SHARED, "bool")])
+        schema = pa_.schema([*types.items(), (_ERROR, "string"), (_SHARED, "int8")])
         columns = self.qrels.columns, self.runs.columns
         # The function takes these along, without the frames.
         names, whole, aspects = (self.names, self.whole, self.aspects)
 
         def on_worker(qrels_part: pa.Table, runs_part: pa.Table) -> pa.Table:
             import pyarrow as pa
-            import pyarrow.compute as pc
 
             # Columns have the names of outside; the bucket is left out.
             qrels, runs = (
@@ -165,11 +174,11 @@ class Exchange:
             except ValueError as error:
                 # As data: raised here, it would be tried again, and reported with a wall of Java.
                 return pa.Table.from_pylist([{_ERROR: str(error)}], schema=schema)
-            is_shared = pc.is_in(runs["query_id"], qrels["query_id"].unique())
-            shared, count = bool(pc.any(is_shared).as_py()), len(answers["query_id"])
+            count = len(answers["query_id"])
+            shared = _shared(judgments, rows)
             added = {
                 _ERROR: pa.nulls(count, pa.string()),
-                _SHARED: pa.repeat(shared, count),
+                _SHARED: pa.array([shared] * count, pa.int8()),
             }
             return pa.Table.from_pydict(
                 {name: answers[name] for name in types} | added, schema=schema
@@ -192,6 +201,21 @@ class Exchange:
         return met.applyInArrow(on_worker, from_arrow_schema(schema))
 
 
+def _shared(judgments: Judgments, rows: pl.DataFrame) -> int:
+    """Return what rows of runs have in common with judgments: documents, queries, or nothing."""
+    if not judgments.query_ids:
+        return _NOTHING
+    of_judged = rows.filter(pl.col("query_id").is_in(judgments.query_ids))
+    if not len(of_judged):
+        return _NOTHING
+    if judgments.excluded:  # which runs may have retrieved
+        return _DOCUMENTS
+    query_ids = np.array(judgments.query_ids, dtype=object)[judgments.query]
+    judged = pl.DataFrame({"query_id": query_ids.tolist(), "doc_id": judgments.doc_ids})
+    of_documents = of_judged.join(judged, on=["query_id", "doc_id"], how="semi")
+    return _DOCUMENTS if len(of_documents) else _QUERIES
+
+
 def _in_one_frame(names: Sequence[str], runs: Sequence[Any]) -> DataFrame:
     """Return the rows of all runs, with the number of the run in a column `run`.
 
@@ -200,7 +224,7 @@ def _in_one_frame(names: Sequence[str], runs: Sequence[Any]) -> DataFrame:
     Raises:
         ValueError: the columns of two runs have different types.
     """
-    frames = [_readable(run, "run", run_table).select(*RUN_COLUMNS) for run in runs]
+    frames = [_readable(run, RUN, run_table).select(*RUN_COLUMNS) for run in runs]
     numbered = []
     first_kinds: dict[str, str] = {}
     for number, (name, frame) in enumerate(zip(names, frames, strict=True)):
@@ -277,10 +301,45 @@ def _warn_of_one_aspect(qrels: DataFrame, column: Any) -> None:
     warn(ONE_ASPECT)
 
 
+def _warn_of_unreached_grades(
+    qrels: DataFrame, measures: Mapping[str, IRMeasure]
+) -> None:
+    """Warn of measures that count documents from a grade on that no judgment has."""
+    least = {name: least_grade(measure) for name, measure in measures.items()}
+    if any(grade > 0 for grade in least.values()):
+        top = qrels.agg(F.max(F.col("relevance").cast("double"))).collect()[0][0]
+        warn_if_unreached(least, top or 0.0)
+
+
+def _warn_of_several_grades(
+    qrels: DataFrame, column: Any, measures: Mapping[str, IRMeasure]
+) -> None:
+    """Warn if documents have several grades, of which a measure of one grade takes the highest."""
+    if column is None or not any(map(takes_one_grade, measures.values())):
+        return
+    grade = F.col("relevance").cast("double")
+    differing = (
+        qrels.groupBy("query_id", "doc_id")
+        .agg(F.min(grade).alias("low"), F.max(grade).alias("high"))
+        .filter("low < high")
+    )
+    first, count = differing.agg(
+        F.min(F.struct("query_id", "doc_id")), F.count("low")
+    ).collect()[0]
+    if count:
+        query_id, doc_id = first
+        label = f"document {doc_id!r} of query {query_id!r}"
+        warn(several_grades_message(label, count - 1))
+
+
 def _readable(
-    frame: Any, what: str, check: Callable[[pl.DataFrame], object]
+    frame: Any, schema: Schema, check: Callable[[pl.DataFrame], object]
 ) -> DataFrame:
-    """Ids as strings, also the integers that databases call decimals; other decimals as floats."""
+    """Return a frame with our names of columns, ids as strings, and decimals as floats.
+
+    Integers that databases call decimals are ids, too. Ranks without scores give negative scores.
+    """
+    what = schema.what
     if not isinstance(
         frame, required("pyspark.sql", "spark_lexirecall", "PySpark", "spark").DataFrame
     ):
@@ -292,18 +351,33 @@ def _readable(
     from pyspark.sql import types
 
     check(pl.DataFrame({name: [] for name in frame.columns}))
+    names = _our_columns(frame.columns, schema)
+    if schema is QRELS and "relevance" not in names:  # BEIR calls grades scores
+        raise ValueError("qrels: rename the column of grades to relevance")
     columns = []
-    for i, field in enumerate(frame.schema):
+    for i, (name, field) in enumerate(zip(names, frame.schema, strict=True)):
         column, kind = F.col(f"c{i}"), field.dataType
         decimal = isinstance(kind, types.DecimalType)
-        if field.name not in ("query_id", "doc_id"):
+        if name not in ("query_id", "doc_id"):
             column = column.cast("double") if decimal else column
         elif isinstance(kind, (types.IntegralType, types.StringType)) or (
             decimal and kind.scale == 0
         ):
             column = column.cast("string")
         columns.append(column)
-    return _numbered(frame).select(columns).toDF(*frame.columns)
+    readable = _numbered(frame).select(columns).toDF(*names)
+    if schema is RUN and "score" not in names:
+        return readable.withColumn("score", -F.col("rank").cast("double"))
+    return readable
+
+
+def _our_columns(names: Sequence[str], schema: Schema) -> list[str]:
+    """Return our names of the columns that a schema needs; the others keep theirs."""
+    wanted = {*schema.needed, "rank"} if schema is RUN else {*schema.needed}
+    renamed = []
+    for name, ours in zip(names, our_names(names), strict=True):
+        renamed.append(ours if ours in wanted else name)
+    return renamed
 
 
 def _numbered(frame: DataFrame) -> DataFrame:
@@ -330,12 +404,12 @@ def _keys_of_partitions(session: SparkSession, partitions: int) -> list[int]:
 def collected(frame: DataFrame, *, warns: bool = True) -> pa.Table:
     """Bring the result of ``Exchange.meet`` to the driver.
 
-    With ``warns``, warn of unshared queries.
+    With ``warns``, warn if nothing is shared.
     """
     import pyarrow.compute as pc
 
     table = frame.toArrow()
-    shared = not warns or pc.any(table[_SHARED]).as_py()
+    shared = pc.max(table[_SHARED]).as_py() if warns else _DOCUMENTS
     _check(
         table[_ERROR].unique().to_pylist(), shared, pc.min(table["query_id"]).as_py()
     )
@@ -348,7 +422,7 @@ def computed(frame: DataFrame) -> DataFrame:
     try:
         _check(
             *checked.agg(
-                F.collect_set(_ERROR), F.bool_or(_SHARED), F.min("query_id")
+                F.collect_set(_ERROR), F.max(_SHARED), F.min("query_id")
             ).first()
         )
         values = checked.drop(_ERROR, _SHARED).persist()
@@ -359,9 +433,9 @@ def computed(frame: DataFrame) -> DataFrame:
 
 
 def _check(
-    errors: Iterable[str | None], shared: bool | None, query_id: str | None
+    errors: Iterable[str | None], shared: int | None, query_id: str | None
 ) -> None:
-    """Raise the first error, if there is one, and warn if no query is shared.
+    """Raise the first error, if there is one, and warn if no query, or no document, is shared.
 
     The first in alphabetical order is always the same one.
     """
@@ -374,8 +448,12 @@ def _check(
                 else ""
             )
         )
-    if query_id is not None and not shared:
+    if query_id is not None and shared == _NOTHING:
         warn(nothing_retrieved("the run", [query_id]))
+    if query_id is not None and shared == _QUERIES:
+        warn(
+            "the run retrieves nothing that the qrels judge; do their document ids agree?"
+        )
 
 
 def aligned(judgments: Judgments, tables: Tables) -> dict[str, AlignedRun]:

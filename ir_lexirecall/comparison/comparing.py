@@ -291,7 +291,7 @@ def _warn_of_unreached_grades(by: Criteria, judgments: Judgments) -> None:
     least_grade = {}
     for name, preference in of_type(by, Preference).items():
         least_grade[name] = preference.rel_in(judgments)
-    warn_if_unreached(least_grade, judgments)
+    warn_if_unreached(least_grade, judgments.highest_grade)
 
 
 def _predicted_like(judgments: Judgments, qrels: QrelsLike) -> Judgments:

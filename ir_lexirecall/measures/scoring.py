@@ -168,7 +168,8 @@ def warn_of_grades(measures: Iterable[IRMeasure], judgments: Judgments) -> None:
     # Names are made for warnings only: they take longer than a small evaluation.
     if unreached:
         warn_if_unreached(
-            {str(measure): least_grade(measure) for measure in unreached}, judgments
+            {str(measure): least_grade(measure) for measure in unreached},
+            judgments.highest_grade,
         )
 
 
@@ -239,21 +240,25 @@ def warn_of_several_grades(measures: Iterable[IRMeasure], judgments: Judgments) 
     if not len(documents) or not any(map(takes_one_grade, measures)):
         return
     first = judgments.label_of(int(documents[0]))
-    warn(
-        f"{first} has several grades, for subtopics{and_more(len(documents) - 1)}; measures of one "
+    warn(several_grades_message(first, len(documents) - 1))
+
+
+def several_grades_message(first: str, n_others: int) -> str:
+    """Return the warning of documents with several grades, of which the first one is named."""
+    return (
+        f"{first} has several grades, for subtopics{and_more(n_others)}; measures of one "
         "grade take the highest one here, but ir_measures and pt.Experiment alone that of the last "
         "row, so their values can differ"
     )
 
 
-def warn_if_unreached(least_grade: Mapping[str, float], judgments: Judgments) -> None:
+def warn_if_unreached(least_grade: Mapping[str, float], top: float) -> None:
     """Warn of criteria for which no document is relevant, although some have a grade above 0.
 
     Args:
         least_grade: for each criterion, the smallest grade that counts as relevant.
-        judgments: the judgments.
+        top: the highest grade of the judgments.
     """
-    top = judgments.highest_grade
     unreached = [name for name, least in least_grade.items() if 0 < top < least]
     if unreached:
         level = 0.5 if 0.5 <= top < 1 else top

@@ -361,7 +361,7 @@ def test_a_run_of_other_queries_is_warned_of(spark: SparkSession) -> None:
         )
     )
     assert local.startswith("run 'a' retrieves nothing")
-    assert ours == local.partition(" The run's first")[0] + " The qrels' first is 'q1'"
+    assert ours == local
     with pytest.raises(ValueError, match="compare: run 'a' retrieves nothing"):
         spark_lexirecall.compare(qrels, {"a": other, "b": run})
 
@@ -788,3 +788,91 @@ def test_the_examples_run(function: Any, spark: SparkSession) -> None:
     exec("\n".join(lines), names)
     call, expected = last.split("  # ")
     assert expected == repr(eval(call, names))
+
+
+# -- what is warned of, and read, as on one machine ------------------------------------------------
+
+TINY_QRELS = pd.DataFrame(
+    {"query_id": ["q1", "q2"], "doc_id": ["a", "b"], "relevance": [1.0, 1.0]}
+)
+TINY_RUN = pd.DataFrame(
+    {"query_id": ["q1", "q2"], "doc_id": ["a", "b"], "score": [1.0, 1.0]}
+)
+
+
+def messages_of(ask: Callable[[], Any]) -> list[str]:
+    """Return the warnings of a call, and the text of its error."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            ask()
+        except ValueError as error:
+            return [str(error)]
+    return sorted(str(one.message) for one in caught if one.category is UserWarning)
+
+
+@pytest.mark.parametrize(
+    "qrels",
+    [
+        TINY_QRELS.assign(relevance=[0.7, 0.2]),
+        TINY_QRELS.assign(relevance=[0.7, 0.0]),
+        TINY_QRELS.assign(relevance=[-1.0, 0.5]),
+        pd.concat(
+            [
+                TINY_QRELS.assign(iteration="1", relevance=2.0),
+                TINY_QRELS.assign(iteration="2"),
+            ]
+        ),
+    ],
+    ids=["fractions", "one fraction", "below 0", "several grades"],
+)
+def test_grades_that_do_not_suit_are_warned_of(
+    spark: SparkSession, qrels: pd.DataFrame
+) -> None:
+    runs = {"a": TINY_RUN, "b": TINY_RUN.assign(score=[2.0, 1.0])}
+    there = {name: spark.createDataFrame(run) for name, run in runs.items()}
+    judged = spark.createDataFrame(qrels)
+    by = ["AP", "lexirecall"]
+    ours = messages_of(lambda: spark_lexirecall.compare(judged, there, by))
+    assert ours == messages_of(lambda: irl.compare(qrels, runs, by))
+    assert ours
+    of_values = messages_of(lambda: spark_lexirecall.evaluate("AP", judged, there["a"]))
+    assert of_values == messages_of(lambda: irl.evaluate("AP", qrels, runs["a"]))
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        TINY_RUN[:0],
+        TINY_RUN.assign(query_id=["query-q1", "query-q2"]),
+        TINY_RUN.assign(doc_id=["a.txt", "b.txt"]),
+    ],
+    ids=["empty", "queries", "documents"],
+)
+def test_runs_that_meet_nothing_are_named_as_by_compare(
+    spark: SparkSession, run: pd.DataFrame
+) -> None:
+    types = "query_id string, doc_id string, score double"
+    runs = {"a": run, "b": TINY_RUN}
+    there = {name: spark.createDataFrame(one, types) for name, one in runs.items()}
+    judged = spark.createDataFrame(TINY_QRELS)
+    ours = messages_of(lambda: spark_lexirecall.compare(judged, there, "RR"))
+    assert ours == messages_of(lambda: irl.compare(TINY_QRELS, runs, "RR"))
+    (of_values,) = messages_of(
+        lambda: spark_lexirecall.evaluate("RR", judged, there["a"])
+    )
+    assert "the run retrieves nothing" in of_values
+
+
+def test_columns_may_have_other_names_and_ranks_stand_for_scores(
+    spark: SparkSession,
+) -> None:
+    qrels = TINY_QRELS.set_axis(["qid", "docno", "label"], axis=1)
+    run = pd.DataFrame({"qid": ["q1"] * 2, "docno": ["x", "a"], "rank": [1, 2]})
+    table = spark_lexirecall.evaluate(
+        "RR", spark.createDataFrame(qrels), spark.createDataFrame(run)
+    )
+    assert {row["query_id"]: row["RR"] for row in table.collect()} == {
+        "q1": 0.5,
+        "q2": 0.0,
+    }
