@@ -42,7 +42,10 @@ def test_ranks_over_collections_begin_with_the_smallest_mean(
         rows = overall.loc[measure]
         assert rows["mean_rank"].to_dict() == {"good": 1.0, "fair": 2.0, "bad": 3.0}
         for low, high in (("rank_low", "rank_high"), ("rank_from", "rank_to")):
-            assert (rows.loc["bad", low], rows.loc["bad", high]) == (3, 3)
+            assert rows.loc["bad", high] == 3
+            # By t over two collections, the interval of a difference holds nearly everything.
+            if over == "queries" or low == "rank_from":
+                assert rows.loc["bad", low] == 3
             assert rows.loc["good", low] == 1
             assert (rows[low] <= rows["mean_rank"]).all()
             assert (rows["mean_rank"] <= rows[high]).all()
