@@ -77,9 +77,11 @@ def rows_of_table(
     """Return some columns of a table in a SQLite database, ordered by one.
 
     Raises:
-        ValueError: the table is a view or computes its columns, or reading it does not end.
+        ValueError: the table is a view or computes its columns, reading it does not end, or the
+            file is cut.
         sqlite3.Error: the database is damaged, or has no such table or column.
     """
+    _check_not_cut(database)
     budget = _Budget(1000 + database.stat().st_size // _BYTES_PER_STEP)
     with contextlib.closing(
         sqlite3.connect(f"{database.as_uri()}?mode=ro", uri=True)
@@ -99,6 +101,26 @@ def rows_of_table(
             raise ValueError(
                 f"the table {table} takes more steps to read than its size explains"
             ) from None
+
+
+def _check_not_cut(database: Path) -> None:
+    """Raise if a database lacks bytes of its last page, or pages that its header counts.
+
+    SQLite itself may read what is missing as zeros. Of other faults it says what is wrong.
+    """
+    with database.open("rb") as file:
+        header = file.read(100)
+    page_size = int.from_bytes(header[16:18], "big")
+    if page_size == 1:  # stands for 65,536, which does not fit
+        page_size = 2**16
+    if not header.startswith(b"SQLite format 3\0") or page_size < 512:
+        return
+    n_pages = 0
+    if header[24:28] == header[92:96]:  # else the number is out of date
+        n_pages = int.from_bytes(header[28:32], "big")
+    size = database.stat().st_size
+    if size % page_size or size < n_pages * page_size:
+        raise ValueError("its database is cut; save or simulate it again")
 
 
 class _Budget:

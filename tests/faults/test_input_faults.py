@@ -516,7 +516,7 @@ def test_a_small_file_of_an_enormous_text(
 def test_a_small_file_of_an_enormous_document(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ir_lexirecall.io.archives._HARMLESS", 2**22)
+    monkeypatch.setattr("ir_lexirecall.io.archives.HARMLESS", 2**22)
     path = tmp_path / name
     path.write_bytes(gzip.compress(b"{" + b" " * 2**23))
     message = refusal(lambda: irl.evaluate(TSE, QRELS, path))

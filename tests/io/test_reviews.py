@@ -563,7 +563,7 @@ def test_projects_that_unpack_to_much(tmp_path: Path) -> None:
 def test_a_database_that_unpacks_to_much(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(archives, "_HARMLESS", 2**16)
+    monkeypatch.setattr(archives, "HARMLESS", 2**16)
     blank = (
         *FILLED,
         RESULTS,
@@ -605,3 +605,26 @@ def test_ctrl_c_ends_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(archives._Budget, "__call__", interrupt)
     with pytest.raises(KeyboardInterrupt):
         read_asreview(path)
+
+
+@pytest.mark.parametrize("version", [2, 3])
+@pytest.mark.parametrize("lost", [1, 10, 100, 4096, 5000])
+def test_a_database_that_is_cut_is_refused(
+    version: int, lost: int, tmp_path: Path
+) -> None:
+    """SQLite itself reads what its last page lacks as zeros: labels became others."""
+    path = project(
+        tmp_path / "a.asreview",
+        [(0, 1, None), (1, 0, "max"), (2, 1, "max")],
+        [1, 0, 1, 0],
+        version=version,
+    )
+    assert read_asreview(path).relevant == {"2"}
+    with zipfile.ZipFile(path) as archive:
+        contents = {name: archive.read(name) for name in archive.namelist()}
+    for cut in [name for name in contents if name.endswith(".db")]:
+        with zipfile.ZipFile(path, "w") as archive:
+            for name, content in contents.items():
+                archive.writestr(name, content[:-lost] if name == cut else content)
+        with pytest.raises(ValueError, match=r"its database is cut; save or simulate"):
+            read_asreview(path)
