@@ -584,7 +584,8 @@ def _queries_for_margin(standing: Standing, is_open: np.ndarray) -> str:
     result, name = standing.result, standing.name
     assert result.compared.margins is not None
     margin = result.compared.margins[name]
-    if not margin > 0 or has_seeds(standing.criterion):
+    is_of_means = result.compared.test_of(name).procedure.of == "mean"  # as plans are
+    if not margin > 0 or not is_of_means or has_seeds(standing.criterion):
         return ""
     queries = result.queries_for_margin(margin, POWER, name)["queries"][is_open]
     most = float(queries.max())

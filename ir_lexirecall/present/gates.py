@@ -485,6 +485,7 @@ def _queries_needed(gate: Gate, name: str) -> float | None:
         criterion.is_measure
         and not has_seeds(criterion)
         and result.compared.predicted is None
+        and result.compared.test_of(name).procedure.of == "mean"  # as plans are
     )
     if (
         not is_plannable

@@ -423,3 +423,17 @@ def test_groups_under_a_margin_are_undecided_not_without_significant_differences
     plain = irl.compare(values=runs, baseline="old", groups=groups)
     words = " ".join(plain.summary(full=True).split())
     assert "no significant differences" in words
+
+
+@pytest.mark.parametrize(("test", "is_planned"), [("t", True), ("sign", False)])
+def test_plans_by_t_are_not_said_of_tests_with_margins_of_another_unit(
+    test, is_planned
+):
+    """The sign test would need some 60,000 queries for a margin of 0.01, not 208."""
+    x = np.random.default_rng(3).normal(-0.002, 0.05, 40)
+    result = compared(x, margin=0.01, test=test)
+    assert result.table()["verdict"].tolist() == ["undecided"]
+    assert ("queries would decide" in str(result)) == is_planned
+    gate = irl.gate(values=values(x), margin=0.01, test=test)
+    assert gate.undecided == ["AP"]
+    assert ("queries would rule out" in str(gate)) == is_planned
