@@ -636,6 +636,8 @@ def _significant(standing: Standing, row: pd.Series, places: int) -> str:
         p_of_verdict = "worse_p"
     has_margin = standing.result.compared.margins is not None
     p = texts.p_words(float(row[p_of_verdict if has_margin else "p_corrected"]))
+    if has_margin and row["verdict"] == WORSE:
+        p = f"one-sided {p}"
     numbers = _numbers(standing, standing.seen_from(other).iloc[0], p, places)
     sentence = f"{better} is better: {numbers}"
     if standing.runs[0] != better and not standing.all_alike:

@@ -347,6 +347,7 @@ def test_a_pair_has_the_bound_beside_the_interval(test, shift):
     assert re.search(r"(at most|at least|up to) [0-9.e-]+ \(one-sided 95%", words)
     if row["verdict"] == "worse":
         assert f"loses at least {-row['bound_high']:.2g} (one-sided 95%" in words
+        assert "one-sided p" in words
     if row["verdict"] != "worse" or test != "sign":
         ends = [f"{abs(row[end]):.3f}" for end in ("ci_low", "ci_high")]
         assert all(end in words for end in ends)
