@@ -525,9 +525,8 @@ def _check_handed_on(
     """Raise if `pt.Experiment` does not take the value of an option."""
     filters = {"filter_by_qrels": filter_by_qrels, "filter_by_topics": filter_by_topics}
     single_baseline: dict[str, Any] = {}
-    if (
-        systems.several is None
-    ):  # runs of systems with repeats are handed on without one
+    # Runs of systems with repeats are handed on without a baseline.
+    if systems.several is None:
         single_baseline = {"baseline": systems.first_baseline}
     check_options({**options, **vars(layout), **filters, **single_baseline})
 

@@ -59,18 +59,11 @@ def _check_batch_size(value: Any) -> None:
         check_integer("batch_size", value)
 
 
-def _check_perquery(value: Any) -> None:
-    """Raise if a value is not True, False or 'both'."""
-    is_text = isinstance(value, str)
-    if (is_text and value != "both") or not isinstance(value, (bool, np.bool_, str)):
-        raise ValueError(f"perquery must be True, False or 'both', not {shown(value)}")
-
-
-def _check_verbose(value: Any) -> None:
-    """Raise if a value is not True, False or 'auto'."""
-    is_text = isinstance(value, str)
-    if (is_text and value != "auto") or not isinstance(value, (bool, np.bool_, str)):
-        raise ValueError(f"verbose must be True, False or 'auto', not {shown(value)}")
+def _check_flag_or(word: str, name: str, value: Any) -> None:
+    """Raise if the value of an option is not True, False or a word."""
+    is_word = isinstance(value, str) and value == word
+    if not is_word and not isinstance(value, (bool, np.bool_)):
+        raise ValueError(f"{name} must be True, False or {word!r}, not {shown(value)}")
 
 
 def _check_round(value: Any) -> None:
@@ -109,8 +102,8 @@ def _check_save_format(value: Any) -> None:
 
 _CHECKS: dict[str, Callable[[Any], Any]] = {
     "batch_size": _check_batch_size,
-    "perquery": _check_perquery,
-    "verbose": _check_verbose,
+    "perquery": partial(_check_flag_or, "both", "perquery"),
+    "verbose": partial(_check_flag_or, "auto", "verbose"),
     "round": _check_round,
     "highlight": _check_highlight,
     "save_dir": _check_save_dir,

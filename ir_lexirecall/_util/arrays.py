@@ -71,9 +71,9 @@ def geometric_sum(ratio: float, terms: Floats) -> Floats:
 
 
 def starts_segment(segment: Any) -> Bools:
-    """Which values of an array, or of a column of Polars, differ from the one before.
+    """Return which values of an array, or of a column of Polars, begin a segment of equal ones.
 
-    The first one does.
+    The first value does, and each one that differs from the value before it.
 
     >>> starts_segment(np.array([4, 4, 7]))
     array([ True, False,  True])
@@ -85,7 +85,7 @@ def starts_segment(segment: Any) -> Bools:
 
 
 def position_in_segment(segment: Ints) -> Ints:
-    """0, 1, 2, ... within every run of equal, adjacent values of ``segment``.
+    """Return the positions 0, 1, 2, ... of values within each segment of equal, adjacent ones.
 
     >>> position_in_segment(np.array([4, 4, 4, 7, 9, 9]))
     array([0, 1, 2, 0, 0, 1])

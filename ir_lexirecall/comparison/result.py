@@ -434,7 +434,7 @@ class Comparison:
     ) -> pd.DataFrame:
         """Return how many repeats both runs of a pair need to find a difference.
 
-        The power is that of the noncentral t, with the degrees of freedom of the test.
+        The power allows for the variance and the degrees of freedom that the test must estimate.
 
         Args:
             difference: a difference that would matter, in the criterion's unit.
@@ -819,16 +819,15 @@ class Comparison:
         """Return which of two runs is better on each query, and what decided.
 
         Returns:
-            A row per query, by number if all ids are integers: ``query_id``, ``winner`` (missing if
-            they tie, or are not comparable),
-            ``preference`` for ``a`` over ``b`` (for a measure, 1, 0 or -1). For ``lexirecall`` and
-            the two lexiprecisions also ``level`` (i, if the i-th relevant document decided),
-            ``tied_levels`` (number of levels that tied before), ``doc_id`` (the winner's i-th
-            relevant document), ``rank_a`` and ``rank_b`` (the rank of each run's i-th relevant
-            document; missing if it has fewer) and ``other_doc_id`` (the loser's document). For
-            recall-paired preferences ``levels_a`` and ``levels_b`` (number of levels at which each
-            run is ahead); for measures ``value_a`` and ``value_b``. With repeats the preference is
-            an average, without these columns.
+            A row per query, in the order of their numbers if all ids are integers: ``query_id``,
+            ``winner`` (missing if they tie, or are not comparable), ``preference`` for ``a`` over
+            ``b`` (for a measure, 1, 0 or -1). For ``lexirecall`` and the two lexiprecisions also
+            ``level`` (i, if the i-th relevant document decided), ``tied_levels`` (number of levels
+            that tied before), ``doc_id`` (the winner's i-th relevant document), ``rank_a`` and
+            ``rank_b`` (the rank of each run's i-th relevant document; missing if it has fewer) and
+            ``other_doc_id`` (the loser's document). For recall-paired preferences ``levels_a`` and
+            ``levels_b`` (number of levels at which each run is ahead); for measures ``value_a`` and
+            ``value_b``. With repeats the preference is an average, without these columns.
         """
         return explained(self.compared, a, b, by)
 

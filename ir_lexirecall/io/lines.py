@@ -97,8 +97,8 @@ class Layout:
         separator: what stands between them; a blank means any white space.
         quote: what may stand around a value; None where a value ends at the next separator.
         header: whether the first line names the columns.
-        unquoted: whether quotation marks around a whole value are taken away, without a ``quote``:
-            a table between tabs whose header has none.
+        unquoted: whether quotation marks around a whole value are taken away although ``quote`` is
+            None, as in a table whose header has no quotation marks.
     """
 
     names: Sequence[str]

@@ -397,8 +397,8 @@ def _of_lines(file: File, what: str) -> Iterator[IdAndText]:
 def _fields_between_tabs(line: str) -> list[str]:
     """Return the fields of a line between tabs.
 
-    Quotation marks around the first field, the id, are those of CSV: then they are taken away from
-    all fields. Else those around a text are its own.
+    If quotation marks stand around the first field, the id, they are those of CSV, and are taken
+    away from all fields. Otherwise, marks around a text belong to the text.
     """
     fields = line.split("\t")
     if len(fields) > 1 and unquoted(fields[0]) != fields[0]:

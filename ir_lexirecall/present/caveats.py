@@ -140,13 +140,12 @@ def repeats_without_variation(result: Comparison) -> Iterator[Note]:
     for name, criterion in result.compared.by.items():
         if criterion.repeated is None:
             continue
-        values_of_runs = getattr(
-            criterion.repeated, "values", ()
-        )  # none of preferences
+        # Repeats of a preference have no values.
+        values_of_runs = getattr(criterion.repeated, "values", ())
         for run, values in zip(result.runs, values_of_runs, strict=False):
             if len(values) > 1 and (values == values[0]).all():
                 same = f"The repeats of {run} have the same {name} on every query"
-                copies = "if they are copies, they show nothing of new ones"
+                copies = "copies do not show how much repeats vary"
                 kind = "Repeats with the same values on every query"
                 yield Note(
                     f"{same}; {copies}.",
@@ -612,10 +611,8 @@ def _groups_without_power(
     """Warn of groups of so few queries that a test cannot reject there, even before correction."""
     for group, part in result.compared.by_group.items():
         for standing in standings:
-            test, n_queries = (
-                part.test_of(standing.name),
-                len(part.by[standing.name].query_ids),
-            )
+            test = part.test_of(standing.name)
+            n_queries = len(part.by[standing.name].query_ids)
             for note in _smallest_p_notes(test, n_queries, part.unit, n_comparisons=1):
                 if note.gravity == BROKEN:
                     yield note.within(group)
@@ -800,8 +797,8 @@ def losses_on_unseen_queries(
 ) -> Iterator[Note]:
     """Say which rare losses the queries may miss, where a run is not worse or within the margin.
 
-    Nothing is said of the sign test. Its margin is one of decided queries, whatever is lost on
-    them, and its exact bound allows for decided queries like none of the sample.
+    The sign test needs no such note. Its margin is a share of the decided queries, however much is
+    lost on them, and its exact bound allows for losses that the sample lacks.
     """
     if result.compared.margins is None:
         return
@@ -836,8 +833,8 @@ def _samples_without_losses(
     """Yield the samples by which a run is not worse or within the margin.
 
     Yields:
-        The criterion, with the group of queries if it is one; how many units the sample has; and
-        what these are: queries, tasks or groups. Of pairs, it is the one with the fewest queries.
+        The criterion, and the group if the sample is a group of queries; the number of units of
+        the sample, for the pair with the fewest; and what the units are: queries, tasks or groups.
     """
     name = standing.name
     is_cleared = _are_cleared(standing.verdicts.pairs.values())
@@ -849,12 +846,9 @@ def _samples_without_losses(
     if not result.compared.grouped:
         return
     for group, rows in result.group_table(name).groupby("group", sort=False):
-        if any(_are_cleared(rows["verdict"])):
-            yield (
-                f"{name} in {group}",
-                int(rows["queries"].iloc[0]),
-                result.compared.unit,
-            )
+        n_queries = rows["queries"][_are_cleared(rows["verdict"])]
+        if len(n_queries):
+            yield f"{name} in {group}", int(n_queries.min()), result.compared.unit
 
 
 def _are_cleared(verdicts: Iterable[str]) -> list[bool]:

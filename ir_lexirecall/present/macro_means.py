@@ -232,7 +232,7 @@ def _on_leader_behind(result: Benchmark, name: str) -> Iterator[Note]:
 _SETTLED = 200  # queries of a collection
 _TOO_SMALL = (
     f"with skewed differences on fewer than {_SETTLED} queries such p are too small: "
-    "the statement is false in 0.05 to 0.18 of cases, not in 0.05"
+    "the statement is false in up to 0.18 of cases, not in 0.05"
 )
 
 

@@ -272,10 +272,8 @@ class SharedDeviations(Statistic):
                 n_drawn: Any = n
                 if both is not None:
                     n_drawn = np.maximum(_product(both, count), 1)
-                total, total_squares = (
-                    _product(centred, count),
-                    _product(squares, count),
-                )
+                total = _product(centred, count)
+                total_squares = _product(squares, count)
                 t = _studentised(total, total_squares, n_drawn, least)
                 t *= np.sqrt(n - 1)
                 np.maximum(
