@@ -904,7 +904,7 @@ class Comparison:
                 ``verdicts``. Without daggers, the caption says how many marks they might undo.
             columns: ``"means"``: a row per run, best first, the best in bold, marked by the
                 verdicts; ``"differences"``: a row per criterion and pair, with difference, interval
-                and p; with a margin also the verdict and the bound that decides it.
+                and p; with a margin, p is that of the verdict, which follows with its bound.
             caption: the first sentence of the caption; by default what was compared.
 
         >>> from ir_lexirecall import compare, demo

@@ -47,6 +47,7 @@ from ir_lexirecall.present.standings import (
     loss_words,
     missing_shares,
     missing_words,
+    p_of_verdict,
     standings_of,
 )
 from ir_lexirecall.present.tables import BEST
@@ -630,12 +631,10 @@ def _fact(standing: Standing, places: int) -> str:
 def _significant(standing: Standing, row: pd.Series, places: int) -> str:
     """Return which of two runs is significantly better, even if the other has the better mean."""
     better, other = str(row["run_a"]), str(row["run_b"])
-    p_of_verdict = "better_p"
     if row["verdict"] == WORSE:
         better, other = other, better
-        p_of_verdict = "worse_p"
     has_margin = standing.result.compared.margins is not None
-    p = texts.p_words(float(row[p_of_verdict if has_margin else "p_corrected"]))
+    p = texts.p_words(p_of_verdict(row, has_margin=has_margin))
     if has_margin and row["verdict"] == WORSE:
         p = f"one-sided {p}"
     numbers = _numbers(standing, standing.seen_from(other).iloc[0], p, places)

@@ -24,6 +24,7 @@ from ir_lexirecall.present.standings import (
     how_all_compared,
     missing_shares,
     missing_words,
+    p_of_verdict,
     standings_of,
 )
 from ir_lexirecall.present.tables import (
@@ -105,7 +106,7 @@ def comparison_table(
             criterion, marked by the verdicts; with a baseline ``+`` and ``-`` are raised, without
             one the letters of the runs that each one is significantly better than.
             ``"differences"``: a row per criterion and pair with difference, interval and p; with a
-            margin also the verdict and the bound that decides it.
+            margin, p is that of the verdict, which follows with its bound.
         caption: the first sentence of the caption; by default what was compared.
     """
     check_choice("columns", columns, TABLES)
@@ -352,9 +353,9 @@ class _DifferenceRow(NamedTuple):
     baseline: str
     difference: str
     interval: str
-    p: str
+    p: str  # that of the verdict
     mark: str
-    verdict: str  # with a margin, and the bound that decides it
+    verdict: str  # with a margin also the bound that decides it
 
 
 def _rows_of_differences(
@@ -363,24 +364,20 @@ def _rows_of_differences(
     """Yield the row of each pair by a criterion."""
     result = standing.result
     unsure = _pairs_with_dagger(standing, holds=holds)
-    table = result.table(standing.name)
-    verdict_of_pair = {}
-    if result.compared.margins is not None:
-        for _, pair in table.iterrows():
-            verdict_of_pair[pair["run_a"], pair["run_b"]] = verdict_cell(standing, pair)
-    for row in table.itertuples():
+    has_margin = result.compared.margins is not None
+    for _, row in result.table(standing.name).iterrows():
         dagger = ""
-        if {row.run_a, row.run_b} in unsure:
+        if {row["run_a"], row["run_b"]} in unsure:
             dagger = DAGGER
         yield _DifferenceRow(
             display_name(standing.name, result),
-            str(row.run_a),
-            str(row.run_b),
-            signed(float(row.estimate), places),
-            texts.interval(row.ci_low, row.ci_high, places),
-            texts.format_p(float(row.p_corrected)),
-            SIGNS.get(str(row.verdict), "") + dagger,
-            verdict_of_pair.get((row.run_a, row.run_b), ""),
+            str(row["run_a"]),
+            str(row["run_b"]),
+            signed(float(row["estimate"]), places),
+            texts.interval(row["ci_low"], row["ci_high"], places),
+            texts.format_p(p_of_verdict(row, has_margin=has_margin)),
+            SIGNS.get(str(row["verdict"]), "") + dagger,
+            verdict_cell(standing, row),
         )
 
 

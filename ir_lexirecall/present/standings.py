@@ -9,7 +9,7 @@ import itertools
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 
@@ -54,6 +54,12 @@ if TYPE_CHECKING:
 SIGNS = {BETTER: "+", WORSE: "-"}
 VERDICTS = [BETTER, WORSE, WITHIN, NOT_WORSE, UNDECIDED]  # in the order of sentences
 NO_DIFFERENCE = "not significantly different"
+_P_WITH_MARGIN = {
+    BETTER: "better_p",
+    WORSE: "worse_p",
+    WITHIN: "within_p",
+    NOT_WORSE: "not_worse_p",
+}
 BY_ITSELF = ", each criterion by itself"  # the end of how differences are tested
 _ALONE = "each criterion tested by itself"
 _NUMBERS = dict(
@@ -613,6 +619,20 @@ def allowance_of_bounds(standings: Iterable[Standing]) -> str:
     return ""
 
 
+def p_of_verdict(row: Any, *, has_margin: bool) -> float:
+    """Return the p-value that the verdict of a row rests on; NaN if a margin leaves it undecided.
+
+    >>> from types import SimpleNamespace
+    >>> row = SimpleNamespace(verdict="worse", p_corrected=0.06, worse_p=0.03)
+    >>> p_of_verdict(row, has_margin=True), p_of_verdict(row, has_margin=False)
+    (0.03, 0.06)
+    """
+    column = "p_corrected"
+    if has_margin:
+        column = _P_WITH_MARGIN.get(row.verdict, "")
+    return float(getattr(row, column, np.nan))
+
+
 def about_bounds(result: Comparison, standings: Iterable[Standing]) -> str:
     """Return what the one-sided bounds beside verdicts are.
 
@@ -623,7 +643,9 @@ def about_bounds(result: Comparison, standings: Iterable[Standing]) -> str:
     level = confidence_words(result.provenance)
     is_family = len(result.pairs) * len(result.criteria) > 1
     if is_family and result.test.counted_correction:
-        level += ", uncorrected: each run by itself"
+        level += ", uncorrected"
+        if len(result.pairs) > 1:
+            level += ": each run by itself"
     return f"bounds: one-sided {level}{allowance_of_bounds(standings)}"
 
 

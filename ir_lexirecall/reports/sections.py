@@ -13,7 +13,7 @@ from ir_lexirecall._util.rounding import DIFFERENCE
 from ir_lexirecall._util.selecting import without
 from ir_lexirecall.benchmarks import Benchmark
 from ir_lexirecall.comparison import Comparison
-from ir_lexirecall.comparison.verdicts import BETTER, NOT_WORSE, WITHIN, WORSE
+from ir_lexirecall.comparison.verdicts import BETTER, WORSE
 from ir_lexirecall.descriptions import Description, describe
 from ir_lexirecall.measures.parsing import known_measure
 from ir_lexirecall.plots.marks import (
@@ -28,12 +28,12 @@ from ir_lexirecall.plots.marks import (
 )
 from ir_lexirecall.present.findings import Note, notes_of_run
 from ir_lexirecall.present.standings import (
-    VERDICTS,
     AnyStanding,
     MacroStanding,
     Standing,
     about_bounds,
     loss_words,
+    p_of_verdict,
     standings_of,
     verdict_words,
 )
@@ -45,12 +45,6 @@ FOREST = {"width": 200, "height": 20}  # of the picture of a row
 _MARGIN = 8
 MAY_BE_BEST = "may be the best"
 _KIND_OF_GROUP = {LEADS: LEADS, MAY_BE_BEST: MAY, "": REST}
-_WITH_MARGIN = {
-    BETTER: "better_p",
-    WORSE: "worse_p",
-    WITHIN: "within_p",
-    NOT_WORSE: "not_worse_p",
-}
 _MOST_RUNS = 40  # in a heatmap
 _SHADES = 10  # of a colour of the heatmap
 
@@ -276,6 +270,9 @@ def _rows(
         kind = _KIND_OF_GROUP[group]
         if has_baseline:
             kind = "" if difference is None else difference.kind
+        p = np.nan
+        if difference is not None:
+            p = p_of_verdict(difference.row, has_margin=has_margin)
         rank_interval = None
         if over_all:
             rank_interval = _interval_of_rank(rank, cells)
@@ -284,7 +281,7 @@ def _rows(
             group=group,
             notes=notes_of.get(run, []),
             difference=difference,
-            p=_p_of_verdict(difference, has_margin),
+            p=p,
             bound=bound_of.get(run, ""),
             others=[
                 of_run[run] for name, of_run in means.items() if name != standing.name
@@ -322,18 +319,6 @@ def _group(standing: AnyStanding, run: str, leads: bool) -> str:
     if run in standing.may_be_best:
         return MAY_BE_BEST
     return ""
-
-
-def _p_of_verdict(difference: Mark | None, has_margin: bool) -> float:
-    """Return the p-value that a verdict rests on; NaN if a margin leaves it undecided."""
-    if difference is None:
-        return np.nan
-    verdict = difference.row.verdict
-    if has_margin:
-        columns = _WITH_MARGIN
-    else:
-        columns = dict.fromkeys(VERDICTS, "p_corrected")
-    return float(getattr(difference.row, columns.get(verdict, ""), np.nan))
 
 
 def _interval_of_rank(rank: int, row: Any) -> tuple[str, Mark]:

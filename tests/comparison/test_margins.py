@@ -379,6 +379,34 @@ def test_verdicts_of_families_never_stand_beside_a_bound_that_denies_them(seed):
     assert words.count("before correction") == denied.sum()
 
 
+@pytest.mark.parametrize(
+    ("scale", "shift", "verdict", "p"),
+    [
+        (1.0, -0.007, "worse", "worse_p"),
+        (0.9, 0.0, "within margin", "within_p"),
+        (1.0, -0.004, "undecided", None),
+    ],
+)
+def test_a_table_of_differences_has_the_p_of_the_verdict(scale, shift, verdict, p):
+    x = scale * np.tile([0.03, -0.03, 0.02, -0.02], 10) + shift
+    result = compared(x, margin=0.01)
+    row = result.table().iloc[0]
+    assert row["verdict"] == verdict
+    shown = "-" if p is None else f"{row[p]:#.2g}"
+    words = " ".join(result.to_markdown(columns="differences").split())
+    assert f"| {shown} | {verdict}: " in words
+    if verdict == "worse":  # the p of two sides would deny the mark
+        assert row["worse_p"] <= 0.05 < row["p_corrected"]
+
+
+def test_bounds_of_one_run_by_several_criteria_are_not_said_to_be_of_each_run():
+    queries = {f"q{q}": {"AP": 0.5, "RR": 0.5} for q in range(10)}
+    runs = {"old": queries, "new": {q: {"AP": 0.4, "RR": 0.4} for q in queries}}
+    result = irl.compare(values=runs, baseline="old", margin=0.01)
+    table = result.to_markdown(columns="differences")
+    assert "Bounds: one-sided 95%, uncorrected." in table
+
+
 # -- groups ----------------------------------------------------------------------------------------
 
 
