@@ -540,8 +540,10 @@ def gate_json(gate: Gate, most: int = MOST_LOST) -> str:
 def criterion_facts(gate: Gate) -> dict[str, str]:
     """Return a line on each criterion: difference, interval, bound, p, margin, verdict."""
     facts = {}
-    others, alpha = _other_estimates(gate), level_of_all(gate)
-    level, which = texts.confidence_words({"alpha": alpha}), _which_bound(gate)
+    others = _other_estimates(gate)
+    alpha = level_of_all(gate)
+    level = texts.confidence_words({"alpha": alpha})
+    which = _which_bound(gate)
     bounds = _bounds_of_losses(gate)
     intervals = _table_at(gate, alpha)[["ci_low", "ci_high"]].to_numpy()
     for row, bound, ends in zip(

@@ -318,7 +318,8 @@ def _product(rows: Any, count: Any) -> Any:
     """Return a matrix product, in parts so small that BLAS computes each in a single thread.
 
     Threads that wait for the next of many products spin: on a busy machine they took more time
-    than all products. If a part would have few rows, the product is computed at once.
+    than all products. If a part would have few rows, the product is computed at once. Parts can
+    differ from the whole product in their last bits.
     """
     at_once = _IN_ONE_THREAD // count.size
     if at_once < _FEWEST_ROWS:
