@@ -28,9 +28,11 @@ from ir_lexirecall import significance
 from ir_lexirecall._util.arrays import Floats
 from ir_lexirecall._util.errors import (
     check_choice,
+    counted,
     entry,
     is_integer,
     keeping_errors_of,
+    shown,
     warn,
 )
 from ir_lexirecall._util.selecting import without
@@ -207,6 +209,10 @@ def Experiment(
     0   one   two -0.333  0.167
     """
     # Check: whatever can be refused is refused before a system runs.
+    if isinstance(eval_metrics, str):
+        raise ValueError(
+            f"eval_metrics must be a list of measures, such as [{eval_metrics!r}]"
+        )
     eval_metrics, named_preferences = _without_preferences(eval_metrics)
     if preferences is DEFAULT_PREFERENCES and not _fits_preferences(
         margin, preferences
@@ -234,7 +240,8 @@ def Experiment(
     layout = _Layout(perquery, dataframe, round, highlight)
     _check_handed_on(handed_on, layout, systems, filter_by_qrels, filter_by_topics)
     metrics, measures = read_metrics(eval_metrics)
-    topics, qrels = _read(topics, pt.io.read_topics), _read(qrels, pt.io.read_qrels)
+    topics = _read("topics", topics, pt.io.read_topics)
+    qrels = _read("qrels", qrels, pt.io.read_qrels)
     qrels = _with_whole_grades(qrels, measures)
     request = _Request(
         metrics,
@@ -430,6 +437,7 @@ class _Systems:
             raise TypeError(
                 f"Expected list or dict of systems, instead received {kind}"
             )
+        _check_named_systems(systems, names)
         several = RepeatedSystems.of(systems, names, repeats, deterministic)
         names_baselines = isinstance(baseline, (list, tuple))
         if isinstance(baseline, (list, tuple)):
@@ -477,6 +485,17 @@ class _Systems:
         if len(set(labels)) < len(labels):
             return [f"{index}: {name}" for index, name in enumerate(self.names)]
         return labels
+
+
+def _check_named_systems(systems: Sequence[Any], names: Sequence[Any]) -> None:
+    """Raise if there are no systems, or other than one name for each."""
+    if not systems:
+        raise ValueError("there are no systems; give at least one")
+    if len(names) != len(systems):
+        raise ValueError(
+            f"names: {counted(len(names), 'name')} for {counted(len(systems), 'system')}; "
+            "give one for each"
+        )
 
 
 def _indices_of_baselines(
@@ -531,10 +550,20 @@ def _check_handed_on(
     check_options({**options, **vars(layout), **filters, **single_baseline})
 
 
-def _read(source: Any, reader: Callable[[str], pd.DataFrame]) -> Any:
-    """Return topics or qrels; read them if they are a file, as `pt.Experiment` does."""
-    if isinstance(source, str) and os.path.isfile(source):
+def _read(
+    name: str, source: Any, reader: Callable[[str], pd.DataFrame]
+) -> pd.DataFrame:
+    """Return topics or qrels; read them if they are a file, as `pt.Experiment` does.
+
+    Raises:
+        ValueError: they are neither a frame nor the path of a file.
+    """
+    if isinstance(source, str):
+        if not os.path.isfile(source):
+            raise ValueError(f"{name}: {source}: there is no such file")
         return reader(source)
+    if not isinstance(source, pd.DataFrame):
+        raise ValueError(f"{name} must be a DataFrame or a file, not {shown(source)}")
     return source
 
 
@@ -921,7 +950,7 @@ def _comparison_by_program(
         ValueError: there are no predicted judgments of the topics, or a measure cannot be computed
             by them.
     """
-    predicted = _read(evaluation.request.predicted, pt.io.read_qrels)
+    predicted = _read("predicted", evaluation.request.predicted, pt.io.read_qrels)
     by_program = _comparison_on(predicted, rankings, evaluation)
     if by_program is None:
         raise ValueError("predicted holds no judgments of the topics")

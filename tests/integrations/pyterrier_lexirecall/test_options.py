@@ -75,6 +75,38 @@ def test_an_experiment_refuses_wrong_values(
         pt.lexirecall.Experiment(systems, TOPICS, QRELS, ["map"], **options)
 
 
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"retr_systems": []}, "there are no systems"),
+        ({"retr_systems": {}}, "there are no systems"),
+        ({"names": ["one"]}, "names: 1 name for 2 systems; give one for each"),
+        ({"names": list("abc")}, "names: 3 names for 2 systems"),
+        ({"topics": "none.txt"}, "topics: none.txt: there is no such file"),
+        ({"qrels": "none.txt"}, "qrels: none.txt: there is no such file"),
+        ({"topics": ["x"]}, "topics must be a DataFrame or a file, not"),
+        ({"qrels": {"1": {"a": 1}}}, "qrels must be a DataFrame or a file, not"),
+        (
+            {"eval_metrics": "map"},
+            r"eval_metrics must be a list of measures, such as \['map'\]",
+        ),
+    ],
+)
+def test_an_experiment_says_what_its_first_arguments_are(
+    change: dict[str, Any], message: str
+) -> None:
+    arguments = {
+        "retr_systems": [Never(), Never()],
+        "topics": TOPICS,
+        "qrels": QRELS,
+        "eval_metrics": ["map"],
+        "validate": "ignore",
+        **change,
+    }
+    with pytest.raises(ValueError, match=rf"^pt\.lexirecall\.Experiment: {message}"):
+        pt.lexirecall.Experiment(**arguments)
+
+
 @pytest.mark.parametrize(("options", "message"), WRONG, ids=str)
 def test_a_benchmark_refuses_wrong_values(
     options: dict[str, Any], message: str
