@@ -59,7 +59,12 @@ def page(browser: Browser, tmp_path: Path) -> Path:
 
 
 def reopen_until(browser: Browser, path: Path, condition: Callable[[], bool]) -> None:
-    """Open a page until it sees what the page before has stored: after a moment, as they may be of two processes."""
+    """Open a page until it sees what the page before has stored: after a moment, as they may be of two processes.
+
+    The page before stays for a moment, as it does before a person closes it: Chromium may drop
+    what a page has stored just before it is left.
+    """
+    time.sleep(0.3)
     end = time.monotonic() + 60
     browser.open(path)
     while not condition() and time.monotonic() < end:
