@@ -255,7 +255,7 @@ def gate(
         ledger: a file of JSON lines that records each look. The n-th look tests at
             6 alpha / (pi n)^2, so that all changes together keep alpha. Looks are only appended,
             and several jobs may do so at once. The same data with the same test count once, also
-            after a crash; another correction or seed makes a new look.
+            after a crash; another correction, seed or direction makes a new look.
         horizon: number of looks that the ledger will have, if it is known. Each look then tests at
             alpha / horizon, and finds more than late looks of a ledger without a horizon. Further
             looks are refused.

@@ -160,7 +160,8 @@ class Comparison:
         the studentised bootstrap. RR, Success and values of 0 and 1 have the t interval, with the
         two ends of their range added as values; so do all measures if an end of the bootstrap
         interval does not exist. For a preference, it is the mean preference over all other runs and
-        queries, with an interval that keeps its level near -1 and 1.
+        queries, with an interval that keeps its level near -1 and 1; NaN for a single run, which
+        has no other.
 
         Returns:
             Columns ``criterion``, ``run``, ``mean``, ``ci_low``, ``ci_high``; ``direction`` if
