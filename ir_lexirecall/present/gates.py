@@ -217,9 +217,9 @@ def _outcome(gate: Gate) -> str:
 
 
 def _decides(release: Gate, gate: Gate) -> bool:
-    """Return whether the outcome is that against the last release, as the gate's own is better."""
+    """Return whether a passed gate's outcome is that against the last release, which is worse."""
     if release.failed:
-        return not gate.failed
+        return True
     return bool(release.undecided) and not gate.undecided
 
 

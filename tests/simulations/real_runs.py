@@ -671,6 +671,8 @@ def real_replicability(samples: int, rng: Generator) -> Iterator[Row]:
             continue
         best = values[np.argsort(-values.mean(axis=1), kind="stable")[:5]]
         equal = EqualRuns.of(best)
+        # A run of CLEF gains much on few queries: 50 of them show that no better than 25.
+        advice = RARE_LOSS if where.startswith("CLEF") else MORE_QUERIES
         for queries in (25, 50):
             said: dict[str, list[bool]] = {"Fisher": [], "Simes": []}
             for _ in range(samples):
@@ -685,7 +687,7 @@ def real_replicability(samples: int, rng: Generator) -> Iterator[Row]:
                 statement = "better on at least: one too many, any rival"
                 setting = f"real runs, 8 times {where}, {queries} queries, {name}"
                 row = false(statement, setting, np.array(falsely), FAMILY)
-                yield replace(row, instead=MORE_QUERIES)
+                yield replace(row, instead=advice)
 
 
 @cache
