@@ -235,8 +235,9 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         preference: over all other runs) with its interval ``ci_low``, ``ci_high``; ``mean_rank``
         over collections, 1 for the best; ``rank_low``, ``rank_high``, the interval of the rank by
         the macro mean, which holds for all runs together, also if many are nearly equal (with as
-        many resamples as ``Comparison.best_set``); and ``rank_from``, ``rank_to``, the range of
-        ranks in 1 - alpha of the resamples.
+        many resamples as ``Comparison.best_set``; over collections, and on leaderboards of up to 40
+        runs, it tells two runs apart only if the interval of their difference does); and
+        ``rank_from``, ``rank_to``, the range of ranks in 1 - alpha of the resamples.
 
         With a baseline also the macro ``difference`` (for a preference: the mean preference over
         the baseline) with its interval, ``p``, ``p_corrected`` (by the correction of ``test``, over
@@ -244,8 +245,8 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         the ``verdict``. Ranks and verdicts allow for measures whose smaller value is better;
         differences keep their sign. For a single collection, means, differences and tests are those
         of its comparison. Over collections, intervals and p are by t with one degree of freedom
-        less than collections (random effects, with equal weights), and ``effect`` repeats the
-        difference. Further columns are ``next_low``, ``next_high``, the prediction interval of the
+        less than collections (random effects, with equal weights; corrected for skewness from 4
+        collections on), and ``effect`` repeats the difference. Further columns are ``next_low``, ``next_high``, the prediction interval of the
         difference on one more collection like these; ``tau2`` (variance of the true differences
         between collections), ``i2`` (share of the variance that sampling of queries does not
         explain) and ``p_heterogeneity`` (Welch's test that all true differences are equal).

@@ -402,6 +402,9 @@ def best_set(deviations: Deviations) -> Floats:
     gains is at least T_j; never below 2^-n. The run with the largest mean has p = 1. With a
     probability of at least 1 - alpha, the true best run is among those whose p is above alpha.
 
+    Over collections, p is at least half of the smallest two-sided p of a run that is better than
+    this one by itself, so that no run is left out which differs from none.
+
     Sources: Hsu, Multiple Comparisons: Theory and Methods, 1996; Mogstad, Romano, Shaikh, Wilhelm,
     Inference for Ranks with Applications to Mobility across Neighbourhoods and Academic Achievement
     across Countries, Review of Economic Studies 2024, doi 10.1093/restud/rdad006.
