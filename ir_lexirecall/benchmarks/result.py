@@ -246,10 +246,11 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         differences keep their sign. For a single collection, means, differences and tests are those
         of its comparison. Over collections, intervals and p are by t with one degree of freedom
         less than collections (random effects, with equal weights; corrected for skewness from 4
-        collections on), and ``effect`` repeats the difference. Further columns are ``next_low``, ``next_high``, the prediction interval of the
-        difference on one more collection like these; ``tau2`` (variance of the true differences
-        between collections), ``i2`` (share of the variance that sampling of queries does not
-        explain) and ``p_heterogeneity`` (Welch's test that all true differences are equal).
+        collections on), and ``effect`` repeats the difference. Further columns are ``next_low``,
+        ``next_high``, the prediction interval of the difference on one more collection like these;
+        ``tau2`` (variance of the true differences between collections), ``i2`` (share of the
+        variance that sampling of queries does not explain) and ``p_heterogeneity`` (Welch's test
+        that all true differences are equal).
 
         For runs with seeds, intervals, p and ranks allow for seeds that shift all collections
         together; ``next_low`` to ``p_heterogeneity`` are NaN.
