@@ -145,7 +145,9 @@ class Parser(argparse.ArgumentParser):
         if values:
             self.add("values", *OF_VALUES)
 
-    def add_preference(self, default: str = "lexirecall") -> None:
+    def add_preference(
+        self, default: str = "lexirecall, if no measure is named"
+    ) -> None:
         """Add ``-p``; ``default`` says what is compared without."""
         names = ", ".join(preference_functions.NAMES)
         words = f"preferences or measures; preferences are {names} (default: {default})"
@@ -307,7 +309,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "where": {
         "nargs": "+",
         "metavar": "COLUMN=VALUE",
-        "help": "take only the rows of --values where a column has a value, such as "
+        "help": "take only the rows of --values whose COLUMN is VALUE, such as "
         "filter=strict-match or epoch=1",
     },
     "repeats": {

@@ -44,7 +44,7 @@ def add_benchmark(commands: Any) -> None:
         "measures",
         help=f"measures, one or several (default: {', '.join(STANDARD)})",
     )
-    parser.add_preference("none if measures are named")
+    parser.add_preference()
     parser.add("baseline", help="run that all others are compared with")
     words = "resample queries only (default), or collections as well"
     parser.add_argument("--over", choices=OVER, help=words)

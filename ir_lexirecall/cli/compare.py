@@ -56,7 +56,7 @@ present: Any = LazyModule("ir_lexirecall.present")
 INCOMPLETE = 5
 """Exit code where a file of values is cut off: only a part of it was compared."""
 _CODES = {INCOMPLETE: "a file of --values is cut off: the complete part was compared"}
-_PREDICTED_VALUES = "; with --values: the values computed from these judgments"
+_PREDICTED_VALUES = "; with --values: the program's values of all queries"
 
 
 def add_compare(commands: Any) -> None:
@@ -71,7 +71,7 @@ def add_compare(commands: Any) -> None:
     )
     parser.add_runs(least=2, values=True)
     parser.add("measures", help="measures, one or several (default of --values: all)")
-    parser.add_preference("lexirecall, if no measure is named")
+    parser.add_preference()
     parser.add(
         "baseline", help="compare all others with this run (its name in the table)"
     )

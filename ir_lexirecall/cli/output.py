@@ -54,7 +54,7 @@ def add_output(parser: argparse.ArgumentParser, *more: str) -> None:
     parser.add_argument(
         "--places",
         type=_places,
-        help="decimal places (default: 4; all in tsv, csv and json)",
+        help="decimal places (default: 3 or 4; all in tsv, csv, json)",
     )
     add_page(parser)
 
