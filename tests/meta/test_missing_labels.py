@@ -364,7 +364,7 @@ def test_what_is_said_of_pools_is_what_is_recorded(script: ModuleType) -> None:
     )
     text = " ".join(page.split())
     assert f"of {len(sides)} simultaneous intervals of the difference" in text
-    assert f"{sides.count(-1)} are below 0, and {sides.count(0)} cannot tell" in text
+    assert f"{sides.count(-1)} are below 0, and {sides.count(0)} are undecided" in text
     assert not any(
         row["error"] == 0 and row["policy"] == "random"
         for row in rows
