@@ -42,6 +42,7 @@ from ir_lexirecall.significance.deviations import (
 from ir_lexirecall.significance.draws import OVER, resample
 from ir_lexirecall.significance.leaderboards import (
     TaskCells,
+    interval_over_tasks,
     means_of_present,
     shared_deviations,
 )
@@ -709,6 +710,10 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         alpha, seeds = self.test.alpha, self._seeds(by)
         mean = inference.macro_means(differences)
         low, high, p = inference.macro_interval(differences, resamples, over, alpha)
+        ends = inference.macro_interval(
+            differences, resamples, over, self._level_of_one
+        )[:2]
+        self.cached(("ends at the level of one", by, over), lambda: ends)
         # No exchange of the signs of so few differing queries gives a smaller p.
         differing = np.sum([differing_queries(x) for x in differences], axis=0)
         tested = TestResult(
@@ -730,6 +735,51 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
             "p_corrected": adjusted,
             "verdict": two_sided(reject, self.criterion(by).sign * mean),
         }
+
+    @property
+    def _level_of_one(self) -> float:
+        """The level of a difference that is significant whatever the others are (Bonferroni)."""
+        if self.test.correction is None:
+            return self.test.alpha
+        n_comparisons = len(self.rivals)
+        if self.test.family == "all":
+            n_comparisons *= len(self.quantities)
+        return self.test.alpha / max(1, n_comparisons)
+
+    def significant_differences(self, by: str, over: str) -> Floats:
+        """Return how large differences to the baseline would have to be to be significant.
+
+        If all values of a run were larger or smaller by a constant, so that its macro difference is
+        above this, it would be significant. Its spread stays the same. Shape ``(S - 1,)``; NaN
+        where it is unknown: with seeds, groups of queries, tasks that some run lacks, and
+        corrections that may demand more than Bonferroni's.
+
+        Args:
+            by: the criterion.
+            over: what is a sample, as in ``overall``.
+        """
+        level, alpha = self._level_of_one, self.test.alpha
+        unknown = np.full(len(self.rivals), np.nan)
+        others = np.ones(round(alpha / level) - 1)
+        p = np.append(level * (1 - SUM), others)
+        rejected = corrected(p, self.test.correction, alpha)[1]
+        is_known = not (self.has_seeds or self.cluster or self.is_by_pair)
+        if not (is_known and rejected[0]) or (len(self) == 1 and over == "queries"):
+            return unknown
+        differences = self.differences_of(by)
+        if self.per_task:
+            low, high, _ = interval_over_tasks(
+                np.concatenate(differences, axis=1), level
+            )
+        else:
+            self.overall(over)
+            low, high = self.cached(("ends at the level of one", by, over), tuple)
+        mean = inference.macro_means(differences)
+        n_differing = np.sum([differing_queries(x) for x in differences], axis=0)
+        # Equal ends are those of the largest values, at which intervals over queries are cut.
+        is_cut = (low == -high) & (over == "queries")
+        is_lacking = least_two_sided_p(n_differing) > level
+        return np.where(is_cut | is_lacking, np.nan, np.fmax(mean - low, high - mean))
 
     def _between_collections(
         self, by: str, differences: list[Floats], against: Mapping[str, Any]

@@ -44,6 +44,7 @@ from ir_lexirecall.present.standings import (
     families_words,
     how_all_compared,
     how_compared,
+    loss_cell,
     loss_words,
     missing_shares,
     missing_words,
@@ -56,6 +57,7 @@ from ir_lexirecall.significance import least_two_sided_p, unseen_share
 from ir_lexirecall.significance.outcomes import MEAN_DIFFERENCE
 
 POWER = 0.8  # with which a difference is found
+_UNDECIDED_MEANS = "undecided: neither worse, nor better, nor shown to be non-inferior"
 
 
 def comparison_glance(result: Comparison, places: int = PLACES) -> Glance:
@@ -84,6 +86,7 @@ def comparison_glance(result: Comparison, places: int = PLACES) -> Glance:
         groups=groups,
         legend=[*_legend(result, standings, groups)],
         short_legend=[*_legend(result, standings, groups, in_short=True)],
+        short_groups=_short_groups(standings, rows, groups),
         remarks=[*remarks, *_disagreeing(result, standings)],
         kept=list(filter(None, [result.baseline])),
         is_numbered=result.baseline is None and len(rows) > 2,
@@ -283,6 +286,31 @@ class _CellsAgainst(NamedTuple):
     marks: str = ""
 
 
+def _short_groups(
+    standings: Sequence[Standing], rows: Sequence[str], groups: Sequence[Group]
+) -> list[Group]:
+    """Return the columns with verdicts in short; empty where there is no margin.
+
+    The mean gives way where there is no room, as verdicts do not rest on it.
+    """
+    if standings[0].result.compared.margins is None:
+        return []
+    short = []
+    for standing, group in zip(standings, groups, strict=True):
+        row_of_run = {str(row["run"]): row for _, row in standing.against.iterrows()}
+        verdicts = []
+        for run in rows:
+            if run in row_of_run:
+                verdicts.append(short_verdict_cell(standing, row_of_run[run]))
+            else:
+                verdicts.append("")
+        first, *others = group.parts[:-1]
+        parts = [replace(first, importance=1), *others]
+        parts.append(replace(group.parts[-1], cells=verdicts))
+        short.append(replace(group, parts=parts))
+    return short
+
+
 def _cells_against(
     standing: Standing, mean: float, row: pd.Series | None, places: int
 ) -> _CellsAgainst:
@@ -339,6 +367,14 @@ def verdict_cell(standing: Standing, row: pd.Series) -> str:
     return f"{row['verdict']}: {loss_words(standing, row)}"
 
 
+def short_verdict_cell(standing: Standing, row: pd.Series) -> str:
+    """Return the verdict on a run under a margin, with the bound of its loss as a number."""
+    verdict = str(row["verdict"])
+    if verdict == BETTER:
+        return verdict
+    return f"{verdict.removesuffix(' margin')} {loss_cell(standing, row)}"
+
+
 def signed(value: float, places: int) -> str:
     """Return a difference with its sign.
 
@@ -361,10 +397,10 @@ def _legend(
 ) -> Iterator[str]:
     """Yield what the marks mean, how differences were tested, and what else a reader must know.
 
-    In short, tests are not named, and what they could detect is left out. With a margin there is
-    no short legend: verdicts are not understood without their tests.
+    In short, tests are not named, and what they could detect is left out. With a margin, what would
+    decide is kept.
     """
-    if len(result.runs) < 2 or (in_short and result.compared.margins is not None):
+    if len(result.runs) < 2:
         return
     used = {mark for group in groups for cell in group.marks for mark in cell}
     if in_short:
@@ -376,9 +412,13 @@ def _legend(
     elif result.baseline is None:
         yield from _legend_of_pairs(result, standings, used, how)
     else:
-        yield from _legend_against(result, standings, used, how)
+        has_margin = result.compared.margins is not None
+        if in_short and has_margin:
+            yield from _short_margin_legend(result, standings)
+        else:
+            yield from _legend_against(result, standings, used, how)
         yield from filter(None, [families_words(result)])
-        if not in_short:
+        if has_margin or not in_short:
             yield from _would_decide(result, standings)
         yield from _about_preferences(result, standings)
     yield from filter(None, [missing_words(result)])
@@ -532,9 +572,28 @@ def _margin_legend(result: Comparison, standings: Sequence[Standing]) -> Iterato
         word for standing in standings for word in standing.verdicts.pairs.values()
     }
     if UNDECIDED in verdicts:
-        yield "undecided: neither worse, nor better, nor shown to be non-inferior"
+        yield _UNDECIDED_MEANS
     if {WORSE, WITHIN, NOT_WORSE, UNDECIDED} & verdicts:
         yield about_bounds(result, filter(_has_interval, standings))
+
+
+def _short_margin_legend(
+    result: Comparison, standings: Sequence[Standing]
+) -> Iterator[str]:
+    """Yield in short how verdicts were corrected, and what *undecided* and the bounds mean."""
+    correction = result.test.counted_correction
+    how = f"p <= {texts.format_level(result.test.alpha)}"
+    level = f"one-sided {texts.confidence_words(result.provenance)}"
+    if correction and len(result.pairs) * len(result.criteria) > 1:
+        how = f"{texts.correction_words(correction)}, {how}"
+        level += ", uncorrected"
+    bounds = f"bounds of the loss ({level}; within: of the difference)"
+    yield f"verdicts against {result.baseline} ({how}) with {bounds}"
+    verdicts = {
+        word for standing in standings for word in standing.verdicts.pairs.values()
+    }
+    if UNDECIDED in verdicts:
+        yield _UNDECIDED_MEANS
 
 
 def _would_decide(result: Comparison, standings: Sequence[Standing]) -> Iterator[str]:

@@ -127,6 +127,8 @@ class Glance:
         facts: pairs of a name and a sentence, in place of a table (of two runs).
         legend: what the marks mean, and how differences were tested.
         short_legend: the same for a screen that the whole legend would overflow.
+        spare: sentences of the legend that give way to caveats on a full screen.
+        short_groups: narrower columns that go with the short legend; empty if there are none.
         unjudged: what unjudged documents could change.
         remarks: sentences on what a table cannot say.
         notes: what to be careful about, the gravest first.
@@ -144,6 +146,8 @@ class Glance:
     facts: Sequence[tuple[str, str]] = ()
     legend: Sequence[str] = ()
     short_legend: Sequence[str] = ()
+    spare: Sequence[str] = ()
+    short_groups: Sequence[Group] = ()
     unjudged: Sequence[str] = ()
     remarks: Sequence[str] = ()
     notes: Sequence[str] = ()
@@ -175,19 +179,24 @@ class Glance:
         def shortened(sentences: Iterable[str]) -> list[str]:
             return [texts.in_short(sentence, names) for sentence in sentences]
 
+        def renamed(groups: Iterable[Group]) -> list[Group]:
+            return [
+                replace(group, name=names.get(group.name, group.name))
+                for group in groups
+            ]
+
         short = replace(
             self,
             title=texts.in_short(self.title, names),
-            groups=[
-                replace(group, name=names.get(group.name, group.name))
-                for group in self.groups
-            ],
+            groups=renamed(self.groups),
             facts=[
                 (names.get(name, name), texts.in_short(fact, names))
                 for name, fact in self.facts
             ],
             legend=shortened(self.legend),
             short_legend=shortened(self.short_legend),
+            spare=shortened(self.spare),
+            short_groups=renamed(self.short_groups),
             unjudged=shortened(self.unjudged),
             remarks=shortened(self.remarks),
             notes=shortened(self.notes),
@@ -302,16 +311,21 @@ def _fitted(page: _Page) -> _Page:
 
 
 def _shorter_pages(page: _Page) -> Iterator[_Page]:
-    """Yield ever shorter pages: with fewer caveats; of several rows, a short legend, fewer rows."""
+    """Yield ever shorter pages: fewer caveats, a short legend, of more than five rows fewer."""
     yield page
+    if page.glance.spare:
+        page = replace(page, legend=without(page.legend, page.glance.spare))
+        yield page
     for n_notes in range(page.n_notes - 1, 0, -1):
         page = replace(page, n_notes=n_notes)
         yield page
+    if page.glance.short_legend:
+        groups = page.glance.short_groups or page.glance.groups
+        short = replace(page.glance, groups=groups)
+        page = replace(page, glance=short, legend=short.short_legend)
+        yield page
     if len(page.glance.rows) <= FEW_ROWS:
         return
-    if page.glance.short_legend:
-        page = replace(page, legend=page.glance.short_legend)
-        yield page
     for row in _dispensable_rows(page.glance, page.rows):
         page = replace(page, rows=without(page.rows, [row]))
         yield page

@@ -325,6 +325,7 @@ def benchmark_glance(
         rows=rows,
         groups=[_group(standing, rows, places) for standing in standings],
         legend=[*_legend(result, standings, over)],
+        spare=[*_spare(result, standings, over)],
         remarks=[*_remarks(result, standings)],
         steps=[
             Step("--pairs", ".overall()"),
@@ -442,6 +443,70 @@ def _legend_against(
         yield f"{none} ({how})"
     if families:
         yield families
+    yield from _would_decide(result, standings, over)
+
+
+def _would_decide(
+    result: Benchmark, standings: Sequence[MacroStanding], over: str
+) -> Iterator[str]:
+    """Yield which difference would be significant, where a run is undecided."""
+    facts = []
+    for standing in standings:
+        difference = _significant_difference(standing, over)
+        if difference and len(standings) > 1:
+            difference += f" by {standing.name}"
+        if difference:
+            facts.append(difference)
+    if not facts:
+        return
+    if over == "queries":
+        units = "queries"
+    elif result.per_task:
+        units = "tasks"
+    else:
+        units = "collections"
+    yield (
+        f"with the spread of these {units}, a difference of {listed(facts)} would be significant; "
+        f"more {units} can show a smaller one"
+    )
+
+
+def _spare(
+    result: Benchmark, standings: Sequence[MacroStanding], over: str
+) -> Iterator[str]:
+    """Yield what would decide the other runs, where some run is decided."""
+    if result.baseline is None or not result.rivals:
+        return
+    if any(SIGNS.keys() & set(standing.against["verdict"]) for standing in standings):
+        yield from _would_decide(result, standings, over)
+
+
+def _significant_difference(standing: MacroStanding, over: str) -> str:
+    """Return which difference would be significant of any undecided run; empty if unknown."""
+    result = standing.result
+    verdict_of_run = dict(
+        zip(standing.against["run"], standing.against["verdict"], strict=True)
+    )
+    is_open = np.array([verdict_of_run[run] == UNDECIDED for run in result.rivals])
+    if not is_open.any():
+        return ""
+    most = float(result.significant_differences(standing.name, over)[is_open].max())
+    if not np.isfinite(most):
+        return ""
+    return texts.format_bound(rounded_up(most))
+
+
+def rounded_up(value: float, digits: int = 2) -> float:
+    """Return a number above 0 rounded up to significant digits.
+
+    >>> rounded_up(0.01712), rounded_up(0.25), rounded_up(3.01)
+    (0.018, 0.25, 3.1)
+    """
+    places = digits - 1 - int(np.floor(np.log10(value)))
+    nearest = round(value, places)
+    if nearest < value:
+        return round(nearest + 10.0**-places, places)
+    return nearest
 
 
 def _how_tested(result: Benchmark, families: str) -> str:

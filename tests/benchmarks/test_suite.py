@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import itertools
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -713,3 +714,101 @@ def test_a_preference_says_nothing_of_a_single_run(by: str) -> None:
     )
     reason = "a preference needs two runs, and collection 'x' has one"
     assert both.left_out == {name: reason}
+
+
+def tables_of(shifts: dict[str, float], measure: str = "AP") -> dict[str, pd.DataFrame]:
+    """Return values of three runs on four collections, of which some are shifted by a constant."""
+    rng = np.random.default_rng(5)
+    tables = {}
+    for collection in "abcd":
+        rows = []
+        for query in range(12):
+            value, level = rng.uniform(0.4, 0.6), rng.normal(0, 0.01)
+            for run, spread in (("base", 0.0), ("near", 0.05), ("far", 0.1)):
+                x = value + (run != "base") * level + spread * rng.normal()
+                shifted = x + shifts.get(run, 0.0)
+                rows.append((run, f"{collection}{query}", measure, shifted))
+        columns = ["run", "query_id", "measure", "value"]
+        tables[collection] = pd.DataFrame(rows, columns=columns)
+    return tables
+
+
+@pytest.mark.parametrize("over", ["queries", "collections"])
+@pytest.mark.parametrize("correction", ["holm", None])
+def test_a_difference_that_is_said_to_be_significant_would_be(over, correction) -> None:
+    test = irl.SignificanceTest(
+        n_resamples=999, progress=False, correction=correction, seed=1
+    )
+
+    def verdicts(shifts: dict[str, float]) -> pd.DataFrame:
+        result = irl.benchmark(values=tables_of(shifts), baseline="base", test=test)
+        return result.overall(over).set_index("run").drop("base")
+
+    result = irl.benchmark(values=tables_of({}), baseline="base", test=test)
+    observed = verdicts({})
+    assert observed["verdict"].tolist() == ["undecided"] * 2
+    least = dict(
+        zip(result.rivals, result.significant_differences("AP", over), strict=True)
+    )
+    for run, difference in least.items():
+        for sign, verdict in ((1, "better"), (-1, "worse")):
+            shift = sign * 1.001 * difference - observed.loc[run, "difference"]
+            assert verdicts({run: shift}).loc[run, "verdict"] == verdict
+        lower = sign * 0.7 * difference - observed.loc[run, "difference"]
+        assert correction or verdicts({run: lower}).loc[run, "verdict"] == "undecided"
+    said = max(least.values())
+    found = re.search(r"a difference of ([\d.]+) would be", flat(result.summary(over)))
+    assert found is not None
+    assert said <= float(found.group(1)) <= 1.1 * said
+
+
+def flat(text: str) -> str:
+    return " ".join(text.split())
+
+
+def test_nothing_is_said_of_what_would_be_significant_where_all_is_decided() -> None:
+    shifts = {"near": 0.2, "far": -0.2}
+    result = irl.benchmark(values=tables_of(shifts), baseline="base", **OPTIONS)
+    assert set(result.overall()["verdict"].dropna()) == {"better", "worse"}
+    assert "would be significant" not in flat(result.summary())
+    undecided = irl.benchmark(values=tables_of({}), baseline="base", **OPTIONS)
+    assert "would be significant" in flat(undecided.summary())
+
+
+def test_over_tasks_and_with_other_corrections() -> None:
+    rng = np.random.default_rng(0)
+    board = pd.DataFrame({"task": [*"abcdefghi"], "old": rng.uniform(0.3, 0.6, 9)})
+    board["new"] = board["old"] + rng.normal(0.01, 0.04, 9)
+
+    def result_of(gain: float, correction: str = "holm") -> Benchmark:
+        test = irl.SignificanceTest(correction=correction, progress=False)
+        rows = board.assign(
+            new=board["new"] + gain, alt=board["old"] + 0.01 * (-1) ** board.index
+        )
+        values = rows.melt("task", var_name="run", value_name="score")
+        return irl.benchmark(values=values, baseline="old", test=test)
+
+    result = result_of(0)
+    new = result.rivals.index("new")
+    least = result.significant_differences("score", "collections")[new]
+    observed = (board["new"] - board["old"]).mean()
+    for sign, verdict in ((1, "better"), (-1, "worse")):
+        table = result_of(sign * 1.001 * least - observed).overall().set_index("run")
+        assert table.loc["new", "verdict"] == verdict
+    assert "the spread of these tasks, a difference of" in flat(
+        result.summary(full=True)
+    )
+    strict = result_of(0, "fdr_by")  # demands more than Bonferroni's
+    assert np.isnan(strict.significant_differences("score", "collections")).all()
+
+
+@pytest.mark.parametrize("over", ["queries", "collections"])
+def test_a_benchmark_by_two_measures_fits_a_screen(over: str) -> None:
+    tables = {
+        name: pd.concat([table, tables_of({}, "nDCG@10")[name]])
+        for name, table in tables_of({}).items()
+    }
+    lines = irl.benchmark(values=tables, baseline="base", **OPTIONS).summary(over)
+    assert f"the spread of these {over}, a difference of" in flat(lines)
+    assert len(lines.splitlines()) <= 24
+    assert max(map(len, lines.splitlines())) <= 80

@@ -163,6 +163,33 @@ def test_five_runs_by_three_criteria_fit_a_screen() -> None:
     assert max(map(len, lines)) <= 80
 
 
+@pytest.mark.parametrize("criteria", [["nDCG@10", "LR"], ["nDCG@10", "lexirecall"]])
+def test_five_runs_with_a_margin_fit_a_screen_with_what_decides(
+    criteria: list[str],
+) -> None:
+    qrels, runs = irl.demo.qrels(), irl.demo.runs()
+    result = irl.compare(qrels, runs, criteria, baseline="bm25", margin=0.05)
+    text = result.summary()
+    lines = text.splitlines()
+    assert len(lines) <= 24
+    assert max(map(len, lines)) <= 80
+    table = {line.split()[0]: line for line in lines[4:9]}
+    assert set(table) == set(result.runs)
+    for name in criteria:
+        rows = result.table(name).set_index("run_a")
+        for run, row in rows.iterrows():
+            verdict = row["verdict"].removesuffix(" margin")
+            assert table[str(run)].count(verdict) >= 1
+            assert f"{row['difference']:+.3f}" in table[str(run)]
+    assert "undecided <= 0.17" in table["ql"]
+    assert "within +-0.028" in table["tfidf"]
+    assert "would decide" in " ".join(text.split())
+    assert "columns left out" in text
+    full = result.summary(full=True)
+    assert "undecided: may lose up to 0.17" in full
+    assert "Holm over 8 for worse and better" in full
+
+
 @pytest.mark.parametrize("baseline", [None, "bm25"])
 def test_columns_that_a_screen_leaves_out_are_counted_in_its_last_line(
     baseline: str | None,
