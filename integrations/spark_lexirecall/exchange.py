@@ -33,7 +33,7 @@ from ir_lexirecall.measures.scoring import (
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from pyspark.sql import DataFrame, GroupedData, SparkSession
+    from pyspark.sql import Column, DataFrame, GroupedData, SparkSession
 
 F: Any = LazyModule("pyspark.sql.functions")
 pa_: Any = LazyModule("pyarrow")
@@ -301,14 +301,20 @@ def _warn_of_one_aspect(qrels: DataFrame, column: Any) -> None:
     warn(ONE_ASPECT)
 
 
+def _grade() -> Column:
+    """Return the grades of qrels; null for texts that are no number, which are refused later."""
+    return F.col("relevance").try_cast("double")
+
+
 def _warn_of_unreached_grades(
     qrels: DataFrame, measures: Mapping[str, IRMeasure]
 ) -> None:
     """Warn of measures that count documents from a grade on that no judgment has."""
     least = {name: least_grade(measure) for name, measure in measures.items()}
     if any(grade > 0 for grade in least.values()):
-        top = qrels.agg(F.max(F.col("relevance").cast("double"))).collect()[0][0]
-        warn_if_unreached(least, top or 0.0)
+        top = qrels.agg(F.max(_grade())).collect()[0][0]
+        if top is not None:
+            warn_if_unreached(least, top)
 
 
 def _warn_of_several_grades(
@@ -317,10 +323,9 @@ def _warn_of_several_grades(
     """Warn if documents have several grades, of which a measure of one grade takes the highest."""
     if column is None or not any(map(takes_one_grade, measures.values())):
         return
-    grade = F.col("relevance").cast("double")
     differing = (
         qrels.groupBy("query_id", "doc_id")
-        .agg(F.min(grade).alias("low"), F.max(grade).alias("high"))
+        .agg(F.min(_grade()).alias("low"), F.max(_grade()).alias("high"))
         .filter("low < high")
     )
     first, count = differing.agg(
