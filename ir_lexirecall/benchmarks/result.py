@@ -772,7 +772,7 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
                 np.concatenate(differences, axis=1), level
             )
         else:
-            self.overall(over)
+            self.overall(over)  # keeps the ends, too, as its resamples are not kept
             low, high = self.cached(("ends at the level of one", by, over), tuple)
         mean = inference.macro_means(differences)
         n_differing = np.sum([differing_queries(x) for x in differences], axis=0)
