@@ -710,10 +710,10 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         alpha, seeds = self.test.alpha, self._seeds(by)
         mean = inference.macro_means(differences)
         low, high, p = inference.macro_interval(differences, resamples, over, alpha)
-        ends = inference.macro_interval(
+        low_of_one, high_of_one, _ = inference.macro_interval(
             differences, resamples, over, self._level_of_one
-        )[:2]
-        self.cached(("ends at the level of one", by, over), lambda: ends)
+        )
+        self._ends_of_one[by, over] = (low_of_one, high_of_one)
         # No exchange of the signs of so few differing queries gives a smaller p.
         differing = np.sum([differing_queries(x) for x in differences], axis=0)
         tested = TestResult(
@@ -746,12 +746,20 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
             n_comparisons *= len(self.quantities)
         return self.test.alpha / max(1, n_comparisons)
 
-    def significant_differences(self, by: str, over: str) -> Floats:
-        """Return how large differences to the baseline would have to be to be significant.
+    @property
+    def _ends_of_one(self) -> dict[tuple[str, str], tuple[Floats, Floats]]:
+        """The intervals of differences at `_level_of_one`, by criterion and kind of sample.
 
-        If all values of a run were larger or smaller by a constant, so that its macro difference is
-        above this, it would be significant. Its spread stays the same. Shape ``(S - 1,)``; NaN
-        where it is unknown: with seeds, groups of queries, tasks that some run lacks, and
+        ``overall`` fills them in: they need its resamples, which are not kept.
+        """
+        return self.cached("ends at the level of one", dict)
+
+    def significant_differences(self, by: str, over: str) -> Floats:
+        """Return the smallest difference of each run to the baseline that would be significant.
+
+        A run whose values all moved by one constant would keep its spread. As soon as its macro
+        difference exceeded the returned number, it would be significant. Shape ``(S - 1,)``; NaN
+        where the number is unknown: with seeds, groups of queries, tasks that some run lacks, and
         corrections that may demand more than Bonferroni's.
 
         Args:
@@ -772,8 +780,8 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
                 np.concatenate(differences, axis=1), level
             )
         else:
-            self.overall(over)  # keeps the ends, too, as its resamples are not kept
-            low, high = self.cached(("ends at the level of one", by, over), tuple)
+            self.overall(over)
+            low, high = self._ends_of_one[by, over]
         mean = inference.macro_means(differences)
         n_differing = np.sum([differing_queries(x) for x in differences], axis=0)
         # Equal ends are those of the largest values, at which intervals over queries are cut.
