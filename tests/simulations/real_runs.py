@@ -671,7 +671,7 @@ def real_replicability(samples: int, rng: Generator) -> Iterator[Row]:
             continue
         best = values[np.argsort(-values.mean(axis=1), kind="stable")[:5]]
         equal = EqualRuns.of(best)
-        # A run of CLEF gains much on few queries: 50 of them show that no better than 25.
+        # On CLEF, one run gains much on few queries: 50 queries miss that as often as 25 do.
         advice = RARE_LOSS if where.startswith("CLEF") else MORE_QUERIES
         for queries in (25, 50):
             said: dict[str, list[bool]] = {"Fisher": [], "Simes": []}

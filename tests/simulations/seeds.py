@@ -81,7 +81,7 @@ def more_seeds(samples: int, rng: Generator) -> Iterator[Row]:
 
 
 def samples_of_queries(samples: int, rng: Generator) -> Iterator[Row]:
-    """Repeats that are noise of each query: averages over them, tested over queries."""
+    """Repeats that add noise to each query: their averages are tested over queries."""
     for n_repeats in ((3, 3), (10, 10), (1, 5)):
         for n_queries in (10, 25, 250):
             yield from _rows_of_samples(samples, rng, n_repeats, n_queries, 0.3)
