@@ -25,7 +25,11 @@ from ir_lexirecall.data.aligned_run import AlignedRun
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.data.matching import FIRST, check_matches
 from ir_lexirecall.evaluation.arrow import RANK_TYPES, ranks_from_arrow, ranks_to_arrow
-from ir_lexirecall.evaluation.scored_runs import quick_tie_mean, tie_range
+from ir_lexirecall.evaluation.scored_runs import (
+    keep_tie_values,
+    quick_tie_mean,
+    tie_range,
+)
 from ir_lexirecall.io.schemas import RUN
 from ir_lexirecall.io.source import Source, what_is
 from ir_lexirecall.measures.scoring import values
@@ -245,8 +249,7 @@ def collected_runs(
         for measure, (low, high, expected) in zip(
             measures.values(), ends[:, s], strict=True
         ):
-            run.cached(("ends", measure, False), partial(tuple, (low, high)))
-            run.cached(("quickly expected", measure), partial(np.asarray, expected))
+            keep_tie_values(measure, run, low, expected, high)
         if summaries.query_ids and not counts.judged[s].any():
             _check_meets_qrels(run, summaries.query_ids[0], allow_empty)
 
@@ -284,7 +287,7 @@ class _Counts:
         judged_first: those among the first ten.
         tied: whether a judged document is tied.
         found: retrieved relevant documents.
-        outcomes: what `CollectedCounts` has of each preference.
+        outcomes: the `outcomes` of `CollectedCounts` for each preference.
     """
 
     depth: Ints
@@ -297,7 +300,7 @@ class _Counts:
 
 @dataclass(frozen=True)
 class _Summaries:
-    """What the workers found out about each query: the columns of `summary`."""
+    """The answers of the workers: a row per query, with the columns that `summary` returns."""
 
     answers: pl.DataFrame
     n_runs: int
@@ -309,7 +312,10 @@ class _Summaries:
         measures: Mapping[str, IRMeasure],
         preferences: Mapping[str, Preference],
     ) -> _Summaries:
-        """Ask the workers, also of queries without judgments: so bad rows are refused there."""
+        """Ask the workers about all queries.
+
+        Queries without judgments are among them, so that bad rows of these are refused, too.
+        """
         work = partial(summary, measures, list(preferences.values()))
         kinds: dict[str, Any] = {"query_id": "string", "top": "float64"}
         kinds |= dict.fromkeys(("judged", "counts"), pa_.list_(pa_.int64()))
@@ -330,7 +336,10 @@ class _Summaries:
         return self.answers["top"].to_numpy()
 
     def numbers(self, column: str, *shape: int, dtype: Any = np.float64) -> Any:
-        """Return the lists of a column as an array; queries are its last axis, 0 fills gaps."""
+        """Return the lists of a column as an array of a shape, with queries as a further last axis.
+
+        Queries without a list have 0.
+        """
         n_rows = math.prod(shape)
         has_list = np.flatnonzero(self.answers[column].list.len())
         table = np.zeros((n_rows, len(self.answers)), dtype=dtype)
@@ -338,7 +347,7 @@ class _Summaries:
         return table.reshape(*shape, len(self.answers))
 
     def counts(self, preferences: Mapping[str, Preference]) -> _Counts:
-        """Return the numbers of documents, and what decides the preferences."""
+        """Return the numbers of documents, and the outcomes of the preferences."""
         ordering = [
             name
             for name, preference in preferences.items()
@@ -354,11 +363,11 @@ class _Summaries:
         return _Counts(depth, judged, judged_first, tied, found, dict(outcomes))
 
     def values_and_ends(self, n_measures: int, counts: _Counts) -> tuple[Any, Any]:
-        """Return the values of M measures, and what ties could make of them.
+        """Return the values of M measures, and their range and mean over orders of tied documents.
 
         Returns:
-            Values, shape ``(M, S, Q)``; their lowest, highest and mean value over all orders of
-            tied documents, shape ``(M, S, 3, Q)``.
+            Values, shape ``(M, S, Q)``; the lowest, highest and mean value of each, shape
+            ``(M, S, 3, Q)``.
         """
         values = self.numbers("values", n_measures, self.n_runs)
         is_in_no_run = ~counts.depth.any(axis=0)
@@ -370,7 +379,10 @@ class _Summaries:
 
 
 def _check_meets_qrels(run: DistantRun, query_id: str, allow_empty: bool) -> None:
-    """Warn that a run retrieved no judged document, or raise; name ids of a query of the qrels."""
+    """Raise or warn, because a run retrieved no judged document.
+
+    The message compares ids of the run with ids of one query of the qrels.
+    """
     exchange = run.exchange
     judgments = exchange.whole
     if judgments is None:
@@ -384,7 +396,7 @@ def _check_meets_qrels(run: DistantRun, query_id: str, allow_empty: bool) -> Non
 
 
 def _first_rows(run: DistantRun, query_id: str) -> Source:
-    """Return the rows of a run for a query, in which ids are looked at, else some others."""
+    """Return rows of a run, whose ids are compared: those of a query, or any if it has none."""
     number = run.exchange.names.index(run.name)
     of_run = run.exchange.runs.filter(F.col("run") == number).drop("run")
     rows = of_run.filter(F.col("query_id") == query_id).limit(_SAMPLE).toArrow()

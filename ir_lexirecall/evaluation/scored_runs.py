@@ -468,7 +468,28 @@ def tie_range(
             high[query] = np.fmax(high[query], most)
         return low, high
 
-    return run.cached(("ends", measure, tries_all), ends)
+    return run.cached(_key_of_ends(measure, tries_all), ends)
+
+
+def keep_tie_values(
+    measure: IRMeasure, run: AlignedRun, low: Floats, expected: Floats, high: Floats
+) -> None:
+    """Keep values that `tie_range` and `quick_tie_mean` shall return for a run.
+
+    For runs whose documents are elsewhere, where these values were computed.
+    """
+    run.cached(_key_of_ends(measure, False), lambda: (low, high))
+    run.cached(_key_of_quick_mean(measure), lambda: expected)
+
+
+def _key_of_ends(measure: IRMeasure, tries_all: bool) -> tuple[Any, ...]:
+    """Return the key under which a run keeps the lowest and highest values of a measure."""
+    return "ends", measure, tries_all
+
+
+def _key_of_quick_mean(measure: IRMeasure) -> tuple[Any, ...]:
+    """Return the key under which a run keeps the mean of `quick_tie_mean`."""
+    return "quickly expected", measure
 
 
 def _extreme_orders(
@@ -536,7 +557,7 @@ def quick_tie_mean(measure: IRMeasure, run: AlignedRun, value: Floats) -> Floats
             return np.full_like(value, np.nan)
         return tie_mean(measure, run, value)
 
-    return run.cached(("quickly expected", measure), mean)
+    return run.cached(_key_of_quick_mean(measure), mean)
 
 
 def is_notable(measure: IRMeasure, low: Floats, high: Floats) -> bool:
