@@ -17,7 +17,7 @@ from ir_lexirecall.data.aligned_run import AlignedRun
 from ir_lexirecall.data.alignment import align
 from ir_lexirecall.data.collection import Collection
 from ir_lexirecall.data.judgments import Judgments
-from ir_lexirecall.data.matching import nothing_retrieved
+from ir_lexirecall.data.matching import nothing_judged, nothing_retrieved
 from ir_lexirecall.io.columns import qrel_table, run_table
 from ir_lexirecall.io.names import RUN_COLUMNS, our_names
 from ir_lexirecall.io.schemas import QRELS, RUN, Schema
@@ -41,15 +41,16 @@ pa_: Any = LazyModule("pyarrow")
 Tables = dict[str, pl.DataFrame]
 """The rows of each run, by its name."""
 OfQueries = Callable[[Judgments, Tables], Any]
-"""What a worker makes of whole queries: columns, or a table of them, with ``query_id``.
+"""A function that a worker calls with whole queries.
 
-A ``ValueError`` of it means bad input.
+It returns columns, or a table of them, with ``query_id``. It raises ``ValueError`` for bad input.
 """
 
-# A column of every result: what a worker says about bad input.
+# Two further columns of every result: the message of a worker about bad input, ...
 _ERROR = "__error__"
-_SHARED = "__shared__"  # and another: what run and qrels have in common
-_NOTHING, _QUERIES, _DOCUMENTS = 0, 1, 2  # its values
+# ... and what runs and qrels have in common, one of three numbers.
+_SHARED = "__shared__"
+_NOTHING, _QUERIES, _DOCUMENTS = 0, 1, 2
 _ROWS = 500_000  # of a bucket, where nobody says how many buckets there are
 # Types of columns that hold numbers.
 _NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double")
@@ -85,7 +86,7 @@ class Exchange:
     ) -> Exchange:
         """Check the input, and warn of qrels that do not suit a measure.
 
-        Both concern the whole of the input, which no worker sees.
+        Both need all of the input, of which a worker sees only a part.
 
         Raises:
             ValueError: frames that cannot be read, runs whose columns have different types, or
@@ -344,36 +345,43 @@ def _readable(
 
     Integers that databases call decimals are ids, too. Ranks without scores give negative scores.
     """
-    what = schema.what
-    if not isinstance(
-        frame, required("pyspark.sql", "spark_lexirecall", "PySpark", "spark").DataFrame
-    ):
-        way = "give a Spark DataFrame, such as spark.createDataFrame makes of a pandas one"
-        message = f"{what} of type {type(frame).__name__} cannot be read: {way}"
-        raise ValueError(
-            f"{message}; ir_lexirecall.evaluate and compare read the other formats"
-        )
-    from pyspark.sql import types
-
+    _check_of_spark(frame, schema.what)
     check(pl.DataFrame({name: [] for name in frame.columns}))
     names = _our_columns(frame.columns, schema)
     if schema is QRELS and "relevance" not in names:  # BEIR calls grades scores
         raise ValueError("qrels: rename the column of grades to relevance")
     columns = []
     for i, (name, field) in enumerate(zip(names, frame.schema, strict=True)):
-        column, kind = F.col(f"c{i}"), field.dataType
-        decimal = isinstance(kind, types.DecimalType)
-        if name not in ("query_id", "doc_id"):
-            column = column.cast("double") if decimal else column
-        elif isinstance(kind, (types.IntegralType, types.StringType)) or (
-            decimal and kind.scale == 0
-        ):
-            column = column.cast("string")
-        columns.append(column)
+        is_id = name in ("query_id", "doc_id")
+        columns.append(_cast(F.col(f"c{i}"), field.dataType, is_id=is_id))
     readable = _numbered(frame).select(columns).toDF(*names)
     if schema is RUN and "score" not in names:
         return readable.withColumn("score", -F.col("rank").cast("double"))
     return readable
+
+
+def _check_of_spark(frame: Any, what: str) -> None:
+    """Raise if a value is not a DataFrame of Spark."""
+    sql = required("pyspark.sql", "spark_lexirecall", "PySpark", "spark")
+    if not isinstance(frame, sql.DataFrame):
+        way = "give a Spark DataFrame, such as spark.createDataFrame makes of a pandas one"
+        message = f"{what} of type {type(frame).__name__} cannot be read: {way}"
+        raise ValueError(
+            f"{message}; ir_lexirecall.evaluate and compare read the other formats"
+        )
+
+
+def _cast(column: Column, kind: Any, *, is_id: bool) -> Column:
+    """Return a column of a type: decimals as floats, but ids as strings."""
+    from pyspark.sql import types
+
+    is_decimal = isinstance(kind, types.DecimalType)
+    if not is_id:
+        return column.cast("double") if is_decimal else column
+    is_text_or_integer = isinstance(kind, (types.IntegralType, types.StringType))
+    if is_text_or_integer or (is_decimal and kind.scale == 0):
+        return column.cast("string")
+    return column
 
 
 def _our_columns(names: Sequence[str], schema: Schema) -> list[str]:
@@ -386,7 +394,7 @@ def _our_columns(names: Sequence[str], schema: Schema) -> list[str]:
 
 
 def _numbered(frame: DataFrame) -> DataFrame:
-    """With columns ``c0``, ``c1``, ...: names may hold dots and quotes, or differ in case only."""
+    """Call columns ``c0``, ``c1``, ...: names may hold dots and quotes, or differ in case only."""
     return frame.toDF(*(f"c{i}" for i in range(len(frame.columns))))
 
 
@@ -440,29 +448,23 @@ def computed(frame: DataFrame) -> DataFrame:
 def _check(
     errors: Iterable[str | None], shared: int | None, query_id: str | None
 ) -> None:
-    """Raise the first error, if there is one, and warn if no query, or no document, is shared.
+    """Raise the first error, if there is one; else warn if no query, or no document, is shared.
 
-    The first in alphabetical order is always the same one.
+    Errors arrive in any order; the first one by alphabet is the same in every run.
     """
-    if messages := sorted({error for error in errors if error is not None}):
-        raise ValueError(
-            messages[0]
-            + (
-                f" (bad input in another bucket: {messages[1]})"
-                if len(messages) > 1
-                else ""
-            )
-        )
+    messages = sorted({error for error in errors if error is not None})
+    if len(messages) > 1:
+        raise ValueError(f"{messages[0]} (bad input in another bucket: {messages[1]})")
+    if messages:
+        raise ValueError(messages[0])
     if query_id is not None and shared == _NOTHING:
         warn(nothing_retrieved("the run", [query_id]))
     if query_id is not None and shared == _QUERIES:
-        warn(
-            "the run retrieves nothing that the qrels judge; do their document ids agree?"
-        )
+        warn(nothing_judged("the run"))
 
 
 def aligned(judgments: Judgments, tables: Tables) -> dict[str, AlignedRun]:
-    """Every run, aligned; errors call it by its name."""
+    """Align every run; errors name the run."""
     runs = {}
     for name, table in tables.items():
         with naming(f"run {name!r}"):

@@ -186,15 +186,20 @@ def _no_document(judgments: Judgments, rows: list[tuple[str, str]], title: str) 
         rows: rows of the run, for judged queries only.
         title: the run's name in messages.
     """
-    message = (
-        f"{title} retrieves nothing that the qrels judge; do their document ids agree?"
-    )
+    message = nothing_judged(title)
     if hint := _meeting(judgments, rows):
         return f"{message} {hint}"
     if not judgments.doc_ids:
         return message
     first = f"The run's first is {shown(rows[0][1])}, the" if rows else "The"
     return f"{message} {first} qrels' first is {shown(judgments.doc_ids[0])}"
+
+
+def nothing_judged(title: str) -> str:
+    """Return that a run, called by its title, retrieves no judged document."""
+    return (
+        f"{title} retrieves nothing that the qrels judge; do their document ids agree?"
+    )
 
 
 def nothing_retrieved(
