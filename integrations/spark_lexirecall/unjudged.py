@@ -42,9 +42,9 @@ from ir_lexirecall.preferences.naming import Preference
 from spark_lexirecall.exchange import Exchange, Tables, aligned, list_matrix, lists, pa_
 
 OfPool = Callable[[Pool, Tables], dict[str, Any]]
-"""What a worker makes of the pooled documents of whole queries.
+"""A function that a worker calls with the pooled documents of whole queries.
 
-The result has columns, by default with a row per query.
+It returns columns, by default with a row per query.
 """
 
 
@@ -52,8 +52,8 @@ The result has columns, by default with a row per query.
 class CollectedRuns(ScoredRuns):
     """Runs that are scored here, and whose documents are on the cluster.
 
-    ``whole`` is what parts of the judgments must know of all of them, as attributes:
-    ``highest_grade``, ``has_fractions``.
+    ``whole`` holds facts about all judgments, for parts of them: ``highest_grade`` and
+    ``has_fractions``.
     """
 
     exchange: Exchange = field(repr=False)
@@ -61,7 +61,7 @@ class CollectedRuns(ScoredRuns):
 
     @property
     def can_be_read_again(self) -> bool:
-        """They are where they were."""
+        """True: the documents stay on the cluster."""
         return True
 
     def _pooled(self, depth: int | None) -> Any:
@@ -81,7 +81,7 @@ class DistantDocuments:
         self.deepest = self.retrieved.max(axis=1, initial=0)
 
     def _ask(self, work: OfPool, types: Mapping[str, Any]) -> pl.DataFrame:
-        """Return what the workers make of the pooled documents of their queries."""
+        """Return the results of a function on the pooled documents of all queries."""
         whole, depth = self.whole, self.depth
 
         def on_worker(judgments: Judgments, tables: Tables) -> dict[str, Any]:
@@ -109,7 +109,7 @@ class DistantDocuments:
         return [list_matrix(answers[name], len(pair_indices[0])) for name in names]
 
     def _counted(self, depth: int | None) -> pl.DataFrame:
-        """Return the numbers of documents that can matter; see `documents`."""
+        """Return how many documents of each query are unjudged, and how many can matter."""
 
         def counted(pool: Pool, tables: Tables) -> dict[str, Any]:
             queries = len(pool.judgments)
