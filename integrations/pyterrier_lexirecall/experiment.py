@@ -488,7 +488,7 @@ class _Systems:
 
 
 def _check_named_systems(systems: Sequence[Any], names: Sequence[Any]) -> None:
-    """Raise if there are no systems, or other than one name for each."""
+    """Raise if there are no systems, or not as many names as systems."""
     if not systems:
         raise ValueError("there are no systems; give at least one")
     if len(names) != len(systems):
@@ -526,7 +526,7 @@ def _indices_of_baselines(
 
 @dataclass(frozen=True)
 class _Layout:
-    """How `pt.Experiment` gives its result; its arguments."""
+    """The arguments of `pt.Experiment` that decide the form of its result."""
 
     perquery: bool | str
     dataframe: bool
@@ -541,7 +541,7 @@ def _check_handed_on(
     filter_by_qrels: bool,
     filter_by_topics: bool,
 ) -> None:
-    """Raise if `pt.Experiment` does not take the value of an option."""
+    """Raise if an option has a value that `pt.Experiment` does not accept."""
     filters = {"filter_by_qrels": filter_by_qrels, "filter_by_topics": filter_by_topics}
     single_baseline: dict[str, Any] = {}
     # Runs of systems with repeats are handed on without a baseline.
@@ -567,24 +567,29 @@ def _read(
     return source
 
 
-def _with_whole_grades(qrels: Any, measures: Measures) -> Any:
+def _with_whole_grades(qrels: pd.DataFrame, measures: Measures) -> pd.DataFrame:
     """Return qrels whose grades are integers if all are whole numbers, as `pt.Experiment` needs.
 
     Raises:
         ValueError: no judgments, a grade that is not a number, or fractional grades with a measure
             that other packages compute, which read integers only.
     """
-    if not isinstance(qrels, pd.DataFrame):
-        return qrels
     if not len(qrels):
         raise ValueError("qrels: there are no judgments in it")
     if "label" not in qrels or pd.api.types.is_integer_dtype(qrels["label"]):
         return qrels
-    if pd.api.types.is_bool_dtype(qrels["label"]):
-        return qrels.assign(label=qrels["label"].astype("int64"))
-    Judgments.from_qrels(qrels)  # raises if a grade is not a finite number
-    if (qrels["label"] % 1 == 0).all():
-        return qrels.assign(label=qrels["label"].astype("int64"))
+    label = qrels["label"]
+    if not pd.api.types.is_bool_dtype(label):
+        Judgments.from_qrels(qrels)  # raises if a grade is not a finite number
+        fractions = label[label % 1 != 0]
+        if len(fractions):
+            _check_takes_fractions(measures, fractions.iloc[0])
+            return qrels
+    return qrels.assign(label=label.astype("int64"))
+
+
+def _check_takes_fractions(measures: Measures, fraction: float) -> None:
+    """Raise if a measure is computed by another package, which reads whole grades only."""
     own_classes = {type(measure) for measure in REGISTRY.values()}
     others = []
     for name, measure in measures.items():
@@ -593,12 +598,10 @@ def _with_whole_grades(qrels: Any, measures: Measures) -> Any:
     if not any(measures.values()):
         others = [str(NOTHING)]  # stands in for measures
     if others:
-        fraction = qrels["label"][qrels["label"] % 1 != 0].iloc[0]
         raise ValueError(
             f"qrels: pt.Experiment computes {others[0]} from whole grades only, and a label is "
             f"{fraction:g}; use ir_lexirecall.compare, or multiply the labels to make them whole"
         )
-    return qrels
 
 
 # -- run -----------------------------------------------------------------------------------------
