@@ -191,17 +191,16 @@ class ValueTable:
     def averaged(self, labels: RepeatLabels, repeats: Repeats) -> ValueTable:
         """Return the same table averaged over repeats, which were runs of their own in it.
 
-        Raises:
-            ValueError: a run has too few repeats.
+        Args:
+            labels: the run of each repeat, after `Repeats.check_numbers`.
+            repeats: what the repeats are.
         """
-        n_repeats = labels.n_repeats
-        repeats.check_numbers(n_repeats)
         of_repeats = {
             name: folded(x, self.runs, labels) for name, x in self.values.items()
         }
         return replace(
             self,
-            runs=list(n_repeats),
+            runs=list(labels.labels_of_runs),
             values={name: averages(x) for name, x in of_repeats.items()},
             repeats=of_repeats,
             repeat_kind=repeats.kind,
