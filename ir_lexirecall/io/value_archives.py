@@ -41,7 +41,7 @@ def log_of_archive(file: File) -> dict[str, Any]:
     try:
         texts = _texts_of_archive(file)
     except NotImplementedError:
-        # zipfile raises this for a compression that it does not know, too.
+        # Like `zipfile`, the functions below raise it for a compression that they cannot read.
         raise ValueError(
             needs("reading this .eval file", "backports.zstd", "files")
         ) from None
@@ -170,7 +170,7 @@ def _unpacked(data: bytes, method: int, size: int) -> bytes:
     if method == _ZSTD:
         content: bytes = _zstd_module().ZstdDecompressor().decompress(data, size)
         return content
-    raise NotImplementedError
+    raise NotImplementedError(f"compression method {method}")
 
 
 def _faults() -> tuple[type[Exception], ...]:
@@ -197,4 +197,4 @@ def _zstd_module() -> Any:
     for name in ("compression.zstd", "backports.zstd"):
         with contextlib.suppress(ModuleNotFoundError):
             return importlib.import_module(name)
-    raise NotImplementedError
+    raise NotImplementedError("no module that reads Zstandard is installed")
