@@ -176,7 +176,7 @@ class Metric(ListMetric, RankingMetricBase):  # type: ignore[misc]
         return [name for name in self.measure["aspects"] if name != "relevance"]
 
     def _has_relevant(self, judgments: Judgments) -> bool:
-        """Return whether an item counts as relevant; without a threshold, any grade above 0."""
+        """Return whether a grade reaches the threshold; without one, whether it is above 0."""
         if self._rel is None:
             return bool((judgments.grade > 0).any())
         return bool((judgments.grade >= self._rel).any())

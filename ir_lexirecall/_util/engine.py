@@ -16,10 +16,8 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 
-# `futures` imports what starts threads when that is first needed.
-from concurrent import (
-    futures,
-)
+# It imports its thread pools only when they are first used.
+from concurrent import futures
 from contextvars import copy_context
 from typing import Any, TypeVar
 

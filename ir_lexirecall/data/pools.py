@@ -41,7 +41,7 @@ class Pool:
     They are all judged ones, and the unjudged ones that a run has among its first ``depth``.
     """
 
-    # Judgments say which documents are judged, and number the Q queries.
+    # They say which documents are judged, and the order of the Q queries.
     judgments: Judgments
     names: list[str]  # names of the runs
     # Unjudged documents are here down to this rank of any run; None: all.

@@ -412,7 +412,7 @@ def nested(relevant: Relevant) -> Floats:
 def nested_of_one(ranks: list[int], m: int) -> float:
     """Return LR of the ranks p_1 < ... < p_r of one query with m relevant documents.
 
-    The result is that of exact integers, rounded once. With many relevant documents, the fraction
+    It is the exact value, rounded once. With many relevant documents, the fraction
     (N' + 1) / C(p_r - 1, r - 1) is not computed but bounded, more tightly until both bounds give
     the same float: LR falls with the fraction, so the exact value rounds to that float, too.
     """
@@ -452,9 +452,8 @@ def exact_fraction(ranks: list[int]) -> tuple[int, int]:
     better = term = before = 0
     for i, p in enumerate(ranks[:-1], start=1):
         d = p - before - 1
-        if (
-            r > _MANY and term and d < i
-        ):  # of many terms, each one is made from the one before:
+        if r > _MANY and term and d < i:
+            # Of many terms, each one is made from the one before:
             # C(n + 1, i) = C(n, i - 1) (n + 1) / i, and
             # C(n + d, i) = C(n, i) (n + d)...(n + 1) / ((n + d - i)...(n + 1 - i)).
             term = term * before // i * perm(p - 1, d) // perm(p - 1 - i, d)

@@ -513,7 +513,7 @@ def _conclusions(
         x = values[a] - values[b]
     tested = SignificanceTest("t", alpha=alpha).of_pairs(x)
     _, reject = corrected(tested.p, "holm", alpha)
-    # Queries that have no relevant document any more keep 0.
+    # Queries that lost all their relevant documents keep 0.
     signs = np.zeros((len(a), len(queries)), dtype=np.int8)
     signs[:, np.isin(queries, decisions.queries)] = decisions.signs(label)
     return signs, np.where(reject, np.sign(tested.estimate), 0).astype(np.int64)

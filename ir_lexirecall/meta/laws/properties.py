@@ -127,7 +127,7 @@ class Property:
     around: Callable[[Ranking, Space], Iterable[Claim]] | None = None
     # Labels of the documents of those rankings.
     labels: Callable[[Space], Sequence[Label]] = lambda space: space.grades
-    # Of the documents that they lack: in some topics none, in others a relevant one.
+    # For each topic to try: labels of the documents that those rankings do not retrieve.
     missing: Callable[[Space], Sequence[tuple[Label, ...]]] = lambda space: [
         (),
         (space.top,),
