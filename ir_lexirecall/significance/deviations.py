@@ -19,14 +19,14 @@ from ir_lexirecall._util.lazy import cached_property
 from ir_lexirecall._util.rounding import DIFFERENCE, SUM
 from ir_lexirecall.significance.draws import Draws, Statistic, resample
 from ir_lexirecall.significance.outcomes import (
+    DEFAULT_DRAWS,
     Resampled,
     kth_largest,
     less_shared,
     most_extreme,
 )
-from ir_lexirecall.significance.over_collections import p_over_collections
+from ir_lexirecall.significance.over_collections import LEAST_ERROR, p_over_collections
 
-_DRAWS = Resampled()
 _ENOUGH_RESAMPLES = 5_000
 _LEAST_ROWS = 64  # of a matrix product: fewer rows take as long
 _MOST_KEPT = 2**22  # squared differences that may stay in memory
@@ -36,9 +36,8 @@ _SMALLEST = 1e-12  # a smaller difference could have a square of 0 in single pre
 # Rounding error of a variance, relative to it.
 _ROUNDING: dict[type, float] = {np.float64: SUM, np.float32: 2e-6}
 
-# The share of the observed standard error that the one of a resample is at least.
-_LEAST_ERROR = 0.35
-_LEAST_ERROR_OF_MANY = 0.25  # of more runs than these:
+# Instead of `LEAST_ERROR`, for more runs than these:
+_LEAST_ERROR_OF_MANY = 0.25
 _MANY_RUNS = 20
 
 
@@ -55,21 +54,21 @@ class Deviations:
             standard errors of at least c times the observed ones: see `rank_intervals`.
         least_p: the smallest p that the sample allows, 2^-n with n queries in all.
         alone_p: over collections or tasks, the two-sided p of each pair by itself, that of the
-            interval of its difference, shape ``(S, S)``; None over queries.
+            interval of its difference, shape ``(S, S)``; 0 over queries, which need no such bound.
     """
 
     t: Floats
     above: Floats
     furthest: Floats
     least_p: float
-    alone_p: Floats | None = None
+    alone_p: Floats | float = 0.0
 
 
 @entry
 def studentised_deviations(
     values: Sequence[Floats],
     over: str = "queries",
-    draws: Resampled = _DRAWS,
+    draws: Resampled = DEFAULT_DRAWS,
     *,
     for_ranks: bool = True,
 ) -> Deviations:
@@ -139,9 +138,9 @@ class PairDeviations(Statistic):
         t = np.zeros((n_runs, n_runs))
         above: Any = np.zeros((n_runs, enough), dtype=self._precision)
         least_p = 2.0 ** -sum(self.sizes)
-        alone_p = np.ones(t.shape) if over == "collections" else None
+        self._alone_p = np.full(t.shape, 1.0 if over == "collections" else 0.0)
         self.result: Deviations = Deviations(
-            t, above, np.zeros(enough), least_p, alone_p
+            t, above, np.zeros(enough), least_p, self._alone_p
         )
         self._least_error = np.zeros((n_runs, n_runs))  # of each run and those after it
         if self._has_spread:
@@ -168,7 +167,7 @@ class PairDeviations(Statistic):
     def _observe(self) -> None:
         """Compute t of all pairs in the sample, and the smallest standard errors that count."""
         share = least_error_share(len(self._mean))
-        t_of_all, alone_p = self.result.t, self.result.alone_p
+        t_of_all = self.result.t
         for j in range(len(self._mean) - 1):
             later = slice(j + 1, None)
             difference = self._mean[later] - self._mean[j]
@@ -180,8 +179,9 @@ class PairDeviations(Statistic):
                 t = difference / error
             t_of_all[j, later] = np.where(difference == 0, 0.0, t)
             t_of_all[later, j] -= t_of_all[j, later]
-            if alone_p is not None:
-                alone_p[j, later] = alone_p[later, j] = self._alone_p(j, error)
+            if self.over == "collections":
+                p = self._p_by_itself(j, error)
+                self._alone_p[j, later] = self._alone_p[later, j] = p
 
     def _observed_error(self, j: int) -> Floats:
         """Return the standard errors of the differences of later runs to run j."""
@@ -194,7 +194,7 @@ class PairDeviations(Statistic):
             variance = np.maximum(variance, between)
         return np.sqrt(np.where(variance <= self._noise(j) ** 2, 0.0, variance))
 
-    def _alone_p(self, j: int, error: Floats) -> Floats:
+    def _p_by_itself(self, j: int, error: Floats) -> Floats:
         """Return p of the differences of later runs to run j, each by itself over collections."""
         means = self._of_collections
         effects = (means[:, j + 1 :] - means[:, j : j + 1]).T
@@ -390,7 +390,7 @@ def _studentised(difference: Any, error: Any, is_constant: Bools, noise: Floats)
 def least_error_share(n_runs: int) -> float:
     """Return the share of the observed standard error that the one of a resample is at least."""
     if n_runs <= _MANY_RUNS:
-        return _LEAST_ERROR
+        return LEAST_ERROR
     return _LEAST_ERROR_OF_MANY
 
 
@@ -417,11 +417,9 @@ def best_set(deviations: Deviations) -> Floats:
     n_resamples = deviations.above.shape[1]
     is_as_large = deviations.above >= (largest * (1 - DIFFERENCE))[:, None]
     share = (1 + np.count_nonzero(is_as_large, axis=1)) / (1 + n_resamples)
-    p = np.maximum(share, deviations.least_p)
-    if deviations.alone_p is not None:
-        is_better = deviations.t > 0
-        alone = np.where(is_better, deviations.alone_p / 2, 1.0).min(axis=1)
-        p = np.maximum(p, alone)
+    is_better = deviations.t > 0
+    alone = np.where(is_better, deviations.alone_p / 2, 1.0).min(axis=1)
+    p = np.maximum(np.maximum(share, deviations.least_p), alone)
     return np.where(largest > 0, p, 1.0)
 
 
@@ -458,9 +456,7 @@ def rank_intervals(deviations: Deviations, alpha: float = 0.05) -> tuple[Ints, I
     if is_enough:
         k = most_extreme(n_resamples, alpha)
     bound = kth_largest(deviations.furthest[None], k)[0] * (1 + DIFFERENCE)
-    is_apart = np.abs(deviations.t) > bound
-    if deviations.alone_p is not None:
-        is_apart &= deviations.alone_p <= alpha
+    is_apart = (np.abs(deviations.t) > bound) & (deviations.alone_p <= alpha)
     better = np.count_nonzero(is_apart & (deviations.t > 0), axis=1)
     worse = np.count_nonzero(is_apart & (deviations.t < 0), axis=1)
     return 1 + better, n_runs - worse

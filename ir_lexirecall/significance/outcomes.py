@@ -114,6 +114,9 @@ class Resampled:
                 bar.update(block.stop - block.start)
 
 
+DEFAULT_DRAWS = Resampled()
+
+
 class PairTest(Protocol):
     """The arithmetic of a test: what ``SignificanceTest`` asks of every procedure.
 

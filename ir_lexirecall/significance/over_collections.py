@@ -19,6 +19,7 @@ from ir_lexirecall._util.rounding import SUM, levelled, settled
 from ir_lexirecall.significance.closed_form import interval_with_ends
 from ir_lexirecall.significance.draws import Draws, Statistic, resample
 from ir_lexirecall.significance.outcomes import (
+    DEFAULT_DRAWS,
     Arrays,
     Resampled,
     corrected,
@@ -27,11 +28,10 @@ from ir_lexirecall.significance.outcomes import (
 )
 from ir_lexirecall.significance.signed_rank import wilcoxon
 
-_DRAWS = Resampled()
 # Collections up to which a mean has the usual t, whatever their skewness.
 _MOST_FOR_T = 3
 # The standard error of a resample is at least this share of the observed one.
-_LEAST_ERROR = 0.35
+LEAST_ERROR = 0.35
 # Queries in all that such intervals need; with fewer, they would hold too seldom.
 _ENOUGH_QUERIES = 25
 # Queries of each collection, from which on no query differs much more than those seen.
@@ -88,7 +88,7 @@ def macro_error(values: Sequence[Floats], over: str) -> Floats:
 
 
 def macro_bootstrap(
-    values: Sequence[Floats], over: str, draws: Resampled = _DRAWS
+    values: Sequence[Floats], over: str, draws: Resampled = DEFAULT_DRAWS
 ) -> Resamples:
     """Resample the queries of each collection, and the collections if they are a sample.
 
@@ -168,7 +168,7 @@ class MacroMeans(Statistic):
 def mean_interval(
     values: Floats,
     alpha: float = 0.05,
-    draws: Resampled = _DRAWS,
+    draws: Resampled = DEFAULT_DRAWS,
     limits: tuple[float, float] = (-np.inf, np.inf),
     *,
     few_values: bool = False,
@@ -393,7 +393,7 @@ def random_effects(
     tau2 = total - chance
     t = -special.stdtrit(n_collections - 1, alpha / 2)
     error = np.sqrt(total / n_collections)
-    low_t, high_t, _ = _by_hall(y, mean, total, error, t)
+    low_t, high_t = _ends_by_hall(y, total, t)
     is_unknown = np.isnan(total) & (mean != 0)
     p = np.where(is_unknown, np.nan, p_over_collections(y, total))
     low, high = mean - low_t * error, mean - high_t * error
@@ -423,44 +423,48 @@ def p_over_collections(effect: Floats, variance: Floats) -> Floats:
     >>> p_over_collections(np.array([[0.05, 0.02, 0.08]]), np.array([0.0009])).round(3)
     array([0.102])
     """
-    mean, n_collections = effect.mean(axis=1), effect.shape[1]
-    error = np.sqrt(variance / n_collections)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        *_, t = _by_hall(effect, mean, variance, error, 0.0)
-        p = 2 * special.stdtr(n_collections - 1, -np.abs(t))
+    n_collections = effect.shape[1]
+    t = _t_by_hall(effect, variance)
+    p = 2 * special.stdtr(n_collections - 1, -np.abs(t))
     p = np.where(variance > 0, p, min(1.0, 2.0 ** (1 - n_collections)))
-    return np.where(mean == 0, 1.0, p)
+    return np.where(effect.mean(axis=1) == 0, 1.0, p)
 
 
-def _by_hall(
-    y: Floats, mean: Floats, total: Floats, error: Floats, t: float
-) -> tuple[Floats, Floats, Floats]:
-    """Return t and -t by Hall's transformation for skewness, and the t of a mean of 0.
+def _ends_by_hall(y: Floats, total: Floats, t: float) -> tuple[Floats, Floats]:
+    """Return t and -t by Hall's transformation for skewness; arguments as in `_skewness`."""
+    a = _skewness(y, total)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        low, high = (
+            np.where(a != 0, (np.cbrt(1 + 3 * a * (end - a / 2)) - 1) / a, end)
+            for end in (t, -t)
+        )
+    return low, high
 
-    Up to 3 collections, and for differences that are not skewed, they are the usual ones.
+
+def _t_by_hall(y: Floats, total: Floats) -> Floats:
+    """Return t of the means by Hall's transformation; arguments as in `_skewness`."""
+    a = _skewness(y, total)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        usual = y.mean(axis=1) / np.sqrt(total / y.shape[1])
+        return np.where(a != 0, ((1 + a * usual) ** 3 - 1) / (3 * a) + a / 2, usual)
+
+
+def _skewness(y: Floats, total: Floats) -> Floats:
+    """Return the skewness of mean differences, for Hall's transformation, shape ``(P,)``.
+
+    It is 0 up to 3 collections, and for differences that are not skewed: t is then the usual one.
 
     Args:
         y: differences of P pairs on D collections, shape ``(P, D)``.
-        mean: of the differences, shape ``(P,)``.
         total: their variance, which is at least that by chance: rounding errors are not skewed.
-        error: of the mean.
-        t: the usual end.
     """
     n_collections = y.shape[1]
-    z = y - mean[:, None]
+    z = y - y.mean(axis=1)[:, None]
     with np.errstate(divide="ignore", invalid="ignore"):
         spread = (total * (n_collections - 1) / n_collections) ** 1.5
         a = (z**3).mean(axis=1) / spread / (3 * np.sqrt(n_collections))
-        is_skewed = (np.abs(a) > SUM) & (n_collections > _MOST_FOR_T)
-        low, high = (
-            np.where(is_skewed, (np.cbrt(1 + 3 * a * (end - a / 2)) - 1) / a, end)
-            for end in (t, -t)
-        )
-        usual = mean / error
-        of_zero = np.where(
-            is_skewed, ((1 + a * usual) ** 3 - 1) / (3 * a) + a / 2, usual
-        )
-    return low, high, of_zero
+    is_skewed = (np.abs(a) > SUM) & (n_collections > _MOST_FOR_T)
+    return np.where(is_skewed, a, 0.0)
 
 
 def macro_interval(
@@ -485,7 +489,7 @@ def macro_interval(
     sizes = [x.shape[1] for x in values]
     share = 0.0
     if sum(sizes) >= _ENOUGH_QUERIES:
-        share = _LEAST_ERROR
+        share = LEAST_ERROR
     low, high, p = studentised_interval(mean, error, resamples, alpha, share)
     if min(sizes) >= _MANY_QUERIES:
         most = np.mean([np.abs(x).max(axis=1) for x in values], axis=0)
