@@ -159,8 +159,9 @@ def _queries_of(
         effect = difference / deviation
 
     def is_enough(queries: Floats) -> Bools:
-        found = _power(effect * np.sqrt(queries), np.maximum(queries, 2), alpha, sides)
-        enough: Bools = found >= power
+        noncentrality = effect * np.sqrt(queries)
+        reached = _power(noncentrality, np.maximum(queries, 2), alpha, sides)
+        enough: Bools = reached >= power
         return enough
 
     n_queries = least_enough(is_enough, len(deviation), MOST)
