@@ -46,6 +46,21 @@ def ratio(part: Any, whole: Any) -> Floats:
     return np.divide(part, whole, out=np.zeros(len(whole)), where=whole > 0)
 
 
+def means_of_present(values: Floats) -> Floats:
+    """Return the mean of each row over what is there; NaN for a row without any value.
+
+    >>> means_of_present(np.array([[0.25, np.nan, 0.75], [np.nan, np.nan, np.nan]]))
+    array([0.5, nan])
+    """
+    by_column = np.ascontiguousarray(
+        values.T
+    )  # each row is added up from left to right
+    is_there = ~np.isnan(by_column)
+    n = is_there.sum(axis=0)
+    sums = np.where(is_there, by_column, 0.0).sum(axis=0)
+    return np.divide(sums, n, out=np.full(len(values), np.nan), where=n > 0)
+
+
 def common(a: Bools, b: Bools) -> Ints:
     """How many columns are true in both, for every row of ``a`` and every row of ``b``.
 

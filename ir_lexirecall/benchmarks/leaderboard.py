@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ir_lexirecall._util.arrays import Bools, Floats, Ints
+from ir_lexirecall._util.arrays import Bools, Floats, Ints, means_of_present
 from ir_lexirecall._util.lazy import cached_property
 from ir_lexirecall._util.selecting import without
 from ir_lexirecall.comparison.criteria import Criterion
@@ -26,7 +26,6 @@ from ir_lexirecall.significance.leaderboards import (
     TaskCells,
     corrected_mean,
     interval_over_tasks,
-    means_of_present,
     ranks_by_pairs,
     shared_deviations,
     task_means,
@@ -133,10 +132,9 @@ class Leaderboard:
         """Return the two-sided p of each pair of runs by itself, shape ``(S, S)``."""
         n_runs = len(self.runs)
         p = np.ones((n_runs, n_runs))
-        for i in range(n_runs - 1):
-            later = slice(i + 1, None)
-            *_, of_later = self._tested(self.cells.differences(later, i))
-            p[i, later] = p[later, i] = of_later
+        a, b = np.triu_indices(n_runs, 1)
+        *_, of_pairs = self._tested(self.cells.differences(b, a))
+        p[a, b] = p[b, a] = of_pairs
         return p
 
     def against(self, baseline: str) -> Columns:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ir_lexirecall._util.arrays import Bools, Floats, row_blocks
+from ir_lexirecall._util.arrays import Bools, Floats, means_of_present, row_blocks
 from ir_lexirecall._util.errors import check_choice, check_number, entry
 from ir_lexirecall._util.lazy import Memoised, cached_property
 from ir_lexirecall._util.lazy import pandas as pd
@@ -43,7 +43,6 @@ from ir_lexirecall.significance.draws import OVER, resample
 from ir_lexirecall.significance.leaderboards import (
     TaskCells,
     interval_over_tasks,
-    means_of_present,
     shared_deviations,
 )
 from ir_lexirecall.significance.macro_repeats import MacroSeeds
@@ -841,17 +840,18 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
 
         def resampled() -> Deviations:
             if self.is_by_pair:
-                found = shared_deviations(
+                deviations = shared_deviations(
                     self._leaderboard(by).gains, self.test.resampling
                 )
             else:
                 pairs = self._pairs(by, self._units(by, self.values_of(by)), over)
                 resample([pairs], seed=self.test.seed, progress=self.test.progress)
-                found = pairs.result
+                deviations = pairs.result
             # Bounds for all pairs of many runs go far beyond those of a single pair.
             if self.per_task and len(self.runs) <= _FEW_RUNS:
-                found = replace(found, alone_p=self._leaderboard(by).pair_p())
-            return found
+                alone_p = self._leaderboard(by).pair_p()
+                deviations = replace(deviations, alone_p=alone_p)
+            return deviations
 
         return self.cached(("deviations", by, over), resampled)
 

@@ -8,7 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 from ir_measures.measures.base import Measure as IRMeasure
 
-from ir_lexirecall._util.arrays import Bools, Floats, Ints, PairIndices, common
+from ir_lexirecall._util.arrays import (
+    Bools,
+    Floats,
+    Ints,
+    PairIndices,
+    common,
+    means_of_present,
+)
 from ir_lexirecall._util.errors import entry, shown_names, warn
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.lazy import special
@@ -98,11 +105,9 @@ class WinBounds:
         A query without a known relevant document takes no part, until an unjudged one turns out to
         be relevant.
         """
-        low, high = self.low.astype(np.float64), self.high.astype(np.float64)
-        return (
-            _mean_of_some(low, ~self.unknown | (low < 0)),
-            _mean_of_some(high, ~self.unknown | (high > 0)),
-        )
+        low = np.where(~self.unknown | (self.low < 0), self.low, np.nan)
+        high = np.where(~self.unknown | (self.high > 0), self.high, np.nan)
+        return means_of_present(low), means_of_present(high)
 
     def counts(self) -> dict[str, Ints]:
         """Return numbers of queries by who can win under some judging, shape `(P,)` each."""
@@ -114,13 +119,6 @@ class WinBounds:
             "certain_ties": ~a & ~b,
         }
         return {name: case.sum(axis=1) for name, case in cases.items()}
-
-
-def _mean_of_some(x: Floats, counts: Bools) -> Floats:
-    """Return the mean of the entries of each row that count; NaN where none does."""
-    n_counted = counts.sum(axis=1)
-    total = x.sum(axis=1, where=counts)
-    return np.divide(total, n_counted, out=np.full(len(x), np.nan), where=n_counted > 0)
 
 
 def bounds_of_differences(

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ir_lexirecall._util.arrays import Bools, Floats, Ints, row_blocks
+from ir_lexirecall._util.arrays import Bools, Floats, Ints, means_of_present, row_blocks
 from ir_lexirecall._util.rounding import SUM, levelled
 from ir_lexirecall.significance.deviations import Deviations, least_error_share
 from ir_lexirecall.significance.draws import Draws, Statistic, resample, times_drawn
@@ -91,8 +91,11 @@ class TaskCells:
             shared += has_value @ has_value.T > 0
         return shared
 
-    def differences(self, rows: slice | Ints, i: int) -> Floats:
-        """Return the differences of some models to model i per task, NaN without shared cells."""
+    def differences(self, rows: slice | Ints, i: int | Ints) -> Floats:
+        """Return the differences of some models to model i per task, NaN without shared cells.
+
+        Or each to its own one, if `i` is an array as long as `rows`.
+        """
         x = self.values[rows] - self.values[i]
         if self.is_single:
             return x
@@ -179,19 +182,6 @@ def ranks_in_tasks(values: Floats) -> Floats:
         spread = (n_models - 1) / (n - 1) if n > 1 else 1.0
         ranks[has_value, d] = 1 + ((first + last) / 2 - 1) * spread
     return ranks
-
-
-def means_of_present(values: Floats) -> Floats:
-    """Return the mean of each row over what is there; NaN for a row without any value.
-
-    >>> means_of_present(np.array([[0.25, np.nan, 0.75], [np.nan, np.nan, np.nan]]))
-    array([0.5, nan])
-    """
-    by_task = np.ascontiguousarray(values.T)  # added up task by task, as everywhere
-    is_there = ~np.isnan(by_task)
-    n = is_there.sum(axis=0)
-    sums = np.where(is_there, by_task, 0.0).sum(axis=0)
-    return np.divide(sums, n, out=np.full(len(values), np.nan), where=n > 0)
 
 
 class SharedDeviations(Statistic):

@@ -8,6 +8,7 @@ from itertools import combinations, permutations
 import numpy as np
 import pytest
 
+from ir_lexirecall._util.arrays import means_of_present
 from ir_lexirecall.significance import (
     Resampled,
     best_set,
@@ -19,7 +20,6 @@ from ir_lexirecall.significance.leaderboards import (
     TaskCells,
     corrected_mean,
     interval_over_tasks,
-    means_of_present,
     ranks_by_pairs,
     ranks_in_tasks,
     shared_deviations,
