@@ -291,7 +291,7 @@ class _OpenRanking:
         last = np.maximum(
             self._last_open(case, first, j), self._last(~self.is_open)[case]
         )
-        return _Choices(case, j, self.n_judged[case] + j, m_of_choice, last, first)
+        return _Choices(case, j, self.n_judged[case] + j, m_of_choice, last)
 
     def _last_open(self, case: Ints, first: Ints, j: Ints) -> Floats:
         """Return the rank of the last open document that is relevant in a choice; 0 without one."""
@@ -327,7 +327,6 @@ class _Choices:
         r: number of retrieved relevant documents.
         m: number of relevant documents.
         last: rank of the last retrieved relevant document, 0 without one.
-        first: the first choice of each case, as long as all are there, shape `(C,)`.
     """
 
     case: Ints
@@ -335,7 +334,6 @@ class _Choices:
     r: Ints
     m: Ints
     last: Floats
-    first: Ints
 
     def only(self, which: Bools) -> _Choices:
         """Return some of the choices."""
@@ -345,8 +343,12 @@ class _Choices:
             self.r[which],
             self.m[which],
             self.last[which],
-            self.first,
         )
+
+    @property
+    def _first(self) -> Ints:
+        """The first choice of each case, shape `(C,)`; every case has one."""
+        return np.flatnonzero(np.diff(self.case, prepend=-1))
 
     @property
     def least(self) -> Floats:
@@ -361,13 +363,13 @@ class _Choices:
     @property
     def can_be_largest(self) -> Bools:
         """Whether no other choice of the case is certainly larger."""
-        highest = np.maximum.reduceat(self.least, self.first)[self.case]
+        highest = np.maximum.reduceat(self.least, self._first)[self.case]
         return self.most >= highest * (1 - SUM)
 
     @property
     def can_be_smallest(self) -> Bools:
         """Whether no other choice of the case is certainly smaller."""
-        lowest = np.minimum.reduceat(self.most, self.first)[self.case]
+        lowest = np.minimum.reduceat(self.most, self._first)[self.case]
         return self.least <= lowest * (1 + SUM)
 
 
