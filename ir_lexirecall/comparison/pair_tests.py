@@ -269,7 +269,7 @@ class PairTests(Memoised):
         """Return the test of every pair by a test that looks at all runs together."""
         bounds = None
         if criterion.bounds and criterion.query_ids:
-            bounds = (-2.0, 2.0)  # of differences of mean preferences
+            bounds = _limits(criterion, test)
         of_all = test.of_all(criterion.standings.T, bounds=bounds)
         tested = of_all[self.compared.pair_indices]
         if criterion.sign > 0:
