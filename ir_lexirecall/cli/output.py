@@ -220,7 +220,7 @@ class Page:
         elif self.options.format == "markdown":
             self.parts.append(shown.markdown())
         else:
-            rows, left_out = shown.fitted(
+            rows, left_out = shown.text(
                 terminal_width(self.options), spare=spare, short_heads=short_heads
             )
             self.parts.append(rows)

@@ -154,35 +154,6 @@ class Shown:
         *,
         spare: Spare = (),
         short_heads: Mapping[str, str] | None = None,
-    ) -> tuple[str, str]:
-        """Return the table for a terminal, and a sentence on columns that were left out.
-
-        The sentence is empty if every column fits. Arguments are those of ``fitted``.
-
-        >>> frame = {"run": ["bm25"], "AP wins": [2], "AP losses": [1], "depth": [10]}
-        >>> for line in Shown.from_frame(frame).text(20, spare=[["depth"]]):
-        ...     print(line)
-              AP
-        run   wins  losses
-        bm25     2       1
-        (1 of 4 columns left out: depth; --wide shows all)
-        """
-        shown, left_out = self.fitted(width, spare=spare, short_heads=short_heads)
-        return shown, self.left_out_words(left_out)
-
-    def left_out_words(self, left_out: Sequence[str]) -> str:
-        """Return a sentence on columns that were left out; empty if every column fits."""
-        if not left_out:
-            return ""
-        how_many = f"{len(left_out)} of {len(self.columns)} columns left out"
-        return texts.printable(f"({how_many}: {', '.join(left_out)}; --wide shows all)")
-
-    def fitted(
-        self,
-        width: int | None = None,
-        *,
-        spare: Spare = (),
-        short_heads: Mapping[str, str] | None = None,
     ) -> tuple[str, list[str]]:
         """Return the table for a terminal, and the heads of columns that were left out.
 
@@ -194,6 +165,16 @@ class Shown:
             width: columns of the terminal; None for as many as it takes.
             spare: heads of columns that are left out first, in this order; some go together.
             short_heads: shorter heads, by head, for a table that is too wide, with ``spare``.
+
+        >>> frame = {"run": ["bm25"], "AP wins": [2], "AP losses": [1], "depth": [10]}
+        >>> table = Shown.from_frame(frame)
+        >>> rows, left_out = table.text(20, spare=[["depth"]])
+        >>> print(rows)
+              AP
+        run   wins  losses
+        bm25     2       1
+        >>> table.left_out_words(left_out)
+        '(1 of 4 columns left out: depth; --wide shows all)'
         """
         drawn = [*zip(*self._drawn(texts.printable, 0), strict=True)]
         shown = _side_by_side(drawn, [""] * len(drawn))
@@ -210,6 +191,13 @@ class Shown:
             if max(map(texts.width, shown.split("\n"))) <= width:
                 break
         return shown, [x.head for i, x in enumerate(self.columns) if i not in kept]
+
+    def left_out_words(self, left_out: Sequence[str]) -> str:
+        """Return a sentence on columns that were left out; empty if every column fits."""
+        if not left_out:
+            return ""
+        how_many = f"{len(left_out)} of {len(self.columns)} columns left out"
+        return texts.printable(f"({how_many}: {', '.join(left_out)}; --wide shows all)")
 
     def _with_common_heads(
         self, short_heads: Mapping[str, str]
