@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -44,6 +44,7 @@ from ir_lexirecall.present.standings import (
     families_words,
     how_all_compared,
     how_compared,
+    level_of_bounds,
     loss_cell,
     loss_words,
     missing_shares,
@@ -407,22 +408,36 @@ def _legend(
         how = _how_corrected(result)
     else:
         how = how_all_compared(result, [x.name for x in standings])
-    if in_short and result.baseline is None:
+    if result.baseline is not None:
+        yield from _legend_with_baseline(
+            result, standings, used, how, in_short=in_short
+        )
+    elif in_short:
         yield from _short_legend_of_pairs(result, standings, used, how)
-    elif result.baseline is None:
-        yield from _legend_of_pairs(result, standings, used, how)
     else:
-        has_margin = result.compared.margins is not None
-        if in_short and has_margin:
-            yield from _short_margin_legend(result, standings)
-        else:
-            yield from _legend_against(result, standings, used, how)
-        yield from filter(None, [families_words(result)])
-        if has_margin or not in_short:
-            yield from _would_decide(result, standings)
-        yield from _about_preferences(result, standings)
+        yield from _legend_of_pairs(result, standings, used, how)
     yield from filter(None, [missing_words(result)])
     yield from filter(None, [directions(result.compared.by).strip()])
+
+
+def _legend_with_baseline(
+    result: Comparison,
+    standings: Sequence[Standing],
+    used: Collection[str],
+    how: str,
+    *,
+    in_short: bool,
+) -> Iterator[str]:
+    """Yield what marks or verdicts mean, and what would decide the runs that are undecided."""
+    has_margin = result.compared.margins is not None
+    if in_short and has_margin:
+        yield from _short_margin_legend(result, standings)
+    else:
+        yield from _legend_against(result, standings, used, how)
+    yield from filter(None, [families_words(result)])
+    if has_margin or not in_short:
+        yield from _would_decide(result, standings)
+    yield from _about_preferences(result, standings)
 
 
 def _legend_of_pairs(
@@ -568,13 +583,20 @@ def _has_interval(standing: Standing) -> bool:
 
 def _margin_legend(result: Comparison, standings: Sequence[Standing]) -> Iterator[str]:
     """Yield what *undecided* and the bounds mean, where verdicts know a margin."""
-    verdicts = {
-        word for standing in standings for word in standing.verdicts.pairs.values()
-    }
+    verdicts = _all_verdicts(standings)
     if UNDECIDED in verdicts:
         yield _UNDECIDED_MEANS
     if {WORSE, WITHIN, NOT_WORSE, UNDECIDED} & verdicts:
         yield about_bounds(result, filter(_has_interval, standings))
+
+
+def _all_verdicts(standings: Iterable[Standing]) -> set[str]:
+    """Return the verdicts on the pairs by any criterion."""
+    return {
+        verdict
+        for standing in standings
+        for verdict in standing.verdicts.pairs.values()
+    }
 
 
 def _short_margin_legend(
@@ -583,16 +605,12 @@ def _short_margin_legend(
     """Yield in short how verdicts were corrected, and what *undecided* and the bounds mean."""
     correction = result.test.counted_correction
     how = f"p <= {texts.format_level(result.test.alpha)}"
-    level = f"one-sided {texts.confidence_words(result.provenance)}"
     if correction and len(result.pairs) * len(result.criteria) > 1:
         how = f"{texts.correction_words(correction)}, {how}"
-        level += ", uncorrected"
+    level = level_of_bounds(result)
     bounds = f"bounds of the loss ({level}; within: of the difference)"
     yield f"verdicts against {result.baseline} ({how}) with {bounds}"
-    verdicts = {
-        word for standing in standings for word in standing.verdicts.pairs.values()
-    }
-    if UNDECIDED in verdicts:
+    if UNDECIDED in _all_verdicts(standings):
         yield _UNDECIDED_MEANS
 
 

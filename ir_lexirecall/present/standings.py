@@ -239,7 +239,7 @@ def how_compared(result: Comparison, names: Sequence[str], groups: int = 1) -> s
 def how_all_compared(result: Comparison, names: Sequence[str]) -> str:
     """Return `how_compared` without its end, if `families_words` follows and says more."""
     how = how_compared(result, names)
-    if families_words(result):
+    if _is_each_by_itself(result):
         return how.removesuffix(BY_ITSELF)
     return how
 
@@ -640,13 +640,19 @@ def about_bounds(result: Comparison, standings: Iterable[Standing]) -> str:
         result: the comparison, with a margin.
         standings: of it, by the criteria whose intervals stand beside bounds.
     """
-    level = confidence_words(result.provenance)
+    level = level_of_bounds(result)
+    if len(result.pairs) > 1 and result.test.counted_correction:
+        level += ": each run by itself"
+    return f"bounds: {level}{allowance_of_bounds(standings)}"
+
+
+def level_of_bounds(result: Comparison) -> str:
+    """Return the level of one-sided bounds, and that verdicts are corrected but bounds are not."""
+    level = f"one-sided {confidence_words(result.provenance)}"
     is_family = len(result.pairs) * len(result.criteria) > 1
     if is_family and result.test.counted_correction:
         level += ", uncorrected"
-        if len(result.pairs) > 1:
-            level += ": each run by itself"
-    return f"bounds: one-sided {level}{allowance_of_bounds(standings)}"
+    return level
 
 
 def bound_words(standing: Standing, row: pd.Series) -> str:
@@ -654,11 +660,9 @@ def bound_words(standing: Standing, row: pd.Series) -> str:
 
     Of a single pair, only *worse* is corrected, over several criteria. Its bound is not.
     """
-    result = standing.result
-    how = f"one-sided {confidence_words(result.provenance)}"
-    is_corrected = len(result.criteria) > 1 and result.test.counted_correction
-    if row["verdict"] == WORSE and is_corrected:
-        how += ", uncorrected"
+    how = f"one-sided {confidence_words(standing.result.provenance)}"
+    if row["verdict"] == WORSE:
+        how = level_of_bounds(standing.result)
     if standing.estimate != MEAN_DIFFERENCE:
         how += f"; {standing.estimate}"
     return f"{loss_words(standing, row)} ({how})"
