@@ -129,13 +129,10 @@ def groups(result: Comparison, by: str | None = None, *, ax: Any = None) -> Any:
 def _verdicts_in_words(marks: Sequence[Mark]) -> dict[str, str]:
     """Return what the kinds of marks mean: the verdicts, in a legend's words."""
     verdicts = {mark.row.verdict for mark in marks}
-    has_margin = any(hasattr(mark.row, "better_p") for mark in marks)
-    not_significant = []
-    for verdict, words in _WORDS.items():
-        if verdict in verdicts:
-            not_significant.append(words)
-    if has_margin and UNDECIDED in verdicts:
-        not_significant[-1] = "undecided"  # which says more
+    words = dict(_WORDS)
+    if any(hasattr(mark.row, "better_p") for mark in marks):  # there is a margin
+        words[UNDECIDED] = "undecided"
+    not_significant = [words[verdict] for verdict in words if verdict in verdicts]
     return {
         BETTER: "significantly better",
         WORSE: "significantly worse",
