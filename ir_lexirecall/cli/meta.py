@@ -179,7 +179,7 @@ def _group_of_each_run(groups: Sequence[tuple[str, str]]) -> dict[str, str]:
 def _significance_test(options: Options, record: Record, test: SignificanceTest) -> Any:
     """Return the significance test of a study."""
     settings = {"n_resamples": test.n_resamples, "seed": test.seed, **vars(options)}
-    # There it is an argument of the study, not of the test.
+    # Such studies have it as an argument of their own, not of the test.
     if "n_resamples" in record.options:
         settings["n_resamples"] = test.n_resamples
     return Options(**settings).significance_test()

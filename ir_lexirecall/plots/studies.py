@@ -151,7 +151,10 @@ class Lines(Picture):
     def _lines_of(
         self, name: Any, rows: Any, dashes: Mapping[Any, str]
     ) -> Iterator[tuple[str, str, Any]]:
-        """Yield label, dash (empty for any) and rows of each line of a measure."""
+        """Yield the lines of a measure: label, dash and rows.
+
+        The dash is empty where a line may have any.
+        """
         if not dashes:
             yield str(name), "-" if self.dashed else "", rows
             return

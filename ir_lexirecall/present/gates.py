@@ -385,7 +385,7 @@ def _legend(gate: Gate) -> Iterator[str]:
 
 
 def _unjudged_of_all(gate: Gate) -> list[str]:
-    """Return what question marks mean in the tables of all baselines, each sentence once."""
+    """Return the meaning of question marks in the tables of all baselines, without repetition."""
     sentences = itertools.chain.from_iterable(map(_unjudged, _gates_of(gate)))
     return [*dict.fromkeys(sentences)]
 

@@ -304,7 +304,7 @@ def _bounds_of_losses(standing: AnyStanding, has_margin: bool) -> dict[str, str]
 
 
 def _about_bounds(standing: AnyStanding, has_margin: bool) -> str:
-    """Return what the bounds beside verdicts are; empty without a margin."""
+    """Return the meaning of the bounds beside verdicts; empty without a margin."""
     if not has_margin or not isinstance(standing, Standing):
         return ""
     return about_bounds(standing.result, [standing])
