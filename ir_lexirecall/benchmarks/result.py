@@ -55,7 +55,8 @@ _ENDS = ("_low", "_high")
 _OF_QUERIES_ALONE = ("next_low", "next_high", "tau2", "i2", "p_heterogeneity")
 _NO_COMMON_RUN = "no run is common to all collections"
 _ROWS = 500  # of values that are resampled at once
-_FEW_RUNS = 40  # of a leaderboard, whose pairs are also tested one by one
+# Pairs of a leaderboard with up to so many runs are also tested one by one.
+_FEW_RUNS = 40
 
 
 @dataclass(frozen=True, eq=False)

@@ -398,7 +398,7 @@ def _checked_path(path: Any) -> str:
 
 
 def _cannot_be_opened(name: str, error: Exception) -> ValueError:
-    """Return the error of a ledger that the system does not open."""
+    """Return the error for a ledger that cannot be opened."""
     reason = getattr(error, "strerror", None) or str(error)
     return ValueError(
         f"the ledger {shown(name)} cannot be opened: {reason}; name another file"

@@ -352,12 +352,12 @@ class _Choices:
 
     @property
     def least(self) -> Floats:
-        """A number that the LR of a choice is at least."""
+        """Lower bound of the LR of each choice."""
         return (self.r + self.r / np.maximum(self.last, 1)) / (self.m + 1)
 
     @property
     def most(self) -> Floats:
-        """A number that the LR of a choice is at most."""
+        """Upper bound of the LR of each choice."""
         return (self.r + self.r / np.maximum(self.last - 1, 1)) / (self.m + 1)
 
     @property

@@ -403,7 +403,7 @@ def best_set(deviations: Deviations) -> Floats:
     probability of at least 1 - alpha, the true best run is among those whose p is above alpha.
 
     Over collections, p is at least half of the smallest two-sided p of a run that is better than
-    this one by itself, so that no run is left out which differs from none.
+    this one by itself, so that a run is left out only if it is worse than some run.
 
     Sources: Hsu, Multiple Comparisons: Theory and Methods, 1996; Mogstad, Romano, Shaikh, Wilhelm,
     Inference for Ranks with Applications to Mobility across Neighbourhoods and Academic Achievement
@@ -439,7 +439,7 @@ def rank_intervals(deviations: Deviations, alpha: float = 0.05) -> tuple[Ints, I
     0.930, 0.928 and 0.914; with differences as skewed as those of TREC 5 (AP) in 0.905 at 50.
 
     Over collections, two runs are told apart only if the interval of their difference by itself
-    leaves out 0, too. With few collections, resamples alone would often tell more than that.
+    leaves out 0, too. With few collections, resamples alone would often tell more runs apart.
 
     Returns:
         The lowest and the highest ranks, shape ``(S,)`` each.

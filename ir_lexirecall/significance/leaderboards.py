@@ -94,7 +94,7 @@ class TaskCells:
     def differences(self, rows: slice | Ints, i: int | Ints) -> Floats:
         """Return the differences of some models to model i per task, NaN without shared cells.
 
-        Or each to its own one, if `i` is an array as long as `rows`.
+        If `i` is an array as long as `rows`, each of the rows has its own model i.
         """
         x = self.values[rows] - self.values[i]
         if self.is_single:
