@@ -27,6 +27,7 @@ from ir_lexirecall.comparison.comparing import (
     comparison_of,
     distinct_criteria,
     parse_criteria,
+    warn_of_unreached_grades,
 )
 from ir_lexirecall.data.collection import Collection
 from ir_lexirecall.data.judgments import Judgments
@@ -172,11 +173,8 @@ def compare(
     criteria = distinct_criteria(criteria, (exchange.whole or Judgments).threshold)
     preferences = of_type(criteria, Preference)
     scored, counted = collected_runs(exchange, measures, preferences, allow_empty)
-    least_grade = {
-        name: preference.rel_in(scored.judgments)
-        for name, preference in preferences.items()
-    }
-    scoring.warn_if_unreached(least_grade, scored.whole["highest_grade"])
+    top = scored.whole["highest_grade"]
+    warn_of_unreached_grades(preferences, scored.judgments, top)
     table = None
     if (
         exchange.whole is None

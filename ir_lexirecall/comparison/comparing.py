@@ -256,7 +256,7 @@ def compare_runs(
     judgments = Judgments.from_qrels(qrels)
     if design.least > 1:  # a benchmark needs the same criteria on all collections
         by = distinct_criteria(by, judgments.threshold)
-    _warn_of_unreached_grades(by, judgments)
+    warn_of_unreached_grades(by, judgments, judgments.highest_grade)
 
     predicted = None
     if design.predicted is None:
@@ -286,12 +286,12 @@ def _check_single_rankings(runs: Mapping[str, RunLike]) -> None:
             )
 
 
-def _warn_of_unreached_grades(by: Criteria, judgments: Judgments) -> None:
-    """Warn of preferences that take documents as relevant by a grade that no judgment reaches."""
+def warn_of_unreached_grades(by: Criteria, judgments: Judgments, top: float) -> None:
+    """Warn of preferences for which no document is relevant; ``top`` is the highest grade."""
     least_grade = {}
     for name, preference in of_type(by, Preference).items():
         least_grade[name] = preference.rel_in(judgments)
-    warn_if_unreached(least_grade, judgments.highest_grade)
+    warn_if_unreached(least_grade, top)
 
 
 def _predicted_like(judgments: Judgments, qrels: QrelsLike) -> Judgments:
