@@ -24,9 +24,9 @@ from ir_lexirecall.data.collection import DEMO, Collection
 from ir_lexirecall.data.judgments import Judgments, QrelsLike, load
 from ir_lexirecall.data.tie_rule import order_of_version
 from ir_lexirecall.io.files import File, Location, named_files
+from ir_lexirecall.io.frames import readable_again
 from ir_lexirecall.io.relevant_documents import lists_ids
 from ir_lexirecall.io.run_folders import all_runs, run_files
-from ir_lexirecall.io.source import readable_again
 from ir_lexirecall.significance import SignificanceTest
 from ir_lexirecall.significance.draws import OVER
 

@@ -42,9 +42,9 @@ from ir_lexirecall.comparison.result import Comparison
 from ir_lexirecall.comparison.verdicts import UNDECIDED, UNDONE, WORSE, two_sided
 from ir_lexirecall.data.alignment import RunLike
 from ir_lexirecall.data.judgments import Judgments, QrelsLike
+from ir_lexirecall.io.frames import readable_again
 from ir_lexirecall.io.groups import GroupsLike
 from ir_lexirecall.io.repeated_values import Repeats, RepeatsLike
-from ir_lexirecall.io.source import readable_again
 from ir_lexirecall.io.values import ValuesLike, read_values
 from ir_lexirecall.preferences.naming import Preference
 from ir_lexirecall.significance import SignificanceTest

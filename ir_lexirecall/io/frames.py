@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any, Self
@@ -288,6 +288,13 @@ def _as_frame(data: Any) -> Any:
         return pl.DataFrame(data)  # of any program, such as DuckDB
     if hasattr(data, "to_pandas"):  # ragas' results
         return data.to_pandas()
+    return data
+
+
+def readable_again(data: Any) -> Any:
+    """Return data, or the table of a stream of Arrow, which can be read only once."""
+    if isinstance(data, Iterator) and hasattr(data, "read_all"):
+        return data.read_all()
     return data
 
 

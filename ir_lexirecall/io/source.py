@@ -185,13 +185,6 @@ def what_is(
         return Source(Kind.FILES, tuple(map(File.opened, paths or [path])), path)
 
 
-def readable_again(data: Any) -> Any:
-    """Return data, or the table of a stream of Arrow, which can be read only once."""
-    if isinstance(data, Iterator) and hasattr(data, "read_all"):
-        return data.read_all()
-    return data
-
-
 def unwrapped(data: Any, schema: Schema) -> Any:
     """Return the frame, the columns or the dict of dicts that an object of any program holds.
 
@@ -208,9 +201,8 @@ def unwrapped(data: Any, schema: Schema) -> Any:
         return documents_by_query(data, schema)
     if package == "pyarrow" and hasattr(data, "to_table"):  # files, or their scanner
         return data.to_table()
-    table = readable_again(data)
-    if table is not data:
-        return table
+    if isinstance(data, Iterator) and hasattr(data, "read_all"):  # of Arrow's tables
+        return data.read_all()
     if package in _FRAMES:  # not to ask a lazy frame of Polars for its columns
         return data
     is_frame = any(map(partial(hasattr, data), _OF_FRAMES))
