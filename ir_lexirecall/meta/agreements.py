@@ -19,7 +19,6 @@ from ir_lexirecall._util.lazy import stats
 from ir_lexirecall._util.rounding import same
 from ir_lexirecall.meta.decisions import INCOMPARABLE, Decisions, Signs, means
 from ir_lexirecall.meta.records import (
-    AGGREGATE,
     ON_RUNS,
     Headline,
     Option,
@@ -40,7 +39,7 @@ from ir_lexirecall.plots.studies import Bars, Matrix
     ),
     example="qrels.txt *.run -m LR R@1000 Rprec",
     runs=ON_RUNS,
-    options=AGGREGATE,
+    options={"aggregate": Option("show sums over the queries", bool)},
 )
 def ties(self: Decisions, *, aggregate: bool = False) -> pd.DataFrame:
     """Count the pairs of runs that tie, query by query.
@@ -176,7 +175,7 @@ def agreement(self: Decisions) -> pd.DataFrame:
 
 
 @study(
-    "How much more often a measure rises if no other measure falls",
+    "How much more often than by chance a measure rises if no other falls, in bits",
     Headline("unanimity", "metric unanimity", "most", "least"),
     Bars(
         "Agreement with what all other measures say together, in bits",
@@ -186,7 +185,7 @@ def agreement(self: Decisions) -> pd.DataFrame:
     runs=ON_RUNS,
 )
 def unanimity(self: Decisions) -> pd.DataFrame:
-    """Compute metric unanimity: how much more often a measure rises if no other measure falls.
+    """Compute metric unanimity: how much more often than by chance it rises if no other falls.
 
     MU(m) = log2( P(dm, dM) / (P(dm) P(dM)) ) over all ordered pairs of different runs on a query,
     for all queries together. dm: m rises from the first run to the second, where a tie counts one

@@ -105,12 +105,17 @@ def _finding(table: pd.DataFrame) -> Finding:
     example="-m TSE LR nDCG@10",
     options={
         "grades": Option(
-            "grades of documents, from 0 up", int, several=True, shown="G"
+            "grades of documents, from 0 up (default: 0 and rel for binary measures, else 0, 1 "
+            "and 2, up to max_rel)",
+            int,
+            several=True,
+            shown="G",
         ),
-        "size": Option("try all rankings of up to N documents", int),
-        "cases": Option(
-            "number of larger random cases per property (default: 200)", int
+        "size": Option(
+            "try all rankings of up to N documents (default: 8 of two grades, 5 of three)",
+            int,
         ),
+        "cases": Option("number of larger random cases per axiom (default: 200)", int),
     }
     | SEED,
 )

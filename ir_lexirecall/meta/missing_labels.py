@@ -35,7 +35,6 @@ from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.meta.agreements import coefficient_of
 from ir_lexirecall.meta.decisions import INCOMPARABLE, Decisions, Signs, means
 from ir_lexirecall.meta.records import (
-    AGGREGATE,
     ON_RUNS,
     SEED,
     Headline,
@@ -88,11 +87,12 @@ The sign is 0 if the difference is not significant.
             shown="F",
         ),
         "policy": Option(
-            "labels to remove: 'random' (the default), 'pool' or 'frequency'"
+            "relevant labels to remove first: at 'random' (the default), the deepest ('pool'), or "
+            "of documents that few runs retrieve ('frequency')"
         ),
         "n_samples": Option("number of draws (default: 10)", int),
+        "aggregate": Option("show means over the draws", bool),
     }
-    | AGGREGATE
     | SEED,
     runs=ON_RUNS,
 )
@@ -219,7 +219,8 @@ def degrade(
             shown="F",
         ),
         "policies": Option(
-            "labels to remove: 'random', 'pool', 'frequency' (all by default)",
+            "relevant labels to remove first: at 'random', the deepest ('pool'), of documents "
+            "that few runs retrieve ('frequency') (default: all three)",
             several=True,
             shown="POLICY",
         ),
@@ -230,7 +231,7 @@ def degrade(
         ),
         "n_samples": Option("number of draws of labels (default: 5)", int),
         "contrasts": Option(
-            "pairs of measures whose difference A - B to show", "A:B", several=True
+            "show also the difference A - B of these measures", "A:B", several=True
         ),
         "n_resamples": Option("number of resamples (default: 2000)", int),
         "alpha": Option("1 - confidence level of the intervals (default: 0.05)", float),

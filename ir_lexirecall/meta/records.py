@@ -74,7 +74,6 @@ class Option:
 ON_RUNS = ("rel", "cutoff", "allow_empty")
 """Options of the commands of most studies of runs, the same as of other commands."""
 SEED = {"seed": Option("random seed (default: 0)", int)}
-AGGREGATE = {"aggregate": Option("show sums or means instead of single values", bool)}
 
 
 @dataclass(frozen=True)

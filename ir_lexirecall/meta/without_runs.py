@@ -239,8 +239,12 @@ _LARGEST = 1e300  # values: infinite ones are equal
     ),
     example="-m TSE LR AP --m 1 5 10 --n 1000",
     options={
-        "n": Option("numbers of documents in the collection", int, several=True),
-        "m": Option("numbers of relevant documents", int, several=True),
+        "n": Option(
+            "numbers of documents in the collection (default: 1000)", int, several=True
+        ),
+        "m": Option(
+            "numbers of relevant documents (default: 1 to 15)", int, several=True
+        ),
     },
 )
 def orientation(
@@ -469,7 +473,8 @@ ORDERS = ("top", "swaps", "relevant")
         "n": Option("number of documents in a ranking (default: 5)", int),
         "m": Option("number of relevant documents (default: all n)", int),
         "order": Option(
-            "order of rankings: 'top' (the default), 'swaps' or 'relevant'"
+            "what orders rankings: the first rank that differs ('top', the default), moves up by "
+            "a rank ('swaps'), or the number of relevant documents ('relevant')"
         ),
     },
 )

@@ -357,6 +357,29 @@ def test_defaults_are_those_of_the_function(name: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("axioms", "(default: 0 and rel for binary measures, else 0, 1 and 2, up to"),
+        ("axioms", "documents (default: 8 of two grades, 5 of three)"),
+        ("axioms", "random cases per axiom (default: 200)"),
+        ("orientation", "documents in the collection (default: 1000)"),
+        ("orientation", "relevant documents (default: 1 to 15)"),
+        ("ties", "show sums over the queries"),
+        ("degrade", "show means over the draws"),
+        ("degrade", "at 'random' (the default), the deepest ('pool'), or of documents"),
+        ("stability", "retrieve ('frequency') (default: all three)"),
+        ("stability", "show also the difference A - B of these measures"),
+        ("interval-scale", "the first rank that differs ('top', the default)"),
+        ("unanimity", "than by chance a measure rises if no other falls, in bits"),
+    ],
+)
+def test_help_says_what_an_option_does_without_the_page(
+    name: str, said: str, meta: Meta
+) -> None:
+    assert said in " ".join(meta(name, "--help").out.split())
+
+
+@pytest.mark.parametrize(
     ("name", "case"),
     [(name, i) for name, cases in CASES.items() for i in range(len(cases))],
 )
