@@ -45,6 +45,7 @@ from ir_lexirecall.measures.parsing import (
     MeasureLike,
     by_label,
     by_own_label,
+    is_measures,
     known_measure,
     parse_measures,
     parse_one,
@@ -865,10 +866,11 @@ def parse_criteria(by: CriteriaLike) -> dict[str, Preference | IRMeasure]:
         preference = parse_preference(item)
         if preference is not None:
             preferences[name] = preference
+    others = without_keys(named, preferences)
     try:
-        measures = parse_measures(without_keys(named, preferences))
+        measures = parse_measures(others)
     except ValueError as error:
-        raise _with_preferences_named(error, named) from None
+        raise _with_preferences_named(error, others) from None
     criteria = {str(name): preferences.get(name, measures.get(name)) for name in named}
     if isinstance(by, Mapping):
         return criteria
@@ -904,20 +906,28 @@ def _criteria_by_label(by: CriteriaLike) -> dict[Any, Any]:
     return by_own_label(list(named.values()))
 
 
-def _with_preferences_named(error: ValueError, named: Mapping[Any, Any]) -> ValueError:
-    """Return the error about an unknown measure, with the preferences that could be meant."""
+def _with_preferences_named(error: ValueError, others: Mapping[Any, Any]) -> ValueError:
+    """Return the error about an unknown measure, with the preferences that could be meant.
+
+    ``others`` are the criteria that are no preferences. An error about the parameters of a known
+    measure stays as it is.
+    """
+    unread = [item for item in others.values() if not is_measures(item)]
+    if not unread:
+        return error
+    name = ""
+    if isinstance(unread[0], str):
+        name = re.split("[@(]", unread[0])[0]
+    if name and is_measures(name):
+        return error
     message = str(error)
-    for item in named.values():
-        name = ""
-        if isinstance(item, str):
-            name = re.split("[@(]", item)[0].lower()
-        close = difflib.get_close_matches(name, NAMES, 1, 0.66)
-        if close:
-            if message.endswith("?"):
-                before = f"{message[:-1]}, or"
-            else:
-                before = f"{message}; did you mean"
-            return ValueError(f"{before} the preference {close[0]!r}?")
+    close = difflib.get_close_matches(name.lower(), NAMES, 1, 0.66)
+    if close:
+        if message.endswith("?"):
+            before = f"{message[:-1]}, or"
+        else:
+            before = f"{message}; did you mean"
+        return ValueError(f"{before} the preference {close[0]!r}?")
     if message.endswith("?"):
         return error
     return ValueError(f"{message}; preferences are {', '.join(NAMES)}")

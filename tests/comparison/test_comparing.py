@@ -89,3 +89,24 @@ def test_wins_of_lexirecall_are_those_of_the_exact_order_though_values_tie(
     )
     assert table.loc["odd", ["wins", "losses", "ties"]].tolist() == [2, 1, 0]
     assert table.loc["even", ["wins", "losses", "ties"]].tolist() == [2, 0, 2]
+
+
+@pytest.mark.parametrize(
+    ("by", "hint"),
+    [
+        (["nDCG@10", "rpp", "NERR8@10"], ""),
+        (["LexiRecall", "NERR8@10"], ""),
+        (["AP(foo=1)", "rpp"], ""),
+        (["rpp", "rpq"], "did you mean RBP, or the preference 'rpp'?"),
+        (["LexiRecall", "lexirecal"], "or the preference 'lexirecall'?"),
+        (["rpp", "xyz"], "; preferences are lexirecall, "),
+        ({"mine": "dominanc"}, "did you mean the preference 'dominance'?"),
+    ],
+)
+def test_only_an_unknown_name_is_held_for_a_preference(by: Any, hint: str) -> None:
+    """Not one that was given correctly, nor a measure that lacks a parameter."""
+    with pytest.raises(ValueError, match="compare: ") as caught:
+        irl.compare(demo.qrels(), demo.runs(), by)
+    said = str(caught.value)
+    assert hint in said
+    assert ("preference" in said) == bool(hint)
