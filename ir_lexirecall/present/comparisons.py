@@ -49,6 +49,7 @@ from ir_lexirecall.present.standings import (
     loss_words,
     missing_shares,
     missing_words,
+    not_bounded_words,
     p_of_verdict,
     standings_of,
 )
@@ -962,9 +963,7 @@ def _unjudged(result: Comparison, standings: Sequence[Standing]) -> Iterator[str
     if len(result.runs) == 2:
         yield from _ends_of_two(result, standings)
     yield from _which_hold(result, standings)
-    for standing in standings:
-        if standing.verdicts.decided:
-            yield from _why_not_bounded(result, standing.name, _by(standing, standings))
+    yield from _not_bounded(result, standings)
 
 
 def _by(standing: Standing, standings: Sequence[Standing]) -> str:
@@ -1116,6 +1115,25 @@ def _the_difference(standing: Standing, by: str) -> str:
         return f"the only significant difference{by}, that between {runs}"
     share = f"1 of {standing.verdicts.decided:,} significant differences"
     return f"{share}{by}, that between {runs}"
+
+
+def _not_bounded(result: Comparison, standings: Sequence[Standing]) -> Iterator[str]:
+    """Yield by which criteria bounds of significant differences are unknown, and why.
+
+    The reason is left out where a reader need not know it. Values come without documents.
+    """
+    if result.compared.given is not None:
+        return
+    unexplained = []
+    for standing in standings:
+        if not standing.verdicts.decided:
+            continue
+        reasons = [*_why_not_bounded(result, standing.name, _by(standing, standings))]
+        yield from reasons
+        if standing.is_unbounded and not reasons:
+            unexplained.append(display_name(standing.name, result))
+    if unexplained:
+        yield not_bounded_words(unexplained)
 
 
 def _why_not_bounded(result: Comparison, name: str, by: str) -> Iterator[str]:

@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 from ir_lexirecall._util.errors import check_choice
 from ir_lexirecall.comparison import Comparison
-from ir_lexirecall.comparison.verdicts import NOT_BOUNDED
 from ir_lexirecall.present import text as texts
 from ir_lexirecall.present.comparisons import signed, verdict_cell
 from ir_lexirecall.present.standings import (
@@ -24,6 +23,7 @@ from ir_lexirecall.present.standings import (
     how_all_compared,
     missing_shares,
     missing_words,
+    not_bounded_words,
     p_of_verdict,
     standings_of,
 )
@@ -292,20 +292,13 @@ def _notes_on_daggers(
     depth_of: dict[str, int | None] = {}
     unbounded = []
     for name, standing in standings.items():
-        depth, held = result.missing.holds(name)
         if standing.unsure:
-            depth_of[name] = depth
-        if (
-            standing.unsure is None
-            and standing.verdicts.decided
-            and NOT_BOUNDED in held
-        ):
+            depth_of[name], _ = result.missing.holds(name)
+        if standing.is_unbounded:
             unbounded.append(name)
     notes = [dagger_note(depth_of)] if depth_of else []
     if unbounded:
-        notes.append(
-            f"What unjudged documents could change is not bounded by {listed(unbounded)}."
-        )
+        notes.append(not_bounded_words(unbounded))
     return notes
 
 

@@ -21,6 +21,7 @@ from ir_lexirecall._util.selecting import among
 from ir_lexirecall.comparison.verdicts import (
     ANY_JUDGING,
     BETTER,
+    NOT_BOUNDED,
     NOT_WORSE,
     UNDECIDED,
     WITHIN,
@@ -152,6 +153,15 @@ def standings_of(result: Comparison) -> list[Standing]:
 def standing_of(result: Comparison, name: str) -> Standing:
     """Return how the runs stand by one criterion, computed once for a result."""
     return result.tests.cached(("standing", name), lambda: Standing(result, name))
+
+
+def not_bounded_words(names: Sequence[str]) -> str:
+    """Return by which criteria nothing bounds what unjudged documents could change.
+
+    >>> not_bounded_words(["Rprec", "GMAP"])
+    'What unjudged documents could change is not bounded by Rprec and GMAP.'
+    """
+    return f"What unjudged documents could change is not bounded by {listed(names)}."
 
 
 def direction_words(criterion: Criterion) -> str:
@@ -485,6 +495,14 @@ class Standing(AnyStanding):
             if verdict in SIGNS and holds != ANY_JUDGING:
                 unsure.append({*pair})
         return unsure
+
+    @property
+    def is_unbounded(self) -> bool:
+        """Whether no bound says if its significant differences hold; False if there are none."""
+        if self.unsure is not None or not self.verdicts.decided:
+            return False
+        _, held = self.result.missing.holds(self.name)
+        return NOT_BOUNDED in held
 
     @cached_property
     def outer(self) -> Outer | None:

@@ -321,6 +321,36 @@ def test_a_summary_says_where_nothing_is_bounded(
         ).summary(full=True)
 
 
+@pytest.mark.parametrize("markdown", [True, False])
+def test_a_difference_without_bounds_has_a_sentence(markdown: bool) -> None:
+    """The same that a table for papers has, once for all criteria, and nothing of values."""
+    two = {name: demo.run(name) for name in ("bm25", "overlap")}
+    sentence = "What unjudged documents could change is not bounded by"
+    for by, names in (
+        ("Rprec", "Rprec"),
+        (["Rprec", "AP"], "Rprec"),
+        (["Rprec", "AP", "dominance"], "Rprec and dominance"),
+    ):
+        result = compare(demo.qrels(), two, by)
+        assert "not bounded" in set(result.verdicts(holds=True)["holds"])
+        if markdown:
+            said = result.to_markdown(holds=True)
+        else:
+            said = " ".join(result.summary(full=True).split())
+        assert said.count(sentence) == 1
+        assert f"{sentence} {names}." in said
+    bounded = compare(demo.qrels(), two, "AP").summary(full=True)
+    level = compare(demo.qrels(), {n: demo.run(n) for n in ("bm25", "ql")}, "Rprec")
+    values = {
+        run: {f"q{i}": {"Rprec": value + i / 100} for i in range(8)}
+        for run, value in (("better", 0.5), ("worse", 0.2 - 0.001))
+    }
+    alone = compare(values=values)
+    assert alone.table()["verdict"].tolist() == ["better"]
+    for summary in (bounded, level.summary(full=True), alone.summary(full=True)):
+        assert sentence not in " ".join(summary.split())
+
+
 def test_a_query_that_only_one_run_can_win_need_not_take_part_in_a_mean() -> None:
     """Without a relevant document it does not, so that the other run's lead stays what it is."""
     judged = {"a": 1, "b": 0}
