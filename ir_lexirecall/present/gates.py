@@ -360,7 +360,12 @@ def _release_table(release: Gate, alpha: float) -> Shown:
 
 
 def _unsure(gate: Gate) -> list[str]:
-    """Return the criteria whose significant difference unjudged documents might undo."""
+    """Return the criteria whose significant difference unjudged documents might undo.
+
+    None by the rule ``'judged'``, which counts these documents as not relevant.
+    """
+    if gate.rule == "judged":
+        return []
     table = gate.table
     return table["criterion"][table["holds"].isin([UNDONE, NOT_BOUNDED])].tolist()
 
