@@ -59,7 +59,7 @@ from ir_lexirecall.significance import least_two_sided_p, unseen_share
 from ir_lexirecall.significance.outcomes import MEAN_DIFFERENCE
 
 POWER = 0.8  # with which a difference is found
-_UNDECIDED_MEANS = "undecided: neither worse, nor better, nor shown to be non-inferior"
+_UNDECIDED_MEANS = "undecided: neither worse, nor better, nor shown to be not worse"
 
 
 def comparison_glance(result: Comparison, places: int = PLACES) -> Glance:
@@ -765,11 +765,11 @@ def _fact_with_margin(standing: Standing, row: pd.Series, places: int) -> str:
         return f"{run} and {baseline} are equivalent ({margin}, {p}): {run} {bound}"
     not_worse = texts.p_words(float(row["not_worse_p"]))
     if verdict == NOT_WORSE:
-        return f"{run} is non-inferior to {baseline} ({margin}, {not_worse}): {bound}"
+        return f"{run} is not worse than {baseline} ({margin}, {not_worse}): {bound}"
     p = texts.p_words(float(min(row["better_p"], row["worse_p"])))
     return (
         f"undecided: {run} is neither better nor worse ({p}{_unresolvable(standing, row)}), nor "
-        f"shown to be non-inferior ({margin}, {not_worse}); it {bound}"
+        f"shown to be not worse ({margin}, {not_worse}); it {bound}"
     )
 
 

@@ -213,7 +213,7 @@ def _outcome(gate: Gate) -> str:
         if undone and undone != gate.undecided:
             sentence += f" by {texts.listed(undone)}"
         return sentence
-    return f"{candidate} is non-inferior to {baseline} ({_margins(gate)})"
+    return f"{candidate} is not worse than {baseline} ({_margins(gate)})"
 
 
 def _decides(release: Gate, gate: Gate) -> bool:

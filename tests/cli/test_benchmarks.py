@@ -313,7 +313,7 @@ def test_a_gate_lets_through_what_is_not_worse(cli: Any) -> None:
     )
     said = gate(cli, "bm25", baseline="overlap")
     assert (said.code, said.err) == (0, "")
-    assert said.out.startswith("### PASSED: bm25 is non-inferior to overlap (margin ")
+    assert said.out.startswith("### PASSED: bm25 is not worse than overlap (margin ")
 
 
 def test_a_gate_closes_on_evidence(cli: Any) -> None:

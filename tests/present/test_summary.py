@@ -329,13 +329,13 @@ def test_of_two_runs_it_is_said_which_is_better_as_tested() -> None:
             -0.01,
             "not worse",
             "not_worse_p",
-            "new is non-inferior to base (margin 0.02, P)",
+            "new is not worse than base (margin 0.02, P)",
         ),
         (
             0.01,
             "undecided",
             "not_worse_p",
-            "nor shown to be non-inferior (margin 0.02, P)",
+            "nor shown to be not worse (margin 0.02, P)",
         ),
     ],
 )
