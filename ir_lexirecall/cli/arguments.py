@@ -130,6 +130,12 @@ class Parser(argparse.ArgumentParser):
             how["help"] += _OWN if name == "measures" else more
             self.add_argument(*_FLAGS.get(name, [f"--{name.replace('_', '-')}"]), **how)
 
+    def add_bounds(self) -> None:
+        """Add ``--bounds``, and the options that belong to it."""
+        self.add("bounds")
+        for name in BOUNDS[1:]:
+            self.add(name, help=f"with --bounds: {OPTIONS[name]['help']}")
+
     def add_runs(self, *, least: int = 1, values: bool = False) -> None:
         """Add the arguments that name judgments and runs, or ``--values`` instead."""
         self.add("qrels", nargs="?" if values else None)
@@ -223,6 +229,9 @@ def _depth(text: str) -> DepthLike:
 
 DEFAULT_MEASURES = ("nDCG@10", "AP", "LR")
 """The measures of qrels that recommend none, where none is named."""
+_STANDARD = f"{', '.join(DEFAULT_MEASURES[:-1])} and {DEFAULT_MEASURES[-1]}"
+DEFAULT_IN_WORDS = f"the collection's, else {_STANDARD}"
+"""The measures that are taken where none is named."""
 
 _DEFAULT = SignificanceTest()
 _REPEATED: dict[str, Any] = {"action": "append", "default": []}
@@ -402,8 +411,8 @@ OPTIONS: dict[str, dict[str, Any]] = {
     },
     "unretrieved": _N
     | {
-        "help": "with --bounds: assume up to N unjudged relevant documents per query that no run "
-        "retrieved (default: 0)"
+        "help": "assume up to N unjudged relevant documents per query that no run retrieved "
+        "(default: 0)"
     },
 }
 """The options that several commands have, by the names of their values."""
@@ -712,9 +721,9 @@ class Inputs:
         if self.options.measures is not None:
             return split_measures(self.options.measures)
         if self.collection is None:
-            taken = f"{', '.join(DEFAULT_MEASURES[:-1])} and {DEFAULT_MEASURES[-1]}"
             warn(
-                f"{self.options.qrels} recommends no measures: taking {taken}; name others with -m"
+                f"{self.options.qrels} recommends no measures: taking {_STANDARD}; name others "
+                "with -m"
             )
             return DEFAULT_MEASURES
         return self.collection.recommended()

@@ -35,8 +35,8 @@ def add_benchmark(commands: Any) -> None:
         "differences from a baseline. Each collection counts once. SOURCE has a folder of runs "
         "for each collection; this folder has the collection's id as its name (with dashes for "
         "slashes), or contains a file qrels.*. Or SOURCE is a TOML file with [collections] (name "
-        "= id or qrels file), runs (a folder, or a table [runs.NAME] with run = file), and by, "
-        "baseline, margin, test, over, missing, ...",
+        "= id or qrels file), runs (a folder, or a table [runs.COLLECTION] with run = file), and "
+        "by, baseline, margin, test, over, missing, ...",
         example="benchmark runs/ -m nDCG@10 LR --baseline bm25",
     )
     parser.add_argument("source", metavar="SOURCE", help="a folder, or a .toml file")

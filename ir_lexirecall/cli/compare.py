@@ -15,7 +15,7 @@ from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.selecting import among
 from ir_lexirecall.cli import say
 from ir_lexirecall.cli.arguments import (
-    BOUNDS,
+    DEFAULT_IN_WORDS,
     JUDGMENTS,
     OF_VALUES,
     ONE_CRITERION_TEST,
@@ -96,13 +96,13 @@ def add_compare(commands: Any) -> None:
         help="add a table of all pairs (--wide: with every column)",
     )
     add_glance(parser)
-    parser.add(*BOUNDS)
+    parser.add_bounds()
     parser.add_argument(
         "--holds",
         action="store_true",
         help="mark significant differences that unjudged documents (down to the criterion's "
         "cutoff, else the top 100) might undo: columns holds and depth of --pairs, a dagger in "
-        "LaTeX and Markdown",
+        "LaTeX and Markdown (a sentence on criteria without bounds)",
     )
     kinds = list(KINDS[Comparison])
     parser.add_argument(
@@ -556,7 +556,7 @@ def add_gate(commands: Any) -> None:
         "finds a loss (corrected over all criteria), *better* if a two-sided test finds a gain, "
         "*not worse* if a test finds that a loss is smaller than the margin, *within margin* if "
         "tests find that both a loss and a gain are smaller, and otherwise *undecided*. With "
-        "--rule drop, it is worse if its mean falls by more than the margin.",
+        "--rule drop, it has *failed* if its mean falls by more than the margin.",
         example="gate qrels.txt main.run branch.run -m nDCG@10 LR > summary.md",
         codes={
             0: "passed",
@@ -580,10 +580,7 @@ def add_gate(commands: Any) -> None:
         default = "first" if name == "baseline" else "second"
         words = f"name of the {name} in --values (default: the {default} of two runs)"
         parser.add_argument(f"--{name}", metavar="RUN", dest=f"{name}_run", help=words)
-    words = (
-        "measures, one or several (default: those that a collection recommends; of "
-        "--values: all)"
-    )
+    words = f"measures, one or several (default: {DEFAULT_IN_WORDS}; of --values: all)"
     parser.add("measures", help=words)
     parser.add_preference("none")
     parser.add("margin", default="0.01", more=" (default: 0.01)")
@@ -591,8 +588,8 @@ def add_gate(commands: Any) -> None:
         "--rule",
         choices=["evidence", "drop"],
         default="evidence",
-        help="how 'worse' is decided: by a test (evidence) or by the means alone (drop) "
-        "(default: evidence)",
+        help="what stops the candidate: 'worse' by a test (evidence), or 'failed' by the means "
+        "alone (drop) (default: evidence)",
     )
     parser.add_argument(
         "--strict",

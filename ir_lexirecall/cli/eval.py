@@ -13,7 +13,7 @@ from ir_lexirecall._util.errors import check_choice
 from ir_lexirecall._util.lazy import LazyModule
 from ir_lexirecall._util.selecting import reading_order, without
 from ir_lexirecall.cli.arguments import (
-    BOUNDS,
+    DEFAULT_IN_WORDS,
     TEST,
     Inputs,
     Options,
@@ -79,16 +79,16 @@ def add_eval(commands: Any) -> None:
         example="eval qrels.txt bm25.run dph.run -m nDCG@10 LR TSE@1000 'RBU(p=0.9)@20'",
     )
     parser.add_runs()
-    parser.add(
-        "measures",
-        help="measures, one or several (default: those that a collection recommends)",
-    )
+    words = f"(default: {DEFAULT_IN_WORDS}; with --format trec, trec_eval's)"
+    parser.add("measures", help=f"measures, one or several {words}")
     parser.add_argument(
         "--by-query", action="store_true", help="print a row per run and query"
     )
     words = "test all others against this run (its name in the table): + is better, - is worse"
     parser.add("baseline", help=words)
-    parser.add("allow_empty", "rel", *BOUNDS, "margin", *TEST)
+    parser.add("allow_empty", "rel")
+    parser.add_bounds()
+    parser.add("margin", *TEST)
     add_glance(parser)
     add_output(parser, TREC)
 

@@ -250,7 +250,8 @@ def gate(
             *undecided*, because a candidate may find documents outside the baseline's pool. If it
             is not known whether grades would, *worse* stands. ``'judged'``: by the tests; unjudged
             documents count as not relevant. ``'strict'``: as ``'evidence'``, but undecided criteria
-            do not pass. ``'drop'``: *worse* if a mean fell by more than the margin, even by chance.
+            do not pass. ``'drop'``: *worse* if a mean fell by more than the margin, even by chance;
+            the summary then says *failed*.
         names: names of the two runs, by default ``"baseline"`` and ``"candidate"``.
         ledger: a file of JSON lines that records each look. The n-th look tests at
             6 alpha / (pi n)^2, so that all changes together keep alpha. Looks are only appended,

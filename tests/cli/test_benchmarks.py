@@ -224,6 +224,7 @@ def test_a_benchmark_says_what_is_corrected_and_what_is_tested(
     assert "diff." not in cli(*options).out
     shown = " ".join(cli("benchmark", "--help").out.split())
     assert "over collections, differences are tested by t (random effects)" in shown
+    assert "a table [runs.COLLECTION] with run = file" in shown
 
 
 @pytest.mark.parametrize(

@@ -591,6 +591,28 @@ def test_help_says_how_to_use_a_measure_of_ones_own(cli: Cli) -> None:
         )
 
 
+@pytest.mark.parametrize("command", ["eval", "compare", "to-judge"])
+def test_options_of_bounds_say_where_they_belong(command: str, cli: Cli) -> None:
+    """Where there is `--bounds`, they are refused without it; else they stand alone."""
+    said = " ".join(cli(command, "--help").out.partition("options:")[2].split())
+    begin = "" if command == "to-judge" else "with --bounds: "
+    helps = ["--depth N", "unjudged documents may"], ["--max-rel G", "top grade of"]
+    for option, begins in helps:
+        assert f"{option} {begin}{begins}" in said
+    assert ("--unretrieved N with --bounds: assume" in said) == bool(begin)
+
+
+@pytest.mark.parametrize("command", ["eval", "gate"])
+def test_help_names_the_measures_that_are_taken_by_default(
+    command: str, cli: Cli
+) -> None:
+    said = " ".join(cli(command, "--help").out.split())
+    assert "(default: the collection's, else nDCG@10, AP and LR; " in said
+    options = ["-o", "out.txt"] if command == "gate" else ["--by-query"]
+    warned = cli(command, "qrels.txt", "bm25.run", "dph.txt", *options).err
+    assert "taking nDCG@10, AP and LR" in warned
+
+
 @pytest.mark.parametrize("ending", ["txt", "csv", "tsv", "parquet"])
 def test_qrels_and_runs_that_are_mixed_up(cli: Cli, ending: str) -> None:
     qrels = pd.DataFrame(

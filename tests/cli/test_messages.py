@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -107,6 +108,21 @@ def test_an_option_without_the_one_that_it_needs_is_refused(
     said = cli(command, QRELS, *RUNS, *options)
     assert said.code == 1
     assert said.err.endswith(f"{command}: {needed}\n")
+
+
+def test_a_verdict_by_means_alone_is_named_in_the_help(cli: Any) -> None:
+    """It is *failed*, as *worse* needs evidence; for programs the outcome is the same."""
+    overlap = str(demo.FOLDER / "runs" / "overlap.run")
+    files = [QRELS, RUNS[0], overlap, "-m", "nDCG@10", "--rule", "drop"]
+    said = cli("gate", *files)
+    assert said.code == 3
+    assert "| failed" in said.out
+    assert json.loads(cli("gate", *files, "--format", "json").out)["outcome"] == "worse"
+    shown = " ".join(cli("gate", "--help").out.split())
+    assert (
+        "'worse' by a test (evidence), or 'failed' by the means alone (drop)" in shown
+    )
+    assert "With --rule drop, it has *failed* if its mean falls" in shown
 
 
 def test_the_help_of_gate_names_all_verdicts(cli: Any) -> None:
