@@ -175,7 +175,7 @@ def agreement(self: Decisions) -> pd.DataFrame:
 
 
 @study(
-    "How much more often than by chance a measure rises if no other falls, in bits",
+    "Log2 of how much more often than by chance a measure rises if no other falls",
     Headline("unanimity", "metric unanimity", "most", "least"),
     Bars(
         "Agreement with what all other measures say together, in bits",

@@ -383,9 +383,9 @@ def _legend(gate: Gate) -> Iterator[str]:
     tests = {name: result.compared.test_of(name) for name in result.criteria}
     corrected = ""
     if len(tests) > 1 and result.test.counted_correction:
-        corrected = (
-            f"; worse is corrected over {len(tests):,} criteria, its bound is not"
-        )
+        corrected = f"; worse is corrected over {len(tests):,} criteria"
+        if gate.rule != "drop":
+            corrected += ", its bound is not"
     yield f"{texts.how_tested(tests, 1)}; worse and not worse are one-sided{corrected}"
 
 

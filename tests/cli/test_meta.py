@@ -370,7 +370,7 @@ def test_defaults_are_those_of_the_function(name: str) -> None:
         ("stability", "retrieve ('frequency') (default: all three)"),
         ("stability", "show also the difference A - B of these measures"),
         ("interval-scale", "the first rank that differs ('top', the default)"),
-        ("unanimity", "than by chance a measure rises if no other falls, in bits"),
+        ("unanimity", "than by chance a measure rises if no other falls"),
     ],
 )
 def test_help_says_what_an_option_does_without_the_page(
