@@ -256,14 +256,16 @@ def studentised_interval(
         errors = np.maximum(resamples.error, least_error * error[:, None])
         t = np.where(shifted == 0, 0.0, np.abs(shifted) / errors)
         observed = np.where(mean == 0, 0.0, np.abs(mean) / error)
-    t *= 1 + SUM  # the last bits must not separate equal ones
     n_resamples = resamples.mean.shape[1]
-    n_as_far = np.count_nonzero(t >= observed[:, None], axis=1)
+    # The last bits must not separate equal ones.
+    n_as_far = np.count_nonzero(t * (1 + SUM) >= observed[:, None], axis=1)
     p = np.where(np.isinf(error), 1.0, (1 + n_as_far) / (1 + n_resamples))
     with np.errstate(invalid="ignore"):
         half = kth_largest(t, most_extreme(n_resamples, alpha)) * error
     half[np.isinf(half) | (error == 0)] = np.nan
-    return mean - half, mean + half, p
+    # An end at 0 is 0, not a difference of the last bits.
+    low, high = settled(np.stack([mean - half, mean + half]), 2 * np.abs(mean))
+    return low, high, p
 
 
 def rank_interval(resampled: Floats, alpha: float) -> tuple[Ints, Ints]:

@@ -189,6 +189,18 @@ def test_an_interval_leaves_out_zero_exactly_where_p_is_small(
     assert (((low > 0) | (high < 0)) == (p <= alpha))[clear].all()
 
 
+def test_an_end_at_zero_is_zero_not_a_number_of_rounding() -> None:
+    mean, error = np.array([0.25, -0.1 - 0.2]), np.array([0.1, 0.3])
+    # In every resample, t is as far from 0 as in the sample.
+    resamples = inference.Resamples(
+        np.repeat(2 * mean[:, None], B, axis=1), np.repeat(error[:, None], B, axis=1)
+    )
+    low, high, p = inference.studentised_interval(mean, error, resamples, 0.05)
+    assert (low[0], high[1]) == (0, 0)
+    assert [high[0], low[1]] == pytest.approx([0.5, -0.6])
+    assert p.tolist() == [1, 1]
+
+
 def test_one_query_or_one_collection_says_nothing() -> None:
     one_query = [np.array([[0.4]]), np.array([[0.1, 0.2, 0.4]])]
     assert np.isinf(inference.macro_error(one_query, "queries")).all()
