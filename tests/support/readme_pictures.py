@@ -56,6 +56,7 @@ def draw() -> None:
     with tempfile.TemporaryDirectory() as folder:
         report = write_report(Path(folder))
         browser = Browser(CHROMIUM, Path(folder))
+        browser("Emulation.setScrollbarsHidden", hidden=True)
         clip = {"x": 0, "y": 0, "width": _WIDTH, "height": _HEIGHT, "scale": 1}
         for scheme in SCHEMES:
             browser.open(report, _WIDTH, scheme)
