@@ -35,25 +35,24 @@ MEASURE_NAMES, VALUE_NAMES = ("measure", "metric"), ("value", "score")
 
 INDEX = "(index)"
 """The name here of the row labels of a pandas frame that have no name."""
-_ROW_LABELS = re.compile(r"|\(index\)|unnamed: ?\d+|index|level_\d+", re.IGNORECASE)
+_ROW_LABELS = re.compile(
+    r"|\(index\)|unnamed: ?\d+(\.\d+)?|index|level_\d+|__index_level_\d+__",
+    re.IGNORECASE,
+)
 """Names under which the row labels of a pandas frame end up in a file or another frame."""
-_ROW_NUMBERS = frozenset(
+_NUMBER_WORDS = frozenset(
     [
-        "rank",
-        "row",
-        "line",
-        "position",
-        "pos",
-        "order",
-        "step",
-        "no",
-        "nr",
-        "n",
-        "i",
-        "#",
+        *("#", "n", "i", "no", "nr", "num", "number", "numbers", "count", "counter"),
+        *("rank", "pos", "position", "order", "step", "row", "line", "index", "idx"),
+        *("id", "seq", "seqno", "sequence", "serial", "rn", "rowid", "rownum"),
+        *("rownumber", "rowno", "rownr", "lineno", "linenr", "linenumber"),
     ]
 )
-"""Names of columns that may just count the rows."""
+"""Words with which the name of a column ends that may just count the rows."""
+_ROW_WORDS = _NUMBER_WORDS | {"s", "sl", "sr"}
+"""Words of names that say nothing of what is counted, as in `S. No.` or `row_id`."""
+_ID_WORDS = frozenset(("id", "ids", "idx", "uid", "uuid", "guid"))
+"""Words with which the name of a column of ids ends."""
 REPEAT_NAMES = ("filter", *(name for name in REPEAT_COLUMNS if name != "sample"))
 """Names of what tells several rows of one query apart."""
 _NO_VALUES = frozenset((*RUN_NAMES, *ITEM_NAMES, *REPEAT_NAMES))
@@ -88,7 +87,9 @@ class Roles:
             has_role = column in (*self.columns, table.repeat)
             if has_role or column.lower() in _NO_VALUES:
                 continue
-            if not is_row_label(table, column):
+            if is_row_label(table, column) or _holds_ids(table, column):
+                continue
+            if not is_row_count(table, column, self.run):
                 columns.append(column)
         return columns
 
@@ -169,11 +170,44 @@ def is_row_label(table: Table, column: str) -> bool:
     return kind in (Kind.INTEGER, Kind.TEXT, Kind.EMPTY)
 
 
-def is_row_count(table: Table, column: str) -> bool:
-    """Return whether a column of a table with a column per run counts its rows."""
-    if column.lower() not in _ROW_NUMBERS or len(table) < 2:
+def is_row_count(table: Table, column: str, run: str | None = None) -> bool:
+    """Return whether a column counts the rows of a table, or those of each of its runs.
+
+    Args:
+        table: the table.
+        column: the column.
+        run: the column that names runs, if there is one.
+    """
+    if _NUMBER_WORDS.isdisjoint(words_of(column)[-1:]):
         return False
-    return _counts_rows(table.columns[column], in_order=True)
+    if len(table) < 2 or table.kind(column) is not Kind.INTEGER:
+        return False
+    numbers = table.columns[column]
+    if run is None or _counts_rows(numbers, in_order=True):
+        return _counts_rows(numbers, in_order=True)
+    names = pd.Series(texts(map(str, table.columns[run])))
+    rows_of_runs = names.groupby(names, sort=False).indices.values()
+    return all(
+        len(rows) > 1 and _counts_rows(numbers[rows], in_order=True)
+        for rows in rows_of_runs
+    )
+
+
+def words_of(name: str) -> list[str]:
+    """Return the words in the name of a column, in lower case.
+
+    >>> words_of("rowNumber"), words_of("S. No."), words_of("#"), words_of("topic_id")
+    (['row', 'number'], ['s', 'no'], ['#'], ['topic', 'id'])
+    """
+    spaced = re.sub(r"(?<=[a-z\d])(?=[A-Z])|[^\w#]+|_+", " ", name)
+    return spaced.replace("#", " # ").lower().split()
+
+
+def _holds_ids(table: Table, column: str) -> bool:
+    """Return whether a column holds integers that are ids by its name, as in `task_id`."""
+    if _ID_WORDS.isdisjoint(words_of(column)[-1:]) or is_measure(column):
+        return False
+    return table.kind(column) is Kind.INTEGER
 
 
 # -- roles -----------------------------------------------------------------------------------------
@@ -222,7 +256,10 @@ def _query_columns(tables: Sequence[Table], is_one_run: Sequence[bool]) -> list[
 def check_no_contradiction(
     tables: Sequence[Table], columns: Sequence[str], is_one_run: Sequence[bool]
 ) -> None:
-    """Raise if another column of ids, by its name, pairs the rows of runs in another way.
+    """Raise if another column of ids pairs the rows of runs in another way.
+
+    It is one with a known name, or, where the column of queries only counts the rows of each run,
+    one with texts that most runs share, such as the questions themselves.
 
     Args:
         tables: the tables.
@@ -235,16 +272,32 @@ def check_no_contradiction(
     runs: list[tuple[Table, str]] = []
     for table, column, one_run in zip(tables, columns, is_one_run, strict=True):
         runs += [(run, column) for run in tables_of_runs(table, one_run)]
-    for name in ITEM_NAMES:
+    if len(runs) < 2:
+        return
+    names = [*ITEM_NAMES, *_texts_beside_counts(runs)]
+    for name in names:
         pairings = [(run, column, run.named([name]) or "") for run, column in runs]
         if not all(_may_pair(*pairing) for pairing in pairings):
             continue
         if not _pair_alike(pairings):
             run, column, other = pairings[0]
+            likely = column if name in ITEM_NAMES else other
             raise ValueError(
                 f"{run.location(0)}: {column} and {other} pair the rows of runs in different "
-                f"ways; say which names the queries: query={column!r}"
+                f"ways; say which names the queries: query={likely!r}"
             )
+
+
+def _texts_beside_counts(runs: Sequence[tuple[Table, str]]) -> list[str]:
+    """Return columns of texts that runs share, if their queries are numbers of rows; else none."""
+    if not all(
+        _counts_rows(run.columns[column], in_order=True) for run, column in runs
+    ):
+        return []
+    tables = [run for run, _ in runs]
+    names = [name for name in tables[0].columns if tables[0].kind(name) is Kind.TEXT]
+    unique = [name for name in names if _is_unique(name, tables)]
+    return [name for name in unique if _is_common(name, tables)]
 
 
 def _may_pair(run: Table, column: str, other: str) -> bool:
@@ -439,7 +492,9 @@ def _is_value(name: str, runs: Sequence[Table]) -> bool:
         return True
     if all(run.kind(name) is Kind.TEXT for run in runs):
         return False
-    if _ROW_LABELS.fullmatch(name) is None and name.lower() not in _ROW_NUMBERS:
+    words = words_of(name)
+    may_count = bool(words) and _ROW_WORDS.issuperset(words)
+    if _ROW_LABELS.fullmatch(name) is None and not may_count:
         return False
     return any(_counts_rows(run.columns[name], in_order=False) for run in runs)
 

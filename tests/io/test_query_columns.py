@@ -513,3 +513,63 @@ def test_rows_that_nothing_tells_apart_may_be_repeats() -> None:
         ValueError, match=r"given twice .*column such as seed .*repeats="
     ):
         irl.compare(values=table)
+
+
+COUNTS = ["row_number", "row_nr", "rowid", "lineNo", "S. No.", "seqno", "#", "num"]
+
+
+@pytest.mark.parametrize("name", [*COUNTS, "__index_level_0__", "Unnamed: 0.1"])
+@pytest.mark.parametrize("form", [FORMS["JSON lines"], FORMS["Polars"], FORMS["CSV"]])
+def test_numbers_of_rows_by_any_name_pair_nothing(
+    form: Callable[..., Any], name: str, tmp_path: Path
+) -> None:
+    a = frame(name)
+    b = turned(a).assign(**{name: range(N)})
+    parts = {"a": form(a, tmp_path / "a"), "b": form(b, tmp_path / "b")}
+    with pytest.raises(ValueError, match="has no column that names queries"):
+        read_values(parts)
+    numbered = {run: table.assign(task=WORDS) for run, table in (("a", a), ("b", a))}
+    table = read_values(
+        {run: form(part, tmp_path / run) for run, part in numbered.items()}
+    )
+    assert (table.query_column, table.measures) == ("task", ["acc"])
+
+
+def test_an_index_of_numbers_in_a_parquet_file_pairs_nothing(tmp_path: Path) -> None:
+    paths = []
+    for name in ("a", "b"):
+        table = pd.DataFrame({"acc": ACC}, index=list(range(N)))
+        table.to_parquet(tmp_path / f"{name}.parquet")
+        paths.append(tmp_path / f"{name}.parquet")
+    with pytest.raises(ValueError, match="has no column that names queries"):
+        read_values(paths)
+    words = pd.DataFrame({"acc": ACC}, index=WORDS)
+    words.to_parquet(tmp_path / "a.parquet")
+    words.iloc[::-1].to_parquet(tmp_path / "b.parquet")
+    equal_item_by_item(paths)
+
+
+@FORM
+@pytest.mark.parametrize("name", ["idx", "id", "query_id", "question_id"])
+@pytest.mark.parametrize("text", ["question", "prompt", "title"])
+def test_ids_that_count_rows_do_not_contradict_texts(
+    form: Callable[..., Any], name: str, text: str, tmp_path: Path
+) -> None:
+    a = frame(name).assign(**{text: WORDS})
+    parts = {"a": form(a, tmp_path / "a"), "b": form(turned(a), tmp_path / "b")}
+    equal_item_by_item(parts)
+    shifted = turned(a).assign(**{name: range(N)})
+    parts["b"] = form(shifted, tmp_path / "c")
+    with pytest.raises(
+        ValueError,
+        match=f"{name} and {text} pair the rows of runs in different ways; say which names the "
+        f"queries: query='{text}'$",
+    ):
+        read_values(parts)
+    equal_item_by_item(parts, query=text)
+
+
+def test_texts_that_runs_do_not_share_contradict_no_ids() -> None:
+    a = frame("idx", answer=[f"{i} by a" for i in range(N)])
+    b = frame("idx", answer=[f"{i} by b" for i in range(N)])
+    assert len(read_values({"a": a, "b": b}).query_ids) == N
