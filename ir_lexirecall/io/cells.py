@@ -13,6 +13,11 @@ import numpy as np
 from ir_lexirecall._util.errors import check_text, is_number, shown
 
 _DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+")
+_NUMBER = r"[-+\u2212]?(?:\d+(?:[.,]\d+)?|[.,]\d+)"
+_PRINTED_NUMBER = re.compile(
+    rf"[*_~]*+{_NUMBER} ?[%\u2030]?(?:/\d+| ?(?:\u00b1|\+/-) ?{_NUMBER} ?%?| ?\({_NUMBER} ?%?\))?"
+    r"[*_~\u2020\u2021]*+"
+)
 _TRUTH_VALUES = {"true": 1.0, "false": 0.0}
 
 
@@ -115,6 +120,19 @@ def number_hint(text: str) -> str:
     if _DECIMAL_COMMA.fullmatch(text):
         return "; write decimals with a point"
     return ""
+
+
+def is_printed_number(value: Any) -> bool:
+    """Return whether a text is a number as it is printed for readers, not for programs.
+
+    >>> is_printed_number("95 %"), is_printed_number("0,95"), is_printed_number("0.95 (0.02)")
+    (True, True, True)
+    >>> is_printed_number("12 monkeys"), is_printed_number("2024-01-31")
+    (False, False)
+    """
+    if not isinstance(value, str):
+        return False
+    return _PRINTED_NUMBER.fullmatch(value.strip()) is not None
 
 
 def id_of(value: Any) -> str:

@@ -21,6 +21,10 @@ def _standard_error(values: Floats) -> float:
     return _deviation(values) / float(np.sqrt(len(values)))
 
 
+def _quantile(percent: float) -> Statistic:
+    return lambda x: float(np.percentile(x, percent))
+
+
 _MEANS: tuple[Statistic, ...] = (lambda x: float(x.mean()), lambda x: float(x.sum()))
 """The mean, or the sum, as trec_eval has it for counts."""
 _MEAN_WORDS = (
@@ -43,7 +47,7 @@ _STATISTICS: dict[str, tuple[Statistic, ...]] = {
     **dict.fromkeys(("max", "maximum"), (lambda x: float(x.max()),)),
     **dict.fromkeys(("min", "minimum"), (lambda x: float(x.min()),)),
     **dict.fromkeys(("median",), (lambda x: float(np.median(x)),)),
-    **dict.fromkeys(("sem", "stderr"), (_standard_error,)),
+    **dict.fromkeys(("se", "sem", "stderr"), (_standard_error,)),
     **dict.fromkeys(
         ("sd", "std", "stddev", "stdev"), (_deviation, lambda x: float(x.std()))
     ),
@@ -52,22 +56,13 @@ _STATISTICS: dict[str, tuple[Statistic, ...]] = {
 """What a row holds of the others, by a word in its name."""
 _FURTHER_WORDS = frozenset(
     [
-        *(
-            "by",
-            "of",
-            "over",
-            "per",
-            "queries",
-            "query",
-            "score",
-            "task",
-            "tasks",
-            "the",
-            "topics",
-        ),
-        "dev",
+        *("across", "by", "n", "of", "over", "per", "the"),
+        *("column", "models", "queries", "query", "row", "runs", "score", "systems"),
+        *("task", "tasks", "topic", "topics", "value", "grand", "dev"),
     ]
 )
+_QUANTILE = re.compile(r"\s*(\d{1,2}(?:\.\d{1,9})?)\s*%\s*", re.ASCII)
+"""The name of a quantile, as `describe` of pandas has it."""
 _SURE = 1e-6
 """A row under an ordinary name is a summary if it is the mean by chance at most this often."""
 _MOST_DIGITS = 12
@@ -88,6 +83,8 @@ def is_summary_name(name: str) -> bool:
 
 def statistics_named(name: str) -> list[Statistic]:
     """Return the statistics that the name of a row stands for; none if it has other words, too."""
+    if quantile := _QUANTILE.fullmatch(name):
+        return [_quantile(float(quantile[1]))]
     words = {word for word in re.split(r"[\W\d_]+", name.lower()) if word}
     if not words <= _STATISTICS.keys() | _FURTHER_WORDS:
         return []
@@ -132,6 +129,31 @@ def summary_rows(values: Floats, query_ids: Sequence[str], is_last: Bools) -> li
         if is_summary:
             summaries.append(q)
     return summaries
+
+
+def runs_of_means(
+    values: Floats, runs: Sequence[str], *, other_statistics: bool = False
+) -> list[str]:
+    """Return the runs, by a name such as `Average`, that hold the means of the other runs.
+
+    None are, unless two other runs are left.
+
+    Args:
+        values: shape ``(K, S, Q)``; NaN where a value is missing.
+        runs: their names.
+        other_statistics: take other statistics, too, such as the largest value under `max`.
+
+    >>> values = np.array([[[0.5, 0.25], [0.75, 0.5], [0.63, 0.38]]])
+    >>> runs_of_means(values, ["a", "b", "Average"]), runs_of_means(values, ["a", "b", "c"])
+    (['Average'], [])
+    """
+    # Runs stand where queries do: (measure, query, run).
+    by_query = values.transpose(0, 2, 1)
+    is_last = np.zeros(len(runs), dtype=bool)
+    means = [runs[i] for i in summary_rows(by_query, runs, is_last)]
+    if not other_statistics:
+        means = [name for name in means if {*statistics_named(name)} <= {*_MEANS}]
+    return means if len(runs) - len(means) > 1 else []
 
 
 def _is_row_of(

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ir_lexirecall._util.arrays import Floats
 from ir_lexirecall._util.errors import and_more, shown, shown_names
+from ir_lexirecall.io.cells import is_printed_number, number_hint
 from ir_lexirecall.io.frames import Table
 from ir_lexirecall.io.mteb_results import has_cells
 from ir_lexirecall.io.query_columns import (
@@ -24,7 +25,7 @@ from ir_lexirecall.io.query_columns import (
     is_unique_in_runs,
     known_item_column,
 )
-from ir_lexirecall.io.summary_rows import summary_rows
+from ir_lexirecall.io.summary_rows import runs_of_means
 from ir_lexirecall.io.value_cells import (
     Cells,
     id_text,
@@ -35,6 +36,8 @@ from ir_lexirecall.io.value_cells import (
 )
 
 Texts: TypeAlias = NDArray[Any]
+_MISSING = frozenset(("", "-", "--", "?", "na", "n/a", "#n/a", "nan", "none", "null"))
+"""Texts that stand for a missing value, in lower case."""
 
 
 class Shape(Enum):
@@ -74,6 +77,7 @@ def cells_of_table(
     if measures is not None and len(measures) == 1:
         [label] = measures
     if shape_of(table, roles, list(columns), one_run) is Shape.COLUMN_PER_RUN:
+        table = replace(table, notes=(*table.notes, *notes_of_empty(table, roles)))
         return cells_by_run(table, roles, columns, label or "value")
     if roles.run is None and label is not None and len(columns) == 1:
         [(name, column)] = columns.items()
@@ -130,7 +134,42 @@ def value_columns(
         measures = [name for name in candidates if table.has_values(name)]
         if not measures:
             raise ValueError(_no_values(table, others))
+        for name in candidates:
+            if name not in measures:
+                check_not_printed(table, name)
     return {name: table.floats(name) for name in measures}
+
+
+def notes_of_empty(table: Table, roles: Roles) -> list[str]:
+    """Return a sentence on each column that may be of a run, but has no value in any row."""
+    notes = []
+    for name in roles.others(table):
+        values = table.columns[name]
+        if values.dtype.kind not in "fiub" and all(map(_stands_for_none, values)):
+            notes.append(f"The column {name!r} has no values: left out.")
+    return notes
+
+
+def _stands_for_none(value: Any) -> bool:
+    """Return whether a cell is empty, or has a text that stands for a missing value."""
+    if isinstance(value, str):
+        return value.strip().lower() in _MISSING
+    return is_missing(value)
+
+
+def check_not_printed(table: Table, column: str) -> None:
+    """Raise if each text of a column is a number as printed for readers, such as ``95 %``.
+
+    Such a column would be left out like a text, and its run or measure with it.
+    """
+    values = table.columns[column]
+    rows = [row for row, value in enumerate(values) if not is_missing(value)]
+    if rows and all(is_printed_number(values[row]) for row in rows):
+        first = rows[0]
+        raise ValueError(
+            f"{table.location(first)}: {column} is {shown(values[first])}, not a number; write "
+            f"numbers as 0.5, or leave the column out{number_hint(values[first])}"
+        )
 
 
 def _no_values(table: Table, columns: Sequence[str]) -> str:
@@ -189,11 +228,9 @@ def cells_by_run(
     """
     names = [name for name in columns if not is_row_count(table, name)]
     runs = {name: columns[name] for name in names}
-    # Runs stand where queries do, and rows where runs do: (measure, row, run).
-    grid = np.stack([*runs.values()], axis=1)[None]
-    no_last = np.zeros(len(runs), dtype=bool)
-    means = [names[i] for i in summary_rows(grid, names, no_last)]
-    if len(runs) - len(means) > 1:
+    grid = np.stack([*runs.values()])[None]
+    means = runs_of_means(grid, names, other_statistics=True)
+    if means:
         notes = list(table.notes)
         for name in means:
             del runs[name]

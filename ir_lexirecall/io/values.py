@@ -60,7 +60,11 @@ from ir_lexirecall.io.repeated_values import (
     several_runs,
 )
 from ir_lexirecall.io.shared_values import SharedValues, keys_of_runs
-from ir_lexirecall.io.summary_rows import is_summary_name, summary_rows
+from ir_lexirecall.io.summary_rows import (
+    is_summary_name,
+    runs_of_means,
+    summary_rows,
+)
 from ir_lexirecall.io.value_cells import Cells, cells_of_dicts
 from ir_lexirecall.io.value_files import content_of_file
 from ir_lexirecall.io.value_tables import cells_of_table, tables_of_collections
@@ -144,9 +148,16 @@ class ValueTable:
         cells = Cells.joined(parts)
         grid = Grid.from_cells(cells)
         summaries: list[str] = []
+        notes = list(cells.notes)
         if cells.may_have_summary:
             summaries = grid.summaries()
             grid = grid.without(summaries)
+            means = runs_of_means(grid.values, grid.runs)
+            grid = grid.without_runs(means)
+            for name in means:
+                notes.append(
+                    f"The run {name!r} holds the means of the others: left out."
+                )
         names = grid.measures if measures is None else list(measures)
         wanted = _names_there(names, grid.measures, source)
         values = grid.values[[grid.measures.index(name) for name in wanted]]
@@ -182,7 +193,7 @@ class ValueTable:
             doubtful=tuple(doubtful),
             query_column=cells.query_column,
             missing_of_run=_n_missing_of_run(values, grid.runs),
-            notes=cells.notes,
+            notes=tuple(notes),
             cut=cells.cut,
             grid=whole_grid,
             cells=scores,
@@ -436,6 +447,13 @@ class Grid:
             query_ids=query_ids,
             values=self.values[:, :, kept],
             is_last=self.is_last[kept],
+        )
+
+    def without_runs(self, runs: Sequence[str]) -> Grid:
+        """Return the values without some runs."""
+        kept = np.array([run not in runs for run in self.runs])
+        return replace(
+            self, runs=list(compress(self.runs, kept)), values=self.values[:, kept]
         )
 
 

@@ -277,3 +277,102 @@ def test_a_row_of_another_statistic_is_not_said_to_hold_only_means(
     assert (
         f"'{name}' holds the means, or another statistic, of the other rows" in summary
     )
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["row_number", "row_nr", "S. No.", "topic_no", "__index_level_0__", "Unnamed: 0.1"],
+)
+@pytest.mark.parametrize("shape", [lambda wide: wide, by_run])
+def test_columns_that_count_rows_are_no_data(
+    name: str, shape: Callable[[pd.DataFrame], Any]
+) -> None:
+    table = VALUES.copy()
+    table.insert(0, name, range(3))
+    values = shape(table)
+    if isinstance(values, dict):
+        values = {run: part.assign(**{name: range(3)}) for run, part in values.items()}
+    found = read_values(values)
+    assert (found.runs, len(found.query_ids)) == (["a", "b"], 3)
+    assert found.measures in (["value"], ["AP"])
+
+
+def test_a_column_that_counts_the_rows_of_each_run_is_no_measure() -> None:
+    table = as_measures(VALUES)
+    for numbers in ([1, 2, 3, 1, 2, 3], range(6)):
+        assert read_values(table.assign(rank=numbers)).measures == ["AP"]
+    ranks = table.assign(mean_rank=[1, 3, 2, 2, 1, 1])
+    assert read_values(ranks).measures == ["AP", "mean_rank"]
+
+
+@pytest.mark.parametrize("name", ["task_id", "exampleId", "user uid", "prompt_idx"])
+def test_further_ids_are_neither_run_nor_measure(name: str) -> None:
+    ids = [7, 3, 5]
+    assert read_values(VALUES.assign(**{name: ids})).runs == ["a", "b"]
+    parts = {run: part.assign(**{name: ids}) for run, part in by_run(VALUES).items()}
+    assert read_values(parts).measures == ["AP"]
+
+
+@pytest.mark.parametrize("name", ["Average", "mean"])
+def test_a_run_of_means_is_no_run_in_any_shape(name: str) -> None:
+    wide = VALUES.assign(**{name: VALUES[["a", "b"]].mean(axis=1)})
+    dicts = {run: dict(zip(wide["query_id"], wide[run], strict=True)) for run in wide}
+    for values in (as_measures(wide), as_rows(wide), {**dicts, "query_id": None}):
+        if isinstance(values, dict):
+            del values["query_id"]
+        found = read_values(values)
+        assert found.runs == ["a", "b"]
+        assert found.notes == (
+            f"The run {name!r} holds the means of the others: left out.",
+        )
+    two = as_measures(wide[["query_id", "a"]].assign(**{name: wide["a"]}))
+    assert read_values(two).runs == ["a", name]
+    best = VALUES.assign(max=VALUES[["a", "b"]].max(axis=1))
+    assert read_values(as_measures(best)).runs == ["a", "b", "max"]
+
+
+def test_quantiles_of_pandas_are_no_queries() -> None:
+    frame = pd.DataFrame(BASE, columns=["query_id", "a", "b"]).set_index("query_id")
+    table = pd.concat([frame, frame.describe()]).rename_axis("query_id").reset_index()
+    assert read_values(table).query_ids == ["q1", "q2", "q3"]
+
+
+PRINTED = ["0,95", "95%", "95.0 %", "0.95*", "**0.95**", "0.95 ± 0.02", "0.95 (0.02)", "3/5"]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", PRINTED)
+@pytest.mark.parametrize("shape", [lambda wide: wide, as_measures, by_run])
+def test_numbers_printed_for_readers_do_not_vanish(
+    text: str, shape: Callable[[pd.DataFrame], Any], tmp_path: Path
+) -> None:
+    def spoilt(values: Any) -> Any:
+        if isinstance(values, dict):
+            return {run: spoilt(part) for run, part in values.items()}
+        if "AP" in values:
+            return values.assign(nDCG=text)
+        return values.assign(c=text)
+
+    values = spoilt(shape(VALUES))
+    with pytest.raises(ValueError, match=r"is '.*', not a number"):
+        read_values(values)
+    if not isinstance(values, dict):
+        values.to_csv(tmp_path / "v.csv", index=False)
+        with pytest.raises(
+            ValueError, match=r"v.csv, line 2: .* is '.*', not a number"
+        ):
+            read_values(tmp_path / "v.csv")
+
+
+@pytest.mark.parametrize("text", ["12 monkeys", "2024-01-31", "q1", "a,b", "12:30"])
+def test_texts_are_no_printed_numbers(text: str) -> None:
+    assert read_values(VALUES.assign(note=text)).runs == ["a", "b"]
+
+
+@pytest.mark.parametrize("text", ["", "NA", "-", "n/a", "None"])
+def test_a_run_without_any_value_is_named(text: str, tmp_path: Path) -> None:
+    VALUES.assign(c=text).to_csv(tmp_path / "v.csv", index=False)
+    table = read_values(tmp_path / "v.csv")
+    assert table.runs == ["a", "b"]
+    assert table.notes == ("The column 'c' has no values: left out.",)
+    result = irl.compare(values=tmp_path / "v.csv")
+    assert "The column 'c' has no values: left out." in result.summary(full=True)
