@@ -31,6 +31,7 @@ from ir_lexirecall._util.arrays import Floats, Ints
 from ir_lexirecall._util.errors import warn
 from ir_lexirecall._util.selecting import without
 from ir_lexirecall.measures.about import About
+from ir_lexirecall.measures.other_names import measure_meant
 from ir_lexirecall.measures.parameters import JUDGED_ONLY, Param
 
 if TYPE_CHECKING:
@@ -267,11 +268,19 @@ def make_known(measure: Measure) -> None:
 
     A later definition of the same name takes the place of an earlier one of a user (a notebook's
     cell that runs again). A name of this library, or of another package, keeps its meaning, with a
-    warning.
+    warning; so does one of another program that this library reads, such as `map`.
     """
     registry = ir_measures.measures.registry
     for name in (measure.NAME, *measure.ALIASES):
         other = registry.get(name)
+        meant = "" if other is not None else measure_meant(name)
+        if meant and not _is_of_library(measure):
+            warn(
+                f"this library reads {name!r} as {meant} already; strings mean that one; give "
+                f"{type(measure).__module__}.{type(measure).__qualname__} as an object, or "
+                "another name"
+            )
+            continue
         if other is None or _may_be_redefined(other, measure):
             registry[name] = REGISTRY[name] = measure
             continue

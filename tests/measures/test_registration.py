@@ -8,6 +8,7 @@ from typing import Any
 
 import ir_measures
 import numpy as np
+import pandas as pd
 import pytest
 from fresh import python
 from hypothesis import given, settings
@@ -385,3 +386,18 @@ def test_bounds_are_not_those_of_another_class_of_the_same_name() -> None:
         own = define("TSE")
     with pytest.raises(ValueError, match="algorithm"):
         irl.judgment_bounds([own()], {"q": {"a": 1}}, {"q": {"x": 2.0, "a": 1.0}})
+
+
+@pytest.mark.parametrize(
+    "taken", ["map", "recip_rank", "num_ret", "ndcg_cut_10", "bpref"]
+)
+def test_a_name_of_another_program_keeps_its_meaning(taken: str) -> None:
+    before = irl.evaluate(taken, QRELS, RUN)
+    with pytest.warns(
+        UserWarning,
+        match=f"this library reads '{taken}' as .* already; strings mean that one; give "
+        f"__main__.{taken} as an object, or another name",
+    ):
+        mine = define(taken)
+    pd.testing.assert_frame_equal(irl.evaluate(taken, QRELS, RUN), before)
+    assert list(irl.evaluate(mine, QRELS, RUN)) == [taken]
