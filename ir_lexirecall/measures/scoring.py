@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from math import log2
+from math import inf, log2
 from subprocess import CalledProcessError
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -253,22 +253,26 @@ def several_grades_message(first: str, n_others: int) -> str:
 
 
 def warn_if_unreached(least_grade: Mapping[str, float], top: float) -> None:
-    """Warn of criteria for which no document is relevant, although some have a grade above 0.
+    """Warn of criteria for which no document is relevant.
 
     Args:
         least_grade: for each criterion, the smallest grade that counts as relevant.
         top: the highest grade of the judgments.
     """
-    unreached = [name for name, least in least_grade.items() if 0 < top < least]
-    if unreached:
+    unreached = [name for name, least in least_grade.items() if max(top, 0) < least]
+    if not unreached or top == -inf:  # there are no judgments
+        return
+    message = (
+        f"no grade of the qrels is high enough to count as relevant for "
+        f"{shown_names(unreached)}: the highest is {top:g}, so every ranking scores 0"
+    )
+    if top > 0:
         level = 0.5 if 0.5 <= top < 1 else top
-        warn(
-            f"no grade of the qrels is high enough to count as relevant for "
-            f"{shown_names(unreached)}: "
-            f"the highest is {top:g}, so every ranking scores 0; load the qrels with "
-            f"levels=[{level:g}] (--levels {level:g}) to count grades from {level:g} on as 1, or "
-            "give measures of this library a smaller rel, as in LR(rel=0.5)"
+        message += (
+            f"; load the qrels with levels=[{level:g}] (--levels {level:g}) to count grades from "
+            f"{level:g} on as 1, or give measures of this library a smaller rel, as in LR(rel=0.5)"
         )
+    warn(message)
 
 
 def least_grade(measure: IRMeasure) -> float:

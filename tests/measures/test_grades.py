@@ -76,11 +76,44 @@ def test_measures_that_take_such_grades_do_not_warn(measure: str) -> None:
     assert not warned(lambda: irl.evaluate(measure, LABELS, RUN))
 
 
-@pytest.mark.parametrize(
-    "qrels", [{"q": {"a": 0}}, {"q": {"a": 0, "b": -1}}, {"q": {"a": 1, "b": 0.5}}]
-)
-def test_other_qrels_do_not_warn(qrels: Any) -> None:
+def test_other_qrels_do_not_warn() -> None:
+    qrels = {"q": {"a": 1, "b": 0.5}}
     assert not warned(lambda: irl.evaluate(["AP", "LR"], qrels, RUN))
+
+
+@pytest.mark.parametrize(
+    ("qrels", "top"),
+    [
+        ({"q": {"a": 0}}, "0"),
+        ({"q": {"a": 0, "b": -1}}, "0"),
+        ({"q": {"a": -1, "b": -2}}, "-1"),
+        ({"q": {"a": False}}, "0"),
+    ],
+)
+def test_qrels_without_a_relevant_document_warn(qrels: Any, top: str) -> None:
+    """Else all runs are level, and nothing says why."""
+    said = (
+        "no grade of the qrels is high enough to count as relevant for {}: the highest is "
+        f"{top}, so every ranking scores 0"
+    )
+    doors: list[Callable[[], Any]] = [
+        lambda: irl.evaluate(["nDCG", "AP"], qrels, RUN),
+        lambda: irl.compare(qrels, {"r": RUN, "o": OTHER}, ["nDCG", "AP"]),
+        lambda: irl.benchmark(
+            {"x": qrels, "y": LABELS},
+            {"x": {"r": RUN, "o": OTHER}, "y": {"r": RUN, "o": OTHER}},
+            ["nDCG", "AP"],
+        ),
+    ]
+    for door in doors:
+        assert any(said.format("AP") in message for message in warned(door))
+    assert not warned(lambda: irl.evaluate("nDCG", qrels, RUN))
+
+
+def test_levels_that_no_grade_reaches_warn() -> None:
+    judgments = irl.load(LABELS, levels=[2.0])
+    [message] = warned(lambda: irl.evaluate("AP", judgments, RUN))
+    assert "for AP: the highest is 0, so every ranking scores 0" in message
 
 
 @pytest.mark.parametrize(
