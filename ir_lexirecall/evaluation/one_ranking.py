@@ -190,7 +190,8 @@ class Scorer:
 def _check_pairs(rankings: Any, relevant: Any) -> None:
     """Raise if rankings and what is relevant to them are not two lists of one length."""
     for several in (rankings, relevant):
-        if isinstance(several, (Set, Mapping)):
+        is_list = hasattr(several, "__len__") and not isinstance(several, str)
+        if not is_list or isinstance(several, (Set, Mapping)):
             raise ValueError(
                 "rankings and relevant documents are paired by their order: give two lists, not "
                 f"{type(several).__name__}"
@@ -272,10 +273,15 @@ def _grades_by_document(relevant: Relevant) -> dict[str, Any]:
     Raises:
         ValueError: it is neither ids nor grades, or an id occurs twice.
     """
-    if isinstance(relevant, str):
+    if isinstance(relevant, (str, bytes)) or not isinstance(relevant, Iterable):
         raise ValueError(
             "expected ids of relevant documents, their grades, or grades for subtopics, got "
-            f"{relevant!r}"
+            f"{shown(relevant)}"
+        )
+    if _is_column_of_grades(relevant):
+        raise ValueError(
+            "expected ids of relevant documents, got a column of numbers under labels of texts; "
+            "for grades by document, give column.to_dict()"
         )
     if hasattr(relevant, "columns"):
         raise ValueError(
@@ -292,6 +298,15 @@ def _grades_by_document(relevant: Relevant) -> dict[str, Any]:
         )
     by_doc = dict(zip(docs, grades.values(), strict=True))
     return {doc: by_doc[doc] for doc in sorted(docs)}
+
+
+def _is_column_of_grades(relevant: Any) -> bool:
+    """Return whether a value is a pandas Series of numbers whose labels are texts."""
+    index = getattr(relevant, "index", None)
+    if not hasattr(index, "dtype") or not hasattr(relevant, "dtype"):
+        return False
+    values_are_numbers = getattr(relevant.dtype, "kind", "O") in "fiub"
+    return values_are_numbers and any(isinstance(label, str) for label in index)
 
 
 def _rows_of_subtopics(by_doc: Mapping[str, Any]) -> list[tuple[int, str, float]]:

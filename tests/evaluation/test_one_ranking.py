@@ -220,6 +220,30 @@ def test_rankings_are_paired_with_relevant_documents_in_order() -> None:
         irl.scorer("AP").batch({("a", "b"), ("b",)}, [{"a"}, {"b"}])
     with pytest.raises(ValueError, match="give two lists, not dict"):
         irl.scorer("AP").batch([["a"]], {"q": {"a"}})
+    with pytest.raises(ValueError, match="give two lists, not generator"):
+        irl.scorer("AP").batch((ids for ids in [["a"]]), [{"a"}])
+    with pytest.raises(ValueError, match="give two lists, not NoneType"):
+        irl.scorer("AP").batch([["a"]], None)
+
+
+@pytest.mark.parametrize("relevant", [None, 3, b"a", "a"])
+def test_what_is_neither_ids_nor_grades_is_refused(relevant: Any) -> None:
+    with pytest.raises(ValueError, match="expected ids of relevant documents"):
+        irl.scorer("AP")(["a"], relevant)
+    with pytest.raises(ValueError, match="expected ids of relevant documents"):
+        irl.scorer("AP").batch([["a"]], [relevant])
+
+
+def test_a_column_of_grades_is_not_taken_for_ids() -> None:
+    """Its values are grades, which would be read as ids that no ranking has."""
+    for grades in ({"a": 1, "b": 0}, {"a": 0.5, "b": 2.0}, {"a": True, "b": False}):
+        with pytest.raises(ValueError, match=r"got a column of numbers .* give column"):
+            irl.scorer("nDCG")(["a", "b"], pd.Series(grades))
+        assert irl.scorer("nDCG")(["a", "b"], pd.Series(grades).to_dict()) > 0
+    judged = pd.DataFrame({"doc_id": [7, 8, 9], "relevance": [0, 1, 1]})
+    relevant = judged[judged["relevance"] > 0]["doc_id"]
+    assert irl.scorer("AP")([8, 9], relevant) == 1
+    assert irl.scorer("AP")(["8", "9"], relevant.astype(str)) == 1
 
 
 def test_a_table_of_relevant_documents_is_refused() -> None:
