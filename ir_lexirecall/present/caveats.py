@@ -406,7 +406,7 @@ def _cells_left_out(cells: Sequence[MissingCell], by_pair: bool) -> str:
 
 
 def poorly_shared_queries(
-    result: Comparison, standings: Sequence[Standing]
+    result: Comparison, standings: Sequence[Standing] = ()
 ) -> Iterator[Note]:
     """Warn if two runs hardly share queries, or few queries have values of all runs."""
     for pair in result.compared.poorly_shared:

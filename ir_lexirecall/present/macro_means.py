@@ -22,6 +22,8 @@ from ir_lexirecall.present.caveats import (
     caveats_on_data,
     comparison_caveats,
     notes_on_rows,
+    poorly_shared_queries,
+    shared_words,
     skewness_notes,
 )
 from ir_lexirecall.present.comparisons import comparison_glance, signed
@@ -86,6 +88,7 @@ def benchmark_caveats(result: Benchmark) -> list[Note]:
 
 def _notes(result: Benchmark) -> Iterator[Note]:
     """Yield what to be careful about, of several collections."""
+    yield from _on_shared_queries(result)
     yield from _on_missing_runs(result)
     for name, reason in result.left_out.items():
         yield Note(
@@ -109,6 +112,13 @@ def _notes(result: Benchmark) -> Iterator[Note]:
             # `_on_small_collections` says this of all collections at once.
             if note.kind != FEW_QUERIES:
                 yield note.within(name)
+
+
+def _on_shared_queries(result: Benchmark) -> Iterator[Note]:
+    """Yield notes on runs that hardly share queries on a collection."""
+    for name, comparison in result.items():
+        for note in poorly_shared_queries(comparison):
+            yield note.within(name)
 
 
 def _on_missing_runs(result: Benchmark) -> Iterator[Note]:
@@ -347,8 +357,20 @@ def _title(result: Benchmark) -> str:
     )
     title = f"{count(len(result.runs), 'run')}, {collections}, {size}, each collection counts once"
     if result.baseline is not None:
-        return f"{title}; against {result.baseline}"
-    return title
+        title += f"; against {result.baseline}"
+    return title + _shared_words(result)
+
+
+def _shared_words(result: Benchmark) -> str:
+    """Return where runs hardly share queries, for a title; empty if they share most of them."""
+    words = {name: shared_words(comparison) for name, comparison in result.items()}
+    poor = [f"{name}: {said}" for name, said in words.items() if said]
+    if not poor:
+        return ""
+    more = ""
+    if len(poor) > 1:
+        more = f" (and {count(len(poor) - 1, 'more collection')} like this)"
+    return f"; {poor[0]}{more}"
 
 
 def _group(standing: MacroStanding, rows: Sequence[str], places: int) -> Group:

@@ -127,6 +127,29 @@ def test_less_than_half_is_the_first_caveat_and_in_the_headline(more, is_said):
     assert (words in str(by_collection)) == is_said
 
 
+def test_a_benchmark_says_it_of_each_collection(tmp_path):
+    few = {"few": run(QUERIES[8:16], "b"), "first": run(QUERIES[:12])}
+    same = {"few": run(QUERIES), "first": run(QUERIES, "b")}
+    words = "few and first share only 4 of the 16 queries that either has results for"
+    for baseline in (None, "few"):
+        options = {"by": "AP", "baseline": baseline}
+        result = irl.benchmark(
+            dict.fromkeys("xyz", QRELS), {"x": same, "y": few, "z": few}, **options
+        )
+        head = " ".join(str(result).partition("\n\n")[0].split())
+        in_turn = (
+            words
+            if baseline is None
+            else words.replace("few and first", "first and few")
+        )
+        assert f"; y: {in_turn} (and 1 more collection like this)" in head
+        assert result.diagnostics[0].startswith(f"y: {in_turn}: a query")
+        page = irl.report(result, tmp_path / "page.html").read_text()
+        assert in_turn in page
+    shared = irl.benchmark(dict.fromkeys("xy", QRELS), {"x": same, "y": same}, "AP")
+    assert "share only" not in shared.summary(full=True)
+
+
 def test_shared_queries_are_those_counted_one_by_one():
     rng = np.random.default_rng(0)
     for _ in range(20):
