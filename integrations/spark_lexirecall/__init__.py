@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ir_measures.measures.base import Measure as IRMeasure
@@ -38,7 +39,7 @@ from ir_lexirecall.measures import scoring
 from ir_lexirecall.measures.parsing import MeasuresLike
 from ir_lexirecall.preferences.naming import Preference
 from ir_lexirecall.significance import SignificanceTest
-from spark_lexirecall.collected import collected_runs
+from spark_lexirecall.collected import collected_runs, warn_of_nothing_shared
 from spark_lexirecall.exchange import Exchange, Tables, collected, computed
 
 if TYPE_CHECKING:
@@ -105,9 +106,10 @@ def evaluate(
     result = exchange.meet(
         values, {"query_id": "string", **dict.fromkeys(named, "float64")}, of_none=True
     )
+    on_nothing = partial(warn_of_nothing_shared, exchange)
     if not aggregate:
-        return computed(result)
-    table = collected(result).sort_by("query_id")
+        return computed(result, on_nothing)
+    table = collected(result, on_nothing).sort_by("query_id")
     return pd.Series(
         {
             name: scoring.aggregate(named[name], table[name].to_numpy())

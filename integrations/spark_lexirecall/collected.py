@@ -251,7 +251,10 @@ def collected_runs(
         ):
             keep_tie_values(measure, run, low, expected, high)
         if summaries.query_ids and not counts.judged[s].any():
-            _check_meets_qrels(run, summaries.query_ids[0], allow_empty)
+            first, title = summaries.query_ids[0], f"run {name!r}"
+            _check_meets_qrels(
+                exchange, name, title, first, run.depth, allow_empty=allow_empty
+            )
 
     by: dict[str, CollectedPreference] = {}
     for (name, preference), n_relevant in zip(
@@ -378,27 +381,46 @@ class _Summaries:
         return values, np.moveaxis(np.where(has_ties, ends, values), 0, 2)
 
 
-def _check_meets_qrels(run: DistantRun, query_id: str, allow_empty: bool) -> None:
+def warn_of_nothing_shared(exchange: Exchange, has_query: bool, query_id: str) -> None:
+    """Warn, because the only run retrieved no judged document.
+
+    Args:
+        exchange: the qrels and the run.
+        has_query: whether it has documents for a query of the qrels.
+        query_id: the first query of the qrels.
+    """
+    [name] = exchange.names
+    depth = np.array([int(has_query)])
+    _check_meets_qrels(exchange, name, name, query_id, depth, allow_empty=True)
+
+
+def _check_meets_qrels(
+    exchange: Exchange,
+    name: str,
+    title: str,
+    query_id: str,
+    depth: Ints,
+    *,
+    allow_empty: bool,
+) -> None:
     """Raise or warn, because a run retrieved no judged document.
 
     The message compares ids of the run with ids of one query of the qrels.
     """
-    exchange = run.exchange
     judgments = exchange.whole
     if judgments is None:
         of_query = exchange.qrels.filter(F.col("query_id") == query_id)
         judgments = Judgments.from_qrels(of_query.toArrow())
     nothing = np.zeros(0, dtype=np.int64)
-    empty = AlignedRun(run.judgments, nothing, nothing, nothing, run.depth)
-    rows = _first_rows(run, query_id)
-    title = f"run {run.name!r}"
+    empty = AlignedRun(judgments, nothing, nothing, nothing, depth)
+    rows = _first_rows(exchange, name, query_id)
     check_matches(judgments, empty, rows, title, allow_empty=allow_empty)
 
 
-def _first_rows(run: DistantRun, query_id: str) -> Source:
+def _first_rows(exchange: Exchange, name: str, query_id: str) -> Source:
     """Return rows of a run, whose ids are compared: those of a query, or any if it has none."""
-    number = run.exchange.names.index(run.name)
-    of_run = run.exchange.runs.filter(F.col("run") == number).drop("run")
+    number = exchange.names.index(name)
+    of_run = exchange.runs.filter(F.col("run") == number).drop("run")
     rows = of_run.filter(F.col("query_id") == query_id).limit(_SAMPLE).toArrow()
     if not len(rows):
         rows = of_run.orderBy("query_id", "doc_id").limit(_SAMPLE).toArrow()

@@ -11,13 +11,19 @@ import numpy as np
 import polars as pl
 from ir_measures.measures.base import Measure as IRMeasure
 
-from ir_lexirecall._util.errors import called, check_integer, naming, required, warn
+from ir_lexirecall._util.errors import (
+    called,
+    check_integer,
+    naming,
+    required,
+    shown,
+    warn,
+)
 from ir_lexirecall._util.lazy import LazyModule
 from ir_lexirecall.data.aligned_run import AlignedRun
 from ir_lexirecall.data.alignment import align
 from ir_lexirecall.data.collection import Collection
 from ir_lexirecall.data.judgments import Judgments
-from ir_lexirecall.data.matching import nothing_judged, nothing_retrieved
 from ir_lexirecall.io.columns import qrel_table, run_table
 from ir_lexirecall.io.names import RUN_COLUMNS, our_names
 from ir_lexirecall.io.schemas import QRELS, RUN, Schema
@@ -45,6 +51,9 @@ OfQueries = Callable[[Judgments, Tables], Any]
 
 It returns columns, or a table of them, with ``query_id``. It raises ``ValueError`` for bad input.
 """
+
+OnNothing = Callable[[bool, str], None]
+"""What to call where no document is shared, with whether a query is, and the first query."""
 
 # Two further columns of every result: the message of a worker about bad input, ...
 _ERROR = "__error__"
@@ -124,7 +133,7 @@ class Exchange:
         self, work: OfQueries, types: Mapping[str, Any], *, of_none: bool = False
     ) -> pl.DataFrame:
         """Return the result of ``work`` for all queries on the driver, ordered by query id."""
-        table = collected(self.meet(work, types, of_none=of_none), warns=False)
+        table = collected(self.meet(work, types, of_none=of_none))
         return pl.DataFrame(table).sort("query_id", maintain_order=True)
 
     def meet(
@@ -356,8 +365,21 @@ def _readable(
         columns.append(_cast(F.col(f"c{i}"), field.dataType, is_id=is_id))
     readable = _numbered(frame).select(columns).toDF(*names)
     if schema is RUN and "score" not in names:
+        _check_ranks(readable)
         return readable.withColumn("score", -F.col("rank").cast("double"))
     return readable
+
+
+def _check_ranks(run: DataFrame) -> None:
+    """Raise if ranks that stand for scores are no numbers, by the type of their column."""
+    kind = dict(run.dtypes)["rank"]
+    row = None if kind in _NUMBERS else run.select("query_id", "doc_id", "rank").first()
+    if row is not None:
+        query_id, doc_id, rank = row
+        raise ValueError(
+            f"run: the rank of document {doc_id!r} for query {query_id!r} is {shown(rank)}, not a "
+            f"finite number: the column rank is of type {kind}; cast it to int"
+        )
 
 
 def _check_of_spark(frame: Any, what: str) -> None:
@@ -414,30 +436,28 @@ def _keys_of_partitions(session: SparkSession, partitions: int) -> list[int]:
     return [key for _, key in sorted(rows)]
 
 
-def collected(frame: DataFrame, *, warns: bool = True) -> pa.Table:
+def collected(frame: DataFrame, on_nothing: OnNothing | None = None) -> pa.Table:
     """Bring the result of ``Exchange.meet`` to the driver.
 
-    With ``warns``, warn if nothing is shared.
+    With `on_nothing`, call it if no document is shared.
     """
     import pyarrow.compute as pc
 
     table = frame.toArrow()
-    shared = pc.max(table[_SHARED]).as_py() if warns else _DOCUMENTS
-    _check(
-        table[_ERROR].unique().to_pylist(), shared, pc.min(table["query_id"]).as_py()
-    )
+    shared = pc.max(table[_SHARED]).as_py()
+    errors = table[_ERROR].unique().to_pylist()
+    _check(errors, shared, pc.min(table["query_id"]).as_py(), on_nothing)
     return table.drop_columns([_ERROR, _SHARED])
 
 
-def computed(frame: DataFrame) -> DataFrame:
-    """Compute and cache the result of ``Exchange.meet``."""
+def computed(frame: DataFrame, on_nothing: OnNothing) -> DataFrame:
+    """Compute and cache the result of ``Exchange.meet``; see `collected`."""
     checked = frame.persist()
     try:
-        _check(
-            *checked.agg(
-                F.collect_set(_ERROR), F.max(_SHARED), F.min("query_id")
-            ).first()
-        )
+        found = checked.agg(
+            F.collect_set(_ERROR), F.max(_SHARED), F.min("query_id")
+        ).first()
+        _check(*found, on_nothing)
         values = checked.drop(_ERROR, _SHARED).persist()
         values.count()
     finally:
@@ -446,9 +466,12 @@ def computed(frame: DataFrame) -> DataFrame:
 
 
 def _check(
-    errors: Iterable[str | None], shared: int | None, query_id: str | None
+    errors: Iterable[str | None],
+    shared: int | None,
+    query_id: str | None,
+    on_nothing: OnNothing | None,
 ) -> None:
-    """Raise the first error, if there is one; else warn if no query, or no document, is shared.
+    """Raise the first error, if there is one; else say if no query, or no document, is shared.
 
     Errors arrive in any order; the first one by alphabet is the same in every run.
     """
@@ -457,10 +480,9 @@ def _check(
         raise ValueError(f"{messages[0]} (bad input in another bucket: {messages[1]})")
     if messages:
         raise ValueError(messages[0])
-    if query_id is not None and shared == _NOTHING:
-        warn(nothing_retrieved("the run", [query_id]))
-    if query_id is not None and shared == _QUERIES:
-        warn(nothing_judged("the run"))
+    if on_nothing is None or query_id is None or shared == _DOCUMENTS:
+        return
+    on_nothing(shared == _QUERIES, query_id)
 
 
 def aligned(judgments: Judgments, tables: Tables) -> dict[str, AlignedRun]:

@@ -351,8 +351,7 @@ def test_a_run_of_other_queries_is_warned_of(spark: SparkSession) -> None:
     [local] = warned(lambda: irl.evaluate(TSE, SMALL_QRELS, of_other_queries))
     [ours] = warned(lambda: spark_lexirecall.evaluate(TSE, qrels, other))
     assert "do their query ids agree? The run's first is 'r1'" in local
-    # The driver has seen no row of the run: it names the first query of the qrels alone.
-    assert ours == local.partition(" The run's first")[0] + " The qrels' first is 'q1'"
+    assert ours == local
     runs = {"a": of_other_queries, "b": SMALL_RUN}
     [local] = warned(lambda: irl.compare(SMALL_QRELS, runs, allow_empty=True))
     [ours] = warned(
@@ -858,10 +857,24 @@ def test_runs_that_meet_nothing_are_named_as_by_compare(
     judged = spark.createDataFrame(TINY_QRELS)
     ours = messages_of(lambda: spark_lexirecall.compare(judged, there, "RR"))
     assert ours == messages_of(lambda: irl.compare(TINY_QRELS, runs, "RR"))
-    (of_values,) = messages_of(
-        lambda: spark_lexirecall.evaluate("RR", judged, there["a"])
-    )
-    assert "the run retrieves nothing" in of_values
+    local = messages_of(lambda: irl.evaluate("RR", TINY_QRELS, run))
+    evaluate = partial(spark_lexirecall.evaluate, "RR", judged, there["a"])
+    assert messages_of(evaluate) == local
+    assert messages_of(partial(evaluate, aggregate=True)) == local
+
+
+def test_ranks_that_are_no_numbers_are_named(spark: SparkSession) -> None:
+    qrels = spark.createDataFrame(TINY_QRELS)
+    for rank, kind in (("x", "string"), ("2", "string"), (True, "boolean")):
+        run = spark.createDataFrame([("q1", "a", rank)], ["query_id", "doc_id", "rank"])
+        with pytest.raises(
+            ValueError,
+            match=rf"^evaluate: run: the rank of document 'a' for query 'q1' is {rank!r}, not a "
+            rf"finite number: the column rank is of type {kind}; cast it to int$",
+        ):
+            spark_lexirecall.evaluate("RR", qrels, run)
+        with pytest.raises(ValueError, match=r"^compare: .*the rank of document 'a'"):
+            spark_lexirecall.compare(qrels, {"a": run, "b": run}, "RR")
 
 
 def test_columns_may_have_other_names_and_ranks_stand_for_scores(
