@@ -43,7 +43,11 @@ from ir_lexirecall.comparison.comparing import (
     comparison_of,
     comparison_of_repeats,
 )
-from ir_lexirecall.comparison.shared_queries import NothingShared, check_shared
+from ir_lexirecall.comparison.shared_queries import (
+    NothingShared,
+    check_shared,
+    warn_of_poorly_shared,
+)
 from ir_lexirecall.comparison.verdicts import all_pairs
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.evaluation.scored_runs import ScoredRuns
@@ -893,6 +897,7 @@ def _comparison_on(
     several = evaluation.systems.several
     if several is None:
         check_shared(scored, evaluation.systems.pairs)
+        warn_of_poorly_shared(scored, evaluation.systems.pairs)
     values_of_measure = _values_of_measures(scored, request.measures)
     measures = {name: request.measures[name] for name in values_of_measure}
     warn_of_grades(measures.values(), judgments)

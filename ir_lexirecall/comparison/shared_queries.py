@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ir_lexirecall._util.arrays import Bools
-from ir_lexirecall._util.errors import shown_names
+from ir_lexirecall._util.errors import shown_names, warn
 from ir_lexirecall._util.selecting import index_of
 from ir_lexirecall.evaluation.scored_runs import ScoredRuns
 
@@ -108,3 +108,17 @@ def check_shared(scored: ScoredRuns, pairs: Sequence[tuple[str, str]]) -> None:
         raise NothingShared(
             f"{message}; compare runs of the same queries, or leave one out"
         )
+
+
+def warn_of_poorly_shared(scored: ScoredRuns, pairs: Sequence[tuple[str, str]]) -> None:
+    """Warn of pairs that share less than half of their queries, for tables without caveats."""
+    apart = [str(pair) for pair in poorly_shared(scored, pairs)]
+    if not apart:
+        return
+    more = ""
+    if len(apart) > 1:
+        more = f" (and {len(apart) - 1:,} more pairs of runs like these)"
+    warn(
+        f"{apart[0]}{more}: a query that only one has results for counts as an empty ranking of "
+        "the other"
+    )

@@ -43,3 +43,16 @@ def test_a_baseline_that_shares_topics_with_all_has_statistics(recwarn):
     )
     assert "map p-value" in table
     assert not [one for one in recwarn if "share no query" in str(one.message)]
+
+
+@pytest.mark.parametrize(("more", "is_said"), [(0, True), (1, True), (2, False)])
+def test_systems_that_hardly_share_topics_are_warned_of(more, is_said, recwarn):
+    """Of 12 topics, the first 7 + more are of one system, the last 7 + more of the other."""
+    systems = [results(QUERIES[: 7 + more]), results(QUERIES[5 - more :], "b")]
+    table = pt.lexirecall.Experiment(
+        systems, TOPICS, QRELS, ["map"], ["first", "last"], baseline=0
+    )
+    assert "map p-value" in table
+    words = f"last and first share only {2 + 2 * more} of the 12 queries that either has"
+    said = [str(one.message) for one in recwarn if "share only" in str(one.message)]
+    assert [message.startswith(words) for message in said] == [True] * is_said
