@@ -460,6 +460,6 @@ def check_choice(name: str, value: Any, choices: Iterable[str]) -> str:
         if isinstance(value, str):
             hint = did_you_mean(value, options, 0.7)
         raise ValueError(
-            f"unknown {name} {value!r}; choose from {', '.join(options)}{hint}"
+            f"unknown {name} {shown(value)}; choose from {', '.join(options)}{hint}"
         )
     return value

@@ -61,7 +61,7 @@ _FOREIGN = {
     b"ARROW1": "a Feather (Arrow IPC) file; give the table that polars.read_ipc or "
     "pandas.read_feather makes of it",
     b"\x04\x22\x4d\x18": "compressed with LZ4; unpack it (lz4 -d)",
-    b"PK\x03\x04": "a zip archive; unpack it",
+    b"PK\x03\x04": "a zip archive; unpack it, or save a spreadsheet as CSV",
 }
 
 

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from ir_lexirecall._util.arrays import Bools, Floats, Ints
-from ir_lexirecall._util.errors import and_more, is_number, shown_names, warn
+from ir_lexirecall._util.errors import and_more, is_number, shown, shown_names, warn
 from ir_lexirecall.io.cells import number_or_text as as_float
 from ir_lexirecall.io.files import File
 from ir_lexirecall.io.frames import Table
@@ -55,6 +55,7 @@ class TaskResult:
         measure: the name of the measure.
         scores: the score of each split and subset; NaN where MTEB wrote null.
         path: the file.
+        revision: the revision of the data set, if the file names it.
     """
 
     run: str
@@ -62,6 +63,7 @@ class TaskResult:
     measure: str
     scores: Mapping[tuple[str, str], float]
     path: str
+    revision: str | None = None
 
     def only(self, where: Mapping[str, Any]) -> TaskResult:
         """Return the scores of one split or subset.
@@ -273,11 +275,14 @@ def results_of_content(
     Raises:
         ValueError: a measure is not in the file, or a score is not a number.
     """
-    task = str(content["task_name"])
+    task, revision = str(content["task_name"]), content.get("dataset_revision")
     results = []
     for name in measures or [MAIN_SCORE]:
         scores = _scores(content, name, path)
-        results.append(TaskResult(run, task, name, scores, path))
+        result = TaskResult(run, task, name, scores, path)
+        if isinstance(revision, str):
+            result = replace(result, revision=revision)
+        results.append(result)
     return results
 
 
@@ -408,6 +413,7 @@ def cells_of_results(
             split and subset of a task in common, or all models have none of any task.
     """
     _check_once(results)
+    _warn_of_revisions(results)
     if missing == "error":
         _check_no_null(results)
     rows: list[tuple[str | None, str, str, float]] = []
@@ -454,6 +460,25 @@ def _check_once(results: Iterable[TaskResult]) -> None:
                 f"{result.path}: the task {result.task!r} of run {result.run!r} is also in "
                 f"{path}; keep one"
             )
+
+
+def _warn_of_revisions(results: Sequence[TaskResult]) -> None:
+    """Warn of tasks that two models did on different revisions of the data set."""
+    first: dict[str, TaskResult] = {}
+    others: dict[str, TaskResult] = {}
+    for result in results:
+        if result.revision is None:
+            continue
+        other = first.setdefault(result.task, result)
+        if other.revision != result.revision:
+            others.setdefault(result.task, result)
+    if others:
+        task, result = next(iter(others.items()))
+        warn(
+            f"{result.path}: {result.run} did {task} on another revision of its data "
+            f"({shown(result.revision)}) than {first[task].run} "
+            f"({shown(first[task].revision)}){and_more(len(others) - 1)}"
+        )
 
 
 def _check_no_null(results: Sequence[TaskResult]) -> None:

@@ -33,6 +33,8 @@ TEXT_NAMES = ("question", "user_input", "input")
 TASK_NAMES = ("task", "task_name", "dataset", "collection", "corpus")
 MEASURE_NAMES, VALUE_NAMES = ("measure", "metric"), ("value", "score")
 
+CONTENT_HASH = "doc_hash"
+"""The column in which lm-eval says which document an id stands for."""
 INDEX = "(index)"
 """The name here of the row labels of a pandas frame that have no name."""
 _ROW_LABELS = re.compile(
@@ -55,6 +57,7 @@ _ID_WORDS = frozenset(("id", "ids", "idx", "uid", "uuid", "guid"))
 """Words with which the name of a column of ids ends."""
 REPEAT_NAMES = ("filter", *(name for name in REPEAT_COLUMNS if name != "sample"))
 """Names of what tells several rows of one query apart."""
+_MOST_NAMED = 4
 _NO_VALUES = frozenset((*RUN_NAMES, *ITEM_NAMES, *REPEAT_NAMES))
 
 
@@ -274,6 +277,7 @@ def check_no_contradiction(
         runs += [(run, column) for run in tables_of_runs(table, one_run)]
     if len(runs) < 2:
         return
+    _check_same_documents(runs)
     names = [*ITEM_NAMES, *_texts_beside_counts(runs)]
     for name in names:
         pairings = [(run, column, run.named([name]) or "") for run, column in runs]
@@ -285,6 +289,28 @@ def check_no_contradiction(
             raise ValueError(
                 f"{run.location(0)}: {column} and {other} pair the rows of runs in different "
                 f"ways; say which names the queries: query={likely!r}"
+            )
+
+
+def _check_same_documents(runs: Sequence[tuple[Table, str]]) -> None:
+    """Raise if an id stands for different documents in two runs, by the hashes of these.
+
+    Raises:
+        ValueError: it does, as where the files are of two versions of a task.
+    """
+    hash_of_query: dict[str | None, str | None] = {}
+    for run, column in runs:
+        if CONTENT_HASH not in run.columns:
+            continue
+        ids, hashes = run.columns[column], run.columns[CONTENT_HASH]
+        for row, (item, value) in enumerate(zip(ids, hashes, strict=True)):
+            query, content = id_text(item), id_text(value)
+            if content is None or hash_of_query.setdefault(query, content) == content:
+                continue
+            raise ValueError(
+                f"{run.location(row)}: {column} {query!r} is another document than in the other "
+                f"runs, by {CONTENT_HASH}; give samples of one version of the task, or "
+                f"query={column!r} if they are the same"
             )
 
 
@@ -353,6 +379,20 @@ def check_column(table: Table, column: str, purpose: str = "") -> str:
         f"{table_label(table.name)} has no {wanted}: "
         f"it has {shown_names(names)}{did_you_mean(column, names)}"
     )
+
+
+def notes_on_filters(tables: Sequence[Table]) -> list[str]:
+    """Return a sentence if runs hold values of different filters of lm-eval; else nothing."""
+    of_tables = {}
+    for table in tables:
+        column = table.named(["filter"])
+        if column is not None:
+            of_tables[table.name] = sorted(map(str, table.ids(column) - {None}))
+    filters = {*map(tuple, of_tables.values())}
+    if len(filters) < 2:
+        return []
+    parts = [f"{', '.join(names)} in {name}" for name, names in of_tables.items()]
+    return [f"The runs differ in their filter: {'; '.join(parts[:_MOST_NAMED])}."]
 
 
 def table_label(name: str) -> str:

@@ -49,7 +49,8 @@ def log_of_archive(file: File) -> dict[str, Any]:
     log = None if header is None else _json_in_archive(texts, header, path)
     if not isinstance(log, dict) or not isinstance(log.get("eval"), dict):
         raise ValueError(
-            f"{path}: a zip archive that is not a log of inspect_ai; unpack it"
+            f"{path}: a zip archive that is not a log of inspect_ai; unpack it, or save a "
+            "spreadsheet as CSV"
         )
     if header != "header.json":
         log["status"] = "started"

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple, TypeAlias
 from ir_lexirecall._util.errors import is_number, naming, shortened, shown, shown_names
 from ir_lexirecall.io.files import File
 from ir_lexirecall.io.frames import Table
+from ir_lexirecall.io.query_columns import CONTENT_HASH
 from ir_lexirecall.io.value_cells import id_text, texts
 
 Row: TypeAlias = dict[str, Any]
@@ -255,7 +256,7 @@ def table_of_lm_eval(records: Sequence[Mapping[str, Any]], path: str) -> Table:
     measures: list[str] = []
     for record in records:
         measures += [name for name in record["metrics"] if name in record]
-    kept = ("doc_id", "filter", *dict.fromkeys(measures))
+    kept = ("doc_id", "filter", CONTENT_HASH, *dict.fromkeys(measures))
     run = _model_of_samples(path)
     rows = [
         {"run": run} | {name: record.get(name) for name in kept} for record in records

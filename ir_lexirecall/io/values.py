@@ -46,6 +46,7 @@ from ir_lexirecall.io.query_columns import (
     RUN_NAMES,
     TASK_NAMES,
     NamedColumns,
+    notes_on_filters,
     roles_of,
     table_label,
 )
@@ -1111,6 +1112,7 @@ def with_cells_of_tables(
     if query is not None and not tables:
         raise ValueError(f"there is no table with a column {query!r}; leave query= out")
     pairs = iter(zip(tables, roles_of(tables, query, is_one_run), strict=True))
+    notes = notes_on_filters(tables)
     several = []
     for part in parts:
         if isinstance(part.content, Table):
@@ -1118,7 +1120,8 @@ def with_cells_of_tables(
             cells = cells_of_table(
                 table, roles, one_run=part.one_run, measures=measures
             )
-            part = replace(part, content=cells)
+            part = replace(part, content=replace(cells, notes=(*notes, *cells.notes)))
+            notes = []  # said once
         several.append(part)
     return several
 

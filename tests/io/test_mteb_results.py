@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -318,3 +319,27 @@ def test_a_result_without_scores_is_told_from_one_without_the_measure(
     path.write_text(json.dumps({"task_name": "T", "scores": scores}))
     with pytest.raises(ValueError, match=rf"^read_values: {path}: .*{message}"):
         read_values(tmp_path)
+
+
+def test_other_revisions_of_the_data_are_warned_of(tmp_path: Path) -> None:
+    folder = tasks(tmp_path, {"test": {"x": 0.5}}, {"test": {"x": 0.5}})
+
+    def revise(model: str, task: str, revision: str | None) -> None:
+        path = folder / model / "revision" / f"{task}.json"
+        content = json.loads(path.read_text())
+        path.write_text(json.dumps({**content, "dataset_revision": revision}))
+
+    for task in ("T", "U0", "U1", "U2"):
+        revise("a", task, "r1")
+        revise("b", task, "r1" if task in ("U1", "U2") else "r2")
+    with pytest.warns(
+        UserWarning,
+        match=r"b.revision.T.json: b did T on another revision of its data \('r2'\) than a "
+        r"\('r1'\) \(and 1 other case\)$",
+    ):
+        read_values(folder)
+    for task in ("T", "U0"):
+        revise("b", task, None)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        read_values(folder)

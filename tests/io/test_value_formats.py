@@ -323,7 +323,9 @@ def test_an_archive_of_another_program_is_named(tmp_path: Path) -> None:
         read_values(path)
 
 
-NO_LOG = "a zip archive that is not a log of inspect_ai; unpack it"
+NO_LOG = (
+    "a zip archive that is not a log of inspect_ai; unpack it, or save a spreadsheet"
+)
 NO_PART = "looks like a file of inspect_ai, but .* write it again, or give a table"
 
 
@@ -720,3 +722,45 @@ def test_each_format_has_an_example_here() -> None:
         ),
         "nuggetizer",
     ]
+
+
+# -- samples of lm-eval: the same documents, and the same filter --------------------------------------
+
+
+def samples_of_lm_eval(
+    folder: Path, name: str, hashes: str, filters: str = "f"
+) -> Path:
+    rows = [
+        {"doc_id": i, "metrics": ["acc"], "acc": i % 2, "doc_hash": text, "filter": one}
+        for one in filters
+        for i, text in enumerate(hashes)
+    ]
+    path = folder / f"{name}.jsonl"
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    return path
+
+
+def test_an_id_that_is_another_document_is_refused(tmp_path: Path) -> None:
+    a = samples_of_lm_eval(tmp_path, "a", "wxyz")
+    for hashes in ("xwyz", "wxyv", "efgh"):
+        b = samples_of_lm_eval(tmp_path, "b", hashes)
+        with pytest.raises(
+            ValueError,
+            match=r"b.jsonl, doc_id '\d': doc_id '\d' is another document than in the other "
+            r"runs, by doc_hash; give samples of one version of the task, or query='doc_id'",
+        ):
+            read_values([a, b])
+        assert len(read_values([a, b], query="doc_id").query_ids) == 4
+    b = samples_of_lm_eval(tmp_path, "b", "wxyz")
+    assert len(read_values([a, b]).query_ids) == 4
+
+
+def test_runs_of_different_filters_are_said_to_be(tmp_path: Path) -> None:
+    a = samples_of_lm_eval(tmp_path, "a", "wxyz", "s")
+    b = samples_of_lm_eval(tmp_path, "b", "wxyz", "t")
+    said = f"The runs differ in their filter: s in {a}; t in {b}."
+    assert read_values([a, b]).notes == (said,)
+    assert said in " ".join(irl.compare(values=[a, b]).summary(full=True).split())
+    both = [samples_of_lm_eval(tmp_path, name, "wxyz", "st") for name in "cd"]
+    assert read_values(both, where={"filter": "s"}).notes == ()
+    assert read_values([a, both[0]], where={"filter": "s"}).notes == ()

@@ -53,6 +53,8 @@ def test_systems_that_hardly_share_topics_are_warned_of(more, is_said, recwarn):
         systems, TOPICS, QRELS, ["map"], ["first", "last"], baseline=0
     )
     assert "map p-value" in table
-    words = f"last and first share only {2 + 2 * more} of the 12 queries that either has"
+    words = (
+        f"last and first share only {2 + 2 * more} of the 12 queries that either has"
+    )
     said = [str(one.message) for one in recwarn if "share only" in str(one.message)]
     assert [message.startswith(words) for message in said] == [True] * is_said
