@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import importlib.util
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Literal, Protocol, Self
@@ -393,6 +394,13 @@ _CORRECTION_ALIASES = frozenset(
     }
 )
 """Further names by which ``multipletests`` knows them."""
+_CORRECTIONS_ELSEWHERE = {
+    **dict.fromkeys(("bh", "fdr", "benjamini-hochberg"), "fdr_bh"),
+    **dict.fromkeys(("by", "benjamini-yekutieli"), "fdr_by"),
+    **dict.fromkeys(("holm-bonferroni", "bonferroni-holm"), "holm"),
+    "hochberg": "simes-hochberg",
+}
+"""What R and papers call some of them."""
 
 
 def check_correction(method: str | None) -> None:
@@ -427,6 +435,7 @@ def _meant_correction(method: str, names: Sequence[str]) -> str:
     if plain in ("", "none", "no", "off"):
         return "; for no correction, pass None"
     nearest = plain if plain in names else ""
+    nearest = _CORRECTIONS_ELSEWHERE.get(re.sub(r"[\s_]+", "-", plain), nearest)
     if not nearest:
         nearest = next(iter(difflib.get_close_matches(plain, names, 1, 0.7)), "")
     if not nearest:

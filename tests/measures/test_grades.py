@@ -110,6 +110,15 @@ def test_qrels_without_a_relevant_document_warn(qrels: Any, top: str) -> None:
     assert not warned(lambda: irl.evaluate("nDCG", qrels, RUN))
 
 
+def test_a_rel_above_the_highest_grade_is_the_cause() -> None:
+    qrels = {"q": {"a": 1, "b": 2}}
+    [message] = warned(lambda: irl.evaluate(["AP(rel=3)", "AP"], qrels, RUN))
+    assert message == (
+        "no grade of the qrels is high enough to count as relevant for AP(rel=3): the highest is "
+        "2, so every ranking scores 0; give a rel of at most 2"
+    )
+
+
 def test_levels_that_no_grade_reaches_warn() -> None:
     judgments = irl.load(LABELS, levels=[2.0])
     [message] = warned(lambda: irl.evaluate("AP", judgments, RUN))

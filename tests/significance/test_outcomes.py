@@ -29,6 +29,11 @@ from ir_lexirecall.significance.outcomes import (
         ("Bonferroni", "bonferroni"),
         ("fdr-bh", "fdr_bh"),
         ("hommmel", "hommel"),
+        ("BH", "fdr_bh"),
+        ("FDR", "fdr_bh"),
+        ("Benjamini Hochberg", "fdr_bh"),
+        ("BY", "fdr_by"),
+        ("Holm-Bonferroni", "holm"),
     ],
 )
 def test_misspelt_corrections_are_refused_at_once(
