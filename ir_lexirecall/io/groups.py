@@ -19,7 +19,12 @@ from ir_lexirecall.io.frames import Table, table_of_frame
 from ir_lexirecall.io.id_forms import form_hint
 from ir_lexirecall.io.lines import csv_rows, numbered_lines
 from ir_lexirecall.io.names import QUERY_NAMES
-from ir_lexirecall.io.query_columns import TASK_NAMES, table_label
+from ir_lexirecall.io.query_columns import (
+    TASK_NAMES,
+    is_row_count,
+    is_row_label,
+    table_label,
+)
 from ir_lexirecall.io.schemas import GROUPS
 from ir_lexirecall.io.value_cells import id_text, texts
 
@@ -260,6 +265,11 @@ def _rows_of_collection(source: Table, task_column: str, collection: str) -> Tab
     )
 
 
+def _labels_rows(source: Table, column: str) -> bool:
+    """Return whether a column holds pandas' row labels, or counts the rows."""
+    return is_row_label(source, column) or is_row_count(source, column)
+
+
 def _group_column_of(source: Table, candidates: list[str], column: str | None) -> str:
     """Return the column that was named, else the one that is called so, or the only one."""
     if column is not None:
@@ -272,6 +282,8 @@ def _group_column_of(source: Table, candidates: list[str], column: str | None) -
     for name in _GROUP_NAMES:
         if name in candidates:
             return name
+    if len(candidates) > 1:
+        candidates = [name for name in candidates if not _labels_rows(source, name)]
     if len(candidates) != 1:
         raise ValueError(
             f"{source.name} has several columns, none of them called group: "

@@ -53,7 +53,7 @@ _NUMBER_WORDS = frozenset(
 """Words with which the name of a column ends that may just count the rows."""
 _ROW_WORDS = _NUMBER_WORDS | {"s", "sl", "sr"}
 """Words of names that say nothing of what is counted, as in `S. No.` or `row_id`."""
-_ID_WORDS = frozenset(("id", "ids", "idx", "uid", "uuid", "guid"))
+_ID_WORDS = frozenset(("id", "idx", "uid", "uuid", "guid"))
 """Words with which the name of a column of ids ends."""
 REPEAT_NAMES = ("filter", *(name for name in REPEAT_COLUMNS if name != "sample"))
 """Names of what tells several rows of one query apart."""

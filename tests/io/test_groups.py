@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import ir_lexirecall as irl
 from ir_lexirecall.io.groups import read_groups
 
 QUERIES = ["q1", "q2", "q3", "q4"]
@@ -221,3 +222,21 @@ def test_a_group_that_begins_another_one_may_be_cut(tmp_path: Path) -> None:
         read_groups(path, ["q1", "q2", "q3"])
     path.write_text("query_id,group\nq1,whom\nq2,whom\nq3,who\n")
     assert read_groups(path, ["q1", "q2", "q3"]).names == ["who", "whom"]
+
+
+@pytest.mark.parametrize("name", ["", "Unnamed: 0", "index", "level_0", "row_nr"])
+def test_numbers_of_rows_are_no_groups(name: str, tmp_path: Path) -> None:
+    table = pd.DataFrame(
+        {name: range(4), "query_id": list("abcd"), "kind": list("xyxy")}
+    )
+    table.to_csv(tmp_path / "g.csv", index=False)
+    qrels = {query: {"d": 1, "e": 0} for query in "abcd"}
+    runs = {
+        "a": {query: {"d": 2.0, "e": 1.0} for query in "abcd"},
+        "b": {query: {"d": 1.0, "e": 2.0} for query in "abcd"},
+    }
+    for groups in (table, tmp_path / "g.csv", pl.DataFrame(table.to_dict("list"))):
+        result = irl.compare(qrels, runs, "AP", groups=groups)
+        assert result.group_table()["group"].tolist() == ["x", "y"]
+    with pytest.raises(ValueError, match="several columns, none of them called group"):
+        irl.compare(qrels, runs, "AP", groups=table.assign(other=list("uvuv")))
