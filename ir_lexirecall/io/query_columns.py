@@ -315,15 +315,33 @@ def _check_same_documents(runs: Sequence[tuple[Table, str]]) -> None:
 
 
 def _texts_beside_counts(runs: Sequence[tuple[Table, str]]) -> list[str]:
-    """Return columns of texts that runs share, if their queries are numbers of rows; else none."""
-    if not all(
-        _counts_rows(run.columns[column], in_order=True) for run, column in runs
-    ):
-        return []
+    """Return columns of texts that pair rows otherwise than queries that count them may do.
+
+    Runs share the texts, and do not have the same ones in the same rows.
+    """
+    for run, column in runs:
+        if not len(run) or not _counts_rows(run.columns[column], in_order=True):
+            return []
     tables = [run for run, _ in runs]
-    names = [name for name in tables[0].columns if tables[0].kind(name) is Kind.TEXT]
-    unique = [name for name in names if _is_unique(name, tables)]
-    return [name for name in unique if _is_common(name, tables)]
+    starts = {id_text(run.columns[column][0]) for run, column in runs}
+    names = []
+    for name in tables[0].columns:
+        if tables[0].kind(name) is not Kind.TEXT or not _is_unique(name, tables[:1]):
+            continue
+        if len(starts) == 1 and _has_same_rows(name, tables):
+            continue
+        if _is_unique(name, tables) and _is_common(name, tables):
+            names.append(name)
+    return names
+
+
+def _has_same_rows(name: str, tables: Sequence[Table]) -> bool:
+    """Return whether a column has the same values in the same rows of all tables."""
+    first = tables[0].columns[name]
+    return all(
+        name in table.columns and np.array_equal(first, table.columns[name])
+        for table in tables[1:]
+    )
 
 
 def _may_pair(run: Table, column: str, other: str) -> bool:
@@ -561,6 +579,10 @@ def _has_counts(table: Table, column: str) -> bool:
 
 def _counts_rows(values: Iterable[Any], *, in_order: bool) -> bool:
     """Return whether values are 0 to n - 1, or 1 to n, perhaps in another order."""
+    if isinstance(values, np.ndarray) and values.dtype.kind in "iu":
+        integers = values if in_order else np.sort(values)
+        counts = np.arange(len(integers))
+        return any(np.array_equal(integers, counts + start) for start in (0, 1))
     if kind_of(texts(values)) is not Kind.INTEGER:
         return False
     numbers = [int(value) for value in values if value is not None]
