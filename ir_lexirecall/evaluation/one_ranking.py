@@ -302,7 +302,7 @@ def _grades_by_document(relevant: Relevant) -> dict[str, Any]:
 
 def _is_column_of_grades(relevant: Any) -> bool:
     """Return whether a value is a pandas Series of numbers whose labels are texts."""
-    index = getattr(relevant, "index", None)
+    index: Any = getattr(relevant, "index", None)
     if not hasattr(index, "dtype") or not hasattr(relevant, "dtype"):
         return False
     values_are_numbers = getattr(relevant.dtype, "kind", "O") in "fiub"
