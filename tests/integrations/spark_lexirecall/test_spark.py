@@ -653,10 +653,15 @@ def test_the_library_warns_of_nothing_made_up(
     other = spark.createDataFrame(
         SMALL_RUN.replace({"query_id": {"q1": "r1", "q2": "r2"}})
     )
-    made: list[int] = []
+    made: list[list[str]] = []
     read = Judgments.from_qrels.__func__  # type: ignore[attr-defined]
-    counting = classmethod(lambda cls, *a, **k: made.append(1) or read(cls, *a, **k))
-    monkeypatch.setattr(Judgments, "from_qrels", counting)
+
+    def counted(cls: Any, *arguments: Any, **options: Any) -> Judgments:
+        judgments: Judgments = read(cls, *arguments, **options)
+        made.append(judgments.query_ids)
+        return judgments
+
+    monkeypatch.setattr(Judgments, "from_qrels", classmethod(counted))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         spark_lexirecall.evaluate(RBU, plain, other, aggregate=True)
@@ -666,6 +671,9 @@ def test_the_library_warns_of_nothing_made_up(
         for warning in said
     ] == ["RBU", "the run"]
     assert {warning.filename for warning in said} == {__file__}
+    assert made == [["q1"]]  # whose ids the warning shows
+    made.clear()
+    spark_lexirecall.evaluate(RBU, plain, run, aggregate=True)
     assert not made
     spark_lexirecall.compare(plain, {"a": run, "b": run}, RBU @ 5)
     assert not made  # nor does a comparison read the qrels
