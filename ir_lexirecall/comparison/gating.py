@@ -46,6 +46,7 @@ from ir_lexirecall.io.frames import readable_again
 from ir_lexirecall.io.groups import GroupsLike
 from ir_lexirecall.io.repeated_values import Repeats, RepeatsLike
 from ir_lexirecall.io.values import ValuesLike, read_values
+from ir_lexirecall.measures.scoring import way_to_reach
 from ir_lexirecall.preferences.naming import Preference
 from ir_lexirecall.significance import SignificanceTest
 
@@ -481,10 +482,13 @@ def _check_relevant(judgments: Judgments, criteria: Sequence[Any]) -> None:
     """Raise if no query has a relevant document, by the judgments or by a preference."""
     thresholds = {judgments.threshold}
     thresholds |= {c.rel_in(judgments) for c in criteria if isinstance(c, Preference)}
-    if not all(judgments.m(rel).any() for rel in thresholds):
-        raise ValueError(
-            "no query of the qrels has a relevant document: nothing can be compared"
-        )
+    if all(judgments.m(rel).any() for rel in thresholds):
+        return
+    message = "no query of the qrels has a relevant document: nothing can be compared"
+    top = judgments.highest_grade
+    if 0 < top < max(thresholds):
+        message += f"; their highest grade is {top:g}{way_to_reach(top)}"
+    raise ValueError(message)
 
 
 def _gate_of(

@@ -266,15 +266,23 @@ def warn_if_unreached(least_grade: Mapping[str, float], top: float) -> None:
         f"no grade of the qrels is high enough to count as relevant for "
         f"{shown_names(unreached)}: the highest is {top:g}, so every ranking scores 0"
     )
-    if 0 < top < 1:
-        level = 0.5 if top >= 0.5 else top
-        message += (
-            f"; load the qrels with levels=[{level:g}] (--levels {level:g}) to count grades from "
-            f"{level:g} on as 1, or give measures of this library a smaller rel, as in LR(rel=0.5)"
-        )
-    elif top > 0:
-        message += f"; give a rel of at most {top:g}"
-    warn(message)
+    warn(message + way_to_reach(top))
+
+
+def way_to_reach(top: float) -> str:
+    """Return how to count documents of the highest grade as relevant, as the end of a message.
+
+    It is empty if no grade is above 0.
+    """
+    if top <= 0:
+        return ""
+    if top >= 1:
+        return f"; give a rel of at most {top:g}"
+    level = 0.5 if top >= 0.5 else top
+    return (
+        f"; load the qrels with levels=[{level:g}] (--levels {level:g}) to count grades from "
+        f"{level:g} on as 1, or give measures of this library a smaller rel, as in LR(rel=0.5)"
+    )
 
 
 def least_grade(measure: IRMeasure) -> float:

@@ -220,3 +220,16 @@ def test_a_comparison_of_the_baseline_alone_has_a_table_without_rows() -> None:
     assert {"worse_p", "better_p", "within_p", "not_worse_p", "verdict"} <= set(
         table.columns
     )
+
+
+def test_a_gate_says_how_labels_below_1_count() -> None:
+    runs = {name: irl.demo.run(name) for name in ("bm25", "ql")}
+    low = irl.demo.qrels()
+    low = low.assign(relevance=low["relevance"] * 0.25)
+    with pytest.raises(
+        ValueError, match=r"highest grade is 0\.75; load .*levels=\[0\.5\]"
+    ):
+        irl.gate(low, runs["bm25"], runs["ql"], "AP")
+    nothing = low.assign(relevance=0)
+    with pytest.raises(ValueError, match=r"nothing can be compared$"):
+        irl.gate(nothing, runs["bm25"], runs["ql"], "AP")
