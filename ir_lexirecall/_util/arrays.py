@@ -11,6 +11,12 @@ from numpy.typing import NDArray
 
 _FEW_SEGMENTS = 8  # that are quicker one by one
 FEW = 128  # rows that are quicker one by one than as arrays
+# OpenBLAS computes a product in one thread up to 2^18 multiplications, with a single row up to
+# 9,216. So parts of products have so many rows, and so many numbers of the second matrix, of at
+# most so many of its rows.
+_ROWS_AT_ONCE = 32
+_NUMBERS_AT_ONCE = 2**13
+_TERMS_AT_ONCE = 128
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -70,6 +76,29 @@ def common(a: Bools, b: Bools) -> Ints:
     """
     # Single precision is fast, and exact up to 2^24 columns.
     return (a.astype(np.float32) @ b.T.astype(np.float32)).astype(np.int64)
+
+
+def product(a: Any, b: Any) -> Any:
+    """Return the product of two matrices, in parts so small that BLAS computes each in one thread.
+
+    Threads that wait for the next of many products spin: on a busy machine they took ten times the
+    processor time of all products. The bits of the result do not depend on the number of threads.
+
+    >>> product(np.array([[1.0, 2.0]]), np.array([[3.0], [4.0]]))
+    array([[11.]])
+    """
+    (n_rows, n_terms), n_columns = a.shape, b.shape[1]
+    result = np.zeros((n_rows, n_columns), dtype=np.result_type(a, b))
+    for terms in row_blocks(n_terms, 1, _TERMS_AT_ONCE):
+        depth = terms.stop - terms.start
+        for columns in row_blocks(n_columns, depth, _NUMBERS_AT_ONCE):
+            for rows in row_blocks(n_rows, 1, _ROWS_AT_ONCE):
+                part = result[rows, columns]
+                if terms.start == 0:
+                    np.matmul(a[rows, terms], b[terms, columns], out=part)
+                else:
+                    part += a[rows, terms] @ b[terms, columns]
+    return result
 
 
 def geometric_sum(ratio: float, terms: Floats) -> Floats:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ir_lexirecall._util.arrays import Bools, Floats, Ints
+from ir_lexirecall._util.arrays import Bools, Floats, Ints, product
 from ir_lexirecall._util.errors import entry
 from ir_lexirecall._util.lazy import cached_property
 from ir_lexirecall._util.rounding import DIFFERENCE, SUM
@@ -315,7 +315,7 @@ class PairDeviations(Statistic):
         """
         count = draws.count.astype(self._precision, copy=False)
         for squares, ends in self._kept_squares or self._squares():
-            yield from np.split(squares @ count, ends)
+            yield from np.split(product(squares, count), ends)
 
     @cached_property
     def _precision(self) -> type:

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ir_lexirecall._util.arrays import Floats, Ints, row_blocks
+from ir_lexirecall._util.arrays import Floats, Ints, product, row_blocks
 from ir_lexirecall._util.blocks import BLOCK
 from ir_lexirecall._util.errors import check_choice
 from ir_lexirecall._util.lazy import cached_property
@@ -148,10 +148,10 @@ class Draws:
         means = np.empty((len(values), len(values[0]), len(self.drawn)))
         for d, (x, one) in enumerate(zip(values, self.collections, strict=True)):
             if self.over == "queries":
-                np.matmul(x, one.count.T, out=means[d])
-                means[d] /= x.shape[1]
+                means[d] = product(x, one.count.T) / x.shape[1]
             else:
-                means[one.position, :, one.resample] = one.count @ x.T / x.shape[1]
+                of_appearances = product(one.count, x.T) / x.shape[1]
+                means[one.position, :, one.resample] = of_appearances
         return means
 
     @cached_property

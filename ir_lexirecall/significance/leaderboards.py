@@ -14,7 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from ir_lexirecall._util.arrays import Bools, Floats, Ints, means_of_present, row_blocks
+from ir_lexirecall._util.arrays import (
+    Bools,
+    Floats,
+    Ints,
+    means_of_present,
+    product,
+    row_blocks,
+)
 from ir_lexirecall._util.rounding import SUM, levelled
 from ir_lexirecall.significance.deviations import Deviations, least_error_share
 from ir_lexirecall.significance.draws import Draws, Statistic, resample, times_drawn
@@ -24,8 +31,6 @@ from ir_lexirecall.significance.over_collections import interval_over_collection
 LEAST_SHARED = 6  # tasks that tell two models apart: with fewer, 2^(1 - n) is above .05
 _ENOUGH = 2_500  # resamples of all pairs
 _AT_ONCE = 256  # resamples whose pairs stay in a processor's cache
-_IN_ONE_THREAD = 2**18  # multiplications up to which OpenBLAS starts no threads
-_FEWEST_ROWS = 8  # of a product that is computed in parts
 _NO_VARIANCE = np.float32(1e-30)
 
 
@@ -261,9 +266,9 @@ class SharedDeviations(Statistic):
                 count = draws.count[:, block]
                 n_drawn: Any = n
                 if both is not None:
-                    n_drawn = np.maximum(_product(both, count), 1)
-                total = _product(centred, count)
-                total_squares = _product(squares, count)
+                    n_drawn = np.maximum(product(both, count), 1)
+                total = product(centred, count)
+                total_squares = product(squares, count)
                 t = _studentised(total, total_squares, n_drawn, least)
                 t *= np.sqrt(n - 1)
                 np.maximum(
@@ -302,23 +307,6 @@ class _Differences:
         """The means over their standard errors: 0 for equal ones, infinite without any spread."""
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(self.mean == 0, 0.0, self.mean / self.error)
-
-
-def _product(rows: Any, count: Any) -> Any:
-    """Return a matrix product, in parts so small that BLAS computes each in a single thread.
-
-    Threads that wait for the next of many products spin: on a busy machine they took more time
-    than all products. If a part would have few rows, the product is computed at once. Parts can
-    differ from the whole product in their last bits.
-    """
-    at_once = _IN_ONE_THREAD // count.size
-    if at_once < _FEWEST_ROWS:
-        return rows @ count
-    product = np.empty((len(rows), count.shape[1]), dtype=rows.dtype)
-    for start in range(0, len(rows), at_once):
-        part = slice(start, start + at_once)
-        np.matmul(rows[part], count, out=product[part])
-    return product
 
 
 def _studentised(
@@ -385,9 +373,9 @@ class TaskMeans(Statistic):
     def take(self, draws: Draws) -> None:
         """Find the means in some resamples."""
         count = times_drawn(draws.drawn, self._values.shape[1]).T
-        n_drawn = self._has_value @ count
+        n_drawn = product(self._has_value, count)
         means = np.broadcast_to(self._observed[:, None], n_drawn.shape).copy()
-        np.divide(self._values @ count, n_drawn, out=means, where=n_drawn > 0)
+        np.divide(product(self._values, count), n_drawn, out=means, where=n_drawn > 0)
         self.means[:, draws.block] = means
 
 

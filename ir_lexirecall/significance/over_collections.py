@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ir_lexirecall._util.arrays import Floats, Ints
+from ir_lexirecall._util.arrays import Floats, Ints, product
 from ir_lexirecall._util.lazy import special, stats
 from ir_lexirecall._util.rounding import SUM, levelled, settled
 from ir_lexirecall.significance.closed_form import interval_with_ends
@@ -143,7 +143,7 @@ class MacroMeans(Statistic):
         ):
             n_queries = x.shape[1]
             first, second = np.split(
-                np.concatenate([x, x**2]) @ one.count.T / n_queries, 2
+                product(np.concatenate([x, x**2]), one.count.T) / n_queries, 2
             )
             second -= first**2
             mean += first + observed

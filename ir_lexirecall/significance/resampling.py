@@ -14,7 +14,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ir_lexirecall._util.arrays import Floats, Ints, row_blocks
+from ir_lexirecall._util.arrays import Floats, Ints, product, row_blocks
 from ir_lexirecall._util.blocks import BLOCK
 from ir_lexirecall._util.lazy import stats
 from ir_lexirecall._util.rounding import DIFFERENCE, SUM, settled
@@ -109,8 +109,8 @@ def _distances_of_resamples(centred: Floats, draws: Resampled) -> Floats:
     for block in draws.blocks(draws.number, n_queries + len(x), "bootstrap"):
         queries = rng.integers(n_queries, size=(block.stop - block.start, n_queries))
         count = times_drawn(queries, n_queries)
-        mean = x @ count.T / n_queries
-        variance = x**2 @ count.T / n_queries - mean**2
+        mean = product(x, count.T) / n_queries
+        variance = product(x**2, count.T) / n_queries - mean**2
         mean[np.abs(mean) <= SUM * furthest] = 0
         variance[variance <= SUM * furthest**2] = 0
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -213,7 +213,8 @@ def _one_sided_by_sets(
     """Set one-sided p of some pairs, by sets of queries whose signs are exchanged."""
     means, n_exchanged = np.empty((len(x[pairs]), n_sets)), np.empty(n_sets)
     for block, is_in in _sets(x.shape[1], n_sets, x.shape[1] + len(means), draws):
-        means[:, block] = x[pairs] @ is_in.T / np.maximum(is_in @ weight, 1)
+        n_in = product(weight[None], is_in.T)[0]
+        means[:, block] = product(x[pairs], is_in.T) / np.maximum(n_in, 1)
         n_exchanged[block] = is_in.sum(axis=1)
     noise = DIFFERENCE * np.abs(x[pairs]).sum(axis=1) / weight.sum()
     for side, signed in ((sides.above, means), (sides.below, -means)):
@@ -255,9 +256,10 @@ def _two_sided_by_sets(
 
 def _settled_means(x: Floats, is_in: Floats, weight: Floats) -> Floats:
     """Return the means over sets of queries; a mean of 0 but for rounding is 0."""
-    sums = np.concatenate([x, np.abs(x)]) @ is_in.T
+    sums = product(np.concatenate([x, np.abs(x)]), is_in.T)
     sums = settled(sums[: len(x)], sums[len(x) :], DIFFERENCE)
-    return np.asarray(sums / np.maximum(is_in @ weight, 1))
+    n_in = product(weight[None], is_in.T)[0]
+    return np.asarray(sums / np.maximum(n_in, 1))
 
 
 def _sets(

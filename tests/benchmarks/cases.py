@@ -282,13 +282,19 @@ CASES = [
         ),
         size=growth.REPORTED_RUNS,
     ),
-    Case(
-        "leaderboard",
-        "overall() of 332 models x 41 tasks, a tenth of them missing; beside 166 models: 4 if it grows as the pairs do",
-        lambda inputs: growth.overall_of(inputs.whole),
-        growth.leaderboard,
-        (Contender("166 models", lambda inputs: growth.overall_of(inputs.half)),),
-        size=growth.LEADERBOARD,
+    *(
+        Case(
+            name,
+            f"overall() of 332 models x 41 tasks, {what} missing; beside 166 models: 4 if it grows as the pairs do",
+            lambda inputs: growth.overall_of(inputs.whole),
+            lambda size, _, share=share_missing: growth.leaderboard(size, share),
+            (Contender("166 models", lambda inputs: growth.overall_of(inputs.half)),),
+            size=growth.LEADERBOARD,
+        )
+        for name, what, share_missing in (
+            ("leaderboard", "a tenth of them", 0.1),
+            ("leaderboard-complete", "none of them", 0.0),
+        )
     ),
     Case(
         "one-query",

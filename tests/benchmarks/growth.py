@@ -57,8 +57,8 @@ def values(size: Size, folder: Path) -> Values:
     return Values(whole, half, folder)
 
 
-def leaderboard(size: Size, folder: Path) -> Board:
-    """Return a score of each model on each task, but for a tenth that are missing."""
+def leaderboard(size: Size, share_missing: float) -> Board:
+    """Return a score of each model on each task, but for a share that are missing."""
     rng = np.random.default_rng(0)
     score = rng.normal(0.5, 0.1, (1, size.queries)) + rng.normal(
         0, 0.05, (size.systems, 1)
@@ -71,7 +71,7 @@ def leaderboard(size: Size, folder: Path) -> Board:
             "score": score.ravel(),
         }
     )
-    table = table[rng.random(len(table)) >= 0.1]
+    table = table[rng.random(len(table)) >= share_missing]
     first = {f"model{s}" for s in range(size.systems // 2)}
     return Board(table, table[table["run"].isin(first)])
 
