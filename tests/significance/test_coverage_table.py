@@ -276,6 +276,48 @@ def test_rows_that_are_off_say_so() -> None:
     assert coverage.false("worse", "x", np.arange(1000) % 100 < 6).remark == ""
 
 
+@pytest.mark.parametrize(
+    ("shares", "worst", "remarks"),
+    [
+        ([0.90, 0.92, 0.95], None, ["off: take more queries"] * 2 + [""]),
+        ([0.90, 0.92], None, ["off: take more queries"] * 2),
+        ([0.92, 0.90], None, ["off: more queries do not help"] * 2),
+        ([0.92], None, ["off: more queries were not measured"]),
+        (
+            [0.95] * 3,
+            [0.89, 0.86, 0.92],
+            [
+                "off for some pairs: take 48 queries or more",
+                "off for some pairs: take more queries",
+                "",
+            ],
+        ),
+    ],
+)
+def test_advice_to_take_more_queries_follows_the_rows(
+    tmp_path: Path, shares: list[float], worst: list[float] | None, remarks: list[str]
+) -> None:
+    rows = [
+        replace(
+            coverage.covers("interval", f"CLEF, {12 * 2**i} of 500 queries", [share]),
+            samples=2000,
+            worst=None if worst is None else worst[i],
+            instead="take more queries",
+        )
+        for i, share in enumerate(shares)
+    ]
+    text = coverage.page(rows)
+    printed_rows = csv.reader(line.strip() for line in text.splitlines()[4:])
+    assert [row[5] for row in printed_rows] == remarks
+    page = tmp_path / "table.txt"
+    page.write_text(text)
+    assert coverage.page([], page) == text
+
+
+def test_the_stored_advice_follows_the_stored_rows() -> None:
+    assert coverage.page([], STORED) == STORED.read_text(encoding="utf-8")
+
+
 def test_the_program_fails_where_a_row_is_off(monkeypatch, tmp_path, capsys) -> None:
     def lies(samples, rng):
         yield coverage.covers("mean", "always wrong", np.zeros(samples))

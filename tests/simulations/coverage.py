@@ -20,7 +20,7 @@ import json
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, astuple, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -68,7 +68,9 @@ from tests.simulations.rows import (
     STOPPING,
     WHOLE,
     Floats,
+    PrintedRow,
     Row,
+    advised,
     covers,
     differences,
     false,
@@ -846,24 +848,19 @@ def page(rows: Sequence[Row], earlier: Path | None = None) -> str:
         earlier: a table whose further rows stay; each function has random numbers of its own, so
             that parts give what one run gives.
     """
-    lines: dict[tuple[str, str], list[str]] = {}
+    lines: dict[tuple[str, str], PrintedRow] = {}
     if earlier is not None:
         text = earlier.read_text(encoding="utf-8").split("\n\n", 1)[1]
         for line in csv.reader(part.strip() for part in text.splitlines()):
-            lines[line[0], line[1]] = line
+            lines[line[0], line[1]] = PrintedRow(*line)
     for r in rows:
         worst = "" if r.worst is None else f"{r.worst:.3f}"
-        line = [
-            r.statement,
-            r.setting,
-            f"{r.level:.2f}",
-            f"{r.share:.3f}",
-            worst,
-            r.remark,
-        ]
+        level, share = f"{r.level:.2f}", f"{r.share:.3f}"
+        line = PrintedRow(r.statement, r.setting, level, share, worst, r.remark)
         lines[r.statement, r.setting] = line
     text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows(lines.values())
+    printed_rows = map(astuple, advised([*lines.values()]))
+    csv.writer(text, lineterminator="\n").writerows(printed_rows)
     head = [
         ".. csv-table::",
         "   :header: Statement, Setting, Nominal, Measured, Worst pair, Remark",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -38,6 +39,16 @@ INTERVALS = "take bootstrap, or more queries"
 BASELINE_OR_MORE = "compare with a baseline, or take more queries"
 BASELINE_BY_T = "compare with a baseline by t with Holm"
 ROUGH = "read its interval as a rough one"
+UNTRIED = "more queries were not measured"
+NO_HELP = "more queries do not help"
+
+WITHOUT_MORE = {
+    MORE_QUERIES: "",
+    INTERVALS: "take bootstrap",
+    BASELINE_OR_MORE: "compare with a baseline",
+}
+"""Advice to take more queries, and what is left of it where they do not help."""
+QUERIES = re.compile(r"\b(?:(\d+) groups of )?(\d+)(?: (?:of|to) \d+)? queries")
 
 
 @dataclass(frozen=True)
@@ -105,6 +116,82 @@ def covers(statement: str, setting: str, holds: Floats, reason: str = "") -> Row
 def false(statement: str, setting: str, said: Floats, reason: str = "") -> Row:
     """A row of a verdict; ``said``: per sample, whether it was said though it is false."""
     return Row(statement, setting, ALPHA, float(np.mean(said)), len(said), reason)
+
+
+@dataclass(frozen=True)
+class PrintedRow:
+    """A row as the table prints it."""
+
+    statement: str
+    setting: str
+    level: str
+    share: str
+    worst: str
+    remark: str
+
+    @property
+    def n_queries(self) -> int:
+        """Number of queries that the setting names, 0 without one."""
+        named = QUERIES.search(self.setting)
+        return int(named[1] or 1) * int(named[2]) if named else 0
+
+    def is_larger_or_smaller(self, other: PrintedRow) -> bool:
+        """Return whether two rows differ in nothing but the number of queries."""
+        first = self.statement, QUERIES.sub("queries", self.setting)
+        second = other.statement, QUERIES.sub("queries", other.setting)
+        return first == second and self.n_queries != other.n_queries
+
+    def gap(self, of_worst: bool) -> float:
+        """Return by how much more often than promised the row, or its worst pair, is wrong."""
+        share = float((of_worst and self.worst) or self.share)
+        excess = share - float(self.level)
+        return -excess if float(self.level) > 0.5 else excess
+
+
+def advised(rows: Sequence[PrintedRow]) -> list[PrintedRow]:
+    """Return the rows, whose advice to take more queries follows their numbers.
+
+    It stays where all rows with more queries are nearer to their level or, if there are none, the
+    row is nearer than the next smaller one. If only the largest are, the advice names their number.
+    A power to be reached, of a level between 0.5 and 0.95, always rises with queries.
+    """
+    return [replace(row, remark=_remark_by_rows(row, rows)) for row in rows]
+
+
+def _remark_by_rows(row: PrintedRow, rows: Sequence[PrintedRow]) -> str:
+    """Return the remark of a row beside those that differ only in the number of queries."""
+    off, _, advice = row.remark.partition(": ")
+    if advice not in WITHOUT_MORE or 0.5 < float(row.level) < 0.95:
+        return row.remark
+    gaps = {
+        other.n_queries: other.gap(of_worst=off != "off")
+        for other in rows
+        if other == row or row.is_larger_or_smaller(other)
+    }
+    if _gets_better(gaps, row.n_queries):
+        return row.remark
+    if without := WITHOUT_MORE[advice]:
+        return f"{off}: {without}"
+    if len(gaps) == 1:
+        return f"{off}: {UNTRIED}"
+    enough = _queries_from_which_all_are_better(gaps, row.n_queries)
+    return f"{off}: " + (f"take {enough} queries or more" if enough else NO_HELP)
+
+
+def _gets_better(gaps: Mapping[int, float], n: int) -> bool:
+    """Return whether all larger rows are better, or the largest is better than the one before."""
+    larger = [gap for other, gap in gaps.items() if other > n]
+    if larger:
+        return max(larger) < gaps[n]
+    smaller = [other for other in gaps if other < n]
+    return bool(smaller) and gaps[max(smaller)] > gaps[n]
+
+
+def _queries_from_which_all_are_better(gaps: Mapping[int, float], n: int) -> int | None:
+    """Return the fewest queries from which all rows are better than that of n queries."""
+    larger = sorted(other for other in gaps if other > n)
+    no_better = max((other for other in larger if gaps[other] >= gaps[n]), default=n)
+    return min((other for other in larger if other > no_better), default=None)
 
 
 # -- data ------------------------------------------------------------------------------------------
