@@ -290,7 +290,7 @@ class ScoredRuns(Memoised):
     def tie_warnings(self) -> Iterator[tuple[str, str, str, str]]:
         """Yield means that documents of equal score could change by more than 0.005.
 
-        Each comes as run, measure, range, and a sentence.
+        Each comes as run, measure, range with the average, and a sentence.
         """
         if not any(run.is_tied for run in self.runs.values()):
             return
@@ -304,6 +304,9 @@ class ScoredRuns(Memoised):
                 between = "to" if rises_with_merit(measure) else "or"
                 least, most = aggregate(measure, low), aggregate(measure, high)
                 ends = f"{least:.3f} {between} {most:.3f}"
+                average = aggregate(measure, expected)
+                if not np.isnan(average):
+                    ends += f", {average:.3f} on average"
                 yield run, name, ends, tie_warning(name, measure, low, expected, high)
 
     def value_of(self, run: str, name: str) -> Floats:

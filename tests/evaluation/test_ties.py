@@ -19,6 +19,7 @@ from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.evaluation.scored_runs import ScoredRuns, tie_mean
 from ir_lexirecall.measures.parsing import parse_measures
 from ir_lexirecall.measures.scoring import values
+from ir_lexirecall.present.findings import notes_of_run, run_caveats
 from tests.conftest import words
 
 MEASURES = words(
@@ -269,6 +270,17 @@ def test_diagnostics_of_preferences() -> None:
     assert not any(
         "tied scores" in note for note in irl.compare(QRELS, RUNS).diagnostics
     )
+
+
+def test_notes_on_several_means_say_what_they_are_on_average() -> None:
+    """Several notes in one sentence of the summary, and in the report's lines on one run."""
+    result = irl.compare(QRELS, RUNS, ["AP", "RR"])
+    text = " ".join(result.summary(full=True).split())
+    assert "RR of constant (0.444 to 0.667, 0.537 on average)" in text
+    assert "AP of constant (" in text
+    scored = ScoredRuns.from_runs(parse_measures(["AP", "RR"]), QRELS, RUNS)
+    (sentence,) = notes_of_run("constant", run_caveats(scored))
+    assert sentence.endswith("RR (0.444 to 0.667, 0.537 on average).")
 
 
 @pytest.mark.parametrize(
