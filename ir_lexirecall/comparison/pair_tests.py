@@ -197,7 +197,10 @@ class PairTests(Memoised):
                 powered.estimate, powered.low, powered.high, powered.p, unknown
             )
             difference = powered.estimate
-            extra = {"rho": powered.rho, "n_effective": powered.n_effective}
+            extra = {"rho": powered.rho, "n_effective": unknown}
+            # Intervals of preferences hold those of people's queries alone, too: they gain less.
+            if criterion.is_measure:
+                extra["n_effective"] = powered.n_effective
         low, high = cut_at_limits(
             (tested.low, tested.high), _limits(criterion, test), tested.estimate
         )
