@@ -264,7 +264,8 @@ class Comparison:
               of tasks).
             - With predicted judgments: ``rho``, the correlation of predicted and human differences,
               and ``n_effective``, the number of queries that would be as informative if people
-              alone judged them.
+              alone judged them (NaN for preferences, whose intervals include those without
+              predictions).
             - ``verdict`` on ``run_a``.
 
         Raises:
@@ -340,7 +341,7 @@ class Comparison:
         With a confidence of 1 - alpha, the best run is among those that may be the best. Their
         ``p_not_beaten``, of the hypothesis that no run has a better mean, is above alpha. With few
         queries, a run that wins rarely but by much may be missing, because the sample may contain
-        no such win (a run that gains 0.8 on a tenth of the queries is kept in 0.66 of simulations
+        no such win (a run that gains 0.8 on a tenth of the queries is kept in 0.67 of simulations
         with 10 queries, in 0.93 with 25).
 
         The test is the studentised bootstrap of the largest difference from any other run; if

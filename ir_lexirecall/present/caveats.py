@@ -62,7 +62,7 @@ from ir_lexirecall.significance import (
 # Beginning of the kind of notes that a mark shows, too.
 MIGHT_BE_UNDONE = "Significant by"
 
-# Such a run is kept as a possible best one in 0.66 of cases with 10 queries, in 0.93 with 25.
+# Such a run is kept as a possible best one in 0.67 of cases with 10 queries, in 0.93 with 25.
 RARE = "a run that wins rarely but by much may wrongly be ruled out as the best"
 
 _FEW = 25  # queries below which tests have little power

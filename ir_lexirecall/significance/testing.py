@@ -99,7 +99,7 @@ class SignificanceTest:
         cluster: use the argument ``groups`` of ``compare`` or ``benchmark`` in this way.
         family: the comparisons that are corrected together: the pairs of one ``"criterion"`` (as
             in PyTerrier and ranx), or of ``"all"`` criteria of the call. By ``"criterion"``, two
-            equally good runs differ significantly by at least one of five measures in 0.13 to 0.16
+            equally good runs differ significantly by at least one of five measures in 0.13 to 0.19
             of cases.
 
     Raises:

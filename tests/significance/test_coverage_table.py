@@ -14,6 +14,7 @@ import pytest
 
 import ir_lexirecall as irl
 from ir_lexirecall import demo, meta
+from ir_lexirecall.comparison import Comparison
 from tests.simulations import coverage, real_runs
 from tests.simulations.groups import clusters
 from tests.simulations.seeds import seeds
@@ -312,6 +313,24 @@ def test_advice_to_take_more_queries_follows_the_rows(
     page = tmp_path / "table.txt"
     page.write_text(text)
     assert coverage.page([], page) == text
+
+
+def test_texts_give_the_shares_of_the_table() -> None:
+    shares = {(row[0], row[1]): float(row[3]) for row in stored_rows()}
+    of_any = [shares[key] for key in shares if key[0].startswith("family criterion")]
+    page = (STORED.parent / "testing.rst").read_text(encoding="utf-8")
+    for text in (page, irl.SignificanceTest.__doc__ or ""):
+        _, _, rest = " ".join(text.split()).partition(
+            "differ significantly by at least one of"
+        )
+        low, high = map(float, re.findall(r"0\.\d\d", rest)[:2])
+        assert low - 0.005 <= min(of_any)
+        assert max(of_any) <= high + 0.005
+    kept = re.findall(r"0\.\d\d", Comparison.best_set.__doc__ or "")[:2]
+    for said, n_queries in zip(kept, (10, 25), strict=True):
+        setting = "6 runs, the best one gains 0.8 on a tenth of the queries"
+        row = "best set: the best run is kept", f"1 x {n_queries} queries, {setting}"
+        assert shares[row] == pytest.approx(float(said), abs=0.0051)
 
 
 def test_the_stored_advice_follows_the_stored_rows() -> None:
