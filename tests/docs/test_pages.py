@@ -432,6 +432,21 @@ def asked(name: str) -> str:
     return re.sub(r"_(\d[\d.]*)$", r".\1", name)
 
 
+def test_one_page_has_all_differences_from_the_experiment_of_pyterrier() -> None:
+    page = (PAGES / "frameworks.rst").read_text(encoding="utf-8")
+    differences = " ".join(
+        page.partition("Some numbers differ from those of ``pt.Experiment``")[2].split()
+    ).partition("``test`` is")[0]
+    for difference in (
+        "If *k* queries differ",
+        "not NaN",
+        "exact order",
+        "without subtopics",
+        "order of the measures",
+    ):
+        assert difference in differences
+
+
 def test_the_changelog_keeps_its_form() -> None:
     text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     headings = re.findall(r"^## (.+)$", text, re.MULTILINE)
