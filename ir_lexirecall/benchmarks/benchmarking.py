@@ -36,6 +36,7 @@ from ir_lexirecall.comparison.comparing import (
     wanted_values,
     with_predictions,
 )
+from ir_lexirecall.comparison.criteria import MeasureCriterion
 from ir_lexirecall.data.collection import Collection
 from ir_lexirecall.data.judgments import QrelsLike, load_collection
 from ir_lexirecall.evaluation.scored_runs import run_name
@@ -245,7 +246,34 @@ def _benchmark_of_values(
             results[name] = comparison_of_values(table, named, of_collection, source)
     _check_same_criteria(results)
     _check_same_seeds(tables, missing_of_run)
+    results = _with_intervals_of_one_method(results)
     return Benchmark(results, design.baseline, design.test, missing_of_run)
+
+
+def _with_intervals_of_one_method(
+    results: Mapping[str, Comparison],
+) -> dict[str, Comparison]:
+    """Return comparisons whose intervals of means are by one method for each measure.
+
+    The method for values that are all 0 or 1 counts only if they are on all collections.
+    """
+    has_other_values = {
+        name
+        for result in results.values()
+        for name, criterion in of_type(result.compared.by, MeasureCriterion).items()
+        if not criterion.is_binary
+    }
+    changed = dict(results)
+    for collection, result in results.items():
+        alone = {
+            name: replace(criterion, is_binary_in_call=False)
+            for name, criterion in of_type(result.compared.by, MeasureCriterion).items()
+            if name in has_other_values and criterion.is_binary
+        }
+        if alone:
+            criteria = {**result.compared.by, **alone}
+            changed[collection] = Comparison(replace(result.compared, by=criteria))
+    return changed
 
 
 def _check_same_seeds(
@@ -384,6 +412,7 @@ def _benchmark_of_runs(
     )
     if repeated is not None:
         _check_repeats(repeated, results, missing_of_run)
+    results = _with_intervals_of_one_method(results)
     return Benchmark(results, design.baseline, design.test, missing_of_run)
 
 

@@ -377,7 +377,13 @@ class ComparedRuns(Memoised):
             order = criterion.order.on_queries(query_ids)
         repeated = criterion.repeated and criterion.repeated.only(counted)
         changed = {"values": values, "query_ids": query_ids, "means": means}
-        return replace(criterion, **changed, repeated=repeated, order=order)
+        return replace(
+            criterion,
+            **changed,
+            repeated=repeated,
+            order=order,
+            is_binary_in_call=criterion.is_binary,
+        )
 
     # -- pairs of runs ---------------------------------------------------------------------------
 

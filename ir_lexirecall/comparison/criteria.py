@@ -86,6 +86,8 @@ class MeasureCriterion:
         repeated: the values of each repeat, of which ``values`` are averages; None without repeats.
         order: of LexiRecall the exact order, which decides wins and losses; None for other measures
             and without rankings.
+        is_binary_in_call: whether all values of the measure in the call are 0 or 1, if these are
+            those of a group of queries or of one of several collections; else None.
     """
 
     name: str
@@ -97,6 +99,7 @@ class MeasureCriterion:
     range: tuple[float, float] = (-np.inf, np.inf)
     repeated: RepeatedValues | None = field(default=None, repr=False)
     order: ExactOrder | None = field(default=None, repr=False)
+    is_binary_in_call: bool | None = None
 
     is_measure = True
     is_partial = False
@@ -120,6 +123,13 @@ class MeasureCriterion:
     def sign(self) -> int:
         """-1 where the smaller value is better, else 1."""
         return -1 if self.smaller_is_better else 1
+
+    @property
+    def is_binary(self) -> bool:
+        """Whether all values of the measure in the call are 0 or 1."""
+        if self.is_binary_in_call is not None:
+            return self.is_binary_in_call
+        return bool(np.isin(self.values, (0.0, 1.0)).all())
 
     @cached_property
     def levelled(self) -> Floats:

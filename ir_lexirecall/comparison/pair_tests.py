@@ -95,12 +95,17 @@ class PairTests(Memoised):
             randomisation = replace(test, name="randomisation")
             tested = randomisation.of_pairs(values, bounds=criterion.bounds)
             return tested.low, tested.high
-        if not criterion.is_measure:
+        if not isinstance(criterion, MeasureCriterion):
             return preference_interval(values, test.alpha)
         draws = Resampled(test.n_resamples, test.seed)
         few_values = holds_few_values(criterion.name)
         return mean_interval(
-            values, test.alpha, draws, criterion.range, few_values=few_values
+            values,
+            test.alpha,
+            draws,
+            criterion.range,
+            few_values=few_values,
+            is_binary=criterion.is_binary,
         )
 
     def _with_seeds(self, criterion: Criterion, low: Floats, high: Floats) -> Interval:

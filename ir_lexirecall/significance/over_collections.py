@@ -172,11 +172,12 @@ def mean_interval(
     limits: tuple[float, float] = (-np.inf, np.inf),
     *,
     few_values: bool = False,
+    is_binary: bool | None = None,
 ) -> tuple[Floats, Floats]:
     """Return the interval of mean values over queries: low and high ends, shape ``(S,)`` each.
 
-    This is the interval of a mean wherever one is printed. There is one method for all runs of a
-    call:
+    This is the interval of a mean wherever one is printed. There is one method for all values
+    of a measure in a call:
 
     - For measures that take few values, and if all values are 0 or 1, it is the t interval with the
       two ends of the range added as observations (`interval_with_ends`). In simulations, 95%
@@ -197,6 +198,8 @@ def mean_interval(
         draws: resamples of queries.
         limits: the smallest and the largest value that is possible; infinite if not known.
         few_values: whether the measure takes few values, such as reciprocal ranks.
+        is_binary: whether all values of the call are 0 or 1, if these are a part of them (those of
+            a group or of a collection); by default, whether these are.
 
     >>> low, high = mean_interval(np.array([[0.1, 0.4, 0.2, 0.9, 0.5, 0.3], [0.4] * 6]))
     >>> low.round(2), high.round(2)
@@ -205,7 +208,8 @@ def mean_interval(
     >>> low.round(3), high.round(3)
     (array([0.774]), array([1.]))
     """
-    is_binary = bool(np.isin(values, (0.0, 1.0)).all())
+    if is_binary is None:
+        is_binary = bool(np.isin(values, (0.0, 1.0)).all())
     if (is_binary or few_values) and not np.isfinite(limits).all():
         limits = (0.0, 1.0)
     has_ends = bool(np.isfinite(limits).all()) and values.shape[1] > 1

@@ -110,3 +110,32 @@ def test_intervals_of_shares_hold_them(queries: int) -> None:
         x = (rng.random((3000, queries)) < share).astype(float)
         low, high = interval_with_ends(x, (0.0, 1.0))
         assert np.mean((low <= share) & (share <= high)) >= 0.925
+
+
+def test_groups_and_collections_have_intervals_by_the_method_of_the_call() -> None:
+    """Values of nDCG that happen to be 0 or 1 in one group, or on one collection."""
+    rng = np.random.default_rng(0)
+    x = {
+        "first": (rng.random((2, 12)) < 0.6).astype(float),
+        "second": rng.random((2, 12)),
+    }
+    parts = {
+        name: {
+            run: {f"{name}{q}": {"nDCG@10": value} for q, value in enumerate(of_run)}
+            for run, of_run in zip("ab", of_part.tolist(), strict=True)
+        }
+        for name, of_part in x.items()
+    }
+    whole = {
+        run: {q: v for part in parts.values() for q, v in part[run].items()}
+        for run in "ab"
+    }
+    groups = {q: name for name, part in parts.items() for q in part["a"]}
+    in_groups = irl.compare(values=whole, groups=groups).group_means()
+    on_collections = irl.benchmark(values=parts).means()
+    low, high = mean_interval(x["first"], limits=(0.0, 1.0), is_binary=False)
+    by_ends, _ = mean_interval(x["first"], limits=(0.0, 1.0))
+    assert (np.abs(low - by_ends) > 0.01).all()
+    for table in (in_groups, on_collections):
+        ends = table[["ci_low", "ci_high"]][:2].to_numpy().T
+        np.testing.assert_allclose(ends, np.clip([low, high], 0, 1))
