@@ -21,6 +21,7 @@ from ir_lexirecall.present.caveats import (
     RARE,
     caveats_on_data,
     comparison_caveats,
+    losses_on_unseen_queries,
     notes_on_rows,
     poorly_shared_queries,
     shared_words,
@@ -55,6 +56,7 @@ from ir_lexirecall.present.standings import (
     macro_families_words,
     missing_shares,
     missing_words,
+    standings_of,
 )
 from ir_lexirecall.present.tables import BEST, Column, Shown, best_marks
 from ir_lexirecall.present.tables import PLACES as TABLE_PLACES
@@ -107,6 +109,7 @@ def _notes(result: Benchmark) -> Iterator[Note]:
             yield from _on_leader_behind(result, name)
     yield from _on_few_queries(result)
     yield from _on_replicated(result)
+    yield from _on_unseen_losses(result)
     for name, comparison in result.items():
         for note in caveats_on_data(comparison):
             # `_on_small_collections` says this of all collections at once.
@@ -119,6 +122,20 @@ def _on_shared_queries(result: Benchmark) -> Iterator[Note]:
     for name, comparison in result.items():
         for note in poorly_shared_queries(comparison):
             yield note.within(name)
+
+
+def _on_unseen_losses(result: Benchmark) -> Iterator[Note]:
+    """Yield which rare losses the verdicts of single collections may miss, each risk once."""
+    names_of: dict[str, list[str]] = {}
+    for name, comparison in result.items():
+        if comparison.compared.margins is None:
+            continue
+        for note in losses_on_unseen_queries(comparison, standings_of(comparison)):
+            names_of.setdefault(str(note), []).append(name)
+    kind = "Verdicts of single collections may miss rare losses"
+    for risk, names in names_of.items():
+        message = f"{listed(names)}: {risk}"
+        yield Note(message, kind=kind, subject=message.removesuffix("."))
 
 
 def _on_missing_runs(result: Benchmark) -> Iterator[Note]:

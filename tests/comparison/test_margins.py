@@ -212,6 +212,30 @@ def test_few_queries_are_said_to_miss_rare_losses():
     assert not any("may miss" in note for note in many.diagnostics)
 
 
+def test_verdicts_of_single_collections_are_said_to_miss_rare_losses():
+    """Of several collections each risk is said once; a benchmark without a margin says none."""
+    values = {}
+    for name, n in (("a", 50), ("b", 50), ("c", 30)):
+        rng = np.random.default_rng(n)
+        x = {"base": rng.uniform(0.3, 0.6, n), "new": rng.normal(0, 0.02, n)}
+        x["new"] += x["base"]
+        values[name] = {
+            run: {f"{name}{q}": {"AP": value} for q, value in enumerate(of_run)}
+            for run, of_run in x.items()
+        }
+    result = irl.benchmark(values=values, baseline="base", margin=0.02)
+    assert set(result.verdicts()["verdict"]) == {"within margin"}
+    notes = [note for note in result.diagnostics if "may miss" in note]
+    assert [note.partition(";")[0] for note in notes] == [
+        "a and b: AP: 50 queries may miss losses on fewer than 5.8% of queries",
+        "c: AP: 30 queries may miss losses on fewer than 9.5% of queries",
+    ]
+    text = " ".join(result.summary(full=True).split())
+    assert "may miss losses on fewer than 5.8% of queries" in text
+    without = irl.benchmark(values=values, baseline="base")
+    assert not any("may miss" in note for note in without.diagnostics)
+
+
 @pytest.mark.parametrize("margin", [None, 0.01])
 @pytest.mark.parametrize(
     "test", ["t", "bootstrap", "randomisation", "wilcoxon", "sign"]
