@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 _FEW_SEGMENTS = 8  # that are quicker one by one
 FEW = 128  # rows that are quicker one by one than as arrays
 # OpenBLAS computes a product in one thread up to 2^18 multiplications, with a single row up to
-# 9,216. So parts of products have so many rows, and so many numbers of the second matrix, of at
-# most so many of its rows.
+# 9,216. So parts of products have at most so many rows, and so many numbers of the second matrix,
+# of at most so many of its rows.
 _ROWS_AT_ONCE = 32
 _NUMBERS_AT_ONCE = 2**13
 _TERMS_AT_ONCE = 128
@@ -90,15 +90,47 @@ def product(a: Any, b: Any) -> Any:
     (n_rows, n_terms), n_columns = a.shape, b.shape[1]
     result = np.zeros((n_rows, n_columns), dtype=np.result_type(a, b))
     for terms in row_blocks(n_terms, 1, _TERMS_AT_ONCE):
-        depth = terms.stop - terms.start
-        for columns in row_blocks(n_columns, depth, _NUMBERS_AT_ONCE):
-            for rows in row_blocks(n_rows, 1, _ROWS_AT_ONCE):
-                part = result[rows, columns]
-                if terms.start == 0:
-                    np.matmul(a[rows, terms], b[terms, columns], out=part)
-                else:
-                    part += a[rows, terms] @ b[terms, columns]
+        most_columns = _NUMBERS_AT_ONCE // (terms.stop - terms.start)
+        for columns, width in _tiles(n_columns, most_columns):
+            for rows, height in _tiles(n_rows, _ROWS_AT_ONCE):
+                _add_product(
+                    result[rows, columns],
+                    a[rows, terms],
+                    b[terms, columns],
+                    (height, width),
+                    is_first=terms.start == 0,
+                )
     return result
+
+
+def _tiles(length: int, size: int) -> list[tuple[slice, int]]:
+    """Return what tiles of one size cover of an axis, and what is left as one smaller tile.
+
+    >>> _tiles(10, 4), _tiles(3, 4)
+    ([(slice(0, 8, None), 4), (slice(8, 10, None), 2)], [(slice(0, 3, None), 3)])
+    """
+    covered = length // size * size
+    tiles = [(slice(0, covered), size), (slice(covered, length), length - covered)]
+    return [(part, tile) for part, tile in tiles if part.start < part.stop]
+
+
+def _add_product(
+    result: Any, a: Any, b: Any, tile: tuple[int, int], *, is_first: bool
+) -> None:
+    """Add a product of matrices to the result, or set it, in one call for all its tiles.
+
+    A call for each tile would take as long as the tile.
+    """
+    height, width = tile
+    n_terms = len(b)
+    # Views: tiles of rows, and tiles of columns, stand before the rows and columns within them.
+    row_tiles = a.reshape(-1, 1, height, n_terms)
+    column_tiles = b.reshape(n_terms, -1, width).transpose(1, 0, 2)
+    of_tiles = result.reshape(len(row_tiles), height, -1, width).transpose(0, 2, 1, 3)
+    if is_first:
+        np.matmul(row_tiles, column_tiles, out=of_tiles)
+    else:
+        of_tiles += row_tiles @ column_tiles
 
 
 def geometric_sum(ratio: float, terms: Floats) -> Floats:
