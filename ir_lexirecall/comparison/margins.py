@@ -71,30 +71,37 @@ def margin_columns(
 def agreeing_bounds(
     bounds: tuple[Floats, Floats],
     tested: MarginTest,
+    is_better: Bools,
     margin: float,
     least: Floats,
     alpha: float,
 ) -> tuple[Floats, Floats]:
     """Return one-sided bounds of gains that lie on the side of 0 and of the margin where p says so.
 
+    A one-sided p of a gain is not enough for a lower bound above 0: on few differing queries it
+    can be small where neither *better* nor *not worse* can be said.
+
     Args:
         bounds: lower and upper ones, shape ``(P,)`` each.
         tested: one-sided p, before any correction.
+        is_better: whether the verdict is *better*.
         margin: D.
         least: the smallest loss that ties do not forbid to rule out, shape ``(P,)``.
         alpha: level of each bound.
 
     >>> tested = MarginTest(*np.array([[0.9], [0.9], [0.9], [0.9]]))
-    >>> agreeing_bounds((np.zeros(1), np.zeros(1)), tested, 0.01, np.array([0.26]), 0.05)
+    >>> ends, is_better = (np.zeros(1), np.zeros(1)), np.array([False])
+    >>> agreeing_bounds(ends, tested, is_better, 0.01, np.array([0.26]), 0.05)
     (array([-0.26]), array([0.26]))
     """
     low, high = bounds
     tiny = np.nextafter(0.0, 1.0)
     inside = np.nextafter(margin, 0.0)
-    gains, loses = tested.better <= alpha, tested.worse <= alpha
+    rules_out_loss = tested.not_worse <= alpha
+    gains = is_better | ((tested.better <= alpha) & rules_out_loss)
+    loses = tested.worse <= alpha
     low = np.where(gains, low, np.minimum(low, -least))
     high = np.where(loses, high, np.maximum(high, least))
-    rules_out_loss = tested.not_worse <= alpha
     low = np.where(rules_out_loss, np.maximum(low, -inside), low)
     low = np.where(rules_out_loss | gains, low, np.minimum(low, -margin))
     low = np.where(gains, np.maximum(low, tiny), np.minimum(low, 0.0))

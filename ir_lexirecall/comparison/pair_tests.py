@@ -19,7 +19,7 @@ from ir_lexirecall.comparison.margins import (
     corrected_together,
     margin_columns,
 )
-from ir_lexirecall.comparison.verdicts import Verdicts, two_sided
+from ir_lexirecall.comparison.verdicts import BETTER, Verdicts, two_sided
 from ir_lexirecall.io.measure_names import holds_few_values
 from ir_lexirecall.judging.predicted import (
     PredictionPowered,
@@ -353,28 +353,50 @@ class PairTests(Memoised):
         *Better* asks for the two-sided p, as it does without a margin.
         """
         margins = self.compared.margins or {}
+        one_sided: dict[str, list[MarginTest]] = {}
         tested: dict[str, list[MarginTest]] = {}
-        bounds: dict[str, list[Interval]] = {}
         for name, criterion in self.compared.by.items():
-            test = self.compared.test_of(name)
-            tested[name], bounds[name] = [], []
-            for part, one_sided, columns in zip(
-                self.parts(in_groups),
-                self.one_sided(name, margins[name], in_groups),
-                self._uncorrected_parts(name, in_groups),
-                strict=True,
+            one_sided[name] = self.one_sided(name, margins[name], in_groups)
+            tested[name] = []
+            for part, columns in zip(
+                one_sided[name], self._uncorrected_parts(name, in_groups), strict=True
             ):
                 is_gain = criterion.sign * columns["estimate"] > 0
                 better = np.where(is_gain, columns["p"], 1.0)
-                tested[name].append(replace(one_sided, better=better))
-                ends = part.one_sided_bounds(name, test, one_sided, columns)
-                bounds[name].append(ends)
+                tested[name].append(replace(part, better=better))
         columns_of = margin_columns(tested, self.compared.test)
-        for name, parts_of in columns_of.items():
-            for columns, (low, high) in zip(parts_of, bounds[name], strict=True):
-                verdicts = columns.pop("verdict")
-                columns |= {"bound_low": low, "bound_high": high, "verdict": verdicts}
+        for name in columns_of:
+            self._add_bounds(name, columns_of[name], one_sided[name], in_groups)
         return columns_of
+
+    def _add_bounds(
+        self,
+        by: str,
+        with_margins: list[Columns],
+        one_sided: list[MarginTest],
+        in_groups: bool,
+    ) -> None:
+        """Add one-sided bounds to the columns that a margin adds, before the verdicts.
+
+        Args:
+            by: the criterion.
+            with_margins: the columns on all queries, or in each group.
+            one_sided: the p of the same queries, before any correction.
+            in_groups: whether they are of groups.
+        """
+        test = self.compared.test_of(by)
+        for part, tested, columns, added in zip(
+            self.parts(in_groups),
+            one_sided,
+            self._uncorrected_parts(by, in_groups),
+            with_margins,
+            strict=True,
+        ):
+            verdicts = added.pop("verdict")
+            low, high = part.one_sided_bounds(
+                by, test, tested, {**columns, "verdict": verdicts}
+            )
+            added |= {"bound_low": low, "bound_high": high, "verdict": verdicts}
 
     def one_sided_bounds(
         self, by: str, test: SignificanceTest, tested: MarginTest, columns: Columns
@@ -385,7 +407,7 @@ class PairTests(Memoised):
             by: the criterion.
             test: how its differences are tested.
             tested: the one-sided p, before any correction.
-            columns: those of `uncorrected`.
+            columns: those of `uncorrected`, and the verdicts.
         """
         if self.compared.has_uneven_pairs:
             return self._one_sided_bounds_by_part(by, test, tested, columns)
@@ -398,10 +420,10 @@ class PairTests(Memoised):
             low, high = self._bounds_of_differences(criterion, test)
         least = self._least_losses(criterion, test, margin)
         # Bounds agree with p where larger differences are better; for costs, both are turned.
-        if criterion.sign > 0:
-            ends = agreeing_bounds((low, high), tested, margin, least, test.alpha)
-        else:
-            ends = agreeing_bounds((-high, -low), tested, margin, least, test.alpha)
+        of_gains = (low, high) if criterion.sign > 0 else (-high, -low)
+        is_better = np.asarray(columns["verdict"]) == BETTER
+        ends = agreeing_bounds(of_gains, tested, is_better, margin, least, test.alpha)
+        if criterion.sign < 0:
             ends = -ends[1], -ends[0]
         return cut_at_limits(ends, _limits(criterion, test), columns["estimate"])
 

@@ -3,6 +3,7 @@
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import ir_lexirecall as irl
@@ -490,3 +491,193 @@ def test_plans_by_t_are_not_said_of_tests_with_margins_of_another_unit(
     gate = irl.gate(values=values(x), margin=0.01, test=test)
     assert gate.undecided == ["AP"]
     assert ("queries would rule out" in str(gate)) == is_planned
+
+
+# -- bounds and verdicts agree in all cases --------------------------------------------------------
+
+
+def check_bounds(row, margin, sign=1):
+    """Check that the bounds of a row of ``table`` say what its p and its verdict say."""
+    low, high = row.bound_low, row.bound_high
+    if sign < 0:
+        low, high = -high, -low
+    about = row._asdict()
+    if not np.isfinite([low, high]).all():
+        return
+    if row.verdict == "better":
+        assert low > 0, about
+    elif row.verdict in ("not worse", "within margin"):
+        assert low > -margin, about
+    if row.verdict == "within margin":
+        assert high < margin, about
+    if row.verdict == "worse":
+        assert high < 0, about
+
+
+def check_bounds_of_one(row, margin, sign=1):
+    """Check the bounds of a single pair by one criterion, where nothing is corrected."""
+    check_bounds(row, margin, sign)
+    low, high = row.bound_low, row.bound_high
+    if sign < 0:
+        low, high = -high, -low
+    assert (row.verdict == "worse") == (high < 0), row
+    if row.verdict != "better":
+        assert (low > -margin) == (row.not_worse_p <= 0.05), row
+    assert (row.p <= 0.05) == (row.ci_low > 0 or row.ci_high < 0), row
+
+
+def check_words(result, margin):
+    """Check that the summary of a single pair by one criterion prints no other bound."""
+    words = " ".join(result.summary(full=True).split())
+    assert "before correction" not in words
+    row = next(result.table().itertuples())
+    bound = re.search(r"(loses at most|differs by at most|may lose up to) (\S+)", words)
+    if bound is None:
+        assert (
+            "identical" in words
+            or "not known" in words
+            or row.verdict in ("better", "worse")
+        )
+        return
+    shown = float(bound[2])
+    if row.verdict == "undecided":
+        assert bound[1] == "may lose up to"
+        assert shown >= margin
+    else:
+        assert shown < margin or bound[2] == f"{margin:g}"
+
+
+def some_differences(rng, kind, n, margin):
+    """Differences that are normal, mostly ties, coarse, skewed, or gains on few queries."""
+    x = rng.normal(
+        rng.choice([-margin, 0, margin, 2 * margin]), rng.choice([0.005, 0.03, 0.08]), n
+    )
+    if kind == "ties":
+        x[rng.random(n) < 0.7] = 0
+    elif kind == "coarse":
+        x = rng.choice([-0.1, 0.0, 0.1], n)
+    elif kind == "skewed":
+        x = 0.03 - rng.exponential(0.03, n)
+    elif kind == "few gains":
+        x = np.zeros(n)
+        x[: rng.integers(3, 8)] = rng.uniform(0.04, 0.07)
+        x[:3] += 0.001 * np.arange(3)[:n]
+    return x.clip(-0.3, 0.3)
+
+
+KINDS = ["normal", "ties", "coarse", "skewed", "few gains"]
+
+
+def test_a_gain_on_few_queries_rules_out_no_loss():
+    """The one-sided p of the gain is 0.031, that of *not worse* 0.44, of two sides 0.062."""
+    x = np.zeros(15)
+    x[:5] = [0.05, 0.06, 0.055, 0.065, 0.045]
+    result = compared(x, margin=0.02)
+    row = next(result.table().itertuples())
+    assert row.verdict == "undecided"
+    assert row.bound_low == pytest.approx(-(1 - 0.05 ** (1 / 15)), abs=0.001)
+    assert "it may lose up to 0.18 (one-sided" in " ".join(str(result).split())
+    gate = irl.gate(values=values(x), baseline="old", candidate="new", margin=0.02)
+    assert "\\<= 0.18" in str(gate)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("test", TESTS)
+def test_the_bounds_of_random_pairs_agree_with_their_verdicts(test, kind):
+    rng = np.random.default_rng([TESTS.index(test), KINDS.index(kind)])
+    chosen = SignificanceTest(test, n_resamples=499, progress=False)
+    for case in range(20):
+        n = int(rng.integers(2, 70))
+        margin = float(rng.choice([0.005, 0.02, 0.05, 0.1]))
+        is_cost = case % 3 == 0
+        x = some_differences(rng, kind, n, margin)
+        result = irl.compare(
+            values=values(x, name="lat"),
+            baseline="old",
+            margin=margin,
+            test=chosen,
+            smaller_is_better=["lat"] if is_cost else None,
+        )
+        (row,) = result.table().itertuples()
+        check_bounds_of_one(row, margin, -1 if is_cost else 1)
+        if test != "wilcoxon":  # which estimates the differences that are not 0
+            assert row.bound_low <= row.estimate + 1e-9 <= row.bound_high + 2e-9
+        if test != "tukey":
+            check_words(result, margin)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("repeats", ["seeds", "samples"])
+def test_the_bounds_of_repeats_agree_with_their_verdicts(repeats, kind):
+    rng = np.random.default_rng([len(repeats), KINDS.index(kind)])
+    for case in range(20):
+        n = int(rng.integers(6, 60))
+        margin = float(rng.choice([0.01, 0.03, 0.08]))
+        level = rng.uniform(0.35, 0.65, n)
+        x = some_differences(rng, kind, n, margin)
+        noise = np.where(x == 0, 0.0, 0.01)
+        runs = {"old": level, "new": level + x}
+        rows = []
+        for run, means in runs.items():
+            for seed in range(rng.integers(2, 6)):
+                moved = means + noise * (rng.normal(size=n) + case % 2 * rng.normal())
+                for q, value in enumerate(moved.tolist()):
+                    rows.append((run, f"q{q}", seed, value))
+        frame = pd.DataFrame(rows, columns=["run", "query_id", "seed", "AP"])
+        result = irl.compare(
+            values=frame, repeats=repeats, baseline="old", margin=margin
+        )
+        check_bounds_of_one(next(result.table().itertuples()), margin)
+        check_words(result, margin)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("test", [None, "randomisation", "bootstrap"])
+def test_the_bounds_of_clusters_agree_with_their_verdicts(test, kind):
+    rng = np.random.default_rng(KINDS.index(kind))
+    chosen = SignificanceTest(test, cluster=True, n_resamples=499, progress=False)
+    for _ in range(20):
+        n, n_groups = int(rng.integers(12, 60)), int(rng.integers(4, 12))
+        margin = float(rng.choice([0.01, 0.03, 0.08]))
+        groups = {f"q{q:03}": f"g{q % n_groups}" for q in range(n)}
+        of_groups = some_differences(rng, kind, n_groups, margin)
+        x = of_groups[np.arange(n) % n_groups]
+        result = irl.compare(
+            values=values(x), groups=groups, test=chosen, baseline="old", margin=margin
+        )
+        check_bounds_of_one(next(result.table().itertuples()), margin)
+        check_words(result, margin)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_bounds_of_families_groups_and_gates_agree_with_their_verdicts(kind):
+    rng = np.random.default_rng(KINDS.index(kind))
+    n_undecided = 0
+    for _ in range(15):
+        n, margin = int(rng.integers(8, 50)), float(rng.choice([0.01, 0.03]))
+        runs = {"old": {f"q{q}": {"AP": 0.5, "cost": 0.5} for q in range(n)}}
+        for k in range(3):
+            x = [some_differences(rng, kind, n, margin) for _ in range(2)]
+            runs[f"new{k}"] = {
+                f"q{q}": {"AP": 0.5 + a, "cost": 0.5 + b}
+                for q, (a, b) in enumerate(zip(*np.array(x).tolist(), strict=True))
+            }
+        groups = {f"q{q}": "odd" if q % 2 else "even" for q in range(n)}
+        options = {"margin": margin, "smaller_is_better": ["cost"]}
+        result = irl.compare(values=runs, baseline="old", groups=groups, **options)
+        for table in (result.table(), result.group_table()):
+            for row in table.itertuples():
+                check_bounds(row, margin, -1 if row.criterion == "cost" else 1)
+        gate = irl.gate(values=runs, baseline="old", candidate="new0", **options)
+        for row in gate.table.itertuples():
+            sign = -1 if row.criterion == "cost" else 1
+            check_bounds(row, margin, sign)
+            low = row.bound_low if sign > 0 else -row.bound_high
+            if row.verdict == "undecided":
+                assert low <= -margin, row
+                n_undecided += 1
+    assert n_undecided
