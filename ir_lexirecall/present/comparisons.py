@@ -45,6 +45,7 @@ from ir_lexirecall.present.standings import (
     how_all_compared,
     how_compared,
     level_of_bounds,
+    loses_less_before_correction,
     loss_cell,
     loss_words,
     missing_shares,
@@ -612,7 +613,16 @@ def _short_margin_legend(
     bounds = f"bounds of the loss ({level}; within: of the difference)"
     yield f"verdicts against {result.baseline} ({how}) with {bounds}"
     if UNDECIDED in _all_verdicts(standings):
-        yield _UNDECIDED_MEANS
+        yield _UNDECIDED_MEANS + _before_correction(standings)
+
+
+def _before_correction(standings: Iterable[Standing]) -> str:
+    """Return what a bound below the margin of a run that is undecided means; empty without one."""
+    for standing in standings:
+        for _, row in standing.against.iterrows():
+            if loses_less_before_correction(standing, row):
+                return "; its bound may be below the margin, before correction"
+    return ""
 
 
 def _would_decide(result: Comparison, standings: Sequence[Standing]) -> Iterator[str]:

@@ -37,6 +37,7 @@ from ir_lexirecall.present.tables import BEST
 from ir_lexirecall.present.text import (
     confidence_words,
     correction_words,
+    format_beside,
     format_bound,
     format_level,
     gathered,
@@ -61,6 +62,7 @@ _P_WITH_MARGIN = {
     WITHIN: "within_p",
     NOT_WORSE: "not_worse_p",
 }
+_SMALLEST = 1e-300  # a smaller loss stands for any above 0
 BY_ITSELF = ", each criterion by itself"  # the end of how differences are tested
 _ALONE = "each criterion tested by itself"
 _NUMBERS = dict(
@@ -581,16 +583,39 @@ def loss_words(standing: Standing, row: pd.Series) -> str:
     low, high = _bounds_of_gain(standing, row)
     if not np.isfinite([low, high]).all():
         return "bounds are not known"
+    margin = _margin(standing)
     if row["verdict"] == WITHIN:
-        return f"differs by at most {format_bound(max(-low, high))}"
+        return f"differs by at most {format_beside(max(-low, high), margin)}"
     if row["verdict"] == WORSE:
-        return f"loses at least {format_bound(-high)}"
-    margin = (standing.result.compared.margins or {})[standing.name]
-    if row["verdict"] == UNDECIDED and -low < margin:
-        return f"loses at most {format_bound(max(-low, 0.0))} before correction"
+        return _least_loss_words(-high)
+    loss = format_beside(max(-low, 0.0), margin)
+    if loses_less_before_correction(standing, row):
+        return f"loses at most {loss} before correction"
     if row["verdict"] == UNDECIDED:
-        return f"may lose up to {format_bound(max(-low, 0.0))}"
-    return f"loses at most {format_bound(max(-low, 0.0))}"
+        return f"may lose up to {loss}"
+    return f"loses at most {loss}"
+
+
+def _least_loss_words(loss: float) -> str:
+    """Return the smallest loss that a bound allows, which is above 0."""
+    if loss < _SMALLEST:
+        return "loses more than 0"
+    return f"loses at least {format_bound(loss)}"
+
+
+def _margin(standing: Standing) -> float:
+    """Return the margin of a criterion of a comparison with margins."""
+    return float((standing.result.compared.margins or {})[standing.name])
+
+
+def loses_less_before_correction(standing: Standing, row: pd.Series) -> bool:
+    """Return whether a run is undecided although its bound excludes a loss of the margin.
+
+    Only a correction, which verdicts have and bounds have not, does that.
+    """
+    low, _ = _bounds_of_gain(standing, row)
+    is_inside = np.isfinite(low) and -low < _margin(standing)
+    return row["verdict"] == UNDECIDED and bool(is_inside)
 
 
 def loss_cell(standing: Standing, row: pd.Series) -> str:
@@ -602,11 +627,14 @@ def loss_cell(standing: Standing, row: pd.Series) -> str:
     low, high = _bounds_of_gain(standing, row)
     if not np.isfinite([low, high]).all():
         return "-"
+    margin = _margin(standing)
     if row["verdict"] == WITHIN:
-        return f"+-{format_bound(max(-low, high))}"
+        return f"+-{format_beside(max(-low, high), margin)}"
+    if row["verdict"] == WORSE and -high < _SMALLEST:
+        return "> 0"
     if row["verdict"] == WORSE:
         return f">= {format_bound(-high)}"
-    return f"<= {format_bound(max(-low, 0.0))}"
+    return f"<= {format_beside(max(-low, 0.0), margin)}"
 
 
 def _bounds_of_gain(standing: Standing, row: pd.Series) -> tuple[float, float]:

@@ -114,6 +114,26 @@ def format_bound(value: float) -> str:
     return f"{value:.0f}"
 
 
+def format_beside(bound: float, margin: float) -> str:
+    """Return a bound of 0 or more with as many digits as tell on which side of a margin it lies.
+
+    That is two, or up to seven where rounding would move it to the other side. A bound that is
+    still nearer to the margin is shown as the margin.
+
+    >>> format_beside(0.0119, 0.012), format_beside(0.0104, 0.0102), format_beside(0.0119, 0.02)
+    ('0.0119', '0.0104', '0.012')
+    >>> format_beside(0.1 - 1e-17, 0.1), format_beside(1234.6, 1235.0), format_beside(0.0, 0.01)
+    ('0.1', '1234.6', '0')
+    """
+    shown = format_bound(bound)
+    n_digits = max(2, len(f"{bound:.0f}"))
+    for digits in range(n_digits + 1, n_digits + 6):
+        if (float(shown) < margin) == (bound < margin):
+            return shown
+        shown = f"{bound:.{digits}g}"
+    return f"{margin:g}"
+
+
 # -- names -----------------------------------------------------------------------------------------
 
 

@@ -681,3 +681,46 @@ def test_the_bounds_of_families_groups_and_gates_agree_with_their_verdicts(kind)
                 assert low <= -margin, row
                 n_undecided += 1
     assert n_undecided
+
+
+@pytest.mark.parametrize("shift", [-0.00105, -0.0005, 0.0])
+def test_a_bound_that_is_rounded_stays_on_its_side_of_the_margin(shift):
+    x = np.tile([0.04, -0.04], 40)
+    bound = -compared(x + shift, margin=0.5).table()["bound_low"].iloc[0]
+    for factor in (1.001, 0.999):
+        result = compared(x + shift, margin=bound * factor)
+        row = next(result.table().itertuples())
+        assert (row.verdict != "undecided") == (factor > 1)
+        words = " ".join(result.summary(full=True).split())
+        shown = float(re.search(r"(at most|up to) ([0-9.]+) \(one-sided", words)[2])
+        assert (shown < bound * factor) == (factor > 1)
+
+
+def test_a_short_table_says_which_bounds_hold_before_correction_only():
+    """A loss of the margin is excluded for a run by itself, but not for one of eight."""
+    x = np.tile([0.04, -0.04], 40) + np.random.default_rng(0).normal(0, 0.001, 80)
+    runs = values(*(x - x.mean() - 0.002 * k / 8 for k in range(8)))
+    for run, of_query in runs.items():
+        runs[run] = {q: {"AP": v["AP"], "RR": v["AP"]} for q, v in of_query.items()}
+    bounds = -irl.compare(values=runs, baseline="old", margin=0.5).table()["bound_low"]
+    said = "nor shown to be non-inferior; its bound may be below the margin, before correction"
+    for margin, is_said in ((float(bounds.max()) * 1.01, True), (1e-4, False)):
+        result = irl.compare(values=runs, baseline="old", margin=margin)
+        words = " ".join(str(result).split())
+        assert "undecided <= " in words
+        assert (said in words) == is_said
+
+
+def test_a_loss_that_is_worse_by_p_alone_has_no_tiny_number():
+    hundredths = [-6, -3, -7, 5, -5, -7, -3, -10, -3, -3, -7, 0, -5, -7, 16, 0, -1, -3]
+    x = np.array([*hundredths, 4, -10, 6]) / 100
+    tested = SignificanceTest("randomisation", n_resamples=499, seed=19)
+    result = compared(x, margin=0.1, test=tested)
+    (row,) = result.table().itertuples()
+    assert row.verdict == "worse"
+    assert -1e-300 < row.bound_high < 0
+    assert "loses more than 0 (one-sided" in " ".join(str(result).split())
+    gate = irl.gate(
+        values=values(x), baseline="old", candidate="new", margin=0.1, test=tested
+    )
+    assert "\\> 0 |" in str(gate)
