@@ -9,12 +9,13 @@ from typing import Any, Self
 
 import numpy as np
 
+from ir_lexirecall._util.arrays import Floats
 from ir_lexirecall._util.errors import check_choice, check_number, entry
 from ir_lexirecall._util.lazy import cached_property
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.presenting import plots, present
 from ir_lexirecall.comparison.compared import ComparedRuns
-from ir_lexirecall.comparison.criteria import MeasureCriterion, has_seeds
+from ir_lexirecall.comparison.criteria import Criterion, MeasureCriterion, has_seeds
 from ir_lexirecall.comparison.explaining import disagreements, explained
 from ir_lexirecall.comparison.missing_judgments import MissingJudgments
 from ir_lexirecall.comparison.pair_tests import PairTests, best_first
@@ -34,6 +35,7 @@ from ir_lexirecall.significance import (
     queries_with_repeats,
     repeats_with_queries,
 )
+from ir_lexirecall.significance.planning import queries_that_differ
 from ir_lexirecall.significance.repeats import Components
 
 
@@ -414,13 +416,14 @@ class Comparison:
             return self._planned(
                 by, power, queries_for_difference, "queries", difference=difference
             )
-        parts = self._components(by)
+        parts, x = self._components(by, difference)
         if repeats is None and repeated is not None:
             repeats = max(2, int(repeated.n_repeats.min()))
         assert repeats is not None
         queries = queries_with_repeats(
             parts, difference, repeats, power, self.test.alpha
         )
+        queries = np.maximum(queries, queries_that_differ(x, power, self.test.alpha))
         columns = {"difference": difference, "power": power, "queries": queries}
         return self.compared.frame(
             {**self.compared.pair_columns, **columns, "repeats": repeats}
@@ -446,7 +449,7 @@ class Comparison:
 
         Returns:
             A row per pair: ``run_a``, ``run_b``, ``difference``, ``power``, ``queries``,
-            ``repeats``; infinity if more than 1,000 are needed.
+            ``repeats``; infinity if more than 1,000 are needed, or too few queries differ.
 
         Raises:
             ValueError: there are no repeats.
@@ -463,19 +466,25 @@ class Comparison:
         [12.0]
         """
         check_number("difference", difference, above=0)
-        parts = self._components(by)
+        parts, x = self._components(by, difference)
         if queries is None:
             queries = len(self.compared.criterion(by).query_ids)
         repeats = repeats_with_queries(
             parts, difference, queries, power, self.test.alpha
         )
+        too_few_differ = queries_that_differ(x, power, self.test.alpha) > queries
+        repeats = np.where(too_few_differ, np.inf, repeats)
         columns = {"difference": difference, "power": power, "queries": queries}
         return self.compared.frame(
             {**self.compared.pair_columns, **columns, "repeats": repeats}
         )
 
-    def _components(self, by: str | None) -> Components:
-        """Return the components of variance of every pair.
+    def _components(
+        self, by: str | None, difference: float
+    ) -> tuple[Components, Floats]:
+        """Return the components of variance of every pair under a true difference.
+
+        Also return the observed differences of averages over repeats, shape ``(P, Q)``.
 
         Raises:
             ValueError: there are no repeats.
@@ -487,7 +496,14 @@ class Comparison:
             )
         if len(criterion.query_ids) < 2:
             raise ValueError(f"{criterion.name}: the variance needs at least 2 queries")
-        return criterion.components(self.compared.pair_indices)
+        x = self._all_differences(criterion)
+        parts = criterion.components(self.compared.pair_indices)
+        return parts.with_difference(difference, x), x
+
+    def _all_differences(self, criterion: Criterion) -> Floats:
+        """Return the differences of all pairs by a criterion, shape ``(P, Q)``."""
+        blocks = criterion.differences(*self.compared.pair_indices)
+        return np.concatenate([np.zeros((0, len(criterion.query_ids))), *blocks])
 
     def _check_no_seeds(self, by: str | None, way_out: str) -> None:
         """Raise if runs have seeds, which a method does not allow for."""
@@ -519,12 +535,14 @@ class Comparison:
 
         Returns:
             A row per pair: ``run_a``, ``run_b``, ``power``, ``difference``, ``ci_low``,
-                ``ci_high``. With seeds there is no interval (NaN).
+                ``ci_high``; infinity if too few queries differ to find any difference. With
+                seeds there is no interval (NaN).
         """
         criterion = self.compared.criterion(by)
         seeds = criterion.variance_with_seeds(self.compared.pair_indices)
         if seeds is not None:
-            difference = seeds.detectable(power, self.test.alpha)
+            x = self._all_differences(criterion)
+            difference = seeds.detectable(x, power, self.test.alpha)
             columns = {"power": power, "difference": difference, "ci_low": np.nan}
             return self.compared.frame(
                 {**self.compared.pair_columns, **columns, "ci_high": np.nan}

@@ -7,6 +7,12 @@ about the queries.
 All powers are those of one comparison, before any correction. The noncentral t distribution has
 Q - 1 degrees of freedom and the noncentrality difference sqrt(Q) / s.
 
+Ties stay ties: if k of Q queries differ, a true difference D is one of D Q / k on those. That adds
+D^2 (Q / k - 1) to the variance that the test sees, and so its critical value is larger by the
+factor sqrt(1 + (Q / k - 1) (D / s)^2). And p is at least 2^(1 - k), so enough queries must differ.
+In simulations, where 8 to 15 queries differ, the difference is found in 0.76 to 0.87 of samples for
+0.80; without both, in 0.55 to 0.72.
+
 A planned number has the interval of the variance, by the kurtosis of the differences (Bonett).
 The kurtosis is freed from the bias that it has for normal differences, and the quantile is
 Student's. From 25 queries on the interval holds in 0.90 to 0.97 of samples of real differences.
@@ -38,6 +44,7 @@ from ir_lexirecall.significance.evidence import (
 from ir_lexirecall.significance.outcomes import Arrays, mean_and_deviation
 
 MOST = 10**7  # queries; above this many, infinity is reported
+_LARGEST_EFFECT = 1e4  # in standard deviations; larger ones are found as easily
 _LARGE = 1e3  # t from which SciPy's distribution is less exact than 1e-12
 _LEGENDRE = lru_cache(np.polynomial.legendre.leggauss)
 
@@ -47,6 +54,7 @@ class Planned(Arrays):
     """Planned numbers with the intervals that the variance gives them; arrays of one shape.
 
     They are NaN where the variance is not known: fewer than two queries, or all differences equal.
+    Queries for a margin are known if all differences are 0, too.
     """
 
     estimate: Floats
@@ -65,8 +73,8 @@ def queries_for_difference(
     """Return the queries with which the two-sided t-test finds a true difference.
 
     Args:
-        x: observed differences of P pairs on Q queries, shape ``(P, Q)``: only their variance
-            counts.
+        x: observed differences of P pairs on Q queries, shape ``(P, Q)``: only their variance and
+            their ties count.
         difference: to be found, above 0, in the unit of ``x``; one, or one per pair.
         power: the probability of finding it, between 0 and 1.
         alpha: level of the test, between 0 and 1.
@@ -107,7 +115,10 @@ def queries_for_margin(
     array([23.])
     """
     planned = _needed(x, margin, power, alpha, sides=1)
-    return planned.at_least(queries_beyond_ties(x, margin, width, power, alpha))
+    of_ties = queries_beyond_ties(x, margin, width, power, alpha)
+    is_tied = (x.shape[1] > 1) & (differing_queries(x) == 0)
+    arrays = [np.where(is_tied, 0.0, numbers) for numbers in planned.arrays]
+    return Planned(*arrays).at_least(of_ties)
 
 
 @entry
@@ -116,21 +127,67 @@ def detectable_difference(
 ) -> Planned:
     """Return the smallest true difference that the two-sided t-test finds with as many queries.
 
-    Arguments are those of ``queries_for_difference``.
+    Arguments are those of ``queries_for_difference``. It is infinite if too few of these queries
+    differ to find any difference with that power.
 
     >>> x = np.random.default_rng(0).normal(0, 0.1, (1, 50))
     >>> planned = detectable_difference(x)
     >>> planned.estimate.round(3), planned.low.round(3), planned.high.round(3)
     (array([0.037]), array([0.031]), array([0.047]))
     """
-    deviations = _deviations(x, alpha, power)
-    n_queries = np.full(1, max(2.0, x.shape[1]))
-    low, high = np.zeros(1), np.full(1, 1e4)  # of the noncentrality
+    degrees = np.full(len(x), max(1.0, x.shape[1] - 1.0))
+    noncentrality = noncentrality_to_find(x, degrees, power, alpha)
+    ends = []
+    for deviation in _deviations(x, alpha, power):
+        with np.errstate(invalid="ignore"):
+            difference = noncentrality * deviation / np.sqrt(max(1, x.shape[1]))
+        is_never = np.isinf(noncentrality) & ~np.isnan(deviation)
+        ends.append(np.where(is_never, np.inf, difference))
+    return Planned(*ends)
+
+
+def noncentrality_to_find(
+    x: Floats, degrees: Floats, power: float, alpha: float
+) -> Floats:
+    """Return how many standard errors from 0 a difference must lie to be found, shape ``(P,)``.
+
+    The errors are those where the true difference is 0. Infinity where too few queries differ.
+
+    Args:
+        x: observed differences, shape ``(P, Q)``, of which only ties count.
+        degrees: of freedom of the test, shape ``(P,)``.
+        power: the probability of finding the difference.
+        alpha: level of the two-sided test.
+
+    >>> x = np.array([[0.1] * 40, [0.1] * 20 + [0.0] * 20, [0.1] * 4 + [0.0] * 36])
+    >>> noncentrality_to_find(x, np.full(3, 39.0), 0.8, 0.05).round(2)
+    array([2.87, 3.11,  inf])
+    """
+    n_queries = max(1, x.shape[1])
+    is_found = queries_that_differ(x, power, alpha) <= n_queries
+    ties = np.where(is_found, ties_per_difference(x), 0.0)
+    cases, case_of_pair = np.unique(
+        np.column_stack([ties, degrees]), axis=0, return_inverse=True
+    )
+    low, high = np.zeros(len(cases)), np.full(len(cases), 1e4)
     for _ in range(100):
         middle = (low + high) / 2
-        is_enough = _power(middle, n_queries, alpha, 2) >= power
+        factor = np.sqrt(1 + cases[:, 0] * middle**2 / n_queries)
+        is_enough = t_power(middle, cases[:, 1], alpha, factor=factor) >= power
         low, high = np.where(is_enough, low, middle), np.where(is_enough, middle, high)
-    return Planned(*(high * s / np.sqrt(n_queries) for s in deviations))
+    found = np.where(high < 1e4, high, np.inf)[case_of_pair.reshape(-1)]
+    return np.where(is_found, found, np.inf)
+
+
+def ties_per_difference(x: Floats) -> Floats:
+    """Return how many queries tie for each that differs, Q / k - 1; infinity if all tie.
+
+    >>> ties_per_difference(np.array([[0.1, -0.2, 0.0, 0.1], [0.0, 0.0, 0.0, 0.0]])).round(2)
+    array([0.33,  inf])
+    """
+    differing = differing_queries(x)
+    ties = x.shape[1] - differing
+    return np.divide(ties, differing, out=np.full(len(x), np.inf), where=differing > 0)
 
 
 def _needed(
@@ -138,7 +195,8 @@ def _needed(
 ) -> Planned:
     """Return the queries that find a difference, with those for the ends of the deviation.
 
-    Arguments are those of ``queries_for_difference``; the test has 1 or 2 sides.
+    Arguments are those of ``queries_for_difference``; the test has 1 or 2 sides. One of 1 side has
+    a margin, and the true difference is 0.
     """
     deviations = _deviations(x, alpha, power)
     difference = np.asarray(difference, dtype=np.float64)
@@ -146,21 +204,31 @@ def _needed(
         raise ValueError(
             f"a difference must be a finite number above 0, not {difference.tolist()!r}"
         )
+    ties = np.zeros(len(x))
+    if sides == 2:
+        ties = ties_per_difference(x)
     return Planned(
-        *(_queries_of(difference, s, power, alpha, sides) for s in deviations)
+        *(_queries_of(difference, s, ties, power, alpha, sides) for s in deviations)
     )
 
 
 def _queries_of(
-    difference: Floats, deviation: Floats, power: float, alpha: float, sides: int
+    difference: Floats,
+    deviation: Floats,
+    ties: Floats,
+    power: float,
+    alpha: float,
+    sides: int,
 ) -> Floats:
     """Return the least number of queries that is enough for a standard deviation, by bisection."""
-    with np.errstate(divide="ignore"):
-        effect = difference / deviation
+    with np.errstate(divide="ignore", invalid="ignore"):
+        effect = np.minimum(difference / deviation, _LARGEST_EFFECT)
+        factor = np.sqrt(1 + ties * effect**2)
 
     def is_enough(queries: Floats) -> Bools:
         noncentrality = effect * np.sqrt(queries)
-        reached = _power(noncentrality, np.maximum(queries, 2), alpha, sides)
+        degrees = np.maximum(queries, 2) - 1
+        reached = t_power(noncentrality, degrees, alpha, sides, factor)
         enough: Bools = reached >= power
         return enough
 
@@ -235,7 +303,7 @@ def least_enough(
     return np.where(high > most, np.inf, high)
 
 
-def _deviations(x: Floats, alpha: float, power: float) -> tuple[Floats, Floats, Floats]:
+def _deviations(x: Floats, alpha: float, power: float) -> tuple[Floats, ...]:
     """Return the standard deviation s of each row, and the ends of its interval.
 
     The logarithm of the variance has the interval
@@ -283,12 +351,12 @@ def _kurtosis(x: Floats, deviation: Floats) -> Floats:
     return np.maximum(kurtosis, unbiased)
 
 
-def _power(noncentrality: Floats, queries: Floats, alpha: float, sides: int) -> Floats:
-    return t_power(noncentrality, queries - 1, alpha, sides)
-
-
 def t_power(
-    noncentrality: Floats, degrees: Floats, alpha: float, sides: int = 2
+    noncentrality: Floats,
+    degrees: Floats,
+    alpha: float,
+    sides: int = 2,
+    factor: Floats | float = 1.0,
 ) -> Floats:
     """Return the power of a t-test.
 
@@ -297,8 +365,9 @@ def t_power(
         degrees: degrees of freedom.
         alpha: level of the test.
         sides: 1 or 2.
+        factor: of the critical value, for what a difference adds to the variance.
     """
-    critical = -special.stdtrit(degrees, alpha / sides)
+    critical = -special.stdtrit(degrees, alpha / sides) * factor
     above = 1 - noncentral_t_cdf(critical, degrees, noncentrality)
     if sides == 2:
         return above + noncentral_t_cdf(-critical, degrees, noncentrality)
@@ -324,6 +393,7 @@ def noncentral_t_cdf(t: Floats, df: float | Floats, noncentrality: Floats) -> Fl
     if large.any():
         # P(T <= t) is the mean over Z of P(chi / sqrt(df) >= (Z + noncentrality) / t), which is 1
         # for Z of at most -noncentrality.
+        df = np.broadcast_to(np.asarray(df, dtype=np.float64), t.shape)[large, None]
         t, nc = t[large, None], noncentrality[large, None]
         low, high = np.clip(-nc, -10, 10), 10.0
         nodes, weights = _LEGENDRE(100)  # exact to 1e-12

@@ -29,7 +29,12 @@ from ir_lexirecall._util.arrays import Bools, Floats, Ints
 from ir_lexirecall._util.errors import check_integer, check_number
 from ir_lexirecall._util.lazy import cached_property, special
 from ir_lexirecall.significance.outcomes import MarginTest, TestResult
-from ir_lexirecall.significance.planning import MOST, least_enough, t_power
+from ir_lexirecall.significance.planning import (
+    MOST,
+    least_enough,
+    noncentrality_to_find,
+    ties_per_difference,
+)
 
 MOST_REPEATS = 1000
 _N_OF_QUERIES, _N_OF_SEEDS, _N_OF_SPLITS = 4, 20, 5  # estimates that a plan looks at
@@ -157,16 +162,17 @@ class DifferenceVariance:
         half = -special.stdtrit(self.degrees, alpha / 2) * np.sqrt(self.variance)
         return self.mean - half, self.mean + half
 
-    def detectable(self, power: float, alpha: float) -> Floats:
-        """Return the smallest true difference that the two-sided test finds with some power."""
+    def detectable(self, x: Floats, power: float, alpha: float) -> Floats:
+        """Return the smallest true difference that the two-sided test finds with some power.
+
+        Args:
+            x: differences of averages over seeds, shape ``(P, Q)``, of which only ties count.
+            power: the probability of finding it.
+            alpha: level of the test.
+        """
         _check_levels(power, alpha)
-        low, high = np.zeros_like(self.mean), np.full_like(self.mean, 1e4)
-        for _ in range(60):
-            middle = (low + high) / 2
-            is_enough = t_power(middle, self.degrees, alpha) >= power
-            low = np.where(is_enough, low, middle)
-            high = np.where(is_enough, middle, high)
-        return np.asarray(high * np.sqrt(self.variance))
+        noncentrality = noncentrality_to_find(x, self.degrees, power, alpha)
+        return noncentrality * np.sqrt(self.variance)
 
     def widened(self, tested: TestResult, alpha: float) -> TestResult:
         """Return a t-test over queries that also allows for the seeds: p is never smaller."""
@@ -263,6 +269,18 @@ class Components:
     queries: Floats
     seeds: Floats
     noise: Floats
+
+    def with_difference(self, difference: float, x: Floats) -> Components:
+        """Return the components under a true difference, which only queries that differ have.
+
+        Args:
+            difference: the true difference of means.
+            x: observed differences of averages over repeats, shape ``(P, Q)``; without any,
+                nothing is added.
+        """
+        ties = ties_per_difference(x)
+        added = difference**2 * np.where(np.isfinite(ties), ties, 0.0)
+        return replace(self, queries=self.queries + added)
 
 
 def components_of(

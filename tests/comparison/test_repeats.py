@@ -121,6 +121,24 @@ def test_planning_knows_repeats():
         plain.queries_needed(0.04, repeats=3)
 
 
+def test_plans_with_repeats_know_how_many_queries_differ():
+    """Of 93 queries 4 differ, so that no p is below 0.125 with any number of repeats."""
+    rows = []
+    for run, gain in (("new", 0.1), ("old", 0.0)):
+        for seed in range(3):
+            for q in range(93):
+                change = (gain + 0.01 * seed * q) if q < 4 else 0.0
+                rows.append((run, f"q{q}", seed, 0.5 + change))
+    frame = pd.DataFrame(rows, columns=["run", "query_id", "seed", "acc"])
+    for kind in ("seeds", "samples"):
+        result = irl.compare(values=frame, repeats=kind)
+        assert result.table()["p"][0] >= 0.125
+        assert np.isinf(result.detectable()["difference"][0])
+        assert result.queries_needed(0.05)["queries"][0] > 93
+        assert np.isinf(result.repeats_needed(0.05)["repeats"][0])
+        assert "can show a difference" not in result.summary(full=True)
+
+
 def test_the_summary_says_what_a_new_seed_changes():
     text = " ".join(irl.compare(values=table_of(), repeats="seeds").summary().split())
     row = irl.compare(values=table_of(), repeats="seeds").table().iloc[0]

@@ -824,3 +824,22 @@ def test_groups_that_are_the_units_are_what_a_sample_may_miss(same: bool) -> Non
         assert "up to 26% of such groups may differ" in text
     else:
         assert "10 groups may miss losses on fewer than 26% of groups" in text
+
+
+@pytest.mark.parametrize("differing", [4, 6, 12])
+def test_what_queries_can_show_is_not_said_where_too_few_differ(differing: int) -> None:
+    """Of 93 queries with 6 that differ, only 0.56 of samples have the 6 that a p of 0.05 asks for."""
+    x = np.zeros(93)
+    x[:differing] = np.resize([0.1, -0.12, 0.09, -0.11], differing)
+    values = {
+        "a": {f"q{q}": {"acc": 0.5 + d} for q, d in enumerate(x.tolist())},
+        "b": {f"q{q}": {"acc": 0.5} for q in range(93)},
+    }
+    result = irl.compare(values=values)
+    (difference,) = result.detectable()["difference"]
+    assert np.isfinite(difference) == (differing == 12)
+    words = " ".join(result.summary(full=True).split())
+    assert ("can show a difference of" in words) == (differing == 12)
+    assert ("unresolvable" in words) == (differing == 4)
+    if differing == 12:
+        assert result.queries_needed(difference * 1.0001)["queries"][0] == 93
