@@ -59,8 +59,9 @@ from ir_lexirecall.significance import (
     unseen_share,
 )
 
-# Beginning of the kind of notes that a mark shows, too.
+# Beginnings of the kinds of notes that a mark, or a sentence on two runs, shows, too.
 MIGHT_BE_UNDONE = "Significant by"
+IDENTICAL = "Identical by"
 
 # Such a run is kept as a possible best one in 0.67 of cases with 10 queries, in 0.93 with 25.
 RARE = "a run that wins rarely but by much may wrongly be ruled out as the best"
@@ -761,6 +762,52 @@ def _unresolvable_pairs(compared: ComparedRuns, name: str) -> Iterator[Note]:
         yield Note(message, DOUBTFUL, kind, f"{a} and {b} ({n})", runs=(a, b))
 
 
+def identical_pairs(
+    result: Comparison, standings: Sequence[Standing]
+) -> Iterator[Note]:
+    """Warn of runs that are identical on all queries, where that does not decide under a margin."""
+    if result.compared.margins is None:
+        return
+    for standing in standings:
+        name = standing.name
+        n_queries = result.compared.n_queries_of_pairs(name).tolist()
+        n_units, unit = sampled_units(result, [standing])
+        table = result.table(name)
+        for row, n in zip(table.itertuples(), n_queries, strict=True):
+            if row.wins == row.losses == 0 and row.verdict == UNDECIDED and n:
+                sampled = n_units if unit == "group" else n
+                words = identical_words(n, result.compared.unit, sampled, unit)
+                runs = f"{row.run_a} and {row.run_b}"
+                yield Note(
+                    f"{name}, {runs}: {words}.",
+                    DOUBTFUL,
+                    f"{IDENTICAL} {name} on {n}",
+                    runs,
+                    runs=(row.run_a, row.run_b),
+                    around=(f"{name}: ", f": {words}."),
+                )
+
+
+def identical_words(n_queries: int, unit: str, n_units: int, sampled: str) -> str:
+    """Return that runs are identical on all queries, and how many of such queries may differ.
+
+    Args:
+        n_queries: on how many.
+        unit: what they are, queries or tasks.
+        n_units: how many units the test looks at.
+        sampled: what these are, the same or groups.
+
+    >>> identical_words(10, "query", 10, "query")  # doctest: +NORMALIZE_WHITESPACE
+    'identical on all 10 queries, which does not show equivalence: up to 26% of such queries
+     may differ (95%)'
+    """
+    share = f"up to {unseen_share(n_units):.0%} of such {_plural(sampled)}"
+    return (
+        f"identical on all {count(n_queries, unit)}, which does not show equivalence: "
+        f"{share} may differ (95%)"
+    )
+
+
 def estimates_without_zeros(
     result: Comparison, standings: Sequence[Standing]
 ) -> Iterator[Note]:
@@ -868,6 +915,7 @@ CAVEATS_ON_TESTS: tuple[
     skewed_verdicts,
     many_pairs_on_few_queries,
     pairs_with_few_differences,
+    identical_pairs,
     estimates_without_zeros,
     losses_on_unseen_queries,
 )

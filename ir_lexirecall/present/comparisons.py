@@ -25,8 +25,10 @@ from ir_lexirecall.preferences.naming import parse_preference
 from ir_lexirecall.present import glance as marks
 from ir_lexirecall.present import text as texts
 from ir_lexirecall.present.caveats import (
+    IDENTICAL,
     MIGHT_BE_UNDONE,
     comparison_caveats,
+    identical_words,
     sampled_units,
     shared_words,
 )
@@ -56,7 +58,7 @@ from ir_lexirecall.present.standings import (
 )
 from ir_lexirecall.present.tables import BEST
 from ir_lexirecall.present.text import FEW_NAMES, count, gathered, listed
-from ir_lexirecall.significance import least_two_sided_p, unseen_share
+from ir_lexirecall.significance import least_two_sided_p
 from ir_lexirecall.significance.outcomes import MEAN_DIFFERENCE
 
 POWER = 0.8  # with which a difference is found
@@ -119,11 +121,12 @@ def _title(result: Comparison) -> str:
 
 
 def _notes(result: Comparison) -> list[str]:
-    """Return the caveats, without those that a mark shows."""
+    """Return the caveats, without those that a mark or a sentence on two runs shows."""
+    shown = [MIGHT_BE_UNDONE]
+    if len(result.runs) == 2:
+        shown.append(IDENTICAL)
     notes = comparison_caveats(result)
-    return list(
-        grouped(note for note in notes if not note.kind.startswith(MIGHT_BE_UNDONE))
-    )
+    return list(grouped(x for x in notes if not x.kind.startswith(tuple(shown))))
 
 
 def _left_out(result: Comparison, standings: Sequence[Standing]) -> list[str]:
@@ -677,14 +680,17 @@ def _queries_for_margin(standing: Standing, is_open: np.ndarray) -> str:
     if not margin > 0 or not is_of_means or has_seeds(standing.criterion):
         return ""
     queries = result.queries_for_margin(margin, POWER, name)["queries"][is_open]
-    most = float(queries.max())
+    most = float(queries.max(skipna=False))
     if np.isfinite(most):
         return f"{most:,.0f} queries"
     return ""
 
 
 def _detectable_difference(standing: Standing, is_open: np.ndarray) -> str:
-    """Return the difference that these queries reveal between all pairs; empty if unknown."""
+    """Return the difference that these queries reveal between all pairs; empty if unknown.
+
+    Identical runs are left out. If too few queries of a pair differ, no difference is large enough.
+    """
     result = standing.result
     stricter = replace(result.test, alpha=result.test.alpha / max(len(result.pairs), 1))
     planned = result.with_test(stricter).detectable(POWER, standing.name)
@@ -756,12 +762,10 @@ def _identical(standing: Standing) -> str:
         if n_queries == 1:
             return f"level on {queries}"
         return f"level on all {queries}"
-    n_units, unit = sampled_units(standing.result, [standing])
-    units = count(2, unit).removeprefix("2 ")
-    return (
-        f"undecided: the two are identical on all {queries}, which does not show "
-        f"equivalence: up to {unseen_share(n_units):.0%} of such {units} may differ (95%)"
+    words = identical_words(
+        n_queries, unit, *sampled_units(standing.result, [standing])
     )
+    return f"undecided: the two are {words}"
 
 
 def _fact_with_margin(standing: Standing, row: pd.Series, places: int) -> str:

@@ -17,6 +17,7 @@ from ir_lexirecall.comparison.gating import Gate
 from ir_lexirecall.comparison.verdicts import NOT_BOUNDED, UNDECIDED, UNDONE, WORSE
 from ir_lexirecall.present import text as texts
 from ir_lexirecall.present.caveats import (
+    IDENTICAL,
     MIGHT_BE_UNDONE,
     comparison_caveats,
     shared_words,
@@ -106,7 +107,10 @@ def gate_glance(
     alpha = level_of_all(gate)
     notes = []
     for one in _gates_of(gate):
-        notes.extend(comparison_caveats(one.comparison))
+        of_one = comparison_caveats(one.comparison)
+        if one.unchanged:  # the same rankings are no sample of any losses
+            of_one = [note for note in of_one if not note.kind.startswith(IDENTICAL)]
+        notes.extend(of_one)
     shown = [note for note in notes if not note.kind.startswith(MIGHT_BE_UNDONE)]
     details = []
     if gate.release is not None:

@@ -724,3 +724,60 @@ def test_a_loss_that_is_worse_by_p_alone_has_no_tiny_number():
         values=values(x), baseline="old", candidate="new", margin=0.1, test=tested
     )
     assert "\\> 0 |" in str(gate)
+
+
+# -- identical runs --------------------------------------------------------------------------------
+
+
+def test_plans_and_notes_do_not_forget_identical_runs():
+    """The noisy run needs some 25 queries, the identical one 299."""
+    noise = np.random.default_rng(0).normal(0, 0.02, 10)
+    result = compared(np.zeros(10), noise)
+    needed = result.queries_for_margin(0.01)["queries"]
+    assert needed[0] == 299
+    assert needed[1] < 100
+    words = " ".join(result.summary(full=True).split())
+    assert "if there is no loss, about 299 queries would decide" in words
+    said = (
+        "AP, new and old: identical on all 10 queries, which does not show equivalence: "
+        "up to 26% of such queries may differ (95%)."
+    )
+    assert said in words
+    assert said in result.diagnostics
+    gate = irl.gate(values=values(np.zeros(10)), baseline="old", candidate="new")
+    assert said in str(gate)
+    assert "about 299 queries would rule out a loss of 0.01" in str(gate)
+    assert not any("identical" in note for note in compared(noise).diagnostics)
+
+
+def test_identical_runs_are_named_once():
+    two = compared(np.zeros(10))
+    assert str(two).count("identical on all") == 1
+    several = compared(np.zeros(10), np.zeros(10), np.full(10, 0.2))
+    words = " ".join(several.summary(full=True).split())
+    assert words.count("identical on all") == 1
+    assert "AP: new and old and new1 and old: identical on all 10 queries" in words
+    enough = compared(np.zeros(299), np.zeros(299), margin=0.02)
+    assert not any("identical" in note for note in enough.diagnostics)
+
+
+def test_the_same_ranking_is_not_said_to_show_too_little():
+    demo = irl.demo
+    same = irl.gate(demo.qrels(), demo.run("bm25"), demo.run("bm25"), "AP")
+    assert "nothing changed" in str(same)
+    assert "equivalence" not in str(same)
+
+
+def test_identical_tasks_and_groups_are_called_so():
+    groups = {f"q{i:03}": f"g{i % 4}" for i in range(20)}
+    tested = SignificanceTest(cluster=True, n_resamples=99, progress=False)
+    result = irl.compare(
+        values=values(np.zeros(20)),
+        baseline="old",
+        margin=0.01,
+        groups=groups,
+        test=tested,
+    )
+    notes = " ".join(result.diagnostics)
+    assert "identical on all 20 queries" in notes
+    assert "up to 53% of such groups may differ" in notes
