@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
@@ -223,8 +224,28 @@ def labelled(
                 "named here; add it"
             )
     if run_of_label:
+        _check_told_apart(parts, repeats)
         repeats.check_numbers(repeat_labels.n_repeats, _constant_column(parts))
     return cells_of_repeats, repeat_labels
+
+
+def _check_told_apart(parts: Sequence[Cells], repeats: Repeats) -> None:
+    """Raise if a run has several rows for a query, and no column is known to hold its repeats."""
+    if any(part.repeat_column is not None for part in parts):
+        return
+    n_rows: Counter[tuple[str, str, str]] = Counter()
+    for part in parts:
+        cells = zip(part.run, part.repeats, part.query_id, part.measure, strict=True)
+        for run, repeat, query_id, measure in cells:
+            if run is not None and repeat is None:
+                n_rows[run, query_id, measure] += 1
+    for (run, query_id, _), number in n_rows.items():
+        if number > 1:
+            raise ValueError(
+                f"run {run!r} has {number} rows for query {query_id!r}, and no column is known to "
+                "tell its repeats apart; name or add one, as in "
+                f"repeats=('COLUMN', {repeats.kind!r}) (known: {', '.join(REPEAT_COLUMNS)})"
+            )
 
 
 def _constant_column(parts: Sequence[Cells]) -> str:

@@ -100,6 +100,22 @@ def without(table, row):
             "there is one repeat of every run only",
         ),
         (
+            frame(column="checkpoint"),
+            {"repeats": "seeds"},
+            "run 'new' has 3 rows for query 'q0', and no column is known to tell its repeats "
+            "apart; name or add one, as in repeats=('COLUMN', 'seeds') (known: seed, ",
+        ),
+        (
+            frame((3, 1), column="checkpoint").astype({"checkpoint": str}),
+            {"repeats": "samples", "deterministic": "old"},
+            "run 'new' has 3 rows for query 'q0', and no column is known",
+        ),
+        (
+            frame((1, 1)).drop(columns="seed"),
+            {"repeats": "samples"},
+            "there is one repeat of every run only",
+        ),
+        (
             frame((1, 1)),
             {"repeats": ("seed", "seeds")},
             "the column 'seed' is '0' in every row",
