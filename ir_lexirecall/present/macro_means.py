@@ -478,8 +478,8 @@ def _legend_against(
         least = min(
             float(standing.against["p_corrected"].min()) for standing in standings
         )
-        none = f"no significant difference from {result.baseline}, p >= {texts.format_p(least)}"
-        yield f"{none} ({how})"
+        none = f"no significant difference from {result.baseline}"
+        yield f"{none}, {texts.least_p_words(least)} ({how})"
     if families:
         yield families
     yield from _would_decide(result, standings, over)

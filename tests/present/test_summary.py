@@ -843,3 +843,24 @@ def test_what_queries_can_show_is_not_said_where_too_few_differ(differing: int) 
     assert ("unresolvable" in words) == (differing == 4)
     if differing == 12:
         assert result.queries_needed(difference * 1.0001)["queries"][0] == 93
+
+
+@pytest.mark.parametrize("gap", [0.0, 0.0001, 0.0005, 0.001, 0.002, 0.004])
+def test_the_least_p_of_a_benchmark_is_no_more_than_it_is(gap: float) -> None:
+    x = np.array([0.01, -0.01, 0.02, -0.02, 0.03, -0.03, 0.015, -0.015])
+    scores = {"base": np.full(8, 0.5), "a": 0.5 + x + gap}
+    rows = [
+        (f"t{task}", run, float(score))
+        for run, of_run in scores.items()
+        for task, score in enumerate(of_run)
+    ]
+    frame = pd.DataFrame(rows, columns=["task", "run", "score"])
+    result = irl.benchmark(values=frame, baseline="base")
+    p = result.overall()["p_corrected"].min()
+    words = " ".join(str(result).split())
+    found = re.search(
+        r"no significant difference from base, p (>=|=) ([0-9.]+) ", words
+    )
+    assert found is not None
+    assert float(found[2]) <= p
+    assert (found[1] == "=") == (p == 1.0)
