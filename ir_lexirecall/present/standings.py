@@ -582,7 +582,7 @@ def loss_words(standing: Standing, row: pd.Series) -> str:
     """
     low, high = _bounds_of_gain(standing, row)
     if not np.isfinite([low, high]).all():
-        return "bounds are not known"
+        return "has no known bounds"
     margin = _margin(standing)
     if row["verdict"] == WITHIN:
         return f"differs by at most {format_beside(max(-low, high), margin)}"

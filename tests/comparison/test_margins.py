@@ -781,3 +781,16 @@ def test_identical_tasks_and_groups_are_called_so():
     notes = " ".join(result.diagnostics)
     assert "identical on all 20 queries" in notes
     assert "up to 53% of such groups may differ" in notes
+
+
+# -- bounds that are not known ---------------------------------------------------------------------
+
+
+def test_a_sentence_without_bounds_is_a_sentence():
+    """Wilcoxon on four differing queries has neither an interval nor bounds."""
+    x = np.zeros(40)
+    x[:4] = [0.05, -0.01, 0.04, 0.06]
+    words = " ".join(str(compared(x, margin=0.02, test="wilcoxon")).split())
+    assert "; it has no known bounds (one-sided 95%; pseudomedian of" in words
+    words = " ".join(str(compared(x, -x, margin=0.02, test="wilcoxon")).split())
+    assert "undecided: has no known bounds" in words or "undecided -" in words
