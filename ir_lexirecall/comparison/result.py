@@ -344,7 +344,8 @@ class Comparison:
         ``p_not_beaten``, of the hypothesis that no run has a better mean, is above alpha. With few
         queries, a run that wins rarely but by much may be missing, because the sample may contain
         no such win (a run that gains 0.8 on a tenth of the queries is kept in 0.67 of simulations
-        with 10 queries, in 0.93 with 25).
+        with 10 queries, in 0.93 with 25). A run that differs from another one on k queries is not
+        ruled out by it at a level below 2^-k, the smallest one-sided p of exchanged signs.
 
         The test is the studentised bootstrap of the largest difference from any other run; if
         ``n_resamples`` is above 5,000 it draws half as many, but at least 5,000. It ignores

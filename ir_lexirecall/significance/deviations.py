@@ -55,6 +55,8 @@ class Deviations:
         least_p: the smallest p that the sample allows, 2^-n with n queries in all.
         alone_p: over collections or tasks, the two-sided p of each pair by itself, that of the
             interval of its difference, shape ``(S, S)``; 0 over queries, which need no such bound.
+        signs_p: the smallest one-sided p that exchanging the signs of the differences of a pair can
+            give, 2^-k with k queries on which it differs, shape ``(S, S)``; 0 if not known.
     """
 
     t: Floats
@@ -62,6 +64,7 @@ class Deviations:
     furthest: Floats
     least_p: float
     alone_p: Floats | float = 0.0
+    signs_p: Floats | float = 0.0
 
 
 @entry
@@ -139,8 +142,9 @@ class PairDeviations(Statistic):
         above: Any = np.zeros((n_runs, enough), dtype=self._precision)
         least_p = 2.0 ** -sum(self.sizes)
         self._alone_p = np.full(t.shape, 1.0 if over == "collections" else 0.0)
+        signs_p = np.ldexp(1.0, -self._differing_queries(values))
         self.result: Deviations = Deviations(
-            t, above, np.zeros(enough), least_p, self._alone_p
+            t, above, np.zeros(enough), least_p, self._alone_p, signs_p
         )
         self._least_error = np.zeros((n_runs, n_runs))  # of each run and those after it
         if self._has_spread:
@@ -150,6 +154,17 @@ class PairDeviations(Statistic):
     def _has_spread(self) -> bool:
         """Whether there are enough queries, and collections, to estimate a variance."""
         return min(self.sizes) > 1 and (self.over == "queries" or len(self.sizes) > 1)
+
+    def _differing_queries(self, values: Sequence[Floats]) -> Ints:
+        """Return on how many queries of all collections each pair differs, shape ``(S, S)``."""
+        n_runs = len(values[0])
+        differing = np.zeros((n_runs, n_runs), dtype=np.int64)
+        for j in range(n_runs - 1):
+            noise = self._noise(j)[:, None]
+            for x in values:
+                differs = np.abs(x[j + 1 :] - x[j]) > noise
+                differing[j, j + 1 :] += np.count_nonzero(differs, axis=1)
+        return differing + differing.T
 
     def _side_by_side(self) -> Floats:
         """Return the centred values of all collections side by side, shape ``(S, sum Q_d)``.
@@ -402,6 +417,9 @@ def best_set(deviations: Deviations) -> Floats:
     gains is at least T_j; never below 2^-n. The run with the largest mean has p = 1. With a
     probability of at least 1 - alpha, the true best run is among those whose p is above alpha.
 
+    A run that differs from j on k queries rules j out with a p of at least 2^-k, the smallest one
+    that exchanging signs gives. Then the run with the next largest t may decide.
+
     Over collections, p is at least half of the smallest two-sided p of a run that is better than
     this one by itself, so that a run is left out only if it is worse than some run.
 
@@ -417,10 +435,31 @@ def best_set(deviations: Deviations) -> Floats:
     n_resamples = deviations.above.shape[1]
     is_as_large = deviations.above >= (largest * (1 - DIFFERENCE))[:, None]
     share = (1 + np.count_nonzero(is_as_large, axis=1)) / (1 + n_resamples)
+    share = _share_beyond_signs(deviations, share)
     is_better = deviations.t > 0
     alone = np.where(is_better, deviations.alone_p / 2, 1.0).min(axis=1)
     p = np.maximum(np.maximum(share, deviations.least_p), alone)
     return np.where(largest > 0, p, 1.0)
+
+
+def _share_beyond_signs(deviations: Deviations, share: Floats) -> Floats:
+    """Return the shares of `best_set`, raised where the deciding pair differs on few queries.
+
+    Args:
+        deviations: as in `best_set`.
+        share: of the largest t of each run, shape ``(S,)``.
+    """
+    n_resamples = deviations.above.shape[1]
+    signs_p = np.broadcast_to(deviations.signs_p, deviations.t.shape)
+    decides = deviations.t.argmax(axis=1)
+    raised = share.copy()
+    for j in np.flatnonzero(signs_p[np.arange(len(share)), decides] > share):
+        better = np.flatnonzero(deviations.t[j] > 0)
+        t = deviations.t[j, better] * (1 - DIFFERENCE)
+        n_below = np.searchsorted(np.sort(deviations.above[j]), t)
+        shares = (1 + n_resamples - n_below) / (1 + n_resamples)
+        raised[j] = np.maximum(shares, signs_p[j, better]).min(initial=1.0)
+    return raised
 
 
 def rank_intervals(deviations: Deviations, alpha: float = 0.05) -> tuple[Ints, Ints]:

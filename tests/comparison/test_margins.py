@@ -794,3 +794,23 @@ def test_a_sentence_without_bounds_is_a_sentence():
     assert "; it has no known bounds (one-sided 95%; pseudomedian of" in words
     words = " ".join(str(compared(x, -x, margin=0.02, test="wilcoxon")).split())
     assert "undecided: has no known bounds" in words or "undecided -" in words
+
+
+# -- best sets -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("differing", [1, 2, 3, 4])
+def test_a_pair_without_a_p_at_all_rules_out_no_best_run(differing):
+    rng = np.random.default_rng(differing)
+    base = rng.uniform(0.3, 0.6, 93)
+    twin = np.where(np.arange(93) < differing, 0.1, 0.0)
+    runs = {"twin": base + twin, "run": base, "low": base - rng.uniform(0.05, 0.15, 93)}
+    of_runs = {
+        name: {f"q{q}": {"AP": float(v)} for q, v in enumerate(x)}
+        for name, x in runs.items()
+    }
+    result = irl.compare(values=of_runs)
+    assert "unresolvable" in " ".join(result.diagnostics)
+    best = result.best_set().set_index("run")
+    assert best["may_be_best"].to_dict() == {"twin": True, "run": True, "low": False}
+    assert best["p_not_beaten"]["run"] >= 2.0**-differing

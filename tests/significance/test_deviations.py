@@ -237,3 +237,58 @@ def test_the_best_set_alone_is_that_of_deviations_for_ranks(runs: int) -> None:
     assert not alone.furthest.any()
     np.testing.assert_array_equal(alone.above, both.above)
     np.testing.assert_array_equal(best_set(alone), best_set(both))
+
+
+# -- few differing queries -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("differing", range(8))
+@pytest.mark.parametrize("over", ["queries", "collections"])
+def test_few_differing_queries_rule_out_no_run(over: str, differing: int) -> None:
+    """Run b differs from the better a on k queries: exchanging signs gives p of 2^-k or more."""
+    rng = np.random.default_rng(differing)
+    b = rng.uniform(0.2, 0.7, 93)
+    a = b.copy()
+    a[:differing] += np.linspace(0.08, 0.13, differing)
+    x = np.stack([a, b, b - rng.uniform(0.05, 0.15, 93)])
+    parts = [x] if over == "queries" else [x[:, :30], x[:, 30:60], x[:, 60:]]
+    found = studentised_deviations(parts, over, draws=Resampled(999))
+    p = best_set(found)
+    assert p[0] == 1
+    assert p[1] >= 2.0**-differing
+    if over == "queries":
+        assert (p[1] > 0.05) == (differing < 5)
+        assert p[2] <= 0.01
+
+
+@given(st.integers(0, 999), st.integers(2, 6), st.integers(6, 40))
+def test_a_run_is_ruled_out_by_a_pair_that_signs_can_tell_apart(
+    seed: int, runs: int, queries: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    shared = rng.uniform(0.3, 0.6, queries)
+    change = rng.uniform(-0.1, 0.15, (runs, queries))
+    x = shared + change * (rng.random((runs, queries)) < rng.random((runs, 1)))
+    found = studentised_deviations([x], draws=Resampled(199))
+    p = best_set(found)
+    for j in range(runs):
+        of_pairs = [1.0]
+        for k in range(runs):
+            if found.t[j, k] > 0:
+                t = found.t[j, k] * (1 - 1e-9)
+                share = (1 + sum(found.above[j] >= t)) / 200
+                differing = sum(x[j] != x[k])
+                of_pairs.append(max(share, 2.0**-differing, found.least_p))
+        assert p[j] == pytest.approx(min(of_pairs))
+
+
+def test_another_run_may_rule_out_what_a_near_duplicate_cannot() -> None:
+    rng = np.random.default_rng(1)
+    b = rng.uniform(0.2, 0.6, 93)
+    twin = b + np.where(np.arange(93) < 3, 0.3, 0.0)
+    better = b + rng.normal(0.05, 0.1, 93)
+    p = best_set(studentised_deviations([np.stack([b, twin])], draws=Resampled(999)))
+    assert p[0] == 0.125
+    x = np.stack([b, twin, better])
+    p = best_set(studentised_deviations([x], draws=Resampled(999)))
+    assert p[0] <= 0.01
