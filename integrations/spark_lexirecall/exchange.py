@@ -454,10 +454,10 @@ def computed(frame: DataFrame, on_nothing: OnNothing) -> DataFrame:
     """Compute and cache the result of ``Exchange.meet``; see `collected`."""
     checked = frame.persist()
     try:
-        found = checked.agg(
+        errors, shared, query_id = checked.agg(
             F.collect_set(_ERROR), F.max(_SHARED), F.min("query_id")
         ).first()
-        _check(*found, on_nothing)
+        _check(errors, shared, query_id, on_nothing)
         values = checked.drop(_ERROR, _SHARED).persist()
         values.count()
     finally:
