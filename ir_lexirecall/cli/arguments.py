@@ -296,7 +296,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     },
     "missing": {
         "choices": ["error", "skip"],
-        "help": "if a run in --values lacks a value: stop with an error, or skip the query "
+        "help": "if a run in --values lacks a value: stop, or skip the query in its pairs "
         "(default: error)",
     },
     "smaller_is_better": {

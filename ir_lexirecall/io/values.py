@@ -549,8 +549,8 @@ def check_complete(
     raise ValueError(
         f"{source}: the {measures[measure]} of run {grid.runs[run]!r} for query "
         f"{grid.query_ids[query]!r} is missing{and_more(int(gaps.sum()) - 1)}; add it, or give "
-        f"missing='skip' to leave out {n_incomplete} of {len(grid.query_ids)} queries"
-        f"{_form_of_ids(values, grid)}"
+        f"missing='skip' to leave out {n_incomplete} of {len(grid.query_ids)} queries where they "
+        f"lack values{_form_of_ids(values, grid)}"
     )
 
 

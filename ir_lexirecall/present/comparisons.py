@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ir_lexirecall._util.arrays import Bools, Floats
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.rounding import same
 from ir_lexirecall._util.selecting import without
@@ -637,41 +638,59 @@ def _would_decide(result: Comparison, standings: Sequence[Standing]) -> Iterator
         or compared.unit != "query"
     ):
         return
-    facts = list(filter(None, map(_planned_fact, standings)))
-    if not facts:
-        return
-    power = f"(power {POWER:g})"
+    plannable = [standing for standing in standings if _is_plannable(standing)]
     if compared.margins is not None:
-        yield f"if there is no loss, about {listed(facts)} would decide {power}"
+        needed = {s.name: _queries_for_margin(s) for s in plannable}
+        if facts := _by_criterion(needed, result):
+            yield f"if there is no loss, about {facts} would decide (power {POWER:g})"
         return
-    if compared.has_uneven_pairs:
-        queries = "the queries of each pair"
-    else:
+    differences = {s.name: _detectable_differences(s) for s in plannable}
+    largest = {name: _largest_of(x) for name, x in differences.items()}
+    if facts := _by_criterion(largest, result):
         queries = "these queries"
-    yield f"{queries} can show a difference of {listed(facts)} (t-test, power {POWER:g})"
+        if compared.has_uneven_pairs:
+            queries = "the queries of each pair"
+        yield f"{queries} can show a difference of {facts} (t-test, power {POWER:g})"
+    too_few = [name for name, x in differences.items() if np.isinf(x).any()]
+    if too_few:
+        yield _more_queries(result, too_few)
 
 
-def _planned_fact(standing: Standing) -> str:
-    """Return what would decide the undecided pairs by a measure; empty if that is unknown."""
-    result = standing.result
-    is_open = np.array(
-        [standing.verdicts.on(a, b) == UNDECIDED for a, b in result.pairs]
-    )
-    is_plannable = (
-        standing.criterion.is_measure and len(standing.criterion.query_ids) > 1
-    )
-    if not is_plannable or not is_open.any():
-        return ""
-    if result.compared.margins is None:
-        needed = _detectable_difference(standing, is_open)
-    else:
-        needed = _queries_for_margin(standing, is_open)
-    if needed and len(result.criteria) > 1:
-        needed += f" by {display_name(standing.name, result)}"
-    return needed
+def _is_plannable(standing: Standing) -> bool:
+    """Return whether a plan for undecided pairs can be made: by a measure, from two queries on."""
+    criterion = standing.criterion
+    if not criterion.is_measure or len(criterion.query_ids) < 2:
+        return False
+    return bool(_is_open(standing).any())
 
 
-def _queries_for_margin(standing: Standing, is_open: np.ndarray) -> str:
+def _is_open(standing: Standing) -> Bools:
+    """Return which pairs are undecided."""
+    pairs = standing.result.pairs
+    return np.array([standing.verdicts.on(a, b) == UNDECIDED for a, b in pairs])
+
+
+def _by_criterion(facts: Mapping[str, str], result: Comparison) -> str:
+    """Return the facts that are known, with their criteria if there are several."""
+    shown = []
+    for name, fact in facts.items():
+        if fact and len(result.criteria) > 1:
+            shown.append(f"{fact} by {display_name(name, result)}")
+        elif fact:
+            shown.append(fact)
+    return listed(shown)
+
+
+def _more_queries(result: Comparison, names: Sequence[str]) -> str:
+    """Return the sentence on criteria by which some pair differs on too few queries."""
+    by = ""
+    if len(result.criteria) > 1:
+        by = f" by {listed([display_name(name, result) for name in names])}"
+    runs = "the runs" if len(result.pairs) == 1 else "some runs"
+    return f"more queries are needed{by}: {runs} differ on too few of these"
+
+
+def _queries_for_margin(standing: Standing) -> str:
     """Return how many queries would show that no loss reaches the margin; empty if unknown."""
     result, name = standing.result, standing.name
     assert result.compared.margins is not None
@@ -679,25 +698,30 @@ def _queries_for_margin(standing: Standing, is_open: np.ndarray) -> str:
     is_of_means = result.compared.test_of(name).procedure.of == "mean"  # as plans are
     if not margin > 0 or not is_of_means or has_seeds(standing.criterion):
         return ""
-    queries = result.queries_for_margin(margin, POWER, name)["queries"][is_open]
-    most = float(queries.max(skipna=False))
+    queries = result.queries_for_margin(margin, POWER, name)["queries"]
+    most = float(queries[_is_open(standing)].max(skipna=False))
     if np.isfinite(most):
         return f"{most:,.0f} queries"
     return ""
 
 
-def _detectable_difference(standing: Standing, is_open: np.ndarray) -> str:
-    """Return the difference that these queries reveal between all pairs; empty if unknown.
+def _detectable_differences(standing: Standing) -> Floats:
+    """Return the differences that these queries reveal between the undecided pairs.
 
-    Identical runs are left out. If too few queries of a pair differ, no difference is large enough.
+    Of identical runs it is 0; infinite if too few queries of a pair differ.
     """
     result = standing.result
     stricter = replace(result.test, alpha=result.test.alpha / max(len(result.pairs), 1))
     planned = result.with_test(stricter).detectable(POWER, standing.name)
-    difference = float(planned["difference"][is_open].max())
-    if not np.isfinite(difference) or difference == 0:
+    return planned["difference"].to_numpy()[_is_open(standing)]
+
+
+def _largest_of(differences: Floats) -> str:
+    """Return the largest difference that is finite; empty if there is none above 0."""
+    largest = differences[np.isfinite(differences)].max(initial=0.0)
+    if largest == 0:
         return ""
-    return texts.format_bound(difference)
+    return texts.format_bound(float(largest))
 
 
 # -- two runs --------------------------------------------------------------------------------------

@@ -864,3 +864,23 @@ def test_the_least_p_of_a_benchmark_is_no_more_than_it_is(gap: float) -> None:
     assert found is not None
     assert float(found[2]) <= p
     assert (found[1] == "=") == (p == 1.0)
+
+
+def test_a_summary_says_where_too_few_queries_differ_to_show_anything() -> None:
+    rng = np.random.default_rng(4)
+    base = rng.uniform(0.2, 0.8, 40)
+    near = base.copy()
+    near[:3] += 0.05  # no exchange of three signs gives a p of at most 0.05
+    values = {"base": base, "near": near, "far": base + rng.normal(0, 0.1, 40)}
+    runs = {
+        name: pd.DataFrame({"query_id": [f"q{i}" for i in range(40)], "m": x})
+        for name, x in values.items()
+    }
+    both = irl.compare(values=runs, baseline="base")
+    shown = " ".join(both.summary().split())
+    assert "these queries can show a difference of 0.0" in shown
+    assert "more queries are needed: some runs differ on too few of these" in shown
+    del runs["far"]
+    alone = " ".join(irl.compare(values=runs, baseline="base").summary().split())
+    assert "can show a difference" not in alone
+    assert "more queries are needed: the runs differ on too few of these" in alone
