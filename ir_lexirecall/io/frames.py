@@ -63,6 +63,7 @@ class Table:
         notes: sentences on how the source was read.
         cut: sentences on what the source lacks because it ended early.
         repeat: the column that tells the repeats of a stochastic system apart, if there is one.
+        one_run: whether it has the values of a single run; None if its columns decide that.
     """
 
     columns: Mapping[str, NDArray[Any]]
@@ -75,6 +76,7 @@ class Table:
     notes: tuple[str, ...] = ()
     cut: tuple[str, ...] = ()
     repeat: str | None = None
+    one_run: bool | None = False
 
     @classmethod
     def from_rows(cls, rows: Sequence[tuple[int, list[str]]], path: str) -> Self:

@@ -216,49 +216,38 @@ def _holds_ids(table: Table, column: str) -> bool:
 # -- roles -----------------------------------------------------------------------------------------
 
 
-def roles_of(
-    tables: Sequence[Table], query: str | None, is_one_run: Sequence[bool]
-) -> list[Roles]:
+def roles_of(tables: Sequence[Table], query: str | None) -> list[Roles]:
     """Return the roles of the columns of tables that are compared with each other.
 
     Args:
         tables: the tables, with their row labels as a column (`with_index`).
         query: the column that names the queries, if the user said it.
-        is_one_run: whether each table holds values of a single run only.
 
     Raises:
         ValueError: the column that names the queries is not there, or is unclear.
     """
     if query is None:
-        columns = _query_columns(tables, is_one_run)
-        check_no_contradiction(tables, columns, is_one_run)
+        columns = _query_columns(tables)
+        check_no_contradiction(tables, columns)
     else:
         columns = [check_column(table, query, "name queries") for table in tables]
-    return [
-        roles_with_query(table, column, one_run)
-        for table, column, one_run in zip(tables, columns, is_one_run, strict=True)
-    ]
+    return list(map(roles_with_query, tables, columns))
 
 
-def _query_columns(tables: Sequence[Table], is_one_run: Sequence[bool]) -> list[str]:
+def _query_columns(tables: Sequence[Table]) -> list[str]:
     """Return the column of queries of each table: one with a known name, else the one of ids.
 
     Raises:
         ValueError: no column of a table without a known name has ids, or several have.
     """
-    columns = dict(enumerate(map(known_query_column, tables, is_one_run)))
+    columns = dict(enumerate(map(known_query_column, tables)))
     unknown = [i for i, column in columns.items() if column is None]
     if unknown:
-        common = id_column(
-            [tables[i] for i in unknown], [is_one_run[i] for i in unknown]
-        )
-        columns |= dict.fromkeys(unknown, common)
+        columns |= dict.fromkeys(unknown, id_column([tables[i] for i in unknown]))
     return [column for column in columns.values() if column is not None]
 
 
-def check_no_contradiction(
-    tables: Sequence[Table], columns: Sequence[str], is_one_run: Sequence[bool]
-) -> None:
+def check_no_contradiction(tables: Sequence[Table], columns: Sequence[str]) -> None:
     """Raise if another column of ids pairs the rows of runs in another way.
 
     It is one with a known name, or, where the column of queries only counts the rows of each run,
@@ -267,14 +256,13 @@ def check_no_contradiction(
     Args:
         tables: the tables.
         columns: the column of queries of each table.
-        is_one_run: whether each table holds values of a single run only.
 
     Raises:
         ValueError: there is such a column, and it does not just count rows.
     """
     runs: list[tuple[Table, str]] = []
-    for table, column, one_run in zip(tables, columns, is_one_run, strict=True):
-        runs += [(run, column) for run in tables_of_runs(table, one_run)]
+    for table, column in zip(tables, columns, strict=True):
+        runs += [(run, column) for run in tables_of_runs(table)]
     if len(runs) < 2:
         return
     _check_same_documents(runs)
@@ -362,9 +350,9 @@ def _pair_alike(pairings: Iterable[tuple[Table, str, str]]) -> bool:
     return True
 
 
-def roles_with_query(table: Table, query: str, one_run: bool) -> Roles:
+def roles_with_query(table: Table, query: str) -> Roles:
     """Return the roles of the columns of a table, given the column of queries."""
-    run = None if one_run else run_column(table, query)
+    run = None if table.one_run else run_column(table, query)
     measure, value = table.named(MEASURE_NAMES), table.named(VALUE_NAMES)
     if None in (measure, value) or query in (measure, value):
         return Roles(query, run)
@@ -424,12 +412,12 @@ def table_label(name: str) -> str:
     return name
 
 
-def known_query_column(table: Table, one_run: bool) -> str | None:
+def known_query_column(table: Table) -> str | None:
     """Return the column that names queries by a known name; None without one."""
     run = table.named(RUN_NAMES)
     for column in (
         known_item_column(table),
-        task_column(table, one_run),
+        task_column(table),
         table.named(["name"]),
     ):
         if column is not None and column != run:
@@ -446,38 +434,36 @@ def known_item_column(table: Table) -> str | None:
     return table.named((*QUERY_NAMES, *ITEM_NAMES, *TEXT_NAMES))
 
 
-def task_column(table: Table, one_run: bool) -> str | None:
+def task_column(table: Table) -> str | None:
     """Return the column of tasks if it tells the rows of a run apart, or if no column does."""
     column = table.named(TASK_NAMES)
-    if column is None or is_unique_in_runs(table, column, one_run):
+    if column is None or is_unique_in_runs(table, column):
         return column
     others = [name for name in table.columns if name != column]
-    if any(is_unique_in_runs(table, name, one_run) for name in others):
+    if any(is_unique_in_runs(table, name) for name in others):
         return None
     return column
 
 
-def is_unique_in_runs(table: Table, column: str, one_run: bool = False) -> bool:
+def is_unique_in_runs(table: Table, column: str) -> bool:
     """Return whether a column has each of its ids once within every run and measure."""
-    return _is_unique(column, tables_of_runs(table, one_run))
+    return _is_unique(column, tables_of_runs(table))
 
 
 # -- tables without a known name -------------------------------------------------------------------
 
 
-def id_column(tables: Sequence[Table], is_one_run: Sequence[bool]) -> str:
+def id_column(tables: Sequence[Table]) -> str:
     """Return the only column that is unique within each run and common to all runs.
 
     Raises:
         ValueError: there is no such column, or there are several; the message lists them.
     """
-    runs: list[Table] = []
-    for table, one_run in zip(tables, is_one_run, strict=True):
-        runs += tables_of_runs(table, one_run)
+    runs = list(itertools.chain.from_iterable(map(tables_of_runs, tables)))
     unique = [name for name in tables[0].columns if _is_unique(name, runs)]
     common = [name for name in unique if _is_common(name, runs)]
     ids = [name for name in common if not _is_value(name, runs)]
-    if any(map(_may_have_column_per_run, tables, is_one_run)):
+    if any(map(_may_have_column_per_run, tables)):
         candidates = _ids_beside_runs(ids, runs)
     else:
         candidates = _without_labels(ids)
@@ -486,9 +472,9 @@ def id_column(tables: Sequence[Table], is_one_run: Sequence[bool]) -> str:
     return candidates[0]
 
 
-def _may_have_column_per_run(table: Table, one_run: bool) -> bool:
+def _may_have_column_per_run(table: Table) -> bool:
     """Return whether a table holds values of several runs, and no column names them."""
-    return not one_run and run_column(table, None) is None
+    return not table.one_run and run_column(table, None) is None
 
 
 def _without_labels(names: Iterable[str]) -> list[str]:
@@ -508,9 +494,9 @@ def _ids_beside_runs(names: Sequence[str], tables: Sequence[Table]) -> list[str]
     return [name for name in columns if _is_no_run(name, tables)]
 
 
-def tables_of_runs(table: Table, one_run: bool) -> list[Table]:
+def tables_of_runs(table: Table) -> list[Table]:
     """Return the rows of each run, and of each of its measures where rows have measures."""
-    run = None if one_run else run_column(table, None)
+    run = None if table.one_run else run_column(table, None)
     columns = (run, table.named(MEASURE_NAMES), table.repeat)
     names = [name for name in columns if name is not None]
     if not names:

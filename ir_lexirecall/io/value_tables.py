@@ -48,20 +48,12 @@ class Shape(Enum):
     COLUMN_PER_RUN = "query_id, bm25, dph, ..."
 
 
-def cells_of_table(
-    table: Table,
-    roles: Roles,
-    *,
-    one_run: bool | None = False,
-    measures: Sequence[str] | None = None,
-) -> Cells:
+def cells_of_table(table: Table, roles: Roles, measures: Sequence[str] | None) -> Cells:
     """Return the values in a table.
 
     Args:
         table: the table.
         roles: what its columns hold.
-        one_run: whether the table is that of a single run, so that columns are measures; None
-            if the names of its columns decide that.
         measures: the columns to take if all of them are there, else all with numbers. A single
             one is also the name of the values in a table with a column per run, and of a column
             called `value`.
@@ -76,7 +68,7 @@ def cells_of_table(
     label = None
     if measures is not None and len(measures) == 1:
         [label] = measures
-    if shape_of(table, roles, list(columns), one_run) is Shape.COLUMN_PER_RUN:
+    if shape_of(table, roles, list(columns)) is Shape.COLUMN_PER_RUN:
         table = replace(table, notes=(*table.notes, *notes_of_empty(table, roles)))
         return cells_by_run(table, roles, columns, label or "value")
     if roles.run is None and label is not None and len(columns) == 1:
@@ -86,9 +78,7 @@ def cells_of_table(
     return cells_by_measure(table, roles, columns)
 
 
-def shape_of(
-    table: Table, roles: Roles, columns: Sequence[str], one_run: bool | None
-) -> Shape:
+def shape_of(table: Table, roles: Roles, columns: Sequence[str]) -> Shape:
     """Return the shape of a table with values in some columns.
 
     Raises:
@@ -96,14 +86,14 @@ def shape_of(
     """
     if roles.value is not None:
         return Shape.ROW_PER_VALUE
-    if roles.run is not None or one_run:
+    if roles.run is not None or table.one_run:
         return Shape.COLUMN_PER_MEASURE
     others = [name for name in columns if not is_measure(name)]
-    if one_run is None:
+    if table.one_run is None:
         others = [name for name in others if name.lower() not in VALUE_NAMES]
     if others:
         return Shape.COLUMN_PER_RUN
-    if one_run is None:
+    if table.one_run is None:
         return Shape.COLUMN_PER_MEASURE
     raise ValueError(
         f"{table.name} has columns of measures ({shown_names(list(columns), 3)}) and none that "

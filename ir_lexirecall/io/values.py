@@ -600,7 +600,6 @@ class Part:
         content: values, a table of values, or results of MTEB.
         run: the run that the values are of, if the source says it once for all.
         file_run: the name of the file, which is that of the run if the content names none.
-        one_run: whether a table has the values of one run; None if its columns decide that.
         repeat: which of several runs of one system it is.
         has_task_cells: whether the tasks of a table are splits and subsets of tasks.
     """
@@ -608,7 +607,6 @@ class Part:
     content: Cells | Table | list[TaskResult]
     run: str | None = None
     file_run: str | None = None
-    one_run: bool | None = False
     repeat: str | None = None
     has_task_cells: bool = False
 
@@ -923,14 +921,16 @@ def part_of_run(
         return Part([replace(result, run=run) for result in results])
     if isinstance(source, (str, os.PathLike)):
         content = read_content(source, columns)
-        return Part(content, run, one_run=is_of_one_run(content))
+        if is_of_one_run(content):
+            content = replace(content, one_run=True)
+        return Part(content, run)
     if isinstance(source, Mapping):
         return Part(cells_of_dicts(source, name, measures), run)
     if hasattr(source, "test_results"):
         return Part(cells_of_dicts(scores_of_deepeval(source), name), run)
     table = table_of_frame(source, name)
     if table is not None:
-        return Part(columns.applied(table), run, one_run=True)
+        return Part(replace(columns.applied(table), one_run=True), run)
     reason = ""
     if isinstance(source, (Sequence, np.ndarray)):
         reason = ", as values are not paired by their position"
@@ -981,8 +981,10 @@ def parts_of_files(
         n_tables.update(name.lower() for name in table.columns)
     parts = []
     for name, content in zip(names_of_runs(paths, contents), contents, strict=True):
-        has_measures = is_of_one_run(content) and _has_measures(content, n_tables)
-        parts.append(Part(content, file_run=name, one_run=has_measures or None))
+        if isinstance(content, Table):
+            has_measures = is_of_one_run(content) and _has_measures(content, n_tables)
+            content = replace(content, one_run=has_measures or None)
+        parts.append(Part(content, file_run=name))
     return parts
 
 
@@ -1106,20 +1108,14 @@ def with_cells_of_tables(
     """
     parts = [with_task_cells(part, query) for part in parts]
     tables = [part.content for part in parts if isinstance(part.content, Table)]
-    is_one_run = [
-        bool(part.one_run) for part in parts if isinstance(part.content, Table)
-    ]
     if query is not None and not tables:
         raise ValueError(f"there is no table with a column {query!r}; leave query= out")
-    pairs = iter(zip(tables, roles_of(tables, query, is_one_run), strict=True))
+    roles = iter(roles_of(tables, query))
     notes = notes_on_filters(tables)
     several = []
     for part in parts:
         if isinstance(part.content, Table):
-            table, roles = next(pairs)
-            cells = cells_of_table(
-                table, roles, one_run=part.one_run, measures=measures
-            )
+            cells = cells_of_table(part.content, next(roles), measures)
             part = replace(part, content=replace(cells, notes=(*notes, *cells.notes)))
             notes = []  # said once
         several.append(part)
