@@ -207,14 +207,14 @@ def holds_mteb_results(folder: Path) -> bool:
 def results_of_folder(
     folder: str | os.PathLike[str],
     measures: Sequence[str] | None,
-    where: Mapping[str, Any] | None = None,
+    where: Mapping[str, Any],
 ) -> list[TaskResult]:
     """Return the results in a folder of MTEB.
 
     Args:
         folder: the folder, with a folder for each model (and revision).
         measures: the measures to read, by default the main score.
-        where: the split or the subset to take, by default all.
+        where: the split or the subset to take; empty for all.
 
     Warns about other JSON files that lie among the results: a model may vanish with them.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -99,19 +99,21 @@ class Roles:
 
 @dataclass(frozen=True)
 class NamedColumns:
-    """The columns that a user names.
+    """The columns and measures that a user names.
 
     Attributes:
         query: the column of queries.
         run: the column of runs.
         where: the value that a column must have, by column: other rows are left out.
         repeats: what tells the repeats of a stochastic system apart, if there are any.
+        measures: the measures to take; None for all.
     """
 
-    query: str | None = None
-    run: str | None = None
-    where: Mapping[str, Any] = field(default_factory=dict)
+    query: str | None
+    run: str | None
+    where: Mapping[str, Any]
     repeats: Repeats | None = None
+    measures: list[str] | None = None
 
     def applied(self, table: Table) -> Table:
         """Return the rows that are wanted, with the column of runs called `run`.

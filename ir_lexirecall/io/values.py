@@ -701,11 +701,9 @@ def read_values(
         table = values if wanted is None else values.selected(wanted)
         return table.with_costs(smaller_is_better)
     repeated_runs = Repeats.from_argument(repeats, deterministic)
-    columns = NamedColumns(query, run, dict(where or {}), repeated_runs)
-    parts = parts_of(values, wanted, columns)
-    source = ValueSource.from_parts(
-        parts, wanted, columns, missing, source_name(values)
-    )
+    columns = NamedColumns(query, run, dict(where or {}), repeated_runs, wanted)
+    cells, results = cells_of_parts(parts_of(values, columns), columns)
+    source = ValueSource(cells, results, columns, missing, source_name(values))
     return source.table(runs).with_costs(smaller_is_better)
 
 
@@ -716,35 +714,16 @@ class ValueSource:
     Attributes:
         cells: values of runs.
         results: results of MTEB.
-        measures: the measures that are wanted; None for all.
+        columns: the measures that are wanted, and what several values of a run for one query are.
         missing: what to do about a missing value.
         name: the label of the source in messages.
-        repeats: what several values of a run for one query are; None without repeats.
     """
 
     cells: list[Cells]
     results: list[TaskResult]
-    measures: list[str] | None
+    columns: NamedColumns
     missing: str
     name: str
-    repeats: Repeats | None = None
-
-    @classmethod
-    def from_parts(
-        cls,
-        parts: Sequence[Part],
-        measures: list[str] | None,
-        columns: NamedColumns,
-        missing: str,
-        name: str,
-    ) -> Self:
-        """Return the values of the parts of a source.
-
-        Raises:
-            ValueError: as `cells_of_parts`.
-        """
-        cells, results = cells_of_parts(parts, measures, columns)
-        return cls(cells, results, measures, missing, name, columns.repeats)
 
     def table(self, runs: Sequence[str] | None = None) -> ValueTable:
         """Return the values of all runs, or of some, on what these have.
@@ -761,11 +740,12 @@ class ValueSource:
             if missing_cells and not cells:
                 scores = CellScores.from_results(source.results)
             cells = [*cells, of_results]
-        options = self.measures, self.missing, self.name
-        if self.repeats is not None:
-            cells, labels = labelled(cells, self.repeats)
+        options = self.columns.measures, self.missing, self.name
+        repeats = self.columns.repeats
+        if repeats is not None:
+            cells, labels = labelled(cells, repeats)
             of_repeats = ValueTable.from_cells(cells, *options)
-            averaged = of_repeats.averaged(labels, self.repeats)
+            averaged = of_repeats.averaged(labels, repeats)
             return replace(averaged, missing_cells=tuple(missing_cells))
         table = ValueTable.from_cells(cells, *options, scores)
         if runs is not None and not table.query_ids:
@@ -843,30 +823,26 @@ def source_name(values: Any) -> str:
     return "values"
 
 
-def parts_of(
-    values: ValuesLike, measures: Sequence[str] | None, columns: NamedColumns
-) -> list[Part]:
+def parts_of(values: ValuesLike, columns: NamedColumns) -> list[Part]:
     """Return the parts of a source of values: files, runs, or a table.
 
     Raises:
         ValueError: it cannot be read, or a run has no values.
     """
     if isinstance(values, (str, os.PathLike)):
-        return parts_of_path(values, measures, columns)
+        return parts_of_path(values, columns)
     if isinstance(values, Mapping):
         parts: list[Part] = []
         for run, source in values.items():
-            parts += parts_of_run(str(run), source, measures, columns)
+            parts += parts_of_run(str(run), source, columns)
         return parts
     table = table_of_frame(values)
     if table is not None:
         return [Part(columns.applied(table))]
-    return parts_of_paths(values, measures, columns)
+    return parts_of_paths(values, columns)
 
 
-def parts_of_paths(
-    values: Any, measures: Sequence[str] | None, columns: NamedColumns
-) -> list[Part]:
+def parts_of_paths(values: Any, columns: NamedColumns) -> list[Part]:
     """Return the values in several files or folders.
 
     Raises:
@@ -882,13 +858,11 @@ def parts_of_paths(
         return parts_of_files(paths, columns)
     parts: list[Part] = []
     for path in paths:
-        parts += parts_of_path(path, measures, columns)
+        parts += parts_of_path(path, columns)
     return parts
 
 
-def parts_of_run(
-    run: str, source: Any, measures: Sequence[str] | None, columns: NamedColumns
-) -> list[Part]:
+def parts_of_run(run: str, source: Any, columns: NamedColumns) -> list[Part]:
     """Return the values of one run, or of several runs of one system.
 
     Raises:
@@ -896,20 +870,18 @@ def parts_of_run(
     """
     several = several_runs(source)
     if several is None:
-        return [part_of_run(run, source, measures, columns)]
+        return [part_of_run(run, source, columns)]
     if columns.repeats is None:
         raise ValueError(
             f"run {run!r}: a list of {len(several)}; say what they are: {CHOICES}"
         )
     return [
-        replace(part_of_run(run, one, measures, columns), repeat=str(number))
+        replace(part_of_run(run, one, columns), repeat=str(number))
         for number, one in enumerate(several, start=1)
     ]
 
 
-def part_of_run(
-    run: str, source: Any, measures: Sequence[str] | None, columns: NamedColumns
-) -> Part:
+def part_of_run(run: str, source: Any, columns: NamedColumns) -> Part:
     """Return the values of one run.
 
     Raises:
@@ -917,7 +889,7 @@ def part_of_run(
     """
     name = f"run {run!r}"
     if isinstance(source, (str, os.PathLike)) and os.path.isdir(source):
-        results = results_of_folder(source, measures, columns.where)
+        results = results_of_folder(source, columns.measures, columns.where)
         return Part([replace(result, run=run) for result in results])
     if isinstance(source, (str, os.PathLike)):
         content = read_content(source, columns)
@@ -925,7 +897,7 @@ def part_of_run(
             content = replace(content, one_run=True)
         return Part(content, run)
     if isinstance(source, Mapping):
-        return Part(cells_of_dicts(source, name, measures), run)
+        return Part(cells_of_dicts(source, name, columns.measures), run)
     if hasattr(source, "test_results"):
         return Part(cells_of_dicts(scores_of_deepeval(source), name), run)
     table = table_of_frame(source, name)
@@ -951,9 +923,7 @@ def scores_of_deepeval(results: Any) -> dict[str, dict[str, float]]:
     return scores_of_test
 
 
-def parts_of_path(
-    path: str | os.PathLike[str], measures: Sequence[str] | None, columns: NamedColumns
-) -> list[Part]:
+def parts_of_path(path: str | os.PathLike[str], columns: NamedColumns) -> list[Part]:
     """Return the values in a file, in the files of a pattern or folder, or in MTEB's results."""
     if not os.path.isdir(path):
         return parts_of_files(matching(path) or [path], columns)
@@ -962,7 +932,7 @@ def parts_of_path(
     ]
     files = [item for item in items if item.is_file()]
     if not files or len(files) < len(items):
-        return [Part(results_of_folder(path, measures, columns.where))]
+        return [Part(results_of_folder(path, columns.measures, columns.where))]
     return parts_of_files(files, columns)
 
 
@@ -1042,14 +1012,14 @@ def is_of_one_run(content: Cells | Table) -> TypeGuard[Table]:
 
 
 def cells_of_parts(
-    parts: Sequence[Part], measures: Sequence[str] | None, columns: NamedColumns
+    parts: Sequence[Part], columns: NamedColumns
 ) -> tuple[list[Cells], list[TaskResult]]:
     """Return the values of parts, each with its run, and the results of MTEB in them.
 
     Raises:
         ValueError: two files have the same name, a run has no values, or a table cannot be read.
     """
-    parts = with_cells_of_tables(parts, measures, columns.query)
+    parts = with_cells_of_tables(parts, columns)
     several: list[Cells] = []
     results: list[TaskResult] = []
     by_file: list[str] = []
@@ -1098,14 +1068,13 @@ def with_task_cells(part: Part, query: str | None) -> Part:
     return replace(part, content=with_cells_as_tasks(table), has_task_cells=True)
 
 
-def with_cells_of_tables(
-    parts: Sequence[Part], measures: Sequence[str] | None, query: str | None
-) -> list[Part]:
+def with_cells_of_tables(parts: Sequence[Part], columns: NamedColumns) -> list[Part]:
     """Return parts whose tables are cells; the columns of queries are found for all together.
 
     Raises:
         ValueError: a table cannot be read, or ``query`` is given and there is no table.
     """
+    query = columns.query
     parts = [with_task_cells(part, query) for part in parts]
     tables = [part.content for part in parts if isinstance(part.content, Table)]
     if query is not None and not tables:
@@ -1115,7 +1084,7 @@ def with_cells_of_tables(
     several = []
     for part in parts:
         if isinstance(part.content, Table):
-            cells = cells_of_table(part.content, next(roles), measures)
+            cells = cells_of_table(part.content, next(roles), columns.measures)
             part = replace(part, content=replace(cells, notes=(*notes, *cells.notes)))
             notes = []  # said once
         several.append(part)
