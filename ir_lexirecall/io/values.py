@@ -27,6 +27,7 @@ from ir_lexirecall._util.errors import (
 )
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.rounding import DIFFERENCE
+from ir_lexirecall._util.selecting import among
 from ir_lexirecall.io.files import matching
 from ir_lexirecall.io.frames import Table, table_of_frame
 from ir_lexirecall.io.id_forms import form_hint
@@ -161,42 +162,41 @@ class ValueTable:
                 )
         names = grid.measures if measures is None else list(measures)
         wanted = _names_there(names, grid.measures, source)
-        values = grid.values[[grid.measures.index(name) for name in wanted]]
+        measures_of_cells = among(grid.measures, wanted)
+        grid = grid.selected(wanted, names)
         if scores is None:
-            check_measures_of_runs(values, names, grid.runs, source)
+            check_measures_of_runs(grid.values, names, grid.runs, source)
         else:
-            check_measures_of_runs(
-                scores.stacked(wanted), names, list(scores.runs), source
-            )
+            check_measures_of_runs(scores.stacked(wanted), names, scores.runs, source)
             scores = scores.renamed(dict(zip(names, wanted, strict=True)))
-        check_ranges(cells, grid, wanted, summaries)
-        incomplete: Bools = np.asarray(np.isnan(values).any(axis=(0, 1)))
+        check_ranges(cells, measures_of_cells, summaries)
+        incomplete: Bools = np.asarray(np.isnan(grid.values).any(axis=(0, 1)))
         keeps_gaps = cells.per_task and missing == "skip"
         if incomplete.all() and not keeps_gaps:
-            raise ValueError(_no_complete_query(values, grid, source))
+            raise ValueError(_no_complete_query(grid, source))
         if missing == "error":
-            check_complete(values, names, grid, source, cells.cut)
+            check_complete(grid, source, cells.cut)
         complete = list(compress(grid.query_ids, ~incomplete))
         doubtful: list[str] = []
         if cells.may_have_summary:
             doubtful = list(filter(is_summary_name, complete))
-        whole_grid = None
-        if keeps_gaps:
-            whole_grid = replace(grid, measures=names, values=values)
         return cls(
             grid.runs,
             complete,
-            {name: x[:, ~incomplete] for name, x in zip(names, values, strict=True)},
+            {
+                name: x[:, ~incomplete]
+                for name, x in zip(names, grid.values, strict=True)
+            },
             tuple(compress(grid.query_ids, incomplete)),
             cells.per_task,
             source,
             summaries=tuple(summaries),
             doubtful=tuple(doubtful),
             query_column=cells.query_column,
-            missing_of_run=_n_missing_of_run(values, grid.runs),
+            missing_of_run=_n_missing_of_run(grid),
             notes=tuple(notes),
             cut=cells.cut,
-            grid=whole_grid,
+            grid=grid if keeps_gaps else None,
             cells=scores,
         )
 
@@ -320,7 +320,7 @@ class ValueTable:
         Raises:
             ValueError: a run has no value.
         """
-        has_value: Bools = np.asarray(~np.isnan(grid.values).any(axis=0))
+        has_value = grid.has_values
         for run, of_run in zip(self.runs, has_value, strict=True):
             if not of_run.any():
                 raise ValueError(
@@ -400,6 +400,11 @@ class Grid:
     query_ids: list[str]
     values: Floats
     is_last: Bools
+
+    @property
+    def has_values(self) -> Bools:
+        """Whether a run has the values of all measures for a query, shape ``(S, Q)``."""
+        return ~np.isnan(self.values).any(axis=0)
 
     def selected(self, measures: Sequence[str], names: Sequence[str]) -> Self:
         """Return some measures, under other names."""
@@ -491,13 +496,11 @@ def check_measures_of_runs(
 
 
 def check_ranges(
-    cells: Cells, grid: Grid, measures: Sequence[str], summaries: Sequence[str]
+    cells: Cells, measures: Iterable[str], summaries: Sequence[str]
 ) -> None:
     """Raise if a value is infinite, or out of the range of its measure."""
     counts = ~np.isin(cells.query_id, np.array(summaries, dtype=object))
-    for name in grid.measures:
-        if name not in measures:
-            continue
+    for name in measures:
         low, high = _range_of(name)
         ends = [abs(end) for end in (low, high) if np.isfinite(end)]
         slack = DIFFERENCE * max(ends, default=0.0)
@@ -535,11 +538,9 @@ def _advice_on_range(value: float, low: float, high: float) -> str:
     return f"its values are at {' and at '.join(limits)}; is it another measure? Call it otherwise"
 
 
-def check_complete(
-    values: Floats, measures: Sequence[str], grid: Grid, source: str, cut: Sequence[str]
-) -> None:
+def check_complete(grid: Grid, source: str, cut: Sequence[str]) -> None:
     """Raise if a value is missing, or a file ended early."""
-    gaps = np.isnan(values)
+    gaps = np.isnan(grid.values)
     if cut:
         raise ValueError(f"{cut[0]} Give missing='skip' to take what is there")
     if not gaps.any():
@@ -547,16 +548,16 @@ def check_complete(
     measure, run, query = (int(axis[0]) for axis in np.nonzero(gaps))
     n_incomplete = int(gaps.any(axis=(0, 1)).sum())
     raise ValueError(
-        f"{source}: the {measures[measure]} of run {grid.runs[run]!r} for query "
+        f"{source}: the {grid.measures[measure]} of run {grid.runs[run]!r} for query "
         f"{grid.query_ids[query]!r} is missing{and_more(int(gaps.sum()) - 1)}; add it, or give "
         f"missing='skip' to leave out {n_incomplete} of {len(grid.query_ids)} queries where they "
-        f"lack values{_form_of_ids(values, grid)}"
+        f"lack values{_form_of_ids(grid)}"
     )
 
 
-def _no_complete_query(values: Floats, grid: Grid, source: str) -> str:
+def _no_complete_query(grid: Grid, source: str) -> str:
     """Return the message on values of which no query has all, with two runs that do not meet."""
-    has_value: Bools = np.asarray(~np.isnan(values).any(axis=0))
+    has_value = grid.has_values
     first = [shown(grid.query_ids[int(row.argmax())]) for row in has_value if row.any()]
     message = f"{source}: no query has all values; do all runs name the same queries?"
     if len(has_value) > 2:
@@ -565,12 +566,12 @@ def _no_complete_query(values: Floats, grid: Grid, source: str) -> str:
         if other != first[0]:
             message += f" One has {first[0]}, another {other}"
             break
-    return message + _form_of_ids(values, grid)
+    return message + _form_of_ids(grid)
 
 
-def _form_of_ids(values: Floats, grid: Grid) -> str:
+def _form_of_ids(grid: Grid) -> str:
     """Return a sentence on the form in which ids of two runs would meet; empty if there is none."""
-    has_value: Bools = np.asarray(~np.isnan(values).any(axis=0))
+    has_value = grid.has_values
     for run in range(1, len(grid.runs)):
         ids = list(compress(grid.query_ids, has_value[0] & ~has_value[run]))
         others = list(compress(grid.query_ids, has_value[run] & ~has_value[0]))
@@ -781,15 +782,10 @@ class ValueSource:
         return SharedValues(of_run, self.table, {name: name for name in table.values})
 
 
-def _n_missing_of_run(values: Floats, runs: Sequence[str]) -> dict[str, int]:
-    """Return the number of queries without a value of each run that lacks any.
-
-    Args:
-        values: shape ``(M, R, Q)``.
-        runs: names of the runs.
-    """
-    n_missing = np.isnan(values).any(axis=0).sum(axis=1).tolist()
-    return {run: n for run, n in zip(runs, n_missing, strict=True) if n}
+def _n_missing_of_run(grid: Grid) -> dict[str, int]:
+    """Return the number of queries without a value of each run that lacks any."""
+    n_missing = (~grid.has_values).sum(axis=1).tolist()
+    return {run: n for run, n in zip(grid.runs, n_missing, strict=True) if n}
 
 
 def check_runs_there(
