@@ -76,7 +76,10 @@ class Cells:
 
     @classmethod
     def joined(cls, parts: Sequence[Cells]) -> Self:
-        """Return the cells of all parts; messages name the cells of each part as before."""
+        """Return the cells of all parts; messages name the cells of each part as before.
+
+        They have no repeats: these are runs of their own by now (`repeated_values.labelled`).
+        """
         ends = np.cumsum([len(part) for part in parts])
 
         def part_and_row(n: int) -> tuple[int, int]:
@@ -97,13 +100,7 @@ class Cells:
         def joined_arrays(name: str) -> NDArray[Any]:
             return np.concatenate([getattr(part, name) for part in parts])
 
-        repeat, query_column, repeat_column = None, None, None
-        if any(part.repeat is not None for part in parts):
-            repeat = joined_arrays("repeats")
-        if len({part.query_column for part in parts}) == 1:
-            query_column = parts[0].query_column
-        if len({part.repeat_column for part in parts}) == 1:
-            repeat_column = parts[0].repeat_column
+        query_columns = {part.query_column for part in parts}
         notes = chain.from_iterable(part.notes for part in parts)
         cut = chain.from_iterable(part.cut for part in parts)
         return cls(
@@ -115,11 +112,9 @@ class Cells:
             per_task=all(part.per_task for part in parts),
             may_have_summary=all(part.may_have_summary for part in parts),
             advice=advice,
-            query_column=query_column,
+            query_column=query_columns.pop() if len(query_columns) == 1 else None,
             notes=tuple(dict.fromkeys(notes)),
             cut=tuple(dict.fromkeys(cut)),
-            repeat=repeat,
-            repeat_column=repeat_column,
         )
 
     @property
