@@ -185,21 +185,10 @@ def cells_of_rows(table: Table, roles: Roles) -> Cells:
     names = map(str, table.columns[roles.measure])
     kept = [row for row, name in enumerate(names) if not is_text_measure(name)]
     table = table.rows(kept)
-    return Cells(
-        run_of_rows(table, roles),
-        texts(map(id_text, table.columns[roles.query])),
-        texts(map(str, table.columns[roles.measure])),
-        table.floats(roles.value),
-        table.location,
-        is_per_task(table, roles),
-        may_have_summary=True,
-        advice=advice_on_repeats(table, roles, [roles.value]),
-        query_column=roles.query,
-        notes=table.notes,
-        cut=table.cut,
-        repeat=repeat_of_rows(table),
-        repeat_column=table.repeat,
-    )
+    values = {roles.value: table.floats(roles.value)}
+    measures = texts(map(str, table.columns[roles.measure]))
+    cells = _stacked(table, roles, values, run_of_rows(table, roles), measures)
+    return replace(cells, location=table.location)
 
 
 def cells_by_measure(table: Table, roles: Roles, columns: dict[str, Floats]) -> Cells:
@@ -238,9 +227,9 @@ def _stacked(
 ) -> Cells:
     """Return columns of values below each other as cells."""
     names, height = list(columns), len(table)
-    repeat = repeat_of_rows(table)
-    if repeat is not None:
-        repeat = np.tile(repeat, len(columns))
+    repeat = None
+    if table.repeat is not None:
+        repeat = np.tile(texts(map(id_text, table.columns[table.repeat])), len(columns))
     advice = advice_on_repeats(table, roles, names)
     return Cells(
         runs,
@@ -248,7 +237,7 @@ def _stacked(
         measures,
         np.concatenate([*columns.values()]),
         lambda n: f"{table.location(n % height)}, column {names[n // height]!r}",
-        is_per_task(table, roles),
+        per_task=roles.query == table.named(TASK_NAMES),
         may_have_summary=True,
         advice=lambda first, second: advice(first % height, second % height),
         query_column=roles.query,
@@ -259,24 +248,12 @@ def _stacked(
     )
 
 
-def repeat_of_rows(table: Table) -> Texts | None:
-    """Return the repeat of each row; None if the table has no column of repeats."""
-    if table.repeat is None:
-        return None
-    return texts(map(id_text, table.columns[table.repeat]))
-
-
 def run_of_rows(table: Table, roles: Roles) -> Texts:
     """Return the run of each row; None where it is not named."""
     if roles.run is None:
         return texts([None] * len(table))
     names = table.columns[roles.run]
     return texts(None if is_missing(name) else str(name) for name in names)
-
-
-def is_per_task(table: Table, roles: Roles) -> bool:
-    """Return whether the queries of a table are whole tasks or collections."""
-    return roles.query == table.named(TASK_NAMES)
 
 
 # -- several collections ---------------------------------------------------------------------------
