@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from enum import Enum
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -40,14 +39,6 @@ _MISSING = frozenset(("", "-", "--", "?", "na", "n/a", "#n/a", "nan", "none", "n
 """Texts that stand for a missing value, in lower case."""
 
 
-class Shape(Enum):
-    """How a table holds values."""
-
-    ROW_PER_VALUE = "run, query_id, measure, value"
-    COLUMN_PER_MEASURE = "run, query_id, AP, nDCG@10, ..."
-    COLUMN_PER_RUN = "query_id, bm25, dph, ..."
-
-
 def cells_of_table(table: Table, roles: Roles, measures: Sequence[str] | None) -> Cells:
     """Return the values in a table.
 
@@ -68,7 +59,7 @@ def cells_of_table(table: Table, roles: Roles, measures: Sequence[str] | None) -
     label = None
     if measures is not None and len(measures) == 1:
         [label] = measures
-    if shape_of(table, roles, list(columns)) is Shape.COLUMN_PER_RUN:
+    if has_column_per_run(table, roles, list(columns)):
         table = replace(table, notes=(*table.notes, *notes_of_empty(table, roles)))
         return cells_by_run(table, roles, columns, label or "value")
     if roles.run is None and label is not None and len(columns) == 1:
@@ -78,23 +69,21 @@ def cells_of_table(table: Table, roles: Roles, measures: Sequence[str] | None) -
     return cells_by_measure(table, roles, columns)
 
 
-def shape_of(table: Table, roles: Roles, columns: Sequence[str]) -> Shape:
-    """Return the shape of a table with values in some columns.
+def has_column_per_run(table: Table, roles: Roles, columns: Sequence[str]) -> bool:
+    """Return whether columns of values are those of runs, not of measures.
 
     Raises:
         ValueError: the columns are measures, and nothing names the runs.
     """
-    if roles.value is not None:
-        return Shape.ROW_PER_VALUE
     if roles.run is not None or table.one_run:
-        return Shape.COLUMN_PER_MEASURE
+        return False
     others = [name for name in columns if not is_measure(name)]
     if table.one_run is None:
         others = [name for name in others if name.lower() not in VALUE_NAMES]
     if others:
-        return Shape.COLUMN_PER_RUN
+        return True
     if table.one_run is None:
-        return Shape.COLUMN_PER_MEASURE
+        return False
     raise ValueError(
         f"{table.name} has columns of measures ({shown_names(list(columns), 3)}) and none that "
         "names runs; give {run: table}, or add a column run"
