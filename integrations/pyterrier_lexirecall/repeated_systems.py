@@ -21,7 +21,7 @@ class RepeatedSystems:
     Attributes:
         repeats: what the runs of a system are.
         runs: all runs by label.
-        labels: the system of each label.
+        labels: of each system the labels of its runs.
     """
 
     repeats: Repeats
@@ -60,7 +60,8 @@ class RepeatedSystems:
             raise ValueError(
                 "repeats need systems of different names; name them by names="
             )
-        runs, system_of_label = {}, {}
+        runs = {}
+        labels: dict[str, list[str]] = {str(name): [] for name in names}
         for name, system in zip(names, systems, strict=True):
             is_list = isinstance(system, (list, tuple))
             for number, run in enumerate(system if is_list else [system], start=1):
@@ -68,13 +69,11 @@ class RepeatedSystems:
                     label = f"{name}, repeat {number}"
                 else:
                     label = str(name)
-                runs[label], system_of_label[label] = _as_system(run), str(name)
-        labels = RepeatLabels(system_of_label)
-        of_runs = labels.labels_of_runs
-        checked.check_numbers(
-            {str(name): len(of_runs.get(str(name), ())) for name in names}
-        )
-        return cls(checked, runs, labels)
+                runs[label] = _as_system(run)
+                labels[str(name)].append(label)
+        checked.check_numbers(labels)
+        with_runs = {name: of_system for name, of_system in labels.items() if of_system}
+        return cls(checked, runs, with_runs)
 
     def averaged(self, result: Any, places: int | Mapping[str, int] | None) -> Any:
         """Return a result of `pt.Experiment` on all runs, averaged over the runs of each system.
@@ -89,7 +88,10 @@ class RepeatedSystems:
                 return type(result)(*parts)
             return tuple(parts)
         keys = among(("name", "qid", "measure"), result)
-        of_systems = result.assign(name=result["name"].map(self.labels.run))
+        system_of_label: dict[str, str] = {}
+        for system, labels in self.labels.items():
+            system_of_label |= dict.fromkeys(labels, system)
+        of_systems = result.assign(name=result["name"].map(system_of_label))
         averages = of_systems.groupby(keys, sort=False, as_index=False).mean()
         if "measure" not in keys:
             if places is None:

@@ -361,7 +361,7 @@ def compare_repeated(
         )
     design.check_runs(runs)
     labels, run_of_label = _labelled_repeats(runs)
-    repeats.check_numbers(labels.n_repeats)
+    repeats.check_numbers(labels)
     judgments = Judgments.from_qrels(qrels)
     scored = _scored(by, judgments, run_of_label, design)
     scored.check_defined()
@@ -400,7 +400,7 @@ def comparison_of_repeats(
         scored: all runs, with the measures among the criteria.
         by: the criteria.
         design: how they are compared.
-        labels: the system of each run.
+        labels: of each system the labels of its runs.
         repeats: what the runs of a system are.
     """
     query_ids = list(scored.judgments.query_ids)
@@ -434,14 +434,15 @@ def comparison_of_repeats(
 
 
 def _labelled_repeats(runs: Mapping[str, Any]) -> tuple[RepeatLabels, dict[str, Any]]:
-    """Return the system of each label, and the run of each label.
+    """Return the labels of each system, and the run of each label.
 
     A system with one run keeps its name as the label.
 
     Raises:
         ValueError: a system has no run.
     """
-    system_of_label, run_of_label = {}, {}
+    labels_of_system: dict[str, list[str]] = {}
+    run_of_label = {}
     for name, source in runs.items():
         if isinstance(source, (list, tuple)) and not source:
             raise ValueError(
@@ -449,12 +450,13 @@ def _labelled_repeats(runs: Mapping[str, Any]) -> tuple[RepeatLabels, dict[str, 
             )
         rankings = several_rankings(source)
         if rankings is None:
-            system_of_label[str(name)], run_of_label[str(name)] = str(name), source
+            labels_of_system[str(name)] = [str(name)]
+            run_of_label[str(name)] = source
             continue
-        for number, run in enumerate(rankings, start=1):
-            label = f"{name}, repeat {number}"
-            system_of_label[label], run_of_label[label] = str(name), run
-    return RepeatLabels(system_of_label), run_of_label
+        labels = [f"{name}, repeat {n}" for n, _ in enumerate(rankings, start=1)]
+        labels_of_system[str(name)] = labels
+        run_of_label |= dict(zip(labels, rankings, strict=True))
+    return labels_of_system, run_of_label
 
 
 def _repeated_preference(
@@ -470,8 +472,7 @@ def _repeated_preference(
     )
     index = index_of(scored.names)
     systems = tuple(
-        np.array([index[label] for label in of_system])
-        for of_system in labels.labels_of_runs.values()
+        np.array([index[label] for label in of_system]) for of_system in labels.values()
     )
     repeated = RepeatedPreferences(repeats.kind, preference.NAME, counts, systems)
     return PreferenceCriterion(name, preference, counts, repeated)

@@ -21,6 +21,8 @@ REPEAT_COLUMNS = (
     "train_trial_index",
 )
 """Names of columns that tell repeats apart."""
+RepeatLabels: TypeAlias = Mapping[str, Sequence[str]]
+"""Of each run the labels that stand for its repeats while values are read, in order."""
 RepeatsLike: TypeAlias = "str | tuple[str, str]"
 """The kind of repeats, or the column that tells them apart and their kind."""
 CHOICES = (
@@ -121,13 +123,14 @@ class Repeats:
             f"{did_you_mean(self.column, list(table.columns))}"
         )
 
-    def check_numbers(self, n_repeats: Mapping[str, int], constant: str = "") -> None:
+    def check_numbers(self, labels: RepeatLabels, constant: str = "") -> None:
         """Raise if systems have too few repeats, or some that should have none.
 
         Args:
-            n_repeats: the number of repeats of each system.
+            labels: the labels of the repeats of each system.
             constant: which column of repeats does not vary, in words; empty if that is not known.
         """
+        n_repeats = {run: len(of_run) for run, of_run in labels.items()}
         for name in self.deterministic:
             if name not in n_repeats:
                 raise ValueError(
@@ -167,39 +170,15 @@ class Repeats:
             )
 
 
-@dataclass(frozen=True)
-class RepeatLabels:
-    """Labels that stand for a run and one of its repeats while values are read.
-
-    Attributes:
-        run: the run of each label.
-    """
-
-    run: Mapping[str, str]
-
-    @property
-    def labels_of_runs(self) -> dict[str, list[str]]:
-        """The labels of each run, in order."""
-        labels: dict[str, list[str]] = {}
-        for label, run in self.run.items():
-            labels.setdefault(run, []).append(label)
-        return labels
-
-    @property
-    def n_repeats(self) -> dict[str, int]:
-        """The number of repeats of each run."""
-        return {run: len(labels) for run, labels in self.labels_of_runs.items()}
-
-
 def labelled(
     parts: Sequence[Cells], repeats: Repeats
 ) -> tuple[list[Cells], RepeatLabels]:
-    """Return values where every repeat is a run of its own, and what the labels stand for.
+    """Return values where every repeat is a run of its own, and the labels of these runs.
 
     Raises:
         ValueError: a run has values with and without a repeat, or too few repeats.
     """
-    run_of_label: dict[str, str] = {}
+    labels_of_run: dict[str, dict[str, None]] = {}
     cells_of_repeats = []
     location_without_repeat: dict[str, str] = {}
     for part in parts:
@@ -213,19 +192,19 @@ def labelled(
                 location_without_repeat.setdefault(run, part.location(row))
             else:
                 label = f"{run}, repeat {repeat}"
-            run_of_label[label] = run
+            labels_of_run.setdefault(run, {})[label] = None
             labels.append(label)
         cells_of_repeats.append(replace(part, run=texts(labels)))
-    repeat_labels = RepeatLabels(run_of_label)
-    for run, labels_of_run in repeat_labels.labels_of_runs.items():
-        if run in location_without_repeat and len(labels_of_run) > 1:
+    for run, of_run in labels_of_run.items():
+        if run in location_without_repeat and len(of_run) > 1:
             raise ValueError(
                 f"{location_without_repeat[run]}: run {run!r} has repeats elsewhere, but none is "
                 "named here; add it"
             )
-    if run_of_label:
+    repeat_labels = {run: list(of_run) for run, of_run in labels_of_run.items()}
+    if repeat_labels:
         _check_told_apart(parts, repeats)
-        repeats.check_numbers(repeat_labels.n_repeats, _constant_column(parts))
+        repeats.check_numbers(repeat_labels, _constant_column(parts))
     return cells_of_repeats, repeat_labels
 
 
@@ -265,11 +244,11 @@ def folded(
     Args:
         values: of every repeat, shape ``(L, Q)``.
         runs: their labels.
-        labels: what they stand for.
+        labels: those of each run.
     """
     row = {label: i for i, label in enumerate(runs)}
     of_runs = []
-    for labels_of_run in labels.labels_of_runs.values():
+    for labels_of_run in labels.values():
         of_runs.append(values[[row[label] for label in labels_of_run]])
     return tuple(of_runs)
 

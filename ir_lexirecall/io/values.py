@@ -204,7 +204,7 @@ class ValueTable:
         """Return the same table averaged over repeats, which were runs of their own in it.
 
         Args:
-            labels: the run of each repeat, after `Repeats.check_numbers`.
+            labels: those of the repeats of each run, after `Repeats.check_numbers`.
             repeats: what the repeats are.
         """
         of_repeats = {
@@ -212,11 +212,11 @@ class ValueTable:
         }
         return replace(
             self,
-            runs=list(labels.labels_of_runs),
+            runs=list(labels),
             values={name: averages(x) for name, x in of_repeats.items()},
             repeats=of_repeats,
             repeat_kind=repeats.kind,
-            repeat_labels=tuple(map(tuple, labels.labels_of_runs.values())),
+            repeat_labels=tuple(map(tuple, labels.values())),
             grid=None,
         )
 
