@@ -9,7 +9,6 @@ without a query engine.
 from __future__ import annotations
 
 import contextlib
-import os
 import struct
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -31,6 +30,7 @@ from ir_lexirecall._util.errors import (
 )
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.lazy import polars as pl
+from ir_lexirecall._util.paths import PathLike
 from ir_lexirecall.io.cells import grade_of, id_of, number_of
 from ir_lexirecall.io.lines import stacked
 from ir_lexirecall.io.names import grades_may_be_scores, our_names, renaming
@@ -38,9 +38,7 @@ from ir_lexirecall.io.readers import format_of
 from ir_lexirecall.io.schemas import PAIRS, QRELS, RANKED_RUN, RUN, Schema
 from ir_lexirecall.io.source import Kind, Source, what_is
 
-TableLike: TypeAlias = (
-    str | os.PathLike[str] | Mapping[Any, Mapping[Any, Any]] | Iterable[Any]
-)
+TableLike: TypeAlias = PathLike | Mapping[Any, Mapping[Any, Any]] | Iterable[Any]
 """Everything that can be read as a table.
 
 A path, a pandas, Polars or Arrow table, a dict of dicts, an iterable of named tuples or of dicts,

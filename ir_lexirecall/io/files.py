@@ -23,6 +23,7 @@ from typing import Any, BinaryIO, Self
 
 from ir_lexirecall._util.errors import naming, needs, shown
 from ir_lexirecall._util.lazy import cached_property
+from ir_lexirecall._util.paths import PathLike
 from ir_lexirecall.io.archives import HARMLESS, check_unpacked_size
 from ir_lexirecall.io.names import RUN_FIELDS
 
@@ -86,7 +87,7 @@ class File:
     beginning: bytes = field(repr=False)
 
     @classmethod
-    def opened(cls, path: str | os.PathLike[str]) -> Self:
+    def opened(cls, path: PathLike) -> Self:
         """Return a file; a pipe and standard input (``-``) are copied to a private temporary file.
 
         Raises:
@@ -329,7 +330,7 @@ def check_line_ends(text: str) -> None:
         )
 
 
-def named_files(path: str | os.PathLike[str]) -> list[str]:
+def named_files(path: PathLike) -> list[str]:
     """Return the files that are read as one: none if the path names nothing to read.
 
     Args:
@@ -361,7 +362,7 @@ def _parquet_files(folder: Path) -> list[str]:
     return list(map(str, parts))
 
 
-def matching(path: str | os.PathLike[str]) -> list[str]:
+def matching(path: PathLike) -> list[str]:
     """Return the files that a pattern matches, sorted, without hidden ones and ``_SUCCESS``.
 
     There are none of a path that is not a pattern, or of a pattern that is also the name of a file.
@@ -580,7 +581,7 @@ def without_compression(path: str) -> str:
 
 
 @contextlib.contextmanager
-def written_whole(path: str | os.PathLike[str]) -> Iterator[Path]:
+def written_whole(path: PathLike) -> Iterator[Path]:
     """Write a file whole or not at all.
 
     Yields a temporary file's path, which replaces ``path`` when the block ends.

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ir_lexirecall._util.arrays import Ints
 from ir_lexirecall._util.errors import and_more, entry, shown, shown_names
+from ir_lexirecall._util.paths import is_path
 from ir_lexirecall.io import files
 from ir_lexirecall.io.cells import number_or_text
 from ir_lexirecall.io.checks import check_not_cut
@@ -172,7 +173,7 @@ def _table_of_object(groups: Any) -> Table:
         return _table_of_mapping(groups)
     if isinstance(groups, files.File):
         return _table_of_file(groups)
-    if isinstance(groups, (str, os.PathLike)):
+    if is_path(groups):
         if not files.named_files(groups):
             raise ValueError(
                 f"groups: there is no file {os.fspath(groups)!r}; to use a column of a table, give "

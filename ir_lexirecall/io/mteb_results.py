@@ -9,7 +9,6 @@ compare them on all their cells (`CellScores`).
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -21,6 +20,7 @@ import numpy as np
 
 from ir_lexirecall._util.arrays import Bools, Floats, Ints
 from ir_lexirecall._util.errors import and_more, is_number, shown, shown_names, warn
+from ir_lexirecall._util.paths import PathLike
 from ir_lexirecall.io.cells import number_or_text as as_float
 from ir_lexirecall.io.files import File
 from ir_lexirecall.io.frames import Table
@@ -205,7 +205,7 @@ def holds_mteb_results(folder: Path) -> bool:
 
 
 def results_of_folder(
-    folder: str | os.PathLike[str],
+    folder: PathLike,
     measures: Sequence[str] | None,
     where: Mapping[str, Any],
 ) -> list[TaskResult]:

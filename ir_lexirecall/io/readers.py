@@ -31,6 +31,7 @@ from ir_lexirecall._util.errors import (
 )
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.lazy import polars as pl
+from ir_lexirecall._util.paths import PathLike, is_path
 from ir_lexirecall.io import lines, search_engines
 from ir_lexirecall.io.cells import grade_of, id_of, number_of
 from ir_lexirecall.io.checks import check_names
@@ -435,7 +436,7 @@ def _json_id(value: Any, name: str, location: str) -> str:
 
 @entry
 def nugget_qrels(
-    assignments: str | os.PathLike[str] | Iterable[Mapping[str, Any]],
+    assignments: PathLike | Iterable[Mapping[str, Any]],
     *,
     vital: float = 1.0,
     okay: float = 0.5,
@@ -484,10 +485,10 @@ def nugget_qrels(
 
 
 def _assignments(
-    assignments: str | os.PathLike[str] | Iterable[Mapping[str, Any]],
+    assignments: PathLike | Iterable[Mapping[str, Any]],
 ) -> Iterator[tuple[str, Any]]:
     """Yield the records of assignments, each with its label in messages."""
-    if isinstance(assignments, (str, os.PathLike)):
+    if is_path(assignments):
         file = File.opened(assignments)
         for line, record in file.json_values():
             yield file.line_name(line), record

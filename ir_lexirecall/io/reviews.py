@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 from ir_lexirecall._util.errors import and_more, entry, naming, repeated, shown
+from ir_lexirecall._util.paths import PathLike, is_path
 from ir_lexirecall.io.archives import rows_of_table, text_of_member, unpack_member
 from ir_lexirecall.io.files import member_json
 
@@ -162,7 +163,7 @@ def _named_files(files: Any) -> Iterator[tuple[str, str]]:
         for name, part in files.items():
             for _, path in _named_files(part):
                 yield str(name), path
-    elif isinstance(files, (str, os.PathLike)):
+    elif is_path(files):
         if os.path.isdir(files):
             for file in sorted(Path(files).glob("*.asreview")):
                 yield "", str(file)
@@ -177,7 +178,7 @@ def _named_files(files: Any) -> Iterator[tuple[str, str]]:
 
 
 @entry
-def read_asreview(path: str | os.PathLike[str], *, priors: bool = False) -> Simulation:
+def read_asreview(path: PathLike, *, priors: bool = False) -> Simulation:
     """Read a project or simulation of ASReview 2 or 3.
 
     A record is relevant if it was labelled so; if it was not labelled, if the data set says so

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from ir_lexirecall._util.errors import and_more, warn
+from ir_lexirecall._util.paths import PathLike
 from ir_lexirecall.io import files, lines
 from ir_lexirecall.io.cells import number_of_text
 from ir_lexirecall.io.names import grades_may_be_scores
@@ -66,7 +66,7 @@ class RunFolder:
     left_out: list[str]
 
 
-def run_files(folder: str | os.PathLike[str]) -> dict[str, str]:
+def run_files(folder: PathLike) -> dict[str, str]:
     """Return the runs in a folder by name.
 
     They are files such as ``bm25.res.gz``, and folders such as ``bm25/run.txt.gz`` (TIREx).
@@ -79,7 +79,7 @@ def run_files(folder: str | os.PathLike[str]) -> dict[str, str]:
     return read_folder(folder).runs
 
 
-def read_folder(folder: str | os.PathLike[str]) -> RunFolder:
+def read_folder(folder: PathLike) -> RunFolder:
     """Return the runs in a folder, and the names of its other files and folders.
 
     Raises:
@@ -103,7 +103,7 @@ def read_folder(folder: str | os.PathLike[str]) -> RunFolder:
     return RunFolder(runs, left_out)
 
 
-def all_runs(folder: str | os.PathLike[str]) -> dict[str, str]:
+def all_runs(folder: PathLike) -> dict[str, str]:
     """Return the runs of a folder that holds nothing else, and warn about what is left out."""
     content = read_folder(folder)
     if content.left_out:

@@ -21,6 +21,7 @@ from ir_lexirecall._util import engine
 from ir_lexirecall._util.errors import is_number, naming, shown
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.lazy import polars as pl
+from ir_lexirecall._util.paths import is_path
 from ir_lexirecall.io.cells import id_of
 from ir_lexirecall.io.files import File, named_files
 from ir_lexirecall.io.lines import header_of, layout_of_table
@@ -171,7 +172,7 @@ def what_is(
     if isinstance(data, (Source, ready)):
         return data
     label = label or schema.what
-    if not isinstance(data, (str, os.PathLike)):
+    if not is_path(data):
         with naming(label):
             table = unwrapped(data, schema)
         kind = Kind.NESTED if isinstance(table, Mapping) else Kind.TABLE

@@ -11,6 +11,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from ir_lexirecall._util.errors import shown, warn
 from ir_lexirecall._util.lazy import pandas as pd
+from ir_lexirecall._util.paths import is_path
 from ir_lexirecall.io import files
 from ir_lexirecall.io.cells import unquoted
 from ir_lexirecall.io.downloads import downloading
@@ -108,7 +109,7 @@ def texts_of(
         return {}
     text_of: dict[str, str] = {}
     label = what
-    if isinstance(source, (str, os.PathLike)):
+    if is_path(source):
         label = str(source)
     with downloading(label):
         for one_id, text in _texts(source, wanted, what):
@@ -128,7 +129,7 @@ def _warn_of_missing(
     if not missing or isinstance(source, Mapping) or _is_collection(source):
         return
     name = f"the {type(source).__name__}"
-    if isinstance(source, (str, os.PathLike)):
+    if is_path(source):
         name = os.fspath(source)
     warn(
         f"{name} has no text of {len(missing):,} of {wanted:,} {what}, such as {missing[0]!r}"
@@ -151,7 +152,7 @@ def _texts(source: Any, wanted: Mapping[str, None], what: str) -> Iterator[IdAnd
         if what == DOCUMENTS:
             return iter(source.texts([*wanted]).items())
         return iter(source.query_texts.items())
-    if isinstance(source, (str, os.PathLike)):
+    if is_path(source):
         if files.named_files(source):
             return _of_file(File.opened(source), what)
         return _of_object(_data_set(os.fspath(source)), wanted, what)

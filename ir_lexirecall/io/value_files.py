@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from ir_lexirecall._util.errors import counted, naming, shown
+from ir_lexirecall._util.paths import PathLike
 from ir_lexirecall.io.cells import number_of_text as number
 from ir_lexirecall.io.checks import check_not_cut
 from ir_lexirecall.io.files import (
@@ -70,9 +70,7 @@ class FieldOrder:
     run: int | None
 
 
-def content_of_file(
-    path: str | os.PathLike[str], columns: NamedColumns
-) -> Cells | Table:
+def content_of_file(path: PathLike, columns: NamedColumns) -> Cells | Table:
     """Return the values in a file, as a table if its columns have names.
 
     Values over all queries are left out of formats whose rule it is to write them.

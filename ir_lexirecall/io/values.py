@@ -26,6 +26,7 @@ from ir_lexirecall._util.errors import (
     shown_names,
 )
 from ir_lexirecall._util.lazy import pandas as pd
+from ir_lexirecall._util.paths import PathLike, is_path
 from ir_lexirecall._util.rounding import DIFFERENCE
 from ir_lexirecall._util.selecting import among
 from ir_lexirecall.io.files import matching
@@ -812,7 +813,7 @@ def names_of(measures: Names) -> list[str] | None:
 
 def source_name(values: Any) -> str:
     """Return the label of values in messages."""
-    if isinstance(values, (str, os.PathLike)):
+    if is_path(values):
         return os.fspath(values)
     if isinstance(values, Table):
         return values.name
@@ -825,7 +826,7 @@ def parts_of(values: ValuesLike, columns: NamedColumns) -> list[Part]:
     Raises:
         ValueError: it cannot be read, or a run has no values.
     """
-    if isinstance(values, (str, os.PathLike)):
+    if is_path(values):
         return parts_of_path(values, columns)
     if isinstance(values, Mapping):
         parts: list[Part] = []
@@ -845,7 +846,7 @@ def parts_of_paths(values: Any, columns: NamedColumns) -> list[Part]:
         ValueError: ``values`` are no paths, or cannot be read.
     """
     paths = list(values) if isinstance(values, Sequence) else []
-    if not paths or not all(isinstance(path, (str, os.PathLike)) for path in paths):
+    if not paths or not all(is_path(path) for path in paths):
         raise ValueError(
             f"values of type {type(values).__name__} cannot be read: give a frame with run, "
             "query_id and a column per measure, a mapping of runs to frames, or files"
@@ -884,10 +885,10 @@ def part_of_run(run: str, source: Any, columns: NamedColumns) -> Part:
         ValueError: they cannot be read.
     """
     name = f"run {run!r}"
-    if isinstance(source, (str, os.PathLike)) and os.path.isdir(source):
+    if is_path(source) and os.path.isdir(source):
         results = results_of_folder(source, columns.measures, columns.where)
         return Part([replace(result, run=run) for result in results])
-    if isinstance(source, (str, os.PathLike)):
+    if is_path(source):
         content = read_content(source, columns)
         if is_of_one_run(content):
             content = replace(content, one_run=True)
@@ -919,7 +920,7 @@ def scores_of_deepeval(results: Any) -> dict[str, dict[str, float]]:
     return scores_of_test
 
 
-def parts_of_path(path: str | os.PathLike[str], columns: NamedColumns) -> list[Part]:
+def parts_of_path(path: PathLike, columns: NamedColumns) -> list[Part]:
     """Return the values in a file, in the files of a pattern or folder, or in MTEB's results."""
     if not os.path.isdir(path):
         return parts_of_files(matching(path) or [path], columns)
@@ -932,9 +933,7 @@ def parts_of_path(path: str | os.PathLike[str], columns: NamedColumns) -> list[P
     return parts_of_files(files, columns)
 
 
-def parts_of_files(
-    paths: Sequence[str | os.PathLike[str]], columns: NamedColumns
-) -> list[Part]:
+def parts_of_files(paths: Sequence[PathLike], columns: NamedColumns) -> list[Part]:
     """Return the values in files.
 
     Where no column of a table names runs, its columns are measures if their names say so, or if
@@ -965,7 +964,7 @@ def _has_measures(table: Table, n_tables: Mapping[str, int]) -> bool:
     return bool(table.measures) or n_shared > 1
 
 
-def read_content(path: str | os.PathLike[str], columns: NamedColumns) -> Cells | Table:
+def read_content(path: PathLike, columns: NamedColumns) -> Cells | Table:
     """Return the values in a file, of a table those rows that are wanted.
 
     Raises:
@@ -983,7 +982,7 @@ def read_content(path: str | os.PathLike[str], columns: NamedColumns) -> Cells |
 
 
 def names_of_runs(
-    paths: Sequence[str | os.PathLike[str]], contents: Sequence[Cells | Table]
+    paths: Sequence[PathLike], contents: Sequence[Cells | Table]
 ) -> list[str]:
     """Return the name of the run of each file: of the model that its content names, or the file's.
 
@@ -1146,7 +1145,7 @@ def collections_in(values: ValuesLike, columns: NamedColumns) -> Any:
     if isinstance(values, Mapping):
         return values
     content: Any = values
-    if isinstance(values, (str, os.PathLike)):
+    if is_path(values):
         if os.path.isdir(values):
             return folders_of_collections(values) or values
         content = content_of_file(values, columns)
@@ -1160,7 +1159,7 @@ def collections_in(values: ValuesLike, columns: NamedColumns) -> Any:
     return by_collection
 
 
-def folders_of_collections(path: str | os.PathLike[str]) -> dict[str, Path]:
+def folders_of_collections(path: PathLike) -> dict[str, Path]:
     """Return the folders of collections by name; none if they hold results of MTEB."""
     folders = [item for item in sorted(Path(path).iterdir()) if item.is_dir()]
     folders = [folder for folder in folders if not folder.name.startswith(".")]
@@ -1184,7 +1183,7 @@ def tasks_in(values: Any, source: ValuesLike, options: Mapping[str, Any]) -> Val
     return table
 
 
-def run_name(path: str | os.PathLike[str]) -> str:
+def run_name(path: PathLike) -> str:
     """Return the name of the run whose values a file holds.
 
     >>> run_name("values/bm25.eval.txt.gz"), run_name("ql.csv")
