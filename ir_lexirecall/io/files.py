@@ -15,11 +15,11 @@ import stat
 import sys
 import tempfile
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import chain, count, islice
 from pathlib import Path
-from typing import Any, BinaryIO, Self
+from typing import Any, BinaryIO, Self, TypeAlias
 
 from ir_lexirecall._util.errors import naming, needs, shown
 from ir_lexirecall._util.lazy import cached_property
@@ -29,6 +29,9 @@ from ir_lexirecall.io.names import RUN_FIELDS
 
 Location = Callable[[int], str]
 """From the number of a line to what messages call it."""
+JSONObject: TypeAlias = Mapping[str, Any]
+Records: TypeAlias = list[tuple[int, Any]]
+"""JSON values in a file, each with the number of its line."""
 STDIN = "-"  # how standard input is called where a path is expected
 LONGEST = 2**20
 """Bytes of a line: what is longer is refused."""
@@ -240,7 +243,7 @@ class File:
         with naming(self.path):
             return parsed_json(text, self.line_name, first_line)
 
-    def json_values(self) -> list[tuple[int, Any]]:
+    def json_values(self) -> Records:
         """Return the JSON values in the file, with their lines; see ``json_values``."""
         with naming(self.path):
             return json_values(self.text(), self.line_name)
@@ -551,7 +554,7 @@ def member_json(text: str, label: str) -> Any:
         return parsed_json(text, lambda line: f"{label}, line {line}")
 
 
-def json_values(text: str, location: Location) -> list[tuple[int, Any]]:
+def json_values(text: str, location: Location) -> Records:
     """Return the JSON values of a text, with their lines.
 
     There is one for each line if the first of several lines is a whole object, else a single one.

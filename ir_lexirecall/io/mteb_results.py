@@ -22,7 +22,7 @@ from ir_lexirecall._util.arrays import Bools, Floats, Ints
 from ir_lexirecall._util.errors import and_more, is_number, shown, shown_names, warn
 from ir_lexirecall._util.paths import PathLike
 from ir_lexirecall.io.cells import number_or_text as as_float
-from ir_lexirecall.io.files import File
+from ir_lexirecall.io.files import File, JSONObject
 from ir_lexirecall.io.frames import Table
 from ir_lexirecall.io.query_columns import TASK_NAMES, known_item_column
 from ir_lexirecall.io.value_cells import Cells, texts
@@ -268,7 +268,7 @@ def _model_of(path: Path, folder: Path) -> str:
 
 
 def results_of_content(
-    content: Mapping[str, Any], run: str, path: str, measures: Sequence[str] | None
+    content: JSONObject, run: str, path: str, measures: Sequence[str] | None
 ) -> list[TaskResult]:
     """Return the scores of a model on a task, by each of some measures.
 
@@ -287,7 +287,7 @@ def results_of_content(
 
 
 def _scores(
-    content: Mapping[str, Any], measure: str, path: str
+    content: JSONObject, measure: str, path: str
 ) -> dict[tuple[str, str], float]:
     """Return the score of each split and subset by a measure; NaN where it is null."""
     scores: dict[tuple[str, str], float] = {}
@@ -309,7 +309,7 @@ def _scores(
     return scores
 
 
-def _entries(content: Mapping[str, Any]) -> Iterable[tuple[str, list[Any]]]:
+def _entries(content: JSONObject) -> Iterable[tuple[str, list[Any]]]:
     """Yield each split with its entries, one per subset."""
     by_split = content["scores"]
     if not isinstance(by_split, Mapping):

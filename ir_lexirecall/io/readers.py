@@ -35,7 +35,7 @@ from ir_lexirecall._util.paths import PathLike, is_path
 from ir_lexirecall.io import lines, search_engines
 from ir_lexirecall.io.cells import grade_of, id_of, number_of
 from ir_lexirecall.io.checks import check_names
-from ir_lexirecall.io.files import File, Location
+from ir_lexirecall.io.files import File, JSONObject, Location, Records
 from ir_lexirecall.io.names import (
     ASPECT_COLUMNS,
     QREL_COLUMNS,
@@ -174,7 +174,7 @@ def _columns_of_json(file: File, schema: Schema) -> Iterator[pl.DataFrame]:
         yield _table_of_dicts(run, schema)
 
 
-def _run_in(records: list[tuple[int, Any]], location: Location) -> tuple[Any, str]:
+def _run_in(records: Records, location: Location) -> tuple[Any, str]:
     """Return the run that a JSON file holds, and the name of its part of the file.
 
     Args:
@@ -225,7 +225,7 @@ def _is_nested(content: Any, depth: int) -> bool:
     return isinstance(content, dict)
 
 
-def _qrels_in(records: list[tuple[int, Any]], location: Location) -> Any:
+def _qrels_in(records: Records, location: Location) -> Any:
     """Return the qrels that a JSON file holds: what search engines write, or a dict of dicts."""
     content = records[0][1]
     if len(records) > 1:
@@ -254,7 +254,7 @@ def _is_flat(content: Any) -> bool:
 
 
 def _table_of_records(
-    records: list[tuple[int, Any]], schema: Schema, location: Location
+    records: Records, schema: Schema, location: Location
 ) -> pl.DataFrame:
     """Return rows of JSON lines, or of a list of objects, as a table.
 
@@ -282,9 +282,7 @@ def _table_of_records(
     return pl.DataFrame([_column(name, values) for name, values in columns.items()])
 
 
-def _located_rows(
-    records: list[tuple[int, Any]], location: Location
-) -> list[tuple[str, Any]]:
+def _located_rows(records: Records, location: Location) -> list[tuple[str, Any]]:
     """Return the rows of JSON lines, or of a single list, each with its location."""
     if len(records) == 1 and isinstance(records[0][1], list):
         label = location(0).removesuffix("line 0")
@@ -303,7 +301,7 @@ def _value_column(names: Collection[str], schema: Schema) -> str:
     return "score"
 
 
-def _names_of_record(row: Mapping[str, Any], schema: Schema) -> dict[str, str]:
+def _names_of_record(row: JSONObject, schema: Schema) -> dict[str, str]:
     """Return our name of each column of a row; grades may be called scores."""
     names = dict(zip(row, our_names([*row], RECORD_ALIASES), strict=True))
     if schema.of_qrels and "relevance" not in names.values() and "score" in names:
@@ -312,7 +310,7 @@ def _names_of_record(row: Mapping[str, Any], schema: Schema) -> dict[str, str]:
 
 
 def _check_record(
-    cells: Mapping[str, Any],
+    cells: JSONObject,
     value: str,
     parse: Callable[[Any], float | None],
     location: str,
@@ -436,7 +434,7 @@ def _json_id(value: Any, name: str, location: str) -> str:
 
 @entry
 def nugget_qrels(
-    assignments: PathLike | Iterable[Mapping[str, Any]],
+    assignments: PathLike | Iterable[JSONObject],
     *,
     vital: float = 1.0,
     okay: float = 0.5,
@@ -485,7 +483,7 @@ def nugget_qrels(
 
 
 def _assignments(
-    assignments: PathLike | Iterable[Mapping[str, Any]],
+    assignments: PathLike | Iterable[JSONObject],
 ) -> Iterator[tuple[str, Any]]:
     """Yield the records of assignments, each with its label in messages."""
     if is_path(assignments):
@@ -499,7 +497,7 @@ def _assignments(
 
 def _nuggets_of(
     record: Any, weights: Mapping[str, float], location: str
-) -> Iterator[tuple[str, str, str, Mapping[str, Any]]]:
+) -> Iterator[tuple[str, str, str, JSONObject]]:
     """Yield query, document, text and all fields of each nugget of a record.
 
     Raises:
@@ -533,7 +531,7 @@ def _nuggets_of(
         yield query_id, doc_id, text, nugget
 
 
-def _field(record: Mapping[str, Any], names: tuple[str, ...], location: str) -> str:
+def _field(record: JSONObject, names: tuple[str, ...], location: str) -> str:
     """Return the first field of a record that has one of some names."""
     for name in names:
         if name in record:

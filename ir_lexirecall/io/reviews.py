@@ -20,7 +20,7 @@ from typing import Any, NamedTuple, TypeAlias
 from ir_lexirecall._util.errors import and_more, entry, naming, repeated, shown
 from ir_lexirecall._util.paths import PathLike, is_path
 from ir_lexirecall.io.archives import rows_of_table, text_of_member, unpack_member
-from ir_lexirecall.io.files import member_json
+from ir_lexirecall.io.files import JSONObject, member_json
 
 ReviewFiles: TypeAlias = (
     "str | os.PathLike[str] | Iterable[str | os.PathLike[str]] | Mapping[str, Any]"
@@ -276,7 +276,7 @@ def _project(archive: zipfile.ZipFile, file: str) -> dict[str, Any]:
     return project
 
 
-def _databases(archive: zipfile.ZipFile, project: Mapping[str, Any]) -> tuple[str, str]:
+def _databases(archive: zipfile.ZipFile, project: JSONObject) -> tuple[str, str]:
     """Return the names of the databases of records and of results."""
     names = archive.namelist()
     in_reviews = [name for name in names if name.startswith("reviews/")]
@@ -393,7 +393,7 @@ def _ranking(
     return _Ranking(in_order, others, frozenset(relevant), frozenset(prior_records))
 
 
-def _review_name(project: Mapping[str, Any]) -> str:
+def _review_name(project: JSONObject) -> str:
     """Return the name of the first data set, else of the project, without its ending."""
     name = None
     datasets = project.get("datasets")

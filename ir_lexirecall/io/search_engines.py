@@ -23,7 +23,7 @@ from ir_lexirecall._util.errors import (
 )
 from ir_lexirecall.io.cells import number_or_text as as_float
 from ir_lexirecall.io.checks import check_not_cut
-from ir_lexirecall.io.files import File
+from ir_lexirecall.io.files import File, JSONObject
 from ir_lexirecall.io.lines import csv_rows, separator_of
 from ir_lexirecall.io.schemas import Cut
 
@@ -116,13 +116,13 @@ def _with_ranks(hits: Sequence[Hit]) -> list[Hit]:
     return [hit._replace(rating=-rank) for rank, hit in enumerate(hits, start=1)]
 
 
-def _score_of(detail: Mapping[str, Any]) -> float:
+def _score_of(detail: JSONObject) -> float:
     """Return the value of the engine's own metric for a query; NaN if there is none."""
     value = as_float(detail.get("metric_score"))
     return math.nan if value is None else value
 
 
-def _details_of(answer: Mapping[str, Any], what: str) -> Mapping[str, Any]:
+def _details_of(answer: JSONObject, what: str) -> JSONObject:
     """Return the details of each query in a response of ``_rank_eval``.
 
     Raises:
@@ -211,7 +211,7 @@ def _column_name(name: str) -> str:
     return name.strip().lower().replace(" ", "_")
 
 
-def _content(source: JSONLike, what: str) -> tuple[Mapping[str, Any], str]:
+def _content(source: JSONLike, what: str) -> tuple[JSONObject, str]:
     """Return a JSON object, and its label in messages."""
     if isinstance(source, Mapping):
         return source, what
@@ -243,7 +243,7 @@ def _requested(request: JSONLike) -> dict[str, list[Hit]]:
 
 
 def _ratings(
-    content: Mapping[str, Any], names: tuple[str, str, str], what: str
+    content: JSONObject, names: tuple[str, str, str], what: str
 ) -> list[tuple[str, list[Hit]]]:
     """Return the rated documents of each query.
 
@@ -400,7 +400,7 @@ def _rated_in_file(file: File) -> list[Rated]:
     return _rated_in_json(content, file.path)
 
 
-def _rated_in_json(content: Mapping[str, Any], what: str) -> list[Rated]:
+def _rated_in_json(content: JSONObject, what: str) -> list[Rated]:
     """Return everything in a list of the Search Relevance Workbench."""
     ratings_by_query = _ratings(
         _list(content), ("judgmentRatings", "query", "docId"), what
@@ -427,7 +427,7 @@ def _grade(
     return float(round(rating * levels))
 
 
-def _list(content: Mapping[str, Any]) -> Mapping[str, Any]:
+def _list(content: JSONObject) -> JSONObject:
     """Return a judgment list, or the judgment list that is the only hit of a search."""
     match content:
         case {"hits": {"hits": [{"_source": dict(source)}]}}:

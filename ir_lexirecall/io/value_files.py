@@ -13,6 +13,7 @@ from ir_lexirecall.io.checks import check_not_cut
 from ir_lexirecall.io.files import (
     File,
     Location,
+    Records,
     check_line_ends,
     json_values,
     kind_of_file,
@@ -329,9 +330,7 @@ def content_of_value(content: Any, path: str) -> Cells | Table:
     return table_of_records([(1, content)], path, "record")
 
 
-def json_records(
-    text: str, location: Location
-) -> tuple[list[tuple[int, Any]], tuple[str, ...]]:
+def json_records(text: str, location: Location) -> tuple[Records, tuple[str, ...]]:
     """Return the JSON values in a file, numbered, and a sentence if its last line is cut off.
 
     Raises:
@@ -352,9 +351,7 @@ def json_records(
         )
 
 
-def table_of_records(
-    numbered: Sequence[tuple[int, Any]], path: str, label: str
-) -> Table:
+def table_of_records(numbered: Records, path: str, label: str) -> Table:
     """Return JSON objects as a table.
 
     Args:

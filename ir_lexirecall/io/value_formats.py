@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 from ir_lexirecall._util.errors import is_number, naming, shortened, shown, shown_names
-from ir_lexirecall.io.files import File
+from ir_lexirecall.io.files import File, JSONObject
 from ir_lexirecall.io.frames import Table
 from ir_lexirecall.io.query_columns import CONTENT_HASH
 from ir_lexirecall.io.value_cells import id_text, texts
@@ -146,7 +146,7 @@ def is_inspect(content: Any) -> bool:
     return isinstance(content, Mapping) and isinstance(content.get("eval"), Mapping)
 
 
-def table_of_inspect(log: Mapping[str, Any], path: str) -> Table:
+def table_of_inspect(log: JSONObject, path: str) -> Table:
     """Return a row per sample and epoch, a column per scorer.
 
     Letters count as inspect_ai's reducers take them, epochs are repeats, and samples that ended in
@@ -188,7 +188,7 @@ def _is_letter(score: Any) -> bool:
     return isinstance(score, str) and score in _LETTERS
 
 
-def _inspect_scores(sample: Mapping[str, Any]) -> Row:
+def _inspect_scores(sample: JSONObject) -> Row:
     """Return the scores of a sample by scorer; a scorer with several has a column for each."""
     scores: Row = {}
     for scorer, score in (sample.get("scores") or {}).items():
@@ -210,7 +210,7 @@ def _inspect_value(value: Any) -> Any:
     return _LETTERS.get(value, _YES_AND_NO.get(value.lower(), value))
 
 
-def _lost_samples(log: Mapping[str, Any], path: str) -> list[str]:
+def _lost_samples(log: JSONObject, path: str) -> list[str]:
     """Return a sentence if a run of inspect_ai did not finish, or lacks samples."""
     n_read, status = len(log["samples"]), log.get("status", "started")
     expected = _expected_samples(log)
@@ -222,7 +222,7 @@ def _lost_samples(log: Mapping[str, Any], path: str) -> list[str]:
     ]
 
 
-def _expected_samples(log: Mapping[str, Any]) -> int:
+def _expected_samples(log: JSONObject) -> int:
     """Return the number of samples times epochs of inspect_ai; 0 if the log does not say."""
     results, spec = log.get("results") or {}, log["eval"]
     if "total_samples" in results:
@@ -251,7 +251,7 @@ def is_lm_eval(content: Any) -> bool:
     return _are_records(content, "doc_id", "metrics")
 
 
-def table_of_lm_eval(records: Sequence[Mapping[str, Any]], path: str) -> Table:
+def table_of_lm_eval(records: Sequence[JSONObject], path: str) -> Table:
     """Return a row per document and filter, a column per metric."""
     measures: list[str] = []
     for record in records:
@@ -283,7 +283,7 @@ def is_helm(content: Any) -> bool:
     return _are_records(content, "instance_id", "stats")
 
 
-def table_of_helm(records: Sequence[Mapping[str, Any]], path: str) -> Table:
+def table_of_helm(records: Sequence[JSONObject], path: str) -> Table:
     """Return a row per instance, trial and perturbation, a column per statistic.
 
     By default those are taken that are about the quality of an answer.
@@ -316,7 +316,7 @@ def _model_of_helm(path: str) -> str:
     return model[1] if model else folder
 
 
-def _name_of_stat(stat: Mapping[str, Any]) -> str:
+def _name_of_stat(stat: JSONObject) -> str:
     """Return the name of a statistic of HELM, without its split."""
     name = stat["name"]
     if isinstance(name, Mapping):
@@ -332,7 +332,7 @@ def is_opensearch(content: Any) -> bool:
     return any("searchConfigurationId" in source for source in _sources(content))
 
 
-def _sources(content: Any) -> list[Mapping[str, Any]]:
+def _sources(content: Any) -> list[JSONObject]:
     """Return the documents in an answer of OpenSearch, or in records of an export."""
     hits = content
     if isinstance(content, Mapping) and isinstance(content.get("hits"), Mapping):
@@ -390,7 +390,7 @@ def _says_if_resolved(report: Any) -> bool:
     return isinstance(report, Mapping) and isinstance(report.get("resolved"), bool)
 
 
-def table_of_swe_bench(report: Mapping[str, Any], path: str) -> Table:
+def table_of_swe_bench(report: JSONObject, path: str) -> Table:
     """Return 1 for each instance that was resolved, 0 for one that was run and was not.
 
     As in SWE-bench, an empty patch and an error count 0. What was not run has no value.
@@ -440,7 +440,7 @@ def is_deepeval(content: Any) -> bool:
     return isinstance(content, Mapping) and isinstance(content.get("testCases"), list)
 
 
-def table_of_deepeval(run: Mapping[str, Any], path: str) -> Table:
+def table_of_deepeval(run: JSONObject, path: str) -> Table:
     """Return a row per test case, a column per metric.
 
     A test case is known by its name. If its name is only a number, it is known by its input.
@@ -474,7 +474,7 @@ def is_promptfoo(content: Any) -> bool:
     return _are_records(results, "provider", "success")
 
 
-def table_of_promptfoo(content: Mapping[str, Any], path: str) -> Table:
+def table_of_promptfoo(content: JSONObject, path: str) -> Table:
     """Return a row per test, provider and prompt, a column for the score and each named score.
 
     A test is known by its variables. One that ended in an error has no values.
@@ -500,13 +500,13 @@ def table_of_promptfoo(content: Mapping[str, Any], path: str) -> Table:
     return table_of_rows(rows, path, "id", measures)
 
 
-def _has_failed(result: Mapping[str, Any]) -> bool:
+def _has_failed(result: JSONObject) -> bool:
     """Return whether a test of promptfoo ended in an error, not in a wrong answer."""
     has_error = bool(result.get("error")) and "failureReason" not in result
     return result.get("failureReason") == _ERROR_OF_PROMPTFOO or has_error
 
 
-def _provider_of(result: Mapping[str, Any]) -> str:
+def _provider_of(result: JSONObject) -> str:
     """Return the label of the provider of a result of promptfoo, else its id."""
     provider = result["provider"]
     if isinstance(provider, Mapping):
@@ -514,7 +514,7 @@ def _provider_of(result: Mapping[str, Any]) -> str:
     return str(provider)
 
 
-def _prompt_of(result: Mapping[str, Any]) -> str:
+def _prompt_of(result: JSONObject) -> str:
     """Return the label of the prompt of a result of promptfoo."""
     prompt = result.get("prompt") or {}
     return str(prompt.get("label") or result.get("promptIdx", ""))
@@ -527,7 +527,7 @@ def is_nuggets(content: Any) -> bool:
     return all(isinstance(record["nuggets"], list) for record in content)
 
 
-def table_of_nuggets(records: Sequence[Mapping[str, Any]], path: str) -> Table:
+def table_of_nuggets(records: Sequence[JSONObject], path: str) -> Table:
     """Return the scores of answers by the nuggets that they support, as nuggetizer has them.
 
     The scores count all nuggets or the vital ones, and partial support as half or, strictly, as
@@ -555,7 +555,7 @@ def table_of_nuggets(records: Sequence[Mapping[str, Any]], path: str) -> Table:
     return table_of_rows(rows, path, "query_id", names)
 
 
-def _support_of(nugget: Mapping[str, Any], query: Any, path: str) -> float:
+def _support_of(nugget: JSONObject, query: Any, path: str) -> float:
     """Return the degree to which an answer supports a nugget.
 
     Raises:
