@@ -36,7 +36,7 @@ from ir_lexirecall.io.lines import stacked
 from ir_lexirecall.io.names import grades_may_be_scores, our_names, renaming
 from ir_lexirecall.io.readers import format_of
 from ir_lexirecall.io.schemas import PAIRS, QRELS, RANKED_RUN, RUN, Schema
-from ir_lexirecall.io.source import Kind, Source, what_is
+from ir_lexirecall.io.source import Columns, Kind, Source, what_is
 
 TableLike: TypeAlias = PathLike | Mapping[Any, Mapping[Any, Any]] | Iterable[Any]
 """Everything that can be read as a table.
@@ -103,7 +103,7 @@ def head(source: Source, schema: Schema, rows: int) -> pl.DataFrame:
 
 
 def checked_columns(
-    columns: Sequence[tuple[str, Any]], schema: Schema, first_row: int = 1
+    columns: Columns, schema: Schema, first_row: int = 1
 ) -> pl.DataFrame:
     """Return the columns that the schema needs, checked, and further ones if it keeps them.
 
@@ -127,9 +127,7 @@ def checked_columns(
     return pl.DataFrame(ids)
 
 
-def _needed_columns(
-    columns: Sequence[tuple[str, Any]], schema: Schema
-) -> dict[str, pl.Series]:
+def _needed_columns(columns: Columns, schema: Schema) -> dict[str, pl.Series]:
     """Return the columns that the schema needs, and further ones if it keeps them.
 
     Their values are unchecked.
@@ -154,9 +152,7 @@ def _needed_columns(
     return {name: _series(name, values) for name, (_, values) in pairs if name in kept}
 
 
-def _renamed(
-    names: Sequence[str], columns: Sequence[tuple[str, Any]], schema: Schema
-) -> list[str]:
+def _renamed(names: Sequence[str], columns: Columns, schema: Schema) -> list[str]:
     """Return our names of columns that the schema needs; the others keep theirs."""
     our_name = {}
     for name, ours in zip(names, our_names(names), strict=True):
@@ -380,9 +376,7 @@ def top_k(
 # -- small ones as plain lists ---------------------------------------------------------------------
 
 
-def plain_columns(
-    columns: Sequence[tuple[str, Any]], schema: Schema
-) -> dict[str, list[Any]] | None:
+def plain_columns(columns: Columns, schema: Schema) -> dict[str, list[Any]] | None:
     """Return the columns of a small table as plain lists; None if the general way has to read it.
 
     So small inputs need no query engine, whose start would take longer than their evaluation.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any, Self
@@ -25,8 +25,8 @@ from ir_lexirecall._util.errors import (
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.lazy import polars as pl
 from ir_lexirecall.io.cells import number_or_text as as_float
-from ir_lexirecall.io.files import File
-from ir_lexirecall.io.lines import stacked
+from ir_lexirecall.io.files import File, Location
+from ir_lexirecall.io.lines import NumberedRow, stacked
 from ir_lexirecall.io.names import ITEM_NAMES, QUERY_NAMES
 from ir_lexirecall.io.readers import format_of
 from ir_lexirecall.io.schemas import VALUES
@@ -68,7 +68,7 @@ class Table:
 
     columns: Mapping[str, NDArray[Any]]
     name: str
-    location: Callable[[int], str]
+    location: Location
     index: NDArray[Any] | None = None
     is_typed: bool = True
     run: str | None = None
@@ -79,7 +79,7 @@ class Table:
     one_run: bool | None = False
 
     @classmethod
-    def from_rows(cls, rows: Sequence[tuple[int, list[str]]], path: str) -> Self:
+    def from_rows(cls, rows: Sequence[NumberedRow], path: str) -> Self:
         """Return the rows of a file, given with their lines; the first row names the columns."""
         (_, names), *rows = rows
         for line, row in rows:
@@ -183,7 +183,7 @@ class Table:
         return np.array(floats, dtype=np.float64)
 
 
-def _row_name_hint(names: Sequence[str], rows: Sequence[tuple[int, list[str]]]) -> str:
+def _row_name_hint(names: Sequence[str], rows: Sequence[NumberedRow]) -> str:
     """Return advice on rows that all have one field more than the header, as R writes them."""
     if all(len(row) == len(names) + 1 for _, row in rows):
         return "; if the first field of each row is its name, write the table without row names"

@@ -18,7 +18,7 @@ from ir_lexirecall.io.cells import number_or_text
 from ir_lexirecall.io.checks import check_not_cut
 from ir_lexirecall.io.frames import Table, table_of_frame
 from ir_lexirecall.io.id_forms import form_hint
-from ir_lexirecall.io.lines import csv_rows, numbered_lines
+from ir_lexirecall.io.lines import NumberedRow, csv_rows, numbered_lines
 from ir_lexirecall.io.names import QUERY_NAMES
 from ir_lexirecall.io.query_columns import (
     TASK_NAMES,
@@ -218,7 +218,7 @@ def _table_of_file(file: files.File) -> Table:
     return Table.from_rows(rows, file.path)
 
 
-def _rows_of_text(file: files.File) -> list[tuple[int, list[str]]]:
+def _rows_of_text(file: files.File) -> list[NumberedRow]:
     """Return the rows of a text with their lines; the first line tells what separates fields."""
     text = file.text()
     lines = numbered_lines(text)

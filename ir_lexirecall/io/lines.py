@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -39,6 +39,8 @@ from ir_lexirecall.io.names import (
 )
 from ir_lexirecall.io.schemas import RANKED_RUN, RUN, Cut, Schema
 
+NumberedRow: TypeAlias = tuple[int, list[str]]
+"""The number of a row's first line, and its fields."""
 _WHITE = bytes.maketrans(b"\t\r\v\f", b"    ")
 # Empty lines and comments, ir-metadata among them.
 _ON_TOP = re.compile(rb"(?:[ \t\r\v\f]*(?:#[^\n]*)?\n)*+")
@@ -314,9 +316,7 @@ class Layout:
                 self._numbers(name, texts, lines, location)
         return pl.DataFrame(columns)
 
-    def _records(
-        self, block: bytes, location: Location
-    ) -> Iterator[tuple[int, list[str]]]:
+    def _records(self, block: bytes, location: Location) -> Iterator[NumberedRow]:
         """Yield the number and the fields of each line that is not empty."""
         for number, fields in self._written_records(block, location):
             if self.unquoted:
@@ -325,7 +325,7 @@ class Layout:
 
     def _written_records(
         self, block: bytes, location: Location
-    ) -> Iterator[tuple[int, list[str]]]:
+    ) -> Iterator[NumberedRow]:
         """Yield the number and the fields of each line that is not empty, as they are written."""
         text = _decoded(block, location)
         if self.by_blanks:  # only ASCII's blanks separate
@@ -705,7 +705,7 @@ def csv_rows(
     *,
     strip: bool = True,
     **options: Any,
-) -> Iterator[tuple[int, list[str]]]:
+) -> Iterator[NumberedRow]:
     """Yield the rows of a CSV text that are not empty, each with the number of its first line.
 
     Args:

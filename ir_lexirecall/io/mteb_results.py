@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, compress
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, TypeAlias
 
 import numpy as np
 
@@ -34,6 +34,12 @@ _SEPARATOR = "\x1f"
 _KEYS_OF_OLDER = {"mteb_dataset_name", "mteb_version"}
 """Keys of a result written by MTEB before version 1.11."""
 _REVISION = re.compile(r"[0-9a-f]{7,40}|no_revision_available|external")
+
+
+Cell: TypeAlias = tuple[str, str]
+"""A split and a subset."""
+TaskCell: TypeAlias = tuple[str, str, str]
+"""A task, a split and a subset."""
 
 
 class MissingCell(NamedTuple):
@@ -61,7 +67,7 @@ class TaskResult:
     run: str
     task: str
     measure: str
-    scores: Mapping[tuple[str, str], float]
+    scores: Mapping[Cell, float]
     path: str
     revision: str | None = None
 
@@ -84,7 +90,7 @@ class TaskResult:
         return replace(self, scores=scores)
 
     @property
-    def present(self) -> set[tuple[str, str]]:
+    def present(self) -> set[Cell]:
         """Splits and subsets with a score."""
         return {cell for cell, score in self.scores.items() if not np.isnan(score)}
 
@@ -100,14 +106,14 @@ class CellScores:
     """
 
     runs: tuple[str, ...]
-    cells: tuple[tuple[str, str, str], ...]
+    cells: tuple[TaskCell, ...]
     scores: Mapping[str, Floats]
 
     @classmethod
     def from_results(cls, results: Sequence[TaskResult]) -> Self:
         """Return the scores of models; a cell that no model has is left out."""
         runs = tuple(dict.fromkeys(result.run for result in results))
-        present: set[tuple[str, str, str]] = set()
+        present: set[TaskCell] = set()
         for result in results:
             present |= {(result.task, *cell) for cell in result.present}
         index_of_cell = {cell: c for c, cell in enumerate(sorted(present))}
@@ -146,7 +152,7 @@ class CellScores:
             }
             yield task, runs, values
 
-    def runs_that_lack(self, measure: str) -> dict[tuple[str, str, str], list[str]]:
+    def runs_that_lack(self, measure: str) -> dict[TaskCell, list[str]]:
         """Return the cells that models lack which have others of the task, with these models."""
         has_score = ~np.isnan(self.scores[measure])
         has_task: dict[str, Bools] = {}
@@ -286,11 +292,9 @@ def results_of_content(
     return results
 
 
-def _scores(
-    content: JSONObject, measure: str, path: str
-) -> dict[tuple[str, str], float]:
+def _scores(content: JSONObject, measure: str, path: str) -> dict[Cell, float]:
     """Return the score of each split and subset by a measure; NaN where it is null."""
-    scores: dict[tuple[str, str], float] = {}
+    scores: dict[Cell, float] = {}
     for split, entries in _entries(content):
         for entry in entries:
             score = _score(entry, measure)
@@ -374,7 +378,7 @@ def results_of_cells(cells: Cells) -> list[TaskResult]:
     Raises:
         ValueError: a model has two scores of a cell.
     """
-    rows: dict[tuple[str, str, str], dict[tuple[str, str], int]] = {}
+    rows: dict[tuple[str, str, str], dict[Cell, int]] = {}
     for n, (run, measure, name) in enumerate(
         zip(cells.run, cells.measure, cells.query_id, strict=True)
     ):
@@ -443,7 +447,7 @@ def _has_pairs(results: Sequence[TaskResult]) -> bool:
     return sum(bool(result.present) for result in results) > 2
 
 
-def _mean_score(result: TaskResult, cells: set[tuple[str, str]]) -> float:
+def _mean_score(result: TaskResult, cells: set[Cell]) -> float:
     """Return the mean score over some cells; NaN without any."""
     if not cells or not result.present:
         return np.nan
@@ -483,7 +487,7 @@ def _warn_of_revisions(results: Sequence[TaskResult]) -> None:
 
 def _check_no_null(results: Sequence[TaskResult]) -> None:
     """Raise if a score is null."""
-    nulls: list[tuple[TaskResult, tuple[str, str]]] = []
+    nulls: list[tuple[TaskResult, Cell]] = []
     for result in results:
         present = result.present
         nulls += [(result, cell) for cell in result.scores if cell not in present]
@@ -498,13 +502,13 @@ def _check_no_null(results: Sequence[TaskResult]) -> None:
 
 def _by_task(results: Iterable[TaskResult]) -> list[list[TaskResult]]:
     """Return the results of each task by each measure."""
-    groups: dict[tuple[str, str], list[TaskResult]] = {}
+    groups: dict[Cell, list[TaskResult]] = {}
     for result in results:
         groups.setdefault((result.measure, result.task), []).append(result)
     return list(groups.values())
 
 
-def _common_cells(results: Sequence[TaskResult]) -> set[tuple[str, str]]:
+def _common_cells(results: Sequence[TaskResult]) -> set[Cell]:
     """Return the splits and subsets of a task that all models with a score have."""
     scored = [result.present for result in results if result.present]
     if scored:
@@ -525,10 +529,10 @@ def _check_pairs(results: Sequence[TaskResult]) -> None:
 
 
 def _missing_cells(
-    results: Sequence[TaskResult], common: set[tuple[str, str]]
+    results: Sequence[TaskResult], common: set[Cell]
 ) -> Iterable[MissingCell]:
     """Yield the splits and subsets of a task that some model with this task lacks."""
-    cells: set[tuple[str, str]] = set()
+    cells: set[Cell] = set()
     for result in results:
         cells |= result.scores.keys()
     for cell in sorted(cells - common):
@@ -536,7 +540,7 @@ def _missing_cells(
         yield MissingCell(results[0].task, *cell, tuple(runs))
 
 
-def _shown(cells: Iterable[tuple[str, str]]) -> str:
+def _shown(cells: Iterable[Cell]) -> str:
     """Return splits and subsets as messages show them, at most three."""
     names = [f"{split} {subset}" for split, subset in sorted(cells)]
     text = ", ".join(names[:3])

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import partial
 from itertools import chain, islice
-from typing import Any, TypeVar, overload
+from typing import Any, TypeAlias, TypeVar, overload
 
 import numpy as np
 
@@ -30,6 +30,8 @@ from ir_lexirecall.io.relevant_documents import with_grades
 from ir_lexirecall.io.schemas import RANKS_AND_SCORES, RUN, Schema
 
 Ready = TypeVar("Ready")
+Columns: TypeAlias = Sequence[tuple[str, Any]]
+"""Names of columns, as they are written, and values."""
 
 _REFUSED = {
     "dask": "a Dask table is not computed yet; give its .compute()",
@@ -103,7 +105,7 @@ class Source:
             return _ranks_of_table(self.data.head(_LOOKED_AT))
         return []
 
-    def columns(self, schema: Schema) -> list[tuple[str, Any]]:
+    def columns(self, schema: Schema) -> Columns:
         """Return the names and values of the columns of a table, or of documents by query.
 
         Raises:
@@ -435,7 +437,7 @@ def _hit(hit: Any) -> tuple[Any, Any] | None:
 # -- columns ---------------------------------------------------------------------------------------
 
 
-def _columns_of_frame(table: Any) -> list[tuple[str, Any]] | None:
+def _columns_of_frame(table: Any) -> Columns | None:
     """Return the columns of a frame of Polars or Arrow; None if it is not one, or unreadable."""
     if isinstance(table, pl.LazyFrame) and engine.computes():
         table = table.collect()

@@ -15,6 +15,7 @@ from ir_lexirecall._util.arrays import Floats
 from ir_lexirecall._util.errors import and_more, is_integer, shown
 from ir_lexirecall.io.cells import grade_of_text
 from ir_lexirecall.io.cells import number_or_text as as_float
+from ir_lexirecall.io.files import Location
 from ir_lexirecall.io.measure_names import equivalent
 
 SUMMARY = ("all", "amean", "overall")
@@ -48,7 +49,7 @@ class Cells:
     query_id: NDArray[Any]
     measure: NDArray[Any]
     value: Floats
-    location: Callable[[int], str]
+    location: Location
     per_task: bool = False
     may_have_summary: bool = False
     advice: RepeatAdvice = lambda first, second: "keep one"
@@ -62,7 +63,7 @@ class Cells:
     def from_rows(
         cls,
         rows: Sequence[tuple[str | None, str, str, float]],
-        location: Callable[[int], str],
+        location: Location,
         **options: Any,
     ) -> Self:
         """Return cells made of tuples of run, query, measure and value."""
