@@ -97,11 +97,8 @@ class File:
             ValueError: there is no such file, or it cannot be read.
         """
         name = os.fspath(path)
-        if os.path.exists(name):
-            can_be_read_once = not os.path.isfile(name)
-        else:
-            can_be_read_once = name == STDIN
-        if not can_be_read_once or os.path.isdir(name):
+        is_there = os.path.exists(name) or name == STDIN
+        if not is_there or os.path.isfile(name) or os.path.isdir(name):
             return cls._seen(name, name)
         folder = _folder_with_copy(name)
         file = cls._seen(name, os.path.join(folder, "content"))
@@ -345,7 +342,7 @@ def named_files(path: PathLike) -> list[str]:
     (['-'], [])
     """
     name = os.fspath(path)
-    matches = matching(name) if glob.has_magic(name) else []
+    matches = matching(name)
     if matches:
         return list(
             chain.from_iterable(named_files(file) or [file] for file in matches)
