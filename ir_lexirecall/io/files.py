@@ -614,13 +614,7 @@ def written_whole(path: PathLike) -> Iterator[Path]:
     folder = Path(tempfile.gettempdir()) if special else target.parent
     temporary = folder / f".ir-lexirecall-{secrets.token_hex(8)}{target.suffix}"
     try:
-        os.close(
-            os.open(
-                temporary,
-                os.O_WRONLY | os.O_CREAT | os.O_EXCL,
-                0o600 if special else permissions,
-            )
-        )
+        temporary.touch(0o600 if special else permissions, exist_ok=False)
         yield temporary
         if special:
             with open(temporary, "rb") as content, open(target, "wb") as stream:
