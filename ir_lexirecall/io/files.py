@@ -219,13 +219,8 @@ class File:
                 blocks.append(block)
                 length += len(block)
                 self._check_size(length, most)
-        try:
+        with naming_lines(self.line_name):
             return b"".join(blocks).decode("utf-8-sig")
-        except UnicodeDecodeError as error:
-            line = 1 + error.object.count(b"\n", 0, error.start)
-            raise ValueError(
-                f"{self.line_name(line)}: not UTF-8 ({error.reason})"
-            ) from None
 
     def json(self) -> Any:
         """Return the content of a JSON file.
@@ -316,6 +311,16 @@ class File:
         except Exception as error:  # each compression has errors of its own
             reason = str(error) or type(error).__name__
             raise ValueError(f"{self.path} cannot be read: {reason}") from None
+
+
+@contextlib.contextmanager
+def naming_lines(location: Location) -> Iterator[None]:
+    """Let an error of a text that is not UTF-8 begin with its line."""
+    try:
+        yield
+    except UnicodeDecodeError as error:
+        line = 1 + error.object.count(b"\n", 0, error.start)
+        raise ValueError(f"{location(line)}: not UTF-8 ({error.reason})") from None
 
 
 def check_line_ends(text: str) -> None:
@@ -453,21 +458,13 @@ def _check_beginning(block: bytes, path: str) -> None:
         raise ValueError(f"{path}: the line {line} is repeated again and again")
     if block.startswith((_PARQUET, *_NO_TEXT, *_FOREIGN)):
         return
-    _check_utf8(block, path)
+    with naming_lines(lambda line: f"{path}, line {line}"):
+        codecs.getincrementaldecoder("utf-8")().decode(block)  # it may end in a letter
     is_json = block.lstrip().startswith((b"{", b"["))
     if len(lines) == 1 and not is_json:
         raise ValueError(
             f"{path}, line 1: longer than {LONGEST:,} bytes; is this a text file?"
         )
-
-
-def _check_utf8(block: bytes, path: str) -> None:
-    """Raise if the beginning of a text, which may end within a character, is not UTF-8."""
-    try:
-        codecs.getincrementaldecoder("utf-8")().decode(block)
-    except UnicodeDecodeError as error:
-        line = 1 + block.count(b"\n", 0, error.start)
-        raise ValueError(f"{path}, line {line}: not UTF-8 ({error.reason})") from None
 
 
 def _remove(folder: str, process: int) -> None:

@@ -28,7 +28,7 @@ from ir_lexirecall.io.cells import (
     unquoted,
 )
 from ir_lexirecall.io.checks import check_names, check_not_cut
-from ir_lexirecall.io.files import Location
+from ir_lexirecall.io.files import Location, naming_lines
 from ir_lexirecall.io.names import (
     QREL_COLUMNS,
     RUN_FIELDS,
@@ -327,7 +327,8 @@ class Layout:
         self, block: bytes, location: Location
     ) -> Iterator[NumberedRow]:
         """Yield the number and the fields of each line that is not empty, as they are written."""
-        text = _decoded(block, location)
+        with naming_lines(location):
+            text = block.decode("utf-8")
         if self.by_blanks:  # only ASCII's blanks separate
             for number, line in enumerate(block.split(b"\n"), start=1):
                 if line.strip():
@@ -441,19 +442,6 @@ def _length_on_top(block: bytes, *, header: bool) -> int:
     if header:
         return block.find(b"\n", length) + 1 or len(block)
     return length
-
-
-def _decoded(block: bytes, location: Location) -> str:
-    """Return a block as text.
-
-    Raises:
-        ValueError: it is not UTF-8.
-    """
-    try:
-        return block.decode("utf-8")
-    except UnicodeDecodeError as error:
-        line = 1 + block.count(b"\n", 0, error.start)
-        raise ValueError(f"{location(line)}: not UTF-8 ({error.reason})") from None
 
 
 def _shifted(fields: Sequence[str]) -> str:
