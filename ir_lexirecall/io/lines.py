@@ -61,10 +61,21 @@ BEIR = ("query-id", "corpus-id", "score")
 _QREL_FIELDS = ("query_id", "iteration", "doc_id", "relevance")
 _RANKED = ("query_id", "doc_id", "rank")
 _RUN_WIDTH, _QRELS_WIDTH = len(RUN_FIELDS), len(_QREL_FIELDS)
-_LOOKS = {
+_WIDTH_HINTS = {
     (_RUN_WIDTH, _QRELS_WIDTH): "; this looks like a run, not qrels",
     (_QRELS_WIDTH, _RUN_WIDTH): "; this looks like qrels, not a run",
+    (
+        3,
+        _RUN_WIDTH,
+    ): ": query, Q0, document, rank, score and name of the run; write them, or put "
+    "the header line 'query_id doc_id score' (or rank) above three columns",
+    (
+        3,
+        _QRELS_WIDTH,
+    ): ": query, 0 (or a subtopic), document and grade; write them, or put the "
+    "header line 'query_id doc_id relevance' above three columns",
 }
+"""Advice on a line, by the number of its fields and of those that are expected."""
 # Faults by how the messages of the standard library's ``csv`` begin.
 _FAULTS = {
     "unexpected end": "a quotation mark is not closed",
@@ -364,25 +375,13 @@ class Layout:
 
     def _width_hint(self, fields: Sequence[str]) -> str:
         """Return advice on a line with a wrong number of fields, by its probable format."""
-        width = len(self.names)
         if not self.by_blanks:
             separator = _SEPARATOR_NAMES[self.separator]
+            hint = f" (separated by {separator})"
             if self.quote:
-                quoting = "; put a text that contains the separator in quotation marks"
-            else:
-                quoting = ""
-            return f" (separated by {separator}){quoting}"
-        if (len(fields), width) == (3, _RUN_WIDTH):
-            return (
-                ": query, Q0, document, rank, score and name of the run; write them, or put the "
-                "header line 'query_id doc_id score' (or rank) above three columns"
-            )
-        if (len(fields), width) == (3, _QRELS_WIDTH):
-            return (
-                ": query, 0 (or a subtopic), document and grade; write them, or put the header "
-                "line 'query_id doc_id relevance' above three columns"
-            )
-        return _LOOKS.get((len(fields), width), "")
+                hint += "; put a text that contains the separator in quotation marks"
+            return hint
+        return _WIDTH_HINTS.get((len(fields), len(self.names)), "")
 
     def _check_needed(
         self, texts: Mapping[str, list[str]], lines: Sequence[int], location: Location
