@@ -642,12 +642,12 @@ def header_of(line: str, ending: str) -> Header:
 
 def _split(row: str, separator: str, ending: str) -> Header:
     """Return the fields of a header line; between tabs, quotation marks count if it has some."""
+    names = row.split(separator)
     if separator == "\t" and '"' not in row:
-        return Header(row.split(separator), row, ending, separator, None)
+        return Header(names, row, ending, separator, None)
     with contextlib.suppress(csv.Error):
         names = next(csv.reader([row], delimiter=separator, strict=True), [])
-        return Header(names, row, ending, separator, '"')
-    return Header(row.split(separator), row, ending, separator, '"')
+    return Header(names, row, ending, separator, '"')
 
 
 def layout_of_table(header: Header, schema: Schema) -> Layout:
