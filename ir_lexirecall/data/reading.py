@@ -115,7 +115,7 @@ def _excluded(exclude: ExcludeLike) -> dict[str, frozenset[str]]:
     if isinstance(exclude, Mapping):
         return _excluded_of_mapping(exclude)
     docs_of_query: dict[str, set[str]] = {}
-    for query_id, doc_id in id_pairs(exclude, "exclude"):
+    for query_id, doc_id in id_pairs(exclude):
         docs_of_query.setdefault(query_id, set()).add(doc_id)
     return {query_id: frozenset(docs) for query_id, docs in docs_of_query.items()}
 

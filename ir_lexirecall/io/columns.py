@@ -12,7 +12,6 @@ import contextlib
 import struct
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from decimal import Decimal
 from math import nan
 from typing import Any, TypeAlias
@@ -87,11 +86,9 @@ def qrel_table(qrels: TableLike) -> pl.DataFrame:
     return read_table(what_is(qrels, QRELS), QRELS)
 
 
-def id_pairs(data: TableLike, what: str) -> list[tuple[str, str]]:
+def id_pairs(data: TableLike) -> list[tuple[str, str]]:
     """Return the ids of every row of a table with the columns ``query_id`` and ``doc_id``."""
-    table = read_table(
-        what_is(data, replace(PAIRS, what=what)), replace(PAIRS, what=what)
-    )
+    table = read_table(what_is(data, PAIRS), PAIRS)
     return list(
         zip(table["query_id"].to_list(), table["doc_id"].to_list(), strict=True)
     )
@@ -421,16 +418,10 @@ def nested_columns(
     >>> nested_columns({"query_id": ["q", "q"], "doc_id": ["a", "b"], "score": [2.0, 1.0]})
     {'q': {'a': 2.0, 'b': 1.0}}
     """
-    query_ids, doc_ids, numbers, *further = (
-        *(columns[name] for name in ("query_id", "doc_id")),
-        *(
-            values
-            for name, values in columns.items()
-            if name not in ("query_id", "doc_id")
-        ),
-    )
-    if further:
+    if len(columns) > 3:
         return None
+    query_ids, doc_ids = columns["query_id"], columns["doc_id"]
+    [numbers] = [columns[name] for name in columns.keys() - {"query_id", "doc_id"}]
     nested: defaultdict[str, dict[str, Any]] = defaultdict(dict)
     for query_id, doc_id, number in zip(query_ids, doc_ids, numbers, strict=True):
         nested[query_id][doc_id] = number

@@ -78,7 +78,7 @@ POOL = Schema(
     of_qrels=True,
 )
 RANKS_AND_SCORES = Schema("run", ("query_id", "rank", "score"), frozenset(("score",)))
-PAIRS = Schema("pairs", ("query_id", "doc_id"), frozenset())
+PAIRS = Schema("exclude", ("query_id", "doc_id"), frozenset())
 VALUES = Schema("values", (), frozenset(), further=True, cut=Cut.ALWAYS)
 """Of values: every column."""
 GROUPS = Schema("groups", (), frozenset(), further=True, cut=Cut.IF_BEGINNING)
