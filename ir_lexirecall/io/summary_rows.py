@@ -17,40 +17,38 @@ def _deviation(values: Floats) -> float:
     return float(values.std(ddof=1)) if len(values) > 1 else 0.0
 
 
-def _standard_error(values: Floats) -> float:
-    return _deviation(values) / float(np.sqrt(len(values)))
-
-
 def _quantile(percent: float) -> Statistic:
     return lambda x: float(np.percentile(x, percent))
 
 
-_MEANS: tuple[Statistic, ...] = (lambda x: float(x.mean()), lambda x: float(x.sum()))
+_MEANS: tuple[Statistic, ...] = (np.mean, np.sum)
 """The mean, or the sum, as trec_eval has it for counts."""
 _MEAN_WORDS = (
-    *(
-        "aggregate",
-        "all",
-        "amean",
-        "average",
-        "averaged",
-        "avg",
-        "macro",
-        "mean",
-        "means",
-    ),
-    *("micro", "overall", "sum", "summary", "total"),
+    "aggregate",
+    "all",
+    "amean",
+    "average",
+    "averaged",
+    "avg",
+    "macro",
+    "mean",
+    "means",
+    "micro",
+    "overall",
+    "sum",
+    "summary",
+    "total",
 )
 _STATISTICS: dict[str, tuple[Statistic, ...]] = {
     **dict.fromkeys(_MEAN_WORDS, _MEANS),
-    **dict.fromkeys(("count",), (lambda x: float(len(x)),)),
-    **dict.fromkeys(("max", "maximum"), (lambda x: float(x.max()),)),
-    **dict.fromkeys(("min", "minimum"), (lambda x: float(x.min()),)),
-    **dict.fromkeys(("median",), (lambda x: float(np.median(x)),)),
-    **dict.fromkeys(("se", "sem", "stderr"), (_standard_error,)),
+    "count": (len,),
+    **dict.fromkeys(("max", "maximum"), (np.max,)),
+    **dict.fromkeys(("min", "minimum"), (np.min,)),
+    "median": (np.median,),
     **dict.fromkeys(
-        ("sd", "std", "stddev", "stdev"), (_deviation, lambda x: float(x.std()))
+        ("se", "sem", "stderr"), (lambda x: _deviation(x) / np.sqrt(len(x)),)
     ),
+    **dict.fromkeys(("sd", "std", "stddev", "stdev"), (_deviation, np.std)),
     **dict.fromkeys(("var", "variance"), (lambda x: _deviation(x) ** 2,)),
 }
 """What a row holds of the others, by a word in its name."""
