@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ir_lexirecall._util.arrays import Ints
 from ir_lexirecall._util.errors import and_more, entry, shown, shown_names
 from ir_lexirecall._util.paths import is_path
+from ir_lexirecall._util.selecting import among, without
 from ir_lexirecall.io import files
 from ir_lexirecall.io.cells import number_or_text
 from ir_lexirecall.io.checks import check_not_cut
@@ -138,13 +139,11 @@ def read_groups(
     """
     source, column = _table_with_groups(groups, table)
     query_column = _query_column_of(source, other_than=column)
-    excluded = {query_column}
-    if collection is not None and (
-        task_column := _task_column_of(source, {query_column, column})
-    ):
+    candidates = without(source.columns, [query_column])
+    task_column = _first_of(TASK_NAMES, without(candidates, [column]))
+    if collection is not None and task_column is not None:
         source = _rows_of_collection(source, task_column, collection)
-        excluded.add(task_column)
-    candidates = [name for name in source.columns if name not in excluded]
+        candidates.remove(task_column)
     group_column = _group_column_of(source, candidates, column)
     group_of_query = _single_group_of_each(source, query_column, group_column)
     _check_all_have_a_group(source, query_ids, group_of_query)
@@ -235,22 +234,17 @@ def _rows_of_text(file: files.File) -> list[NumberedRow]:
 
 def _query_column_of(source: Table, other_than: str | None) -> str | None:
     """Return the column of queries; None if the index holds them."""
-    for name in QUERY_NAMES:
-        if name in source.columns and name != other_than:
-            return name
-    if source.index is None:
+    column = _first_of(QUERY_NAMES, without(source.columns, [other_than]))
+    if column is None and source.index is None:
         raise ValueError(
             f"{table_label(source.name)} has no column query_id: {_columns_shown(source)}"
         )
-    return None
+    return column
 
 
-def _task_column_of(source: Table, other_than: set[str | None]) -> str | None:
-    """Return the column of collections, None without one."""
-    for name in TASK_NAMES:
-        if name in source.columns and name not in other_than:
-            return name
-    return None
+def _first_of(names: Iterable[str], columns: Collection[str]) -> str | None:
+    """Return the first of some names that is that of a column; None without one."""
+    return next(iter(among(names, columns)), None)
 
 
 def _rows_of_collection(source: Table, task_column: str, collection: str) -> Table:
@@ -280,9 +274,9 @@ def _group_column_of(source: Table, candidates: list[str], column: str | None) -
                 "name one of these"
             )
         return column
-    for name in _GROUP_NAMES:
-        if name in candidates:
-            return name
+    group_column = _first_of(_GROUP_NAMES, candidates)
+    if group_column is not None:
+        return group_column
     if len(candidates) > 1:
         candidates = [name for name in candidates if not _labels_rows(source, name)]
     if len(candidates) != 1:
