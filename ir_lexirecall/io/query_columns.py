@@ -131,11 +131,11 @@ class NamedColumns:
         if self.run is None:
             return table
         check_column(table, self.run, "name runs")
-        if RUN_NAMES[0] in table.columns and self.run != RUN_NAMES[0]:
-            table = table.renamed(RUN_NAMES[0], f"{RUN_NAMES[0]} (other)")
-        if self.run == RUN_NAMES[0]:
+        if self.run == "run":
             return table
-        return table.renamed(self.run, RUN_NAMES[0])
+        if "run" in table.columns:
+            table = table.renamed("run", "run (other)")
+        return table.renamed(self.run, "run")
 
 
 def _rows_where(table: Table, column: str, value: Any) -> Table:
