@@ -31,7 +31,7 @@ from ir_lexirecall._util.errors import (
 )
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.lazy import polars as pl
-from ir_lexirecall._util.paths import PathLike, is_path
+from ir_lexirecall._util.paths import PathLike
 from ir_lexirecall.io import lines, search_engines
 from ir_lexirecall.io.cells import grade_of, id_of, number_of
 from ir_lexirecall.io.checks import check_names
@@ -486,7 +486,7 @@ def _assignments(
     assignments: PathLike | Iterable[JSONObject],
 ) -> Iterator[tuple[str, Any]]:
     """Yield the records of assignments, each with its label in messages."""
-    if is_path(assignments):
+    if isinstance(assignments, (str, os.PathLike)):
         file = File.opened(assignments)
         for line, record in file.json_values():
             yield file.line_name(line), record

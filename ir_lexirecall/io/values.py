@@ -405,7 +405,7 @@ class Grid:
     @property
     def has_values(self) -> Bools:
         """Whether a run has the values of all measures for a query, shape ``(S, Q)``."""
-        return ~np.isnan(self.values).any(axis=0)
+        return np.asarray(~np.isnan(self.values).any(axis=0))
 
     def selected(self, measures: Sequence[str], names: Sequence[str]) -> Self:
         """Return some measures, under other names."""
