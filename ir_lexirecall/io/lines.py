@@ -322,9 +322,6 @@ class Layout:
             if name in self.schema.numbers:
                 values = self._numbers(name, texts, lines, location)
             columns[name] = pl.Series(name, values, dtype=self.dtype(name))
-        for name in self.schema.numbers - {*self.wanted}:
-            if name in texts:
-                self._numbers(name, texts, lines, location)
         return pl.DataFrame(columns)
 
     def _records(self, block: bytes, location: Location) -> Iterator[NumberedRow]:
