@@ -21,6 +21,7 @@ _TERMS_AT_ONCE = 128
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
+Objects = NDArray[Any]
 
 PairIndices: TypeAlias = tuple[Ints, Ints]
 """Indices, among the runs, of the first and of the second run of P pairs, shape ``(P,)`` each."""

@@ -9,10 +9,9 @@ from enum import Enum
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ir_lexirecall._util import engine
-from ir_lexirecall._util.arrays import Floats
+from ir_lexirecall._util.arrays import Floats, Objects
 from ir_lexirecall._util.errors import (
     and_more,
     counted,
@@ -66,10 +65,10 @@ class Table:
         one_run: whether it has the values of a single run; None if its columns decide that.
     """
 
-    columns: Mapping[str, NDArray[Any]]
+    columns: Mapping[str, Objects]
     name: str
     location: Location
-    index: NDArray[Any] | None = None
+    index: Objects | None = None
     is_typed: bool = True
     run: str | None = None
     measures: tuple[str, ...] = ()
@@ -116,7 +115,7 @@ class Table:
         """Return the number of rows."""
         return len(next(iter(self.columns.values()), ()))
 
-    def rows(self, kept: Sequence[int] | NDArray[Any]) -> Table:
+    def rows(self, kept: Sequence[int] | Objects) -> Table:
         """Return a part of the rows; messages name each of them as before."""
         columns = {name: values[kept] for name, values in self.columns.items()}
         index = None if self.index is None else self.index[kept]
@@ -190,7 +189,7 @@ def _row_name_hint(names: Sequence[str], rows: Sequence[NumberedRow]) -> str:
     return ""
 
 
-def kind_of(values: NDArray[Any]) -> Kind:
+def kind_of(values: Objects) -> Kind:
     """Return the kind of values, without missing ones.
 
     >>> kind_of(texts(["1", "2"])), kind_of(texts(["1", "q2"])), kind_of(texts([0.5, None]))
@@ -334,7 +333,7 @@ def _with_named_index(data: Any) -> Any:
     return data.reset_index()
 
 
-def _pandas_columns(data: Any) -> dict[str, NDArray[Any]]:
+def _pandas_columns(data: Any) -> dict[str, Objects]:
     """Return the columns of a frame of pandas, with None for missing values."""
     names = [str(name) for name in data.columns]
     if (twice := repeated(names)) is not None:

@@ -9,9 +9,8 @@ from itertools import chain
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ir_lexirecall._util.arrays import Floats
+from ir_lexirecall._util.arrays import Floats, Objects
 from ir_lexirecall._util.errors import and_more, is_integer, shown
 from ir_lexirecall.io.cells import grade_of_text
 from ir_lexirecall.io.cells import number_or_text as as_float
@@ -45,9 +44,9 @@ class Cells:
         repeat_column: the column of repeats, if the source is a table that has one.
     """
 
-    run: NDArray[Any]
-    query_id: NDArray[Any]
-    measure: NDArray[Any]
+    run: Objects
+    query_id: Objects
+    measure: Objects
     value: Floats
     location: Location
     per_task: bool = False
@@ -56,7 +55,7 @@ class Cells:
     query_column: str | None = None
     notes: tuple[str, ...] = ()
     cut: tuple[str, ...] = ()
-    repeat: NDArray[Any] | None = None
+    repeat: Objects | None = None
     repeat_column: str | None = None
 
     @classmethod
@@ -98,7 +97,7 @@ class Cells:
                 return parts[index].advice(row, other_row)
             return "keep one"
 
-        def joined_arrays(name: str) -> NDArray[Any]:
+        def joined_arrays(name: str) -> Objects:
             return np.concatenate([getattr(part, name) for part in parts])
 
         query_columns = {part.query_column for part in parts}
@@ -119,7 +118,7 @@ class Cells:
         )
 
     @property
-    def repeats(self) -> NDArray[Any]:
+    def repeats(self) -> Objects:
         """The repeat of each value; None if the value has no repeat."""
         if self.repeat is None:
             return texts([None] * len(self))
@@ -157,7 +156,7 @@ class Cells:
         return len(self.value)
 
 
-def texts(values: Iterable[Any]) -> NDArray[Any]:
+def texts(values: Iterable[Any]) -> Objects:
     """Return values of any type as an array of objects."""
     return np.fromiter(values, dtype=object)
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ir_lexirecall._util.arrays import Floats
+from ir_lexirecall._util.arrays import Floats, Objects
 from ir_lexirecall._util.errors import and_more, shown, shown_names
 from ir_lexirecall.io.cells import is_printed_number, number_hint
 from ir_lexirecall.io.frames import Table
@@ -34,7 +33,6 @@ from ir_lexirecall.io.value_cells import (
     texts,
 )
 
-Texts: TypeAlias = NDArray[Any]
 _MISSING = frozenset(("", "-", "--", "?", "na", "n/a", "#n/a", "nan", "none", "null"))
 """Texts that stand for a missing value, in lower case."""
 
@@ -212,7 +210,11 @@ def cells_by_run(
 
 
 def _stacked(
-    table: Table, roles: Roles, columns: dict[str, Floats], runs: Texts, measures: Texts
+    table: Table,
+    roles: Roles,
+    columns: dict[str, Floats],
+    runs: Objects,
+    measures: Objects,
 ) -> Cells:
     """Return columns of values below each other as cells."""
     names, height = list(columns), len(table)
@@ -237,7 +239,7 @@ def _stacked(
     )
 
 
-def run_of_rows(table: Table, roles: Roles) -> Texts:
+def run_of_rows(table: Table, roles: Roles) -> Objects:
     """Return the run of each row; None where it is not named."""
     if roles.run is None:
         return texts([None] * len(table))
