@@ -25,7 +25,7 @@ from ir_lexirecall.io.cells import number_or_text as as_float
 from ir_lexirecall.io.files import File, JSONObject
 from ir_lexirecall.io.frames import Table
 from ir_lexirecall.io.query_columns import TASK_NAMES, known_item_column
-from ir_lexirecall.io.value_cells import Cells, texts
+from ir_lexirecall.io.value_cells import CellRow, Cells, texts
 
 MAIN_SCORE = "main_score"
 _PARTS, _DEFAULTS = (("split",), ("subset", "hf_subset")), ("all", "default")
@@ -420,7 +420,7 @@ def cells_of_results(
     _warn_of_revisions(results)
     if missing == "error":
         _check_no_null(results)
-    rows: list[tuple[str | None, str, str, float]] = []
+    rows: list[CellRow] = []
     missing_cells: dict[MissingCell, None] = {}
     paths: list[str] = []
     for of_task in _by_task(results):

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 
@@ -21,6 +21,8 @@ SUMMARY = ("all", "amean", "overall")
 """Names that trec_eval, ir_measures and ndeval give to the row over all queries."""
 _TEXT_MEASURE = re.compile(r"(runid|relstring(_\d+)?)\Z")
 
+CellRow: TypeAlias = tuple[str | None, str, str, float]
+"""A run, a query, a measure and a value."""
 RepeatAdvice = Callable[[int, int], str]
 """Returns what to do about two cells of the same run, query and measure."""
 
@@ -61,7 +63,7 @@ class Cells:
     @classmethod
     def from_rows(
         cls,
-        rows: Sequence[tuple[str | None, str, str, float]],
+        rows: Sequence[CellRow],
         location: Location,
         **options: Any,
     ) -> Self:
@@ -237,7 +239,7 @@ def cells_of_dicts(
             f"{name}: the {measure} of query {query!r} is {shown(value)}, not a number"
             f"{and_more(len(faults) - 1)}; give {{query_id: {{measure: value}}}}"
         )
-    cells: list[tuple[None, str, str, float]] = []
+    cells: list[CellRow] = []
     for query, measure, value in rows:
         number = np.nan if value is None else float(value)
         cells.append((None, query, measure, number))
