@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
 
 RUN_COLUMNS = ("query_id", "doc_id", "score")
 QREL_COLUMNS = ("query_id", "doc_id", "relevance")
@@ -15,41 +14,33 @@ TEXTS = frozenset(("query_id", "doc_id", "iteration", "subtopic_id", "rank", "ta
 """Columns whose values are texts, whatever they look like."""
 
 
-class Alias(NamedTuple):
-    """What another program calls one of our columns of runs and qrels."""
-
-    ours: str
-    theirs: str
-    program: str
-
-
-ALIASES = (
-    Alias("query_id", "qid", "PyTerrier"),
-    Alias("doc_id", "docno", "PyTerrier"),
-    Alias("relevance", "label", "PyTerrier"),
-    Alias("query_id", "query-id", "BEIR"),
-    Alias("doc_id", "corpus-id", "BEIR"),
-    Alias("query_id", "q_id", "ranx"),
-)
-"""Names that every reader of runs and qrels takes.
+ALIASES = {
+    "qid": "query_id",  # PyTerrier
+    "docno": "doc_id",
+    "label": "relevance",
+    "query-id": "query_id",  # BEIR
+    "corpus-id": "doc_id",
+    "q_id": "query_id",  # ranx
+}
+"""Names that every reader of runs and qrels takes, and ours.
 
 A name of ours beats them, and an earlier one a later one.
 """
-RECORD_ALIASES = (
-    *ALIASES,
-    Alias("query_id", "topic_id", "TREC RAG"),
-    Alias("query_id", "topic", "trec_eval"),
-    Alias("query_id", "query", "search engines"),
-    Alias("doc_id", "docid", "Anserini"),
-    Alias("doc_id", "corpus_id", "sentence-transformers"),
-    Alias("doc_id", "document_id", "search engines"),
-    Alias("doc_id", "pid", "ColBERT"),
-    Alias("relevance", "rel", "trectools"),
-    Alias("relevance", "grade", "search engines"),
-    Alias("relevance", "judgment", "search engines"),
-    Alias("relevance", "judgement", "Quepid"),
-    Alias("relevance", "rating", "search engines"),
-)
+RECORD_ALIASES = {
+    **ALIASES,
+    "topic_id": "query_id",  # TREC RAG
+    "topic": "query_id",  # trec_eval
+    "query": "query_id",  # search engines
+    "docid": "doc_id",  # Anserini
+    "corpus_id": "doc_id",  # sentence-transformers
+    "document_id": "doc_id",  # search engines
+    "pid": "doc_id",  # ColBERT
+    "rel": "relevance",  # trectools
+    "grade": "relevance",  # search engines
+    "judgment": "relevance",
+    "judgement": "relevance",  # Quepid
+    "rating": "relevance",  # search engines
+}
 """Names that JSON records may use besides.
 
 In tables, ``query`` is a text and ``docid`` a number of PyTerrier's index.
@@ -78,7 +69,7 @@ ITEM_NAMES = ("doc_id", "instance_id", "sample_id", "question_id", "id", "idx", 
 _GRADES_ARE_SCORES = ("query-id", "q_id")  # BEIR and ranx call grades scores
 
 
-def our_names(names: Sequence[str], aliases: Iterable[Alias] = ALIASES) -> list[str]:
+def our_names(names: Sequence[str], aliases: Mapping[str, str] = ALIASES) -> list[str]:
     """Return our names of a table's columns.
 
     A name that is not an alias, or whose column there is already, stays.
@@ -87,9 +78,9 @@ def our_names(names: Sequence[str], aliases: Iterable[Alias] = ALIASES) -> list[
     (['query_id', 'doc_id', 'score'], ['query_id', 'qid'])
     """
     renamed = list(names)
-    for alias in aliases:
-        if alias.theirs in renamed and alias.ours not in renamed:
-            renamed = [alias.ours if name == alias.theirs else name for name in renamed]
+    for theirs, ours in aliases.items():
+        if theirs in renamed and ours not in renamed:
+            renamed = [ours if name == theirs else name for name in renamed]
     return renamed
 
 
