@@ -27,7 +27,7 @@ from ir_lexirecall.io.query_columns import (
     is_row_label,
     table_label,
 )
-from ir_lexirecall.io.schemas import GROUPS
+from ir_lexirecall.io.schemas import Cut
 from ir_lexirecall.io.value_cells import id_text, texts
 
 GroupsLike: TypeAlias = "Mapping[Any, Any] | str | os.PathLike[str] | Any"
@@ -211,7 +211,7 @@ def _table_of_file(file: files.File) -> Table:
     if not file.text().endswith("\n"):
         line, last_row = rows[-1]
         column = [row[-1] for _, row in rows if len(row) == len(last_row)]
-        check_not_cut(column, GROUPS.cut, lambda: file.line_name(line), "group")
+        check_not_cut(column, Cut.IF_BEGINNING, lambda: file.line_name(line), "group")
     if {*rows[0][1]}.isdisjoint(QUERY_NAMES):
         rows = [(0, ["query_id", "group"]), *rows]
     return Table.from_rows(rows, file.path)

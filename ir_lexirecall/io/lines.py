@@ -364,7 +364,7 @@ class Layout:
         )
         if len(fields) < width or not self.by_blanks:
             raise ValueError(message + self._width_hint(fields))
-        if not (self.schema.open_ended and width == _RUN_WIDTH):
+        if self.schema is not RUN or width != _RUN_WIDTH:
             raise ValueError(message + self._width_hint(fields))
         if reason := _shifted(fields):
             raise ValueError(f"{message}; {reason}")
@@ -398,7 +398,7 @@ class Layout:
         location: Location,
     ) -> list[float | None]:
         """Return the numbers of a column, None for an empty text that may be missing."""
-        parse = grade_of_text if self.schema.truth_values else number_of_text
+        parse = grade_of_text if self.schema.of_qrels else number_of_text
         column = [text.strip(" \t") for text in texts[name]]
         numbers = [parse(text) for text in column]
         wrong = [i for i, number in enumerate(numbers) if number is None]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from ir_lexirecall.io.names import ASPECT_COLUMNS, QREL_COLUMNS, RUN_COLUMNS
@@ -29,31 +29,25 @@ class Schema:
         what: what messages call the table.
         needed: columns with a value in every row.
         numbers: the needed columns that are numbers; the others are texts.
-        truth_values: whether ``True`` and ``False`` are numbers, 1 and 0.
         further: whether further columns are kept, as texts.
         gaps: whether a number may be missing (NaN).
-        open_ended: whether further fields belong to the last column of lines without a header (a
-            run's tag).
         cut: when a last line without an end of line is refused.
         aspects: columns that may name the aspect of a row.
-        of_qrels: whether files hold it in the formats of qrels, not of runs.
+        of_qrels: whether files hold it in the formats of qrels, not of runs, and ``True`` and
+            ``False`` are grades, 1 and 0.
     """
 
     what: str
     needed: tuple[str, ...]
     numbers: frozenset[str]
-    truth_values: bool = False
     further: bool = False
     gaps: bool = False
-    open_ended: bool = False
     cut: Cut = Cut.NEVER
     aspects: tuple[str, ...] = ()
     of_qrels: bool = False
 
 
-RUN = Schema(
-    "run", RUN_COLUMNS, frozenset(("score",)), open_ended=True, cut=Cut.IF_SHORTER
-)
+RUN = Schema("run", RUN_COLUMNS, frozenset(("score",)), cut=Cut.IF_SHORTER)
 RANKED_RUN = Schema(
     "run", ("query_id", "doc_id", "rank"), frozenset(("rank",)), cut=Cut.IF_SHORTER
 )
@@ -61,25 +55,13 @@ QRELS = Schema(
     "qrels",
     QREL_COLUMNS,
     frozenset(("relevance",)),
-    truth_values=True,
     further=True,
     cut=Cut.IF_LONGER,
     aspects=ASPECT_COLUMNS,
     of_qrels=True,
 )
-POOL = Schema(
-    "qrels",
-    QREL_COLUMNS,
-    frozenset(("relevance",)),
-    truth_values=True,
-    further=True,
-    gaps=True,
-    cut=Cut.IF_LONGER,
-    of_qrels=True,
-)
+POOL = replace(QRELS, gaps=True)
 RANKS_AND_SCORES = Schema("run", ("query_id", "rank", "score"), frozenset(("score",)))
 PAIRS = Schema("exclude", ("query_id", "doc_id"), frozenset())
 VALUES = Schema("values", (), frozenset(), further=True, cut=Cut.ALWAYS)
 """Of values: every column."""
-GROUPS = Schema("groups", (), frozenset(), further=True, cut=Cut.IF_BEGINNING)
-"""Of groups: every column."""
