@@ -6,12 +6,14 @@ import numbers
 import re
 from decimal import Decimal
 from math import inf, nan
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from ir_lexirecall._util.errors import check_text, is_number, shown
 
+NumbersByQuery: TypeAlias = dict[str, dict[str, float]]
+"""Numbers of documents by query."""
 _DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+")
 _NUMBER = r"[-+\u2212]?(?:\d+(?:[.,]\d+)?|[.,]\d+)"
 _PRINTED_NUMBER = re.compile(

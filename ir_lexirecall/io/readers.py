@@ -33,7 +33,7 @@ from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.lazy import polars as pl
 from ir_lexirecall._util.paths import PathLike
 from ir_lexirecall.io import lines, search_engines
-from ir_lexirecall.io.cells import grade_of, id_of, number_of
+from ir_lexirecall.io.cells import NumbersByQuery, grade_of, id_of, number_of
 from ir_lexirecall.io.checks import check_names
 from ir_lexirecall.io.files import File, JSONObject, Location, Records
 from ir_lexirecall.io.names import (
@@ -383,9 +383,9 @@ def _is_prediction(content: Any) -> bool:
 
 def _predictions(
     records: Iterable[tuple[int, Any]], location: Location
-) -> dict[str, dict[str, float]]:
+) -> NumbersByQuery:
     """Return predictions of sentence-transformers, a JSON object per query, as a run."""
-    run: dict[str, dict[str, float]] = {}
+    run: NumbersByQuery = {}
     for number, content in records:
         line = location(number)
         if not _is_prediction(content):

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple, TypeAlias
 from ir_lexirecall._util.errors import and_more, entry, naming, repeated, shown
 from ir_lexirecall._util.paths import PathLike, is_path
 from ir_lexirecall.io.archives import rows_of_table, text_of_member, unpack_member
+from ir_lexirecall.io.cells import NumbersByQuery
 from ir_lexirecall.io.files import JSONObject, member_json
 
 ReviewFiles: TypeAlias = (
@@ -93,7 +94,7 @@ def read_reviews(files: ReviewFiles, *, priors: bool = False) -> Reviews:
     if not named_paths:
         raise ValueError("no .asreview files are given")
     qrels: dict[str, dict[str, int]] = {}
-    runs: dict[str, dict[str, dict[str, float]]] = {}
+    runs: dict[str, NumbersByQuery] = {}
     path_of: dict[tuple[str, str], str] = {}
     for name, path in named_paths:
         simulation = read_asreview(path, priors=priors)
@@ -144,7 +145,7 @@ def _differing_labels(
 
 
 def _check_all_reviews(
-    runs: dict[str, dict[str, dict[str, float]]], reviews: Collection[str]
+    runs: dict[str, NumbersByQuery], reviews: Collection[str]
 ) -> None:
     """Raise if a model has no simulation of some review."""
     for model, rankings in runs.items():

@@ -21,6 +21,7 @@ from ir_lexirecall._util.errors import (
     shown,
     shown_names,
 )
+from ir_lexirecall.io.cells import NumbersByQuery
 from ir_lexirecall.io.cells import number_or_text as as_float
 from ir_lexirecall.io.checks import check_not_cut
 from ir_lexirecall.io.files import File, JSONObject
@@ -180,7 +181,7 @@ def _has_several_indexes(hits: Iterable[list[Hit]]) -> bool:
     return len(names) > 1
 
 
-def qrels_in(content: Any) -> dict[str, dict[str, float]] | None:
+def qrels_in(content: Any) -> NumbersByQuery | None:
     """Return the qrels in the content of a JSON file of a search engine; None of other content.
 
     It is a request of ``_rank_eval`` or a judgment list.
@@ -282,12 +283,12 @@ def _rated_hit(rating: Any, document: str, query_id: str, what: str) -> Hit:
 
 def _by_document(
     hits: Mapping[str, list[Hit]], what: str, *, several: bool
-) -> dict[str, dict[str, float]]:
+) -> NumbersByQuery:
     """Return ratings by query and document.
 
     Documents of several indexes are called by these, too.
     """
-    ratings: dict[str, dict[str, float]] = {}
+    ratings: NumbersByQuery = {}
     for query_id, listed in hits.items():
         of_query = ratings[query_id] = {}
         for index, doc_id, rating in listed:
@@ -315,9 +316,7 @@ def _rating(value: Any, query_id: str, doc_id: str, what: str) -> float:
 
 
 @entry
-def read_judgments(
-    source: JSONLike, *, levels: int | None = None
-) -> dict[str, dict[str, float]]:
+def read_judgments(source: JSONLike, *, levels: int | None = None) -> NumbersByQuery:
     """Read a judgment list as qrels.
 
     Args:
@@ -347,7 +346,7 @@ def read_judgments(
     return _graded(_rated_in_file(file), file.path, levels)
 
 
-def ratings_in(file: File) -> dict[str, dict[str, float]]:
+def ratings_in(file: File) -> NumbersByQuery:
     """Return the ratings in a judgment list, by query and document; see ``read_judgments``."""
     return _graded(_rated_in_file(file), file.path, None)
 
@@ -361,15 +360,13 @@ class Rated(NamedTuple):
     location: str
 
 
-def _graded(
-    rated: Iterable[Rated], what: str, levels: int | None
-) -> dict[str, dict[str, float]]:
+def _graded(rated: Iterable[Rated], what: str, levels: int | None) -> NumbersByQuery:
     """Return ratings by query and document, rounded to levels, if any.
 
     Raises:
         ValueError: a rating is not a number, two of a document differ, or there are none.
     """
-    qrels: dict[str, dict[str, float]] = {}
+    qrels: NumbersByQuery = {}
     for query_id, doc_id, value, location in rated:
         if value is None:
             continue
