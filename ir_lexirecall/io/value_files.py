@@ -253,9 +253,7 @@ def field_order(lines: Sequence[Line], path: str) -> FieldOrder:
         order = FieldOrder(measure=5, query=0, value=4, run=2)
         _check_is_no_run(lines, order, path)
         return order
-    run = 0 if width == 4 else None
     first, second = width - 3, width - 2
-    order = FieldOrder(measure=first, query=second, value=width - 1, run=run)
     if width == 4 and _names_in(lines, first) <= {"0", "Q0"}:
         raise ValueError(f"{path}: {_IS_QRELS}")
     # Only queries include one for all queries, measures have known names, or they are fewer.
@@ -270,9 +268,11 @@ def field_order(lines: Sequence[Line], path: str) -> FieldOrder:
             f"{shown(fields[second])}, is unclear; give a table with a header: run, query_id, "
             "measure, value"
         )
+    measure, query = first, second
     if signs[1] < signs[0]:
-        return FieldOrder(measure=second, query=first, value=order.value, run=run)
-    return order
+        measure, query = second, first
+    run = 0 if width == 4 else None
+    return FieldOrder(measure, query, value=width - 1, run=run)
 
 
 def _check_is_no_run(lines: Sequence[Line], order: FieldOrder, path: str) -> None:
