@@ -279,10 +279,7 @@ class ValueTable:
         Raises:
             ValueError: there is no such measure.
         """
-        if isinstance(names, str):
-            wanted = [names]
-        else:
-            wanted = [str(name) for name in names or ()]
+        wanted = [str(name) for name in names_of(names) or ()]
         unknown = [name for name in wanted if name not in self.values]
         if unknown:
             raise ValueError(
