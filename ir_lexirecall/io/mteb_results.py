@@ -428,7 +428,8 @@ def cells_of_results(
         if missing == "error":
             _check_pairs(of_task)
         missing_cells |= dict.fromkeys(_missing_cells(of_task, common))
-        if not common and missing == "error" and _has_pairs(of_task):
+        has_scores = any(result.present for result in of_task)
+        if missing == "error" and has_scores and not common:
             continue  # each pair of models has cells in common, but not all have
         for result in of_task:
             value = _mean_score(result, common)
@@ -440,11 +441,6 @@ def cells_of_results(
             "compare fewer runs at a time, or give missing='skip' to benchmark"
         )
     return Cells.from_rows(rows, paths.__getitem__, per_task=True), list(missing_cells)
-
-
-def _has_pairs(results: Sequence[TaskResult]) -> bool:
-    """Return whether three or more models have a score of a task."""
-    return sum(bool(result.present) for result in results) > 2
 
 
 def _mean_score(result: TaskResult, cells: set[Cell]) -> float:
@@ -532,9 +528,7 @@ def _missing_cells(
     results: Sequence[TaskResult], common: set[Cell]
 ) -> Iterable[MissingCell]:
     """Yield the splits and subsets of a task that some model with this task lacks."""
-    cells: set[Cell] = set()
-    for result in results:
-        cells |= result.scores.keys()
+    cells: set[Cell] = set().union(*(result.scores for result in results))
     for cell in sorted(cells - common):
         runs = [result.run for result in results if cell not in result.present]
         yield MissingCell(results[0].task, *cell, tuple(runs))
