@@ -217,12 +217,17 @@ def _content(source: JSONLike, what: str) -> tuple[JSONObject, str]:
     if isinstance(source, Mapping):
         return source, what
     file = File.opened(source)
+    return _object_in(file), file.path
+
+
+def _object_in(file: File) -> JSONObject:
+    """Return the JSON object that a file holds; raise if it holds something else."""
     content = file.json()
     if not isinstance(content, dict):
         raise ValueError(
             f"{file.path}: expected a JSON object, got a {type(content).__name__}"
         )
-    return content, file.path
+    return content
 
 
 class Hit(NamedTuple):
@@ -389,12 +394,7 @@ def _rated_in_file(file: File) -> list[Rated]:
     """Return everything in a judgment list, JSON or CSV."""
     if not file.first_line.lstrip().startswith("{"):
         return _rated_in_csv(file)
-    content = file.json()
-    if not isinstance(content, dict):
-        raise ValueError(
-            f"{file.path}: expected a JSON object, got a {type(content).__name__}"
-        )
-    return _rated_in_json(content, file.path)
+    return _rated_in_json(_object_in(file), file.path)
 
 
 def _rated_in_json(content: JSONObject, what: str) -> list[Rated]:
