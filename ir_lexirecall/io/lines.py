@@ -191,7 +191,7 @@ class Layout:
     ) -> None:
         """Raise if the last line, which has no end of line, may be cut within its last number."""
         cut, last_line = self.schema.cut, rows.rpartition(b"\n")[2]
-        fields = last_line.split(None if self.by_blanks else self._part)
+        fields = last_line.split(self._part)
         if self.names[-1] not in self.schema.numbers or len(fields) != len(self.names):
             return
         if last_line != last_line.rstrip():
@@ -203,18 +203,19 @@ class Layout:
                 earlier.update(self._last_fields(block))
             texts = [*sorted(earlier), texts[-1]]
         line = rows.count(b"\n") + 1
-        check_not_cut(texts, cut, lambda: location(line), _label_of(self.names[-1]))
+        label = {"relevance": "grade"}.get(self.names[-1], self.names[-1])
+        check_not_cut(texts, cut, lambda: location(line), label)
 
     @property
-    def _part(self) -> bytes:
-        return self.separator.encode()
+    def _part(self) -> bytes | None:
+        """What separates fields; None for any white space."""
+        return None if self.by_blanks else self.separator.encode()
 
     def _last_fields(self, rows: bytes) -> list[str]:
         """Return the last field of each line that is not empty."""
         rows = _without_comments(rows) if self.by_blanks else rows
         lines = [line.rstrip() for line in rows.split(b"\n")]
-        part = None if self.by_blanks else self._part
-        fields = [line.rsplit(part, 1)[-1] for line in lines if line]
+        fields = [line.rsplit(self._part, 1)[-1] for line in lines if line]
         return [field.decode("utf-8", "replace").strip(" \t") for field in fields]
 
     # -- the fast way ------------------------------------------------------------------------------
@@ -424,11 +425,6 @@ class Layout:
             if name in self.schema.needed and name in texts:
                 subject += f" {label} {shown(texts[name][row])}"
         return subject
-
-
-def _label_of(name: str) -> str:
-    """Return the name of a column's numbers in messages."""
-    return {"relevance": "grade"}.get(name, name)
 
 
 def _length_on_top(block: bytes, *, header: bool) -> int:
