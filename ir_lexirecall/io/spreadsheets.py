@@ -70,6 +70,4 @@ def with_original_ids(table: pl.DataFrame) -> pl.DataFrame:
         )
         for name in ("query_id", "doc_id")
     }
-    return pl.DataFrame(
-        {name: columns.get(name, table[name]) for name in table.columns}
-    )
+    return pl.DataFrame({**table.to_dict(), **columns})
