@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum
 from functools import partial
 from itertools import chain, islice
@@ -70,7 +70,7 @@ class Source:
 
     Attributes:
         kind: what it is.
-        data: the files, the id, the table (a frame or ``Fields``), or the dict of dicts.
+        data: the files, the id, the table (a frame or ``Columns``), or the dict of dicts.
         name: the path that was given; empty of anything else.
     """
 
@@ -113,25 +113,14 @@ class Source:
         """
         if self.kind is Kind.NESTED:
             return _columns_of_dicts(self.data, schema)
-        if isinstance(self.data, Fields):
-            return list(self.data.columns.items())
+        if isinstance(self.data, list):
+            return self.data
         if hasattr(self.data, "itertuples"):
             return [(str(label), values) for label, values in self.data.items()]
         columns = _columns_of_frame(self.data)
         if columns is None:
             raise ValueError(_not_a_table(self.data, schema))
         return columns
-
-
-@dataclass(frozen=True, eq=False)
-class Fields:
-    """Rows as columns: their values by name."""
-
-    columns: Mapping[str, list[Any]] = field(repr=False)
-
-    def __len__(self) -> int:
-        """Return the number of rows."""
-        return len(next(iter(self.columns.values()), ()))
 
 
 @overload
@@ -243,20 +232,20 @@ def _of_hugging_face(data: Any, schema: Schema) -> Any:
     return data
 
 
-def rows_as_columns(rows: list[Any], schema: Schema) -> Fields:
+def rows_as_columns(rows: list[Any], schema: Schema) -> Columns:
     """Return named tuples with the same fields, or dicts with the same keys, as columns.
 
     Raises:
         ValueError: a row is something else.
     """
     if not rows:
-        return Fields({name: [] for name in schema.needed})
+        return [(name, []) for name in schema.needed]
     if isinstance(rows[0], Mapping):
         return _dicts_as_columns(rows, schema)
     return _tuples_as_columns(rows, schema)
 
 
-def _dicts_as_columns(rows: list[Any], schema: Schema) -> Fields:
+def _dicts_as_columns(rows: list[Any], schema: Schema) -> Columns:
     """Return dicts as columns; raise if one has other keys than the first."""
     keys = set(rows[0])
     for number, row in enumerate(rows, start=1):
@@ -265,10 +254,10 @@ def _dicts_as_columns(rows: list[Any], schema: Schema) -> Fields:
             raise ValueError(
                 f"{schema.what}: row {number} is {shown(row)}, not a dict with {wanted}"
             )
-    return Fields({str(name): [row[name] for row in rows] for name in rows[0]})
+    return list({str(name): [row[name] for row in rows] for name in rows[0]}.items())
 
 
-def _tuples_as_columns(rows: list[Any], schema: Schema) -> Fields:
+def _tuples_as_columns(rows: list[Any], schema: Schema) -> Columns:
     """Return named tuples as columns; raise if one has other fields than the first."""
     names: Any = getattr(rows[0], "_fields", None)
     for kind in dict.fromkeys(map(type, rows)):
@@ -278,7 +267,7 @@ def _tuples_as_columns(rows: list[Any], schema: Schema) -> Fields:
             raise ValueError(
                 f"{schema.what}: {shown(odd)} is not a named tuple with the fields {fields}"
             )
-    return Fields(dict(zip(names, map(list, zip(*rows, strict=True)), strict=True)))
+    return list(zip(names, map(list, zip(*rows, strict=True)), strict=True))
 
 
 def _of_numpy(data: Any, schema: Schema) -> Any:
