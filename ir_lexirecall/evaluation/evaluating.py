@@ -125,7 +125,7 @@ def evaluate(
     _check_names(parsed)
     judgments = Judgments.from_qrels(qrels)
     scoring.check_judgments(parsed.values(), judgments)
-    source = what_is(run, RUN, ready=AlignedRun)
+    source = run if isinstance(run, AlignedRun) else what_is(run, RUN)
     aligned = read_run(judgments, source, allow_empty=allow_empty)
     values_of = {
         name: scoring.values(measure, aligned) for name, measure in parsed.items()
@@ -369,7 +369,9 @@ def recall_curves(
     frames = []
     mismatches = Mismatches()
     for name, run in runs.items():
-        source = what_is(run, RUN, label=label_of(name), ready=AlignedRun)
+        source = run
+        if not isinstance(run, AlignedRun):
+            source = what_is(run, RUN, label=label_of(name))
         aligned = read_run(judgments, source, str(name), mismatches=mismatches)
         relevant = aligned.relevant(rel)
         for q in np.flatnonzero(relevant.m > 0).tolist():

@@ -112,10 +112,9 @@ class ScoredRuns(Memoised):
         aligned: dict[str, AlignedRun] = {}
         sources: dict[str, Source | AlignedRun] = {}
         for given_name, given in runs.items():
-            label = label_of(given_name)
-            sources[str(given_name)] = what_is(
-                given, RUN, label=label, ready=AlignedRun
-            )
+            if not isinstance(given, AlignedRun):
+                given = what_is(given, RUN, label=label_of(given_name))
+            sources[str(given_name)] = given
         columns: dict[str, list[Floats]] = {name: [] for name in measures}
         mismatches = Mismatches()
         with ExitStack() as stack:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import partial
 from itertools import chain, islice
-from typing import Any, TypeAlias, TypeVar, overload
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -29,7 +29,6 @@ from ir_lexirecall.io.names import RUN_FIELDS, our_names
 from ir_lexirecall.io.relevant_documents import with_grades
 from ir_lexirecall.io.schemas import RANKS_AND_SCORES, RUN, Schema
 
-Ready = TypeVar("Ready")
 Columns: TypeAlias = Sequence[tuple[str, Any]]
 """Names of columns, as they are written, and values."""
 
@@ -123,26 +122,7 @@ class Source:
         return columns
 
 
-@overload
-def what_is(
-    data: Any, schema: Schema, *, label: str = ..., ids: bool = ...
-) -> Source: ...
-
-
-@overload
-def what_is(
-    data: Any, schema: Schema, *, label: str = ..., ready: type[Ready]
-) -> Source | Ready: ...
-
-
-def what_is(
-    data: Any,
-    schema: Schema,
-    *,
-    label: str = "",
-    ids: bool = False,
-    ready: type[Ready] | tuple[()] = (),
-) -> Source | Ready:
+def what_is(data: Any, schema: Schema, *, label: str = "", ids: bool = False) -> Source:
     """Return the user's argument in a form that can be read twice.
 
     Args:
@@ -151,7 +131,6 @@ def what_is(
         schema: what is to be read.
         label: what errors call it, unless it is a path.
         ids: whether a text that names no file is the id of a data set.
-        ready: a class whose objects are returned as they are, too.
 
     Raises:
         ValueError: there is no such file, or the object cannot be read.
@@ -160,7 +139,7 @@ def what_is(
     >>> what_is({"q": [("a", 2.5), ("b", 1.5)]}, RUN)
     Source(kind=<Kind.NESTED: 'documents by query'>, data={'q': {'a': 2.5, 'b': 1.5}}, name='')
     """
-    if isinstance(data, (Source, ready)):
+    if isinstance(data, Source):
         return data
     label = label or schema.what
     if not is_path(data):

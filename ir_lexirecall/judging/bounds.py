@@ -514,7 +514,7 @@ def judgment_bounds(
     parsed, judgings = parse_measures(measures), Judgings(depth, max_rel, unretrieved)
     judgments = Judgments.from_qrels(qrels)
     check_judgments(parsed.values(), judgments)
-    source = what_is(run, RUN, ready=AlignedRun)
+    source = run if isinstance(run, AlignedRun) else what_is(run, RUN)
     aligned = read_run(judgments, source)
     pool = Pool.from_runs(
         judgments, {"run": source}, judgings.pool_depth(parsed.values())
