@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import concurrent.futures.thread  # noqa: F401 - what is loaded late needs it, and it cannot be loaded once a program is ending
+import contextlib
 import functools
 import importlib
 import sys
@@ -38,6 +39,18 @@ if TYPE_CHECKING:
 else:  # each takes longer to import than most of what is done without it
     pandas, polars = LazyModule("pandas"), LazyModule("polars")
     special, stats = LazyModule("scipy.special"), LazyModule("scipy.stats")
+
+
+def installed(*modules: str) -> Any:
+    """Return the first of some modules that is installed; None without any.
+
+    >>> installed("no_such_module", "math").gcd(4, 6)
+    2
+    """
+    for name in modules:
+        with contextlib.suppress(ModuleNotFoundError):
+            return importlib.import_module(name)
+    return None
 
 
 def exports(

@@ -6,7 +6,6 @@ import codecs
 import contextlib
 import errno
 import glob
-import importlib
 import json
 import os
 import re
@@ -22,7 +21,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Self, TypeAlias
 
 from ir_lexirecall._util.errors import naming, needs, shown
-from ir_lexirecall._util.lazy import cached_property
+from ir_lexirecall._util.lazy import cached_property, installed
 from ir_lexirecall._util.paths import PathLike
 from ir_lexirecall.io.archives import HARMLESS, check_unpacked_size
 from ir_lexirecall.io.names import RUN_FIELDS
@@ -48,7 +47,7 @@ _BEGINS_WITH_ZEROS = "cannot be read: it begins with zeros (NUL), not with a tex
 _MOST_DIGITS = 300
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 # Modules, of which the first one that is installed is taken: isal is several times faster.
-_UNPACKERS = {
+UNPACKERS = {
     ".gz": ("isal.igzip", "gzip"),
     ".bz2": ("bz2",),
     ".xz": ("lzma",),
@@ -287,12 +286,11 @@ class File:
         self._check_is_text()
         if not self.packing:
             return open(self.content, "rb")
-        for module in _UNPACKERS[self.packing]:
-            with contextlib.suppress(ModuleNotFoundError):
-                unpacker = importlib.import_module(module)
-                stream: BinaryIO = unpacker.open(self.content, "rb")
-                return stream
-        raise ValueError(needs("reading .zst", "backports.zstd", "files"))
+        unpacker = installed(*UNPACKERS[self.packing])
+        if unpacker is None:
+            raise ValueError(needs("reading .zst", "backports.zstd", "files"))
+        stream: BinaryIO = unpacker.open(self.content, "rb")
+        return stream
 
     def _check_is_text(self) -> None:
         """Raise if the file begins like one of another kind."""
@@ -486,7 +484,7 @@ def _why_missing(path: str) -> str:
 def _packing_of(name: str, beginning: bytes) -> str:
     """Return the compression of a text file, by its ending or its content."""
     ending = Path(name).suffix.lower()
-    if ending in _UNPACKERS:
+    if ending in UNPACKERS:
         return ending
     for start, packing in _NO_TEXT.items():
         if beginning.startswith(start):
@@ -574,7 +572,7 @@ def kind_of_file(path: str) -> str:
 def without_compression(path: str) -> str:
     """Return a file's name without the ending of its compression."""
     name, ending = os.path.splitext(path)
-    return name if ending.lower() in _UNPACKERS else path
+    return name if ending.lower() in UNPACKERS else path
 
 
 @contextlib.contextmanager

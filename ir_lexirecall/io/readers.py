@@ -7,8 +7,6 @@ lists of search engines. Text may be compressed.
 
 from __future__ import annotations
 
-import contextlib
-import importlib
 import os
 import subprocess
 import sys
@@ -29,6 +27,7 @@ from ir_lexirecall._util.errors import (
     needs,
     shown,
 )
+from ir_lexirecall._util.lazy import installed
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.lazy import polars as pl
 from ir_lexirecall._util.paths import PathLike
@@ -552,9 +551,7 @@ def columns_of_parquet(file: File, schema: Schema) -> Iterator[pl.DataFrame]:
     Polars first: that ends a process whose memory a damaged file claims.
     """
     needed = () if schema.further else schema.needed
-    reader = None
-    with contextlib.suppress(ModuleNotFoundError):
-        reader = importlib.import_module("pyarrow.parquet")
+    reader = installed("pyarrow.parquet")
     try:
         if reader is None:
             yield _by_polars(file.content, needed)

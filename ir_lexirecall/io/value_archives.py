@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import importlib
 import mmap
 import struct
 import zipfile
@@ -12,8 +11,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ir_lexirecall._util.errors import needs
+from ir_lexirecall._util.lazy import installed
 from ir_lexirecall.io.archives import check_unpacked_size
-from ir_lexirecall.io.files import File, member_json
+from ir_lexirecall.io.files import UNPACKERS, File, member_json
 
 _LOCAL_HEADER = struct.Struct("<4s5H3I2H")
 """Signature, version, flags, method, time, date, checksum, two sizes, lengths of name and extra."""
@@ -184,9 +184,8 @@ def _faults() -> tuple[type[Exception], ...]:
 
 def _zip_module() -> Any:
     """Return a module that reads zip archives, if possible those with Zstandard, too."""
-    with contextlib.suppress(ModuleNotFoundError):
-        return importlib.import_module("backports.zstd.zipfile")
-    return zipfile  # from Python 3.14 on it reads them
+    # From Python 3.14 on, its own reads them.
+    return installed("backports.zstd.zipfile", "zipfile")
 
 
 def _zstd_module() -> Any:
@@ -195,7 +194,7 @@ def _zstd_module() -> Any:
     Raises:
         NotImplementedError: it is not installed.
     """
-    for name in ("compression.zstd", "backports.zstd"):
-        with contextlib.suppress(ModuleNotFoundError):
-            return importlib.import_module(name)
-    raise NotImplementedError("no module that reads Zstandard is installed")
+    module = installed(*UNPACKERS[".zst"])
+    if module is None:
+        raise NotImplementedError("no module that reads Zstandard is installed")
+    return module
