@@ -68,9 +68,8 @@ class Cells:
         **options: Any,
     ) -> Self:
         """Return cells made of tuples of run, query, measure and value."""
-        run, query_id, measure, value = (), (), (), ()
-        if rows:
-            run, query_id, measure, value = zip(*rows, strict=True)
+        columns = zip(*rows, strict=True) if rows else [()] * 4
+        run, query_id, measure, value = columns
         values = np.array(value, dtype=np.float64)
         return cls(
             texts(run), texts(query_id), texts(measure), values, location, **options

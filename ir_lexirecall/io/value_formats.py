@@ -575,10 +575,7 @@ def _are_records(content: Any, *names: str) -> bool:
     """Return whether something is a list of objects that have some names."""
     if not isinstance(content, list) or not content:
         return False
-    for record in content:
-        if not isinstance(record, Mapping) or not record.keys() >= {*names}:
-            return False
-    return True
+    return all(isinstance(row, Mapping) and row.keys() >= {*names} for row in content)
 
 
 class Format(NamedTuple):

@@ -758,10 +758,9 @@ class ValueSource:
         Raises:
             ValueError: there is no such run.
         """
-        of_results = [result.run for result in self.results]
-        check_runs_there(
-            runs, [*(part.run for part in self.cells), of_results], self.name
-        )
+        names = dict.fromkeys(chain.from_iterable(part.run for part in self.cells))
+        names |= dict.fromkeys(result.run for result in self.results)
+        check_runs_there(runs, list(names), self.name)
         results = [result for result in self.results if result.run in runs]
         return replace(
             self, cells=[part.only_runs(runs) for part in self.cells], results=results
@@ -786,11 +785,8 @@ def _n_missing_of_run(grid: Grid) -> dict[str, int]:
     return {run: n for run, n in zip(grid.runs, n_missing, strict=True) if n}
 
 
-def check_runs_there(
-    runs: Sequence[str], runs_of_parts: Iterable[Iterable[Any]], source: str
-) -> None:
+def check_runs_there(runs: Sequence[str], names: Sequence[str], source: str) -> None:
     """Raise if a run that is wanted has no values."""
-    names = list(dict.fromkeys(chain.from_iterable(runs_of_parts)))
     for run in runs:
         if run not in names:
             raise ValueError(
@@ -985,9 +981,7 @@ def names_of_runs(
 
     Two logs of the same model keep the names of their files.
     """
-    models: list[str | None] = []
-    for content in contents:
-        models.append(content.run if isinstance(content, Table) else None)
+    models = [x.run if isinstance(x, Table) else None for x in contents]
     n_files = Counter(models)
     names = []
     for model, path in zip(models, paths, strict=True):
@@ -1120,9 +1114,14 @@ def read_collections(
     >>> read_collections(pd.DataFrame(rows).assign(AP=[0.1, 0.2]))["c"].values["AP"].tolist()
     [[0.1], [0.2]]
     """
-    options: dict[str, Any] = {"measures": measures, "missing": missing}
-    options |= {"query": query, "run": run, "where": where}
-    options["repeats"] = Repeats.from_argument(repeats, deterministic)
+    options: dict[str, Any] = {
+        "measures": measures,
+        "missing": missing,
+        "query": query,
+        "run": run,
+        "where": where,
+        "repeats": Repeats.from_argument(repeats, deterministic),
+    }
     parts = collections_in(values, NamedColumns(query, run, dict(where or {})))
     if not isinstance(parts, Mapping):
         return tasks_in(parts, values, options).with_costs(smaller_is_better).by_task()
