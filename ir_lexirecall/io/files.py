@@ -345,7 +345,7 @@ def named_files(path: PathLike) -> list[str]:
     (['-'], [])
     """
     name = os.fspath(path)
-    matches = matching(name)
+    matches = matching(name) if glob.has_magic(name) else []
     if matches:
         return list(
             chain.from_iterable(named_files(file) or [file] for file in matches)
