@@ -23,7 +23,7 @@ from ir_lexirecall._util.errors import (
 )
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.lazy import polars as pl
-from ir_lexirecall.io.cells import number_or_text as as_float
+from ir_lexirecall.io.cells import number_or_text
 from ir_lexirecall.io.files import File, Location
 from ir_lexirecall.io.lines import NumberedRow, stacked
 from ir_lexirecall.io.names import ITEM_NAMES, QUERY_NAMES
@@ -231,7 +231,7 @@ def _is_number(value: Any) -> bool:
     if _is_flag(value):
         return True
     if isinstance(value, str):
-        return as_float(value) is not None and _LEADING_ZERO.match(value) is None
+        return number_or_text(value) is not None and _LEADING_ZERO.match(value) is None
     return is_number(value)
 
 

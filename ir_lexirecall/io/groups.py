@@ -14,9 +14,9 @@ from ir_lexirecall._util.arrays import Ints
 from ir_lexirecall._util.errors import and_more, entry, shown, shown_names
 from ir_lexirecall._util.paths import is_path
 from ir_lexirecall._util.selecting import among, without
-from ir_lexirecall.io import files
 from ir_lexirecall.io.cells import number_or_text
 from ir_lexirecall.io.checks import check_not_cut
+from ir_lexirecall.io.files import File, named_files
 from ir_lexirecall.io.frames import Table, table_of_frame
 from ir_lexirecall.io.id_forms import form_hint
 from ir_lexirecall.io.lines import NumberedRow, csv_rows, numbered_lines
@@ -170,15 +170,15 @@ def _table_of_object(groups: Any) -> Table:
     """Return a mapping, a file or a frame as a table."""
     if isinstance(groups, Mapping):
         return _table_of_mapping(groups)
-    if isinstance(groups, files.File):
+    if isinstance(groups, File):
         return _table_of_file(groups)
     if is_path(groups):
-        if not files.named_files(groups):
+        if not named_files(groups):
             raise ValueError(
                 f"groups: there is no file {os.fspath(groups)!r}; to use a column of a table, give "
                 "the table, too"
             )
-        return _table_of_file(files.File.opened(groups))
+        return _table_of_file(File.opened(groups))
     table = table_of_frame(groups, "groups")
     if table is None:
         raise ValueError(
@@ -200,7 +200,7 @@ def _table_of_mapping(groups: Mapping[Any, Any]) -> Table:
     return Table(columns, "groups", lambda row: "groups")
 
 
-def _table_of_file(file: files.File) -> Table:
+def _table_of_file(file: File) -> Table:
     """Return the table in a file."""
     table = Table.from_file(file)
     if table is not None:
@@ -217,7 +217,7 @@ def _table_of_file(file: files.File) -> Table:
     return Table.from_rows(rows, file.path)
 
 
-def _rows_of_text(file: files.File) -> list[NumberedRow]:
+def _rows_of_text(file: File) -> list[NumberedRow]:
     """Return the rows of a text with their lines; the first line tells what separates fields."""
     text = file.text()
     lines = numbered_lines(text)

@@ -21,7 +21,7 @@ import numpy as np
 from ir_lexirecall._util.arrays import Bools, Floats, Ints
 from ir_lexirecall._util.errors import and_more, is_number, shown, shown_names, warn
 from ir_lexirecall._util.paths import PathLike
-from ir_lexirecall.io.cells import number_or_text as as_float
+from ir_lexirecall.io.cells import number_or_text
 from ir_lexirecall.io.files import File, JSONObject
 from ir_lexirecall.io.frames import Table
 from ir_lexirecall.io.query_columns import TASK_NAMES, known_item_column
@@ -333,7 +333,7 @@ def _score(entry: Any, measure: str) -> float | None:
         return np.nan
     if isinstance(score, str):
         return None
-    return as_float(score)
+    return number_or_text(score)
 
 
 def _no_number(path: str, split: str, entry: Any, measure: str) -> str:

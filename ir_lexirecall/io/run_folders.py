@@ -9,8 +9,9 @@ from pathlib import Path
 
 from ir_lexirecall._util.errors import and_more, warn
 from ir_lexirecall._util.paths import PathLike
-from ir_lexirecall.io import files, lines
 from ir_lexirecall.io.cells import number_of_text
+from ir_lexirecall.io.files import File, named_files, without_compression
+from ir_lexirecall.io.lines import header_of
 from ir_lexirecall.io.names import grades_may_be_scores
 from ir_lexirecall.io.readers import format_of
 from ir_lexirecall.io.schemas import RANKED_RUN, RUN
@@ -117,7 +118,7 @@ def all_runs(folder: PathLike) -> dict[str, str]:
 
 def is_of_tirex(file: Path) -> bool:
     """Return whether a file is the run in a folder that TIREx wrote."""
-    return files.without_compression(file.name) == "run.txt"
+    return without_compression(file.name) == "run.txt"
 
 
 def _runs_of(item: Path) -> Iterator[tuple[str, Path]]:
@@ -136,12 +137,12 @@ def _files_of_run(folder: Path) -> list[Path]:
     of_tirex = [file for file in sorted(folder.iterdir()) if is_of_tirex(file)]
     if of_tirex:
         return of_tirex
-    return [folder] if files.named_files(folder) else []  # as Spark writes it
+    return [folder] if named_files(folder) else []  # as Spark writes it
 
 
 def _run_in_file(item: Path) -> str | None:
     """Return the name of the run in a file; None if it does not hold a run."""
-    plain = files.without_compression(item.name)
+    plain = without_compression(item.name)
     if plain.lower() in _OTHER_FILES:
         return None
     ending = _ending_of(plain, _RUN_ENDINGS)
@@ -163,13 +164,13 @@ def _ending_of(name: str, endings: tuple[str, ...]) -> str:
 def _looks_like_a_run(path: str) -> bool:
     """Return whether a file's first line is that of a run; False if it cannot be read."""
     try:
-        file = files.File.opened(path)
+        file = File.opened(path)
     except (ValueError, OSError):
         return False
     if format_of(file).always_has_columns:
         return True
     line = file.first_line
-    names = lines.header_of(line, file.ending)
+    names = header_of(line, file.ending)
     fields = line.split()
     if file.is_json:
         return True

@@ -21,8 +21,7 @@ from ir_lexirecall._util.errors import (
     shown,
     shown_names,
 )
-from ir_lexirecall.io.cells import NumbersByQuery
-from ir_lexirecall.io.cells import number_or_text as as_float
+from ir_lexirecall.io.cells import NumbersByQuery, number_or_text
 from ir_lexirecall.io.checks import check_not_cut
 from ir_lexirecall.io.files import File, JSONObject
 from ir_lexirecall.io.lines import csv_rows, separator_of
@@ -119,7 +118,7 @@ def _with_ranks(hits: Sequence[Hit]) -> list[Hit]:
 
 def _score_of(detail: JSONObject) -> float:
     """Return the value of the engine's own metric for a query; NaN if there is none."""
-    value = as_float(detail.get("metric_score"))
+    value = number_or_text(detail.get("metric_score"))
     return math.nan if value is None else value
 
 
@@ -308,7 +307,7 @@ def _by_document(
 
 def _rating(value: Any, query_id: str, doc_id: str, what: str) -> float:
     """Return a rating as a number."""
-    rating = as_float(value)
+    rating = number_or_text(value)
     if rating is None:
         raise ValueError(
             f"{what}: the rating of document {doc_id!r} for query {query_id!r} is {shown(value)}, "

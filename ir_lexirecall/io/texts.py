@@ -12,10 +12,9 @@ from typing import Any, TypeAlias, TypeVar
 from ir_lexirecall._util.errors import shown, warn
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.paths import is_path
-from ir_lexirecall.io import files
 from ir_lexirecall.io.cells import unquoted
 from ir_lexirecall.io.downloads import downloading
-from ir_lexirecall.io.files import File
+from ir_lexirecall.io.files import File, named_files
 from ir_lexirecall.io.frames import table_of_frame
 from ir_lexirecall.io.lines import csv_rows, separator_of
 from ir_lexirecall.io.topics import read_topics
@@ -153,7 +152,7 @@ def _texts(source: Any, wanted: Mapping[str, None], what: str) -> Iterator[IdAnd
             return iter(source.texts([*wanted]).items())
         return iter(source.query_texts.items())
     if is_path(source):
-        if files.named_files(source):
+        if named_files(source):
             return _of_file(File.opened(source), what)
         return _of_object(_data_set(os.fspath(source)), wanted, what)
     if what == QUERIES and hasattr(source, "get_topics"):  # PyTerrier's data set

@@ -12,8 +12,7 @@ import numpy as np
 
 from ir_lexirecall._util.arrays import Floats, Objects
 from ir_lexirecall._util.errors import and_more, is_integer, shown
-from ir_lexirecall.io.cells import grade_of_text
-from ir_lexirecall.io.cells import number_or_text as as_float
+from ir_lexirecall.io.cells import grade_of_text, number_or_text
 from ir_lexirecall.io.files import Location
 from ir_lexirecall.io.measure_names import equivalent
 
@@ -197,7 +196,7 @@ def value_of(value: Any) -> float | None:
         return float(value)
     if isinstance(value, str):
         return grade_of_text(value)
-    return as_float(value)
+    return number_or_text(value)
 
 
 def is_text_measure(name: str) -> bool:

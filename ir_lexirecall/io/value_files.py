@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from ir_lexirecall._util.errors import counted, naming, shown
 from ir_lexirecall._util.paths import PathLike
-from ir_lexirecall.io.cells import number_of_text as number
+from ir_lexirecall.io.cells import number_of_text
 from ir_lexirecall.io.checks import check_not_cut
 from ir_lexirecall.io.files import (
     File,
@@ -179,7 +179,7 @@ def _are_unknown_names(names: Sequence[str], separator: str, path: str) -> bool:
         return False
     if not all(names[1:]) or any(map(is_text_measure, names)):
         return False
-    return all(number(name) is None for name in names)
+    return all(number_of_text(name) is None for name in names)
 
 
 # -- lines -----------------------------------------------------------------------------------------
@@ -197,7 +197,7 @@ def cells_of_lines(text: str, path: str) -> Cells:
         if query in SUMMARY or is_text_measure(measure):
             continue
         written = line.fields[order.value]
-        value = number(written)
+        value = number_of_text(written)
         if value is None:
             raise ValueError(
                 f"{path}, line {line.number}: the {measure} of query {query!r} is "
