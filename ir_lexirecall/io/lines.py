@@ -313,6 +313,8 @@ class Layout:
         rows: list[list[str]] = []
         lines: list[int] = []
         for line, fields in self._records(block, location):
+            if self.unquoted:
+                fields = list(map(unquoted, fields))
             rows.append(self._complete(fields, partial(location, line)))
             lines.append(line)
         texts = {name: [row[i] for row in rows] for i, name in enumerate(self.names)}
@@ -326,15 +328,6 @@ class Layout:
         return pl.DataFrame(columns)
 
     def _records(self, block: bytes, location: Location) -> Iterator[NumberedRow]:
-        """Yield the number and the fields of each line that is not empty."""
-        for number, fields in self._written_records(block, location):
-            if self.unquoted:
-                fields = list(map(unquoted, fields))
-            yield number, fields
-
-    def _written_records(
-        self, block: bytes, location: Location
-    ) -> Iterator[NumberedRow]:
         """Yield the number and the fields of each line that is not empty, as they are written."""
         with naming_lines(location):
             text = block.decode("utf-8")
