@@ -674,7 +674,7 @@ def numbered_lines(text: str) -> list[tuple[int, str]]:
 def csv_rows(
     text: str,
     location: Location,
-    separator: str = ",",
+    separator: str,
     *,
     strip: bool = True,
     **options: Any,
@@ -700,15 +700,14 @@ def csv_rows(
     try:
         csv.field_size_limit(max(limit, len(text)))  # the text is in memory anyway
         for row in reader:
-            fields = [field.strip() for field in row] if strip else row
             if strip:
-                written = fields
+                row = written = [field.strip() for field in row]
             else:
                 written = [
                     line.strip(" \t\v\f\r") for line in lines[start : reader.line_num]
                 ]
             if any(written):
-                yield start + 1, fields
+                yield start + 1, row
             start = reader.line_num
     except csv.Error as error:
         raise ValueError(f"{location(start + 1)}: {_fault(error)}") from None
