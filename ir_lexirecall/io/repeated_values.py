@@ -88,7 +88,7 @@ class Repeats:
             self, deterministic=tuple(x for x in self.deterministic if x in runs)
         )
 
-    def column_in(self, table: Table, other_than: str | None = None) -> str | None:
+    def column_in(self, table: Table, other_than: str | None) -> str | None:
         """Return the column of a table that tells repeats apart; None without one.
 
         Args:
