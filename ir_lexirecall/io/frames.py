@@ -170,7 +170,7 @@ class Table:
         values = self.columns[column]
         if values.dtype.kind in "fiub":
             return np.asarray(values, dtype=np.float64)
-        floats: list[float | None] = []
+        floats = []
         for value in values:
             floats.append(np.nan if is_missing(value) else value_of(value))
         faults = [row for row, number in enumerate(floats) if number is None]

@@ -92,7 +92,7 @@ def stacked(tables: Sequence[pl.DataFrame]) -> pl.DataFrame:
         return pl.concat(tables, how="vertical_relaxed")
     columns = {}
     for name, dtype in tables[0].schema.items():
-        values: list[Any] = []
+        values = []
         for table in tables:
             values += table[name].to_list()
         columns[name] = pl.Series(name, values, dtype=dtype)
@@ -198,7 +198,7 @@ class Layout:
             return
         texts = self._last_fields(rows)
         if cut is Cut.IF_LONGER:  # any grade of the file may show it
-            earlier: set[str] = set()
+            earlier = set()
             for block in all_blocks():
                 earlier.update(self._last_fields(block))
             texts = [*sorted(earlier), texts[-1]]
@@ -310,8 +310,8 @@ class Layout:
             ValueError: a line has a wrong number of fields or is not UTF-8, or a needed value is
                 missing or not a number.
         """
-        rows: list[list[str]] = []
-        lines: list[int] = []
+        rows = []
+        lines = []
         for line, fields in self._records(block, location):
             if self.unquoted:
                 fields = list(map(unquoted, fields))

@@ -347,7 +347,7 @@ def _names() -> tuple[dict[str, KnownMeasure], frozenset[str]]:
     """Return measures by their plain names, and words that may stand beside a name."""
     parser = configparser.ConfigParser(delimiters=("=",))
     parser.read(Path(__file__).with_suffix(".ini"), encoding="utf-8")
-    names_of_section: dict[str, list[str]] = {}
+    names_of_section = {}
     for section in parser.sections():
         names = ",".join(parser[section].values()).split(",")
         names_of_section[section] = [name.strip() for name in names]

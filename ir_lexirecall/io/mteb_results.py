@@ -25,7 +25,7 @@ from ir_lexirecall.io.cells import number_or_text
 from ir_lexirecall.io.files import File, JSONObject
 from ir_lexirecall.io.frames import Table
 from ir_lexirecall.io.query_columns import TASK_NAMES, known_item_column
-from ir_lexirecall.io.value_cells import CellRow, Cells, texts
+from ir_lexirecall.io.value_cells import Cells, texts
 
 MAIN_SCORE = "main_score"
 _PARTS, _DEFAULTS = (("split",), ("subset", "hf_subset")), ("all", "default")
@@ -113,7 +113,7 @@ class CellScores:
     def from_results(cls, results: Sequence[TaskResult]) -> Self:
         """Return the scores of models; a cell that no model has is left out."""
         runs = tuple(dict.fromkeys(result.run for result in results))
-        present: set[TaskCell] = set()
+        present = set()
         for result in results:
             present |= {(result.task, *cell) for cell in result.present}
         index_of_cell = {cell: c for c, cell in enumerate(sorted(present))}
@@ -227,9 +227,9 @@ def results_of_folder(
     Raises:
         ValueError: there are none, a file lacks a measure, or a file is older than MTEB 1.11.
     """
-    results: list[TaskResult] = []
-    older: list[Path] = []
-    unread: list[Path] = []
+    results = []
+    older = []
+    unread = []
     for path in sorted(Path(folder).rglob("*.json")):
         if path.name == "model_meta.json":
             continue
@@ -294,7 +294,7 @@ def results_of_content(
 
 def _scores(content: JSONObject, measure: str, path: str) -> dict[Cell, float]:
     """Return the score of each split and subset by a measure; NaN where it is null."""
-    scores: dict[Cell, float] = {}
+    scores = {}
     for split, entries in _entries(content):
         for entry in entries:
             score = _score(entry, measure)
@@ -420,9 +420,9 @@ def cells_of_results(
     _warn_of_revisions(results)
     if missing == "error":
         _check_no_null(results)
-    rows: list[CellRow] = []
+    rows = []
     missing_cells: dict[MissingCell, None] = {}
-    paths: list[str] = []
+    paths = []
     for of_task in _by_task(results):
         common = _common_cells(of_task)
         if missing == "error":
@@ -483,7 +483,7 @@ def _warn_of_revisions(results: Sequence[TaskResult]) -> None:
 
 def _check_no_null(results: Sequence[TaskResult]) -> None:
     """Raise if a score is null."""
-    nulls: list[tuple[TaskResult, Cell]] = []
+    nulls = []
     for result in results:
         present = result.present
         nulls += [(result, cell) for cell in result.scores if cell not in present]

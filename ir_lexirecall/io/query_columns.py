@@ -262,7 +262,7 @@ def check_no_contradiction(tables: Sequence[Table], columns: Sequence[str]) -> N
     Raises:
         ValueError: there is such a column, and it does not just count rows.
     """
-    runs: list[tuple[Table, str]] = []
+    runs = []
     for table, column in zip(tables, columns, strict=True):
         runs += [(run, column) for run in tables_of_runs(table)]
     if len(runs) < 2:
@@ -673,7 +673,7 @@ def _tells_rows_apart(name: str, repeat: str, runs: Sequence[Table]) -> bool:
 def _first_repeat(name: str, runs: Sequence[Table]) -> str:
     """Return where an id is given for the second time in a run."""
     for run in runs:
-        seen: set[str] = set()
+        seen = set()
         for row, text in enumerate(map(_text_of, run.columns[name])):
             if text in seen:
                 return f"{run.location(row)} has {shown(text)} again"

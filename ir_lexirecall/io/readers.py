@@ -384,7 +384,7 @@ def _predictions(
     records: Iterable[tuple[int, Any]], location: Location
 ) -> NumbersByQuery:
     """Return predictions of sentence-transformers, a JSON object per query, as a run."""
-    run: NumbersByQuery = {}
+    run = {}
     for number, content in records:
         line = location(number)
         if not _is_prediction(content):
@@ -403,7 +403,7 @@ def _predicted_ranking(
     query_id: str, results: list[Any], line: str
 ) -> dict[str, float]:
     """Return the scores of a query's results by document."""
-    ranking: dict[str, float] = {}
+    ranking = {}
     for result in results:
         if not isinstance(result, dict) or not {"corpus_id", "score"} <= result.keys():
             raise ValueError(
@@ -470,7 +470,7 @@ def nugget_qrels(
     for name, weight in weights.items():
         if not is_number(weight) or not 0 <= weight < float("inf"):
             raise ValueError(f"{name} must be a number of at least 0, not {weight!r}")
-    rows: list[tuple[str, str, str, int, float]] = []
+    rows = []
     for location, record in _assignments(assignments):
         for query_id, doc_id, text, nugget in _nuggets_of(record, weights, location):
             grade = _GRADES[nugget["assignment"]]

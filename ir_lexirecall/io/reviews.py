@@ -377,8 +377,8 @@ def _ranking(
         if result.querier is None:
             prior_records.add(record_id)
     left_out = set() if priors else prior_records
-    included: dict[str, int | None] = {}
-    relevant: set[str] = set()
+    included = {}
+    relevant = set()
     for record in records:
         record_id = str(record.record_id)
         if record.duplicate_of is not None or record_id in left_out:

@@ -401,7 +401,7 @@ def _rated_in_json(content: JSONObject, what: str) -> list[Rated]:
     ratings_by_query = _ratings(
         _list(content), ("judgmentRatings", "query", "docId"), what
     )
-    rated: list[Rated] = []
+    rated = []
     for query_id, hits in ratings_by_query:
         rated += [Rated(query_id, hit.doc_id, hit.rating, what) for hit in hits]
     return rated

@@ -329,7 +329,7 @@ def _with_text_ids(
     numbers: Mapping[Any, Mapping[Any, Any]], what: str
 ) -> dict[str, dict[str, Any]]:
     """Return a copy with integer ids as decimal texts."""
-    copy: dict[str, dict[str, Any]] = {}
+    copy = {}
     n_documents = 0
     with naming(what):
         for query_id, docs in numbers.items():
@@ -376,7 +376,7 @@ def _ranking_of(query_id: Any, hits: Any) -> Any:
     """
     if not isinstance(hits, (list, tuple)):
         return hits
-    ranking: dict[Any, Any] = {}
+    ranking = {}
     for hit in hits:
         pair = _hit(hit)
         if pair is None:

@@ -106,7 +106,7 @@ def texts_of(
     wanted = dict.fromkeys(ids)
     if source is None or not wanted:
         return {}
-    text_of: dict[str, str] = {}
+    text_of = {}
     label = what
     if is_path(source):
         label = str(source)

@@ -130,7 +130,7 @@ def _whole_members(data: mmap.mmap, path: str) -> dict[str, bytes]:
     Raises:
         ValueError: nothing is whole, a file is damaged, or they are too large.
     """
-    members: dict[str, bytes] = {}
+    members = {}
     start = n_bytes = 0
     while (
         data[start : start + 4] == _SIGNATURE

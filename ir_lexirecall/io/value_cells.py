@@ -237,7 +237,7 @@ def cells_of_dicts(
             f"{name}: the {measure} of query {query!r} is {shown(value)}, not a number"
             f"{and_more(len(faults) - 1)}; give {{query_id: {{measure: value}}}}"
         )
-    cells: list[CellRow] = []
+    cells = []
     for query, measure, value in rows:
         number = np.nan if value is None else float(value)
         cells.append((None, query, measure, number))
@@ -250,7 +250,7 @@ def _rows_of_dicts(
     content: Mapping[Any, Any], measures: Sequence[str] | None
 ) -> list[tuple[str, str, Any]]:
     """Return nested dicts as tuples of query, measure and value."""
-    rows: list[tuple[str, str, Any]] = []
+    rows = []
     only_measure = measures[0] if measures else "value"
     for key, inner in content.items():
         if not isinstance(inner, Mapping):

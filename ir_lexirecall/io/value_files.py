@@ -32,7 +32,6 @@ from ir_lexirecall.io.schemas import VALUES
 from ir_lexirecall.io.value_archives import is_archive, log_of_archive
 from ir_lexirecall.io.value_cells import (
     SUMMARY,
-    CellRow,
     Cells,
     cells_of_dicts,
     is_measure,
@@ -190,8 +189,8 @@ def cells_of_lines(text: str, path: str) -> Cells:
     lines = lines_of_text(text, path)
     check_end(text, lines[-1].fields, path)
     order = field_order(lines, path)
-    rows: list[CellRow] = []
-    numbers: list[int] = []
+    rows = []
+    numbers = []
     for line in lines:
         query, measure = line.fields[order.query], line.fields[order.measure]
         if query in SUMMARY or is_text_measure(measure):

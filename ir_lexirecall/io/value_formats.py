@@ -161,7 +161,7 @@ def table_of_inspect(log: JSONObject, path: str) -> Table:
             f"{path}: a log of inspect_ai without samples; keep them (log_samples), and leave "
             "header_only out"
         )
-    rows: list[Row] = []
+    rows = []
     measures: list[str] = []
     has_letters = False
     for number, sample in enumerate(samples, start=1):
@@ -253,7 +253,7 @@ def is_lm_eval(content: Any) -> bool:
 
 def table_of_lm_eval(records: Sequence[JSONObject], path: str) -> Table:
     """Return a row per document and filter, a column per metric."""
-    measures: list[str] = []
+    measures = []
     for record in records:
         measures += [name for name in record["metrics"] if name in record]
     kept = ("doc_id", "filter", CONTENT_HASH, *dict.fromkeys(measures))
@@ -345,7 +345,7 @@ def _sources(content: Any) -> list[JSONObject]:
 
 def table_of_opensearch(content: Any, path: str) -> Table:
     """Return a row per query and search configuration, a column per metric."""
-    rows: list[Row] = []
+    rows = []
     measures: list[str] = []
     for source in _sources(content):
         values = {one["metric"]: one["value"] for one in source.get("metrics") or ()}
@@ -445,7 +445,7 @@ def table_of_deepeval(run: JSONObject, path: str) -> Table:
 
     A test case is known by its name. If its name is only a number, it is known by its input.
     """
-    rows: list[Row] = []
+    rows = []
     measures: list[str] = []
     for case in [*run["testCases"], *(run.get("conversationalTestCases") or ())]:
         values = {
@@ -483,7 +483,7 @@ def table_of_promptfoo(content: JSONObject, path: str) -> Table:
     if isinstance(results, Mapping):
         results = results["results"]
     has_prompts = len({_prompt_of(result) for result in results}) > 1
-    rows: list[Row] = []
+    rows = []
     measures: list[str] = []
     for result in results:
         values = {"score": result.get("score"), "success": result["success"]}
@@ -536,7 +536,7 @@ def table_of_nuggets(records: Sequence[JSONObject], path: str) -> Table:
     Raises:
         ValueError: a nugget has another importance or assignment.
     """
-    rows: list[Row] = []
+    rows = []
     for record in records:
         query = record.get("qid", record.get("query_id"))
         support = [
@@ -545,7 +545,7 @@ def table_of_nuggets(records: Sequence[JSONObject], path: str) -> Table:
         ]
         every = [value for _, value in support]
         vital = [value for importance, value in support if importance == "vital"]
-        values: Row = {}
+        values = {}
         for name, supports in (("vital", vital), ("all", every)):
             n_nuggets = max(1, len(supports))
             values[f"strict_{name}_score"] = supports.count(1.0) / n_nuggets

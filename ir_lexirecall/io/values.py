@@ -150,7 +150,7 @@ class ValueTable:
             raise ValueError(f"{source}: there are no values")
         cells = Cells.joined(parts)
         grid = Grid.from_cells(cells)
-        summaries: list[str] = []
+        summaries = []
         notes = list(cells.notes)
         if cells.may_have_summary:
             summaries = grid.summaries()
@@ -178,7 +178,7 @@ class ValueTable:
         if missing == "error":
             check_complete(grid, source, cells.cut)
         complete = list(compress(grid.query_ids, ~incomplete))
-        doubtful: list[str] = []
+        doubtful = []
         if cells.may_have_summary:
             doubtful = list(filter(is_summary_name, complete))
         return cls(
@@ -822,7 +822,7 @@ def parts_of(values: ValuesLike, columns: NamedColumns) -> list[Part]:
     if is_path(values):
         return parts_of_path(values, columns)
     if isinstance(values, Mapping):
-        parts: list[Part] = []
+        parts = []
         for run, source in values.items():
             parts += parts_of_run(str(run), source, columns)
         return parts
@@ -846,7 +846,7 @@ def parts_of_paths(values: Any, columns: NamedColumns) -> list[Part]:
         )
     if not any(map(os.path.isdir, paths)):
         return parts_of_files(paths, columns)
-    parts: list[Part] = []
+    parts = []
     for path in paths:
         parts += parts_of_path(path, columns)
     return parts
@@ -904,7 +904,7 @@ def part_of_run(run: str, source: Any, columns: NamedColumns) -> Part:
 
 def scores_of_deepeval(results: Any) -> dict[str, dict[str, float]]:
     """Return the scores of DeepEval's results, by the name of the test and the metric."""
-    scores_of_test: dict[str, dict[str, float]] = {}
+    scores_of_test = {}
     for test in results.test_results:
         metrics = test.metrics_data or ()
         scores_of_test[str(test.name)] = {
@@ -1006,9 +1006,9 @@ def cells_of_parts(
         ValueError: two files have the same name, a run has no values, or a table cannot be read.
     """
     parts = with_cells_of_tables(parts, columns)
-    several: list[Cells] = []
-    results: list[TaskResult] = []
-    by_file: list[str] = []
+    several = []
+    results = []
+    by_file = []
     for part in parts:
         if isinstance(part.content, list):
             results += part.content
