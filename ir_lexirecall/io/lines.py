@@ -317,13 +317,17 @@ class Layout:
                 fields = list(map(unquoted, fields))
             rows.append(self._complete(fields, partial(location, line)))
             lines.append(line)
+
+        def row_location(row: int) -> str:
+            return location(lines[row])
+
         texts = {name: [row[i] for row in rows] for i, name in enumerate(self.names)}
-        self._check_needed(texts, lines, location)
+        self._check_needed(texts, row_location)
         columns = {}
         for name in self.wanted:
             values: list[Any] = [text or None for text in texts[name]]
             if name in self.schema.numbers:
-                values = self._numbers(name, texts, lines, location)
+                values = self._numbers(name, texts, row_location)
             columns[name] = pl.Series(name, values, dtype=self.dtype(name))
         return pl.DataFrame(columns)
 
@@ -374,21 +378,18 @@ class Layout:
             return hint
         return _WIDTH_HINTS.get((len(fields), len(self.names)), "")
 
-    def _check_needed(
-        self, texts: Mapping[str, list[str]], lines: Sequence[int], location: Location
-    ) -> None:
+    def _check_needed(self, texts: Mapping[str, list[str]], location: Location) -> None:
         """Raise if a needed value is empty."""
         for name in self.schema.needed:
             may_lack = self.schema.gaps and name in self.schema.numbers
             if not may_lack and "" in texts.get(name, ()):
                 row = texts[name].index("")
-                raise ValueError(f"{location(lines[row])}: there is no {name}")
+                raise ValueError(f"{location(row)}: there is no {name}")
 
     def _numbers(
         self,
         name: str,
         texts: Mapping[str, list[str]],
-        lines: Sequence[int],
         location: Location,
     ) -> list[float | None]:
         """Return the numbers of a column, None for an empty text that may be missing."""
@@ -402,11 +403,11 @@ class Layout:
             row = wrong[0]
             if our_names([texts["query_id"][row]]) == ["query_id"]:
                 raise ValueError(
-                    f"{location(lines[row])}: the header is repeated; leave this line out"
+                    f"{location(row)}: the header is repeated; leave this line out"
                 )
             label = f"{name}{self._subject(texts, row)}"
             raise ValueError(
-                f"{location(lines[row])}: the {label} is {shown(column[row])}, not a number"
+                f"{location(row)}: the {label} is {shown(column[row])}, not a number"
                 f"{and_more(len(wrong) - 1)}{number_hint(column[row])}"
             )
         return numbers
