@@ -140,7 +140,7 @@ class CellScores:
         names = np.array([task for task, *_ in self.cells], dtype=object)
         for task in dict.fromkeys(names.tolist()):
             scores = stacked[:, :, names == task]
-            has_task: Bools = np.asarray((~np.isnan(scores)).any(axis=2).all(axis=0))
+            has_task = np.asarray((~np.isnan(scores)).any(axis=2).all(axis=0))
             if not has_task.any():
                 continue
             runs = list(compress(self.runs, has_task))
@@ -174,7 +174,7 @@ class CellScores:
     def of_measure(self, measure: str, runs: Sequence[str]) -> tuple[Floats, Ints]:
         """Return the scores of some models, and where tasks begin; without empty cells."""
         scores = self.scores[measure][[self.runs.index(run) for run in runs]]
-        has_score: Bools = np.asarray(~np.isnan(scores).all(axis=0))
+        has_score = np.asarray(~np.isnan(scores).all(axis=0))
         tasks = [task for task, *_ in compress(self.cells, has_score)]
         first_cell: dict[str, int] = {}
         for c, task in enumerate(tasks):
@@ -528,7 +528,7 @@ def _missing_cells(
     results: Sequence[TaskResult], common: set[Cell]
 ) -> Iterable[MissingCell]:
     """Yield the splits and subsets of a task that some model with this task lacks."""
-    cells: set[Cell] = set().union(*(result.scores for result in results))
+    cells = set().union(*(result.scores for result in results))
     for cell in sorted(cells - common):
         runs = [result.run for result in results if cell not in result.present]
         yield MissingCell(results[0].task, *cell, tuple(runs))

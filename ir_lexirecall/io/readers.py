@@ -345,7 +345,7 @@ def _table_of_dicts(content: Any, schema: Schema) -> pl.DataFrame:
         ValueError: it is something else, or a value is not a number.
     """
     what, value, column = "run", "score", "score"
-    parse: Callable[[Any], float | None] = number_of
+    parse = number_of
     if schema.of_qrels:
         what, value, column, parse = "qrels", "grade", "relevance", grade_of
     expected = f"expected {{query_id: {{doc_id: {value}}}}}"

@@ -142,7 +142,7 @@ def _details_of(answer: JSONObject, what: str) -> JSONObject:
 
 def _hits_of(query_id: str, detail: Any, what: str) -> list[Hit]:
     """Return the hits of a query in a response of ``_rank_eval``."""
-    items: Any = detail.get("hits", []) if isinstance(detail, Mapping) else None
+    items = detail.get("hits", []) if isinstance(detail, Mapping) else None
     if not isinstance(items, list):
         raise ValueError(
             f"{what}: the hits of query {query_id!r} are {shown(items)}, not a list"

@@ -176,7 +176,7 @@ def _unpacked(data: bytes, method: int, size: int) -> bytes:
 
 def _faults() -> tuple[type[Exception], ...]:
     """Return the errors of damaged archives."""
-    faults: list[type[Exception]] = [zipfile.BadZipFile, zlib.error, EOFError]
+    faults = [zipfile.BadZipFile, zlib.error, EOFError]
     with contextlib.suppress(NotImplementedError):
         faults.append(_zstd_module().ZstdError)
     return tuple(faults)

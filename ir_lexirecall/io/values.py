@@ -171,7 +171,7 @@ class ValueTable:
             check_measures_of_runs(scores.stacked(wanted), names, scores.runs, source)
             scores = scores.renamed(dict(zip(names, wanted, strict=True)))
         check_ranges(cells, measures_of_cells, summaries)
-        incomplete: Bools = np.asarray(np.isnan(grid.values).any(axis=(0, 1)))
+        incomplete = np.asarray(np.isnan(grid.values).any(axis=(0, 1)))
         keeps_gaps = cells.per_task and missing == "skip"
         if incomplete.all() and not keeps_gaps:
             raise ValueError(_no_complete_query(grid, source))
@@ -479,7 +479,7 @@ def check_measures_of_runs(
     values: Floats, measures: Sequence[str], runs: Sequence[str], source: str
 ) -> None:
     """Raise if a run has no value of a measure at all."""
-    absent: Bools = np.asarray(np.isnan(values).all(axis=2))
+    absent = np.asarray(np.isnan(values).all(axis=2))
     if not absent.any():
         return
     common = [name for name, row in zip(measures, absent, strict=True) if not row.any()]
@@ -733,7 +733,7 @@ class ValueSource:
         source = self if runs is None else self.only_runs(runs)
         cells = source.cells
         missing_cells: list[MissingCell] = []
-        scores: CellScores | None = None
+        scores = None
         if source.results:
             of_results, missing_cells = cells_of_results(source.results, self.missing)
             if missing_cells and not cells:
@@ -1140,7 +1140,7 @@ def collections_in(values: ValuesLike, columns: NamedColumns) -> Any:
     """Return the values of each collection as a mapping, or all of them where none is named."""
     if isinstance(values, Mapping):
         return values
-    content: Any = values
+    content = values
     if is_path(values):
         if os.path.isdir(values):
             return folders_of_collections(values) or values
