@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 import re
 from decimal import Decimal
 from math import inf, nan
@@ -10,7 +9,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ir_lexirecall._util.errors import check_text, is_number, shown
+from ir_lexirecall._util.errors import check_text, is_integer, is_number, shown
 
 NumbersByQuery: TypeAlias = dict[str, dict[str, float]]
 """Numbers of documents by query."""
@@ -148,7 +147,7 @@ def id_of(value: Any) -> str:
     """
     if isinstance(value, str):
         return check_text(str(value), "ids")
-    if isinstance(value, numbers.Integral) and not isinstance(value, (bool, np.bool_)):
+    if is_integer(value):
         return str(int(value))
     raise ValueError(
         f"ids must be strings or integers, but one is {shown(value)} ({type(value).__name__})"
