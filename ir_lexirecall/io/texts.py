@@ -24,7 +24,7 @@ TextsLike: TypeAlias = "Mapping[str, str] | str | os.PathLike[str] | Any"
 """Texts by id: a mapping, a frame (PyTerrier's topics, too), a file, an id of ir_datasets, a data
 set or ``docs_store`` of it, a ``Collection``, or PyTerrier's data set or ``text_loader``."""
 
-IdAndText: TypeAlias = "tuple[str, str]"
+IdsAndTexts: TypeAlias = Iterator[tuple[str, str]]
 Row = TypeVar("Row")
 
 
@@ -143,7 +143,7 @@ def _is_collection(source: Any) -> bool:
 # -- what the source is ----------------------------------------------------------------------------
 
 
-def _texts(source: Any, wanted: Mapping[str, None], what: str) -> Iterator[IdAndText]:
+def _texts(source: Any, wanted: Mapping[str, None], what: str) -> IdsAndTexts:
     """Return ids and texts, at least those that are wanted and there."""
     if isinstance(source, Mapping):
         return _of_mapping(source, wanted)
@@ -167,9 +167,7 @@ def _texts(source: Any, wanted: Mapping[str, None], what: str) -> Iterator[IdAnd
     return _of_object(source, wanted, what)
 
 
-def _of_object(
-    source: Any, wanted: Mapping[str, None], what: str
-) -> Iterator[IdAndText]:
+def _of_object(source: Any, wanted: Mapping[str, None], what: str) -> IdsAndTexts:
     """Return ids and texts of an object of another program."""
     if hasattr(source, "docs_store"):  # ir_datasets' data set
         _check_has(source, what)
@@ -216,9 +214,7 @@ def _check_has(data_set: Any, what: str) -> None:
         raise ValueError(f"the data set {data_set.dataset_id()!r} has no {what}")
 
 
-def _of_mapping(
-    source: Mapping[Any, Any], wanted: Iterable[str]
-) -> Iterator[IdAndText]:
+def _of_mapping(source: Mapping[Any, Any], wanted: Iterable[str]) -> IdsAndTexts:
     """Yield ids and texts of a mapping, whose keys may be integers."""
     for one_id in wanted:
         key: Any = one_id
@@ -229,7 +225,7 @@ def _of_mapping(
             yield one_id, str(text)
 
 
-def _of_loader(loader: Any, ids: list[str]) -> Iterator[IdAndText]:
+def _of_loader(loader: Any, ids: list[str]) -> IdsAndTexts:
     """Yield ids and texts of PyTerrier's text loader, which may refuse all for an unknown id."""
     try:
         table = loader.transform(pd.DataFrame({"qid": "1", "docno": ids}))
@@ -246,7 +242,7 @@ def _of_loader(loader: Any, ids: list[str]) -> Iterator[IdAndText]:
 # -- records and tables ----------------------------------------------------------------------------
 
 
-def _of_record(record: Any, what: str, location: str) -> Iterator[IdAndText]:
+def _of_record(record: Any, what: str, location: str) -> IdsAndTexts:
     """Return the id and the text of one object."""
     if not isinstance(record, Mapping):
         raise ValueError(
@@ -259,7 +255,7 @@ def _of_record(record: Any, what: str, location: str) -> Iterator[IdAndText]:
 
 def _of_columns(
     columns: Mapping[str, Iterable[Any]], what: str, location: str
-) -> Iterator[IdAndText]:
+) -> IdsAndTexts:
     """Yield the ids and texts of the rows of a table, whatever its columns are called."""
     id_column, text_columns = _columns_for(columns, what, location)
     ids, *texts = (columns[name] for name in (id_column, *text_columns))
@@ -301,7 +297,7 @@ def _joined(parts: Iterable[Any]) -> str:
 # -- files -----------------------------------------------------------------------------------------
 
 
-def _of_file(file: File, what: str) -> Iterator[IdAndText]:
+def _of_file(file: File, what: str) -> IdsAndTexts:
     """Return the ids and texts in a file, whose format its first line tells."""
     first = file.first_line.lstrip()
     if first.startswith("<"):
@@ -327,14 +323,14 @@ def _has_json_lines(file: File) -> bool:
     return first.rstrip().endswith("}") and rest.lstrip().startswith("{")
 
 
-def _of_json_lines(file: File, what: str) -> Iterator[IdAndText]:
+def _of_json_lines(file: File, what: str) -> IdsAndTexts:
     """Yield the ids and texts in a file with a JSON object on each line."""
     for n, line, _ in _lines(file):
         record = file.parsed_json(line, n)
         yield from _of_record(record, what, file.line_name(n))
 
 
-def _of_json(content: Any, what: str, path: str) -> Iterator[IdAndText]:
+def _of_json(content: Any, what: str, path: str) -> IdsAndTexts:
     """Yield the ids and texts in an object of texts by id, or in records."""
     records = content if isinstance(content, list) else [content]
     if isinstance(content, dict):
@@ -346,7 +342,7 @@ def _of_json(content: Any, what: str, path: str) -> Iterator[IdAndText]:
         yield from _of_record(record, what, path)
 
 
-def _of_csv(file: File, what: str) -> Iterator[IdAndText]:
+def _of_csv(file: File, what: str) -> IdsAndTexts:
     """Yield the ids and texts in a CSV file, which has a header."""
     content = file.text()
     rows = csv_rows(content, file.line_name, separator_of(file.first_line))
@@ -375,7 +371,7 @@ def _with_last(rows: Iterable[Row]) -> Iterator[tuple[Row, bool]]:
         yield row, True
 
 
-def _of_lines(file: File, what: str) -> Iterator[IdAndText]:
+def _of_lines(file: File, what: str) -> IdsAndTexts:
     """Yield the ids and texts in lines, separated by a tab, else by blanks."""
     columns = None
     for n, line, is_ended in _lines(file):
@@ -456,7 +452,7 @@ class _TextColumns:
         indexes = tuple(header.index(name) for name in text_columns)
         return cls(path, len(header), header.index(id_column), indexes)
 
-    def id_and_text(self, n: int, fields: list[str]) -> IdAndText:
+    def id_and_text(self, n: int, fields: list[str]) -> tuple[str, str]:
         """Return the id and the text in the fields of line `n`."""
         if not max(self.id_index, *self.text_indexes) < len(fields) <= self.width:
             raise self.wrong_number_of_fields(n, len(fields))
