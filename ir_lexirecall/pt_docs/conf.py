@@ -63,8 +63,8 @@ INTERNAL = [
         r"ir_lexirecall\.io\.values\.Grid|ir_lexirecall\.data\.aligned_run\.Ties"
     ),
     (  # names of types in annotations
-        r"(TextsLike|TextSources|JSONLike|Names|Repeats|Contrasts|PairedTest|Criterion|ComparedRuns|"
-        r"PairTests|MissingJudgments)"
+        r"(TextsLike|TextSources|JSONLike|JSONObject|NumbersByQuery|PathLike|Names|Repeats|Contrasts|"
+        r"PairedTest|Criterion|ComparedRuns|PairTests|MissingJudgments)"
     ),
     r"ir_lexirecall\.(descriptions\.description|measures\.about|_util\.arrays)\.\w+",
     r"pyterrier_lexirecall\.experiment\.SignTest",
