@@ -150,17 +150,14 @@ class ValueTable:
             raise ValueError(f"{source}: there are no values")
         cells = Cells.joined(parts)
         grid = Grid.from_cells(cells)
-        summaries = []
-        notes = list(cells.notes)
+        summaries: list[str] = []
+        means: list[str] = []
         if cells.may_have_summary:
-            summaries = grid.summaries()
-            grid = grid.without(summaries)
-            means = runs_of_means(grid.values, grid.runs)
-            grid = grid.without_runs(means)
-            for name in means:
-                notes.append(
-                    f"The run {name!r} holds the means of the others: left out."
-                )
+            grid, summaries, means = grid.without_means()
+        notes = [
+            f"The run {name!r} holds the means of the others: left out."
+            for name in means
+        ]
         names = grid.measures if measures is None else list(measures)
         wanted = _names_there(names, grid.measures, source)
         measures_of_cells = among(grid.measures, wanted)
@@ -195,7 +192,7 @@ class ValueTable:
             doubtful=tuple(doubtful),
             query_column=cells.query_column,
             missing_of_run=_n_missing_of_run(grid),
-            notes=tuple(notes),
+            notes=(*cells.notes, *notes),
             cut=cells.cut,
             grid=grid if keeps_gaps else None,
             cells=scores,
@@ -437,28 +434,22 @@ class Grid:
             list(measures), list(runs), list(map(str, query_ids)), values, is_last
         )
 
-    def summaries(self) -> list[str]:
-        """Return the queries whose values are the means of the others; see ``summary_rows``."""
+    def without_means(self) -> tuple[Grid, list[str], list[str]]:
+        """Return other values than means, and the queries and the runs whose values are means."""
         rows = summary_rows(self.values, self.query_ids, self.is_last)
-        return [self.query_ids[q] for q in rows]
-
-    def without(self, queries: Sequence[str]) -> Grid:
-        """Return the values without some queries."""
-        kept = np.array([query not in queries for query in self.query_ids])
-        query_ids = [query for query in self.query_ids if query not in queries]
-        return replace(
-            self,
-            query_ids=query_ids,
-            values=self.values[:, :, kept],
-            is_last=self.is_last[kept],
+        summaries = [self.query_ids[q] for q in rows]
+        is_query = np.array([query not in summaries for query in self.query_ids])
+        values = self.values[:, :, is_query]
+        means = runs_of_means(values, self.runs)
+        is_run = np.array([run not in means for run in self.runs])
+        grid = Grid(
+            self.measures,
+            list(compress(self.runs, is_run)),
+            list(compress(self.query_ids, is_query)),
+            values[:, is_run],
+            self.is_last[is_query],
         )
-
-    def without_runs(self, runs: Sequence[str]) -> Grid:
-        """Return the values without some runs."""
-        kept = np.array([run not in runs for run in self.runs])
-        return replace(
-            self, runs=list(compress(self.runs, kept)), values=self.values[:, kept]
-        )
+        return grid, summaries, means
 
 
 def check_once(cells: Cells, index: NDArray[Any]) -> None:
