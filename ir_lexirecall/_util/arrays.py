@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 _FEW_SEGMENTS = 8  # that are quicker one by one
 FEW = 128  # rows that are quicker one by one than as arrays
+# Products of longer rows gain from threads; of shorter ones, threads wait longer than they work.
+_SHORT_ROW = 96
 # OpenBLAS computes a product in one thread up to 2^18 multiplications, with a single row up to
-# 9,216. So parts of products have at most so many rows, and so many numbers of the second matrix,
-# of at most so many of its rows.
+# 9,216. So parts of products have at most so many rows, and so many numbers of the second matrix.
 _ROWS_AT_ONCE = 32
 _NUMBERS_AT_ONCE = 2**13
-_TERMS_AT_ONCE = 128
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -80,27 +80,22 @@ def common(a: Bools, b: Bools) -> Ints:
 
 
 def product(a: Any, b: Any) -> Any:
-    """Return the product of two matrices, in parts so small that BLAS computes each in one thread.
+    """Return the product of two matrices, that of short rows in one thread.
 
-    Threads that wait for the next of many products spin: on a busy machine they took ten times the
-    processor time of all products. The bits of the result do not depend on the number of threads.
+    It is computed in parts so small that BLAS takes one thread for each. Threads that wait for the
+    next of many products spin: on a busy machine they took ten times the processor time of all
+    products. If rows are long, threads are worth their price.
 
     >>> product(np.array([[1.0, 2.0]]), np.array([[3.0], [4.0]]))
     array([[11.]])
     """
     (n_rows, n_terms), n_columns = a.shape, b.shape[1]
-    result = np.zeros((n_rows, n_columns), dtype=np.result_type(a, b))
-    for terms in row_blocks(n_terms, 1, _TERMS_AT_ONCE):
-        most_columns = _NUMBERS_AT_ONCE // (terms.stop - terms.start)
-        for columns, width in _tiles(n_columns, most_columns):
-            for rows, height in _tiles(n_rows, _ROWS_AT_ONCE):
-                _add_product(
-                    result[rows, columns],
-                    a[rows, terms],
-                    b[terms, columns],
-                    (height, width),
-                    is_first=terms.start == 0,
-                )
+    if n_terms == 0 or n_terms > _SHORT_ROW:
+        return a @ b
+    result = np.empty((n_rows, n_columns), dtype=np.result_type(a, b))
+    for columns, width in _tiles(n_columns, _NUMBERS_AT_ONCE // n_terms):
+        for rows, height in _tiles(n_rows, _ROWS_AT_ONCE):
+            _set_product(result[rows, columns], a[rows], b[:, columns], height, width)
     return result
 
 
@@ -115,23 +110,17 @@ def _tiles(length: int, size: int) -> list[tuple[slice, int]]:
     return [(part, tile) for part, tile in tiles if part.start < part.stop]
 
 
-def _add_product(
-    result: Any, a: Any, b: Any, tile: tuple[int, int], *, is_first: bool
-) -> None:
-    """Add a product of matrices to the result, or set it, in one call for all its tiles.
+def _set_product(result: Any, a: Any, b: Any, height: int, width: int) -> None:
+    """Set the product of matrices in one call for all tiles of a height and width.
 
     A call for each tile would take as long as the tile.
     """
-    height, width = tile
     n_terms = len(b)
     # Views: tiles of rows, and tiles of columns, stand before the rows and columns within them.
     row_tiles = a.reshape(-1, 1, height, n_terms)
     column_tiles = b.reshape(n_terms, -1, width).transpose(1, 0, 2)
     of_tiles = result.reshape(len(row_tiles), height, -1, width).transpose(0, 2, 1, 3)
-    if is_first:
-        np.matmul(row_tiles, column_tiles, out=of_tiles)
-    else:
-        of_tiles += row_tiles @ column_tiles
+    np.matmul(row_tiles, column_tiles, out=of_tiles)
 
 
 def geometric_sum(ratio: float, terms: Floats) -> Floats:

@@ -1,4 +1,4 @@
-"""Products of matrices: those of NumPy, without threads of BLAS."""
+"""Products of matrices: those of NumPy, without threads of BLAS where these cost more than they gain."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from ir_lexirecall.significance import Resampled, studentised_deviations
 from ir_lexirecall.significance.over_collections import macro_bootstrap
 from ir_lexirecall.significance.resampling import by_bootstrap, by_randomisation
 rng = np.random.default_rng(0)
-few, many = rng.random((2, 40, 41)), rng.random((20, 3000))
-no_shift = np.zeros((1, 20))
+few = rng.random((2, 40, 41))
+no_shift = np.zeros((1, 40))
 
 {work}
 whole, own = time.process_time(), time.thread_time()
@@ -49,14 +49,13 @@ def test_a_product_in_parts_is_the_product(
     "work",
     [
         "studentised_deviations([few[0]], draws=Resampled(2000))",
-        "studentised_deviations([many], draws=Resampled(2000))",
         "studentised_deviations([*few], 'collections', draws=Resampled(2000))",
         "macro_bootstrap([*few], 'queries', Resampled(9999))",
-        "by_bootstrap(many, no_shift, 0.05, Resampled(2000))",
-        "by_randomisation(many, no_shift, 0.05, Resampled(2000))",
+        "by_bootstrap(few[0], no_shift, 0.05, Resampled(2000))",
+        "by_randomisation(few[0], no_shift, 0.05, Resampled(2000))",
     ],
 )
-def test_resamples_are_computed_in_one_thread(work: str) -> None:
+def test_resamples_of_few_queries_are_computed_in_one_thread(work: str) -> None:
     environment = {
         name: value for name, value in os.environ.items() if "_NUM_THREADS" not in name
     }
