@@ -169,6 +169,7 @@ def _run_pipeline(
         topics, qrels = source
     else:
         topics, qrels = source.get_topics(), source.get_qrels()
+    _check_topics(topics)
     columns = {"query_id": "qid", "doc_id": "docno", "relevance": "label"}
     qrels = Judgments.from_qrels(qrels).for_ir_measures().rename(columns=columns)
     # The number of queries is all that is measured, and PyTerrier reads whole grades only.
@@ -182,6 +183,21 @@ def _run_pipeline(
             [_ranking(system)], topics, qrels, ["num_q"], **saved, **experiment
         )
         os.replace(Path(unfinished) / "run.res.gz", file)
+
+
+def _check_topics(topics: Any) -> None:
+    """Raise if topics have no ids, or integers, where those of judgments and runs are texts."""
+    if not isinstance(topics, pd.DataFrame):
+        return
+    if "qid" not in topics:
+        raise ValueError(
+            f"topics lack the column qid: they have {', '.join(map(str, topics))}"
+        )
+    if pd.api.types.is_integer_dtype(topics["qid"]):
+        raise ValueError(
+            "topics: qid holds integers, where PyTerrier needs texts; give "
+            "topics.astype({'qid': str})"
+        )
 
 
 def _ranking(system: Any) -> Any:
@@ -276,7 +292,14 @@ def _name_of(source: Any) -> Any:
 def _data_set(name: str, source: Any) -> Any:
     """Return a data set of PyTerrier, or a pair of topics and qrels; raise if it is neither."""
     if isinstance(source, str):
-        source = pt.get_dataset(source if ":" in source else f"{PREFIX}{source}")
+        dataset_id = source if ":" in source else f"{PREFIX}{source}"
+        try:
+            source = pt.get_dataset(dataset_id)
+        except KeyError:
+            raise ValueError(
+                f"PyTerrier has no data set {dataset_id!r}; choose from pt.list_datasets(), or "
+                "give a pair of topics and qrels"
+            ) from None
     is_pair = _is_pair(source) and len(source) == 2
     if not is_pair and not (
         hasattr(source, "get_topics") and hasattr(source, "get_qrels")

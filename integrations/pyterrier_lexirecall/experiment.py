@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import os
 import types
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Any, NamedTuple
@@ -213,10 +213,7 @@ def Experiment(
     0   one   two -0.333  0.167
     """
     # Check: whatever can be refused is refused before a system runs.
-    if isinstance(eval_metrics, str):
-        raise ValueError(
-            f"eval_metrics must be a list of measures, such as [{eval_metrics!r}]"
-        )
+    _check_metrics(eval_metrics)
     eval_metrics, named_preferences = _without_preferences(eval_metrics)
     if preferences is DEFAULT_PREFERENCES and not _fits_preferences(
         margin, preferences
@@ -246,6 +243,7 @@ def Experiment(
     metrics, measures = read_metrics(eval_metrics)
     topics = _read("topics", topics, pt.io.read_topics)
     qrels = _read("qrels", qrels, pt.io.read_qrels)
+    _check_ids(topics, qrels, measures)
     qrels = _with_whole_grades(qrels, measures)
     request = _Request(
         metrics,
@@ -302,6 +300,25 @@ class _Request:
     predicted: pd.DataFrame | str | None
     groups: GroupsLike | None
     texts: TextsLike | None
+
+
+def _check_metrics(eval_metrics: Any) -> None:
+    """Raise if measures are not a list of names and measures."""
+    if isinstance(eval_metrics, str):
+        raise ValueError(
+            f"eval_metrics must be a list of measures, such as [{eval_metrics!r}]"
+        )
+    if not isinstance(eval_metrics, Iterable):
+        raise ValueError(
+            f"eval_metrics must be a list of measures, such as ['map'], not {shown(eval_metrics)}"
+        )
+    if isinstance(eval_metrics, Iterator):
+        return  # reading it would leave nothing
+    for metric in eval_metrics:
+        if not isinstance(metric, (str, IRMeasure)):
+            raise ValueError(
+                f"eval_metrics holds {shown(metric)}, which is no measure such as 'map' or nDCG@10"
+            )
 
 
 def _without_preferences(
@@ -571,6 +588,44 @@ def _read(
     return source
 
 
+def _check_ids(topics: pd.DataFrame, qrels: pd.DataFrame, measures: Measures) -> None:
+    """Raise if ids are integers where PyTerrier, or another package, can use texts only.
+
+    Raises:
+        ValueError: also if the topics have no ids.
+    """
+    if "qid" not in topics:
+        raise ValueError(
+            f"topics lack the column qid: they have {', '.join(map(str, topics))}"
+        )
+    integers = {
+        (name, column)
+        for name, frame, column in (
+            ("topics", topics, "qid"),
+            ("qrels", qrels, "qid"),
+            ("qrels", qrels, "docno"),
+        )
+        if column in frame and pd.api.types.is_integer_dtype(frame[column])
+    }
+    of_queries = sorted(name for name, column in integers if column == "qid")
+    if len(of_queries) == 1:
+        [name] = of_queries
+        raise ValueError(
+            f"{name}: qid holds integers, and that of the {_OTHER[name]} texts; give "
+            f"{name}.astype({{'qid': str}})"
+        )
+    others = _of_other_packages(measures)
+    for column in ("qid", "docno"):
+        if others and ("qrels", column) in integers:
+            raise ValueError(
+                f"qrels: {column} holds integers, and pt.Experiment computes {others[0]} from "
+                f"texts only; give qrels.astype({{{column!r}: str}}), and topics and results alike"
+            )
+
+
+_OTHER = {"topics": "qrels", "qrels": "topics"}
+
+
 def _with_whole_grades(qrels: pd.DataFrame, measures: Measures) -> pd.DataFrame:
     """Return qrels whose grades are integers if all are whole numbers, as `pt.Experiment` needs.
 
@@ -594,18 +649,24 @@ def _with_whole_grades(qrels: pd.DataFrame, measures: Measures) -> pd.DataFrame:
 
 def _check_takes_fractions(measures: Measures, fraction: float) -> None:
     """Raise if a measure is computed by another package, which reads whole grades only."""
-    own_classes = {type(measure) for measure in REGISTRY.values()}
-    others = []
-    for name, measure in measures.items():
-        if measure and type(measure) not in own_classes:
-            others.append(name)
-    if not any(measures.values()):
-        others = [str(NOTHING)]  # stands in for measures
+    others = _of_other_packages(measures)
     if others:
         raise ValueError(
             f"qrels: pt.Experiment computes {others[0]} from whole grades only, and a label is "
             f"{fraction:g}; use ir_lexirecall.compare, or multiply the labels to make them whole"
         )
+
+
+def _of_other_packages(measures: Measures) -> list[str]:
+    """Return the names of measures that another package computes."""
+    if not any(measures.values()):
+        return [str(NOTHING)]  # stands in for measures
+    own_classes = {type(measure) for measure in REGISTRY.values()}
+    return [
+        name
+        for name, measure in measures.items()
+        if measure and type(measure) not in own_classes
+    ]
 
 
 # -- run -----------------------------------------------------------------------------------------

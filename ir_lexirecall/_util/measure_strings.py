@@ -56,6 +56,11 @@ def parse_measure(text: str, known: Mapping[str, Any] | None = None) -> IRMeasur
     if measure is None:
         raise UnknownMeasure(f"unknown measure {shown(text)}")
     if cutoff is not None:
+        if params.get(measure.AT_PARAM, cutoff) != cutoff:
+            raise ValueError(
+                f"{shown(text)} has two cutoffs, {params[measure.AT_PARAM]!r} and {cutoff!r}; "
+                "leave one out"
+            )
         params[measure.AT_PARAM] = cutoff
     try:
         return measure(**params)

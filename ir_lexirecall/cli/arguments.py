@@ -227,6 +227,14 @@ def _depth(text: str) -> DepthLike:
         ) from None
 
 
+def _cutoff(text: str) -> int:
+    """Return the number of a rank, which is at least 1."""
+    number = int(text) if text.isdecimal() else 0
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"the cutoff must be at least 1, not {text!r}")
+    return number
+
+
 DEFAULT_MEASURES = ("nDCG@10", "AP", "LR")
 """The measures of qrels that recommend none, where none is named."""
 _STANDARD = f"{', '.join(DEFAULT_MEASURES[:-1])} and {DEFAULT_MEASURES[-1]}"
@@ -344,7 +352,10 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "help": "smallest grade that counts as relevant (default: the collection's own, else 1)"
     },
     "cutoff": _N
-    | {"help": "for preferences: treat documents below this rank as not retrieved"},
+    | {
+        "type": _cutoff,
+        "help": "for preferences: treat documents below this rank as not retrieved",
+    },
     "allow_empty": _SWITCH
     | {"help": "accept runs that share no query, or no document, with the qrels"},
     "groups": {

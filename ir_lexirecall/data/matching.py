@@ -137,7 +137,9 @@ def _no_shared_query(judgments: Judgments, run: Source | None, title: str) -> st
     """Return that a run has no rows, or none of judged queries."""
     rows = None if run is None else first_rows(run)
     if rows == []:
-        return f"{title} is empty: it has no rows"
+        once = "; an iterator can be read only once: give a list"
+        hint = once if run is not None and run.read_once else ""
+        return f"{title} is empty: it has no rows{hint}"
     return nothing_retrieved(
         title, judgments.query_ids, (query_id for query_id, _ in rows or [])
     )

@@ -118,10 +118,24 @@ def checked_columns(
     if "score" in table:
         return pl.DataFrame({**ids, "score": _numbers(table["score"], what, ids)})
     if "rank" in table:
-        return pl.DataFrame(
-            {**ids, "score": -_numbers(table["rank"], what, ids).to_numpy()}
-        )
+        ranks = _numbers(table["rank"], what, ids)
+        _check_not_negative(ranks, what, ids)
+        return pl.DataFrame({**ids, "score": -ranks.to_numpy()})
     return pl.DataFrame(ids)
+
+
+def _check_not_negative(
+    ranks: pl.Series, what: str, ids: Mapping[str, pl.Series]
+) -> None:
+    """Raise if a rank is below 0, as scores are that somebody made of ranks."""
+    negative = (ranks < 0).arg_true()
+    if len(negative):
+        first = int(negative[0])
+        raise ValueError(
+            f"{what}: the rank of document {ids['doc_id'][first]!r} for query "
+            f"{ids['query_id'][first]!r} is {ranks[first]:g}, below 0"
+            f"{and_more(len(negative) - 1)}; call the column score if larger is better"
+        )
 
 
 def _needed_columns(columns: Columns, schema: Schema) -> dict[str, pl.Series]:

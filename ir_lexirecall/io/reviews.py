@@ -6,6 +6,7 @@ needed: a project file is a zip with JSON and SQLite databases.
 
 from __future__ import annotations
 
+import lzma
 import os
 import sqlite3
 import tempfile
@@ -29,7 +30,14 @@ ReviewFiles: TypeAlias = (
 """One or several ``.asreview`` files, a folder, or a mapping of models' names to any of these."""
 
 # zipfile raises RuntimeError for an archive with a password.
-_DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, UnicodeDecodeError)
+_DAMAGE = (
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    EOFError,
+    RuntimeError,
+    UnicodeDecodeError,
+)
 
 
 @dataclass(frozen=True)
@@ -295,7 +303,7 @@ def _databases(archive: zipfile.ZipFile, project: JSONObject) -> tuple[str, str]
 
 
 def _check_records(records: Sequence[_Record]) -> None:
-    """Raise if a record has no id of its own, or a label other than 0, 1, -1 or missing."""
+    """Raise if a record has no id of its own, is a duplicate of none, or has an odd label."""
     again = repeated([record.record_id for record in records])
     if again is not None:
         raise ValueError(
@@ -311,6 +319,14 @@ def _check_records(records: Sequence[_Record]) -> None:
             label = shown(record.included)
             raise ValueError(
                 f"the data set labels record {record.record_id} {label}, not 0 or 1"
+            )
+    record_ids = {record.record_id for record in records}
+    for record in records:
+        of_record = record.duplicate_of
+        if of_record is not None and of_record not in record_ids:
+            raise ValueError(
+                f"record {record.record_id} is a duplicate of record {shown(of_record)}, which is "
+                "not in the data set; save or simulate it again"
             )
 
 

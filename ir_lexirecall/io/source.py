@@ -71,11 +71,13 @@ class Source:
         kind: what it is.
         data: the files, the id, the table (a frame or ``Columns``), or the dict of dicts.
         name: the path that was given; empty of anything else.
+        read_once: whether it was an iterator, which nobody can read again.
     """
 
     kind: Kind
     data: Any
     name: str = ""
+    read_once: bool = False
 
     @property
     def metadata(self) -> str:
@@ -146,7 +148,7 @@ def what_is(data: Any, schema: Schema, *, label: str = "", ids: bool = False) ->
         with naming(label):
             table = unwrapped(data, schema)
         kind = Kind.NESTED if isinstance(table, Mapping) else Kind.TABLE
-        return Source(kind, table)
+        return Source(kind, table, read_once=isinstance(data, Iterator))
     path = os.fspath(data)
     paths = named_files(path)
     if ids and not paths and isinstance(data, str):
@@ -414,9 +416,11 @@ def _columns_of_frame(table: Any) -> Columns | None:
     if not hasattr(table, "__arrow_c_stream__") or hasattr(table, "dtype"):
         return None
     if engine.computes():
-        with contextlib.suppress(TypeError, ValueError, pl.exceptions.PolarsError):
+        # Polars panics on types that it does not have, such as 256-bit decimals.
+        unreadable = pl.exceptions.PolarsError, pl.exceptions.PanicException
+        with contextlib.suppress(TypeError, ValueError, *unreadable):
             return list(pl.DataFrame(table).to_dict().items())
-    elif hasattr(table, "column_names"):
+    if hasattr(table, "column_names"):
         return [(name, table.column(name).to_pylist()) for name in table.column_names]
     return None
 

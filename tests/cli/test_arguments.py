@@ -153,3 +153,10 @@ def test_a_cutoff_apart_from_its_measure_is_named(words: list[str], meant: str) 
 )
 def test_blanks_around_a_cutoff_are_taken_within_quotes(words: list[str]) -> None:
     assert arguments.split_measures(words)[-1] == "nDCG@10"
+
+
+@pytest.mark.parametrize("cutoff", ["0", "-1", "1.5", "ten"])
+def test_a_cutoff_is_a_rank(cutoff: str, cli: Cli) -> None:
+    said = cli("compare", "qrels.txt", "bm25.run", "ql.run", f"--cutoff={cutoff}")
+    assert (said.code, said.out) == (2, "")
+    assert f"--cutoff: the cutoff must be at least 1, not '{cutoff}'" in said.err

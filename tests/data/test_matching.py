@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import ir_measures
 import pandas as pd
 import pytest
 
@@ -423,3 +424,14 @@ def test_accented_ids_that_meet_are_no_matter(form: str, tmp_path: Path) -> None
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         irl.evaluate(["AP"], qrels, FORMS_OF_RUNS[form](run, tmp_path))
+
+
+def test_an_iterator_that_was_read_before_is_called_so() -> None:
+    rows = [ir_measures.ScoredDoc("q", "a", 1.0)]
+    qrels, once = {"q": {"a": 1}}, "an iterator can be read only once: give a list"
+    for spent in (iter(rows), (row for row in rows)):
+        assert irl.evaluate("AP", qrels, spent).loc["q", "AP"] == 1
+        with pytest.warns(UserWarning, match=f"it has no rows; {once}$"):
+            irl.evaluate("AP", qrels, spent)
+        with pytest.raises(ValueError, match=f"^compare: run 'b' is empty.*{once}"):
+            irl.compare(qrels, {"a": rows, "b": spent}, "AP")

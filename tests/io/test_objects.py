@@ -498,3 +498,20 @@ def test_a_failed_download_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> N
         irl.evaluate("TSE", "beir/scifact/test", RUN)
     assert "\n" not in str(caught.value)
     assert "(ConnectionError); check the network" in str(caught.value)
+
+
+@pytest.mark.parametrize("ranks", [[-1, -2], [-2, -1], [1, -1], [0.0, -0.5]])
+def test_ranks_are_not_negative(ranks: list[float], tmp_path: Path) -> None:
+    run = pd.DataFrame({"query_id": "q", "doc_id": ["a", "b"], "rank": ranks})
+    run.to_csv(tmp_path / "run.csv", index=False)
+    run.to_parquet(tmp_path / "run.parquet")
+    for source in (run, tmp_path / "run.csv", tmp_path / "run.parquet"):
+        with pytest.raises(ValueError, match=r"the rank of document .* below 0.*score"):
+            irl.evaluate("AP", {"q": {"a": 1}}, source)
+
+
+def test_decimals_that_polars_does_not_have() -> None:
+    pa: Any = pytest.importorskip("pyarrow")
+    score = pa.array([2, 1]).cast(pa.decimal256(40, 4))
+    run = pa.table({"query_id": ["q", "q"], "doc_id": ["x", "a"], "score": score})
+    assert irl.evaluate("AP", {"q": {"a": 1}}, run).loc["q", "AP"] == 0.5

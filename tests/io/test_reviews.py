@@ -628,3 +628,37 @@ def test_a_database_that_is_cut_is_refused(
                 archive.writestr(name, content[:-lost] if name == cut else content)
         with pytest.raises(ValueError, match=r"its database is cut; save or simulate"):
             read_asreview(path)
+
+
+@pytest.mark.parametrize(
+    "method", [zipfile.ZIP_LZMA, zipfile.ZIP_BZIP2, zipfile.ZIP_DEFLATED]
+)
+def test_packed_content_that_is_damaged(method: int, tmp_path: Path) -> None:
+    path = tmp_path / "bad.asreview"
+    with zipfile.ZipFile(path, "w", method) as made:
+        made.writestr("project.json", b'{"name": "made"}')
+        made.writestr("results.db", bytes(range(256)) * 100)
+    content = bytearray(path.read_bytes())
+    start = content.find(b"results.db") + len("results.db")
+    for place in range(start + 20, start + 60):
+        content[place] ^= 0xFF
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=r"^read_asreview: .*bad\.asreview"):
+        read_asreview(path)
+
+
+@pytest.mark.parametrize("original", [77, -1, "1", 2.5])
+def test_duplicates_are_of_a_record_that_there_is(
+    original: Any, tmp_path: Path
+) -> None:
+    path = archived(
+        tmp_path / "odd.asreview",
+        "CREATE TABLE record (record_id INTEGER PRIMARY KEY, included, duplicate_of)",
+        f"INSERT INTO record VALUES (1, 1, NULL), (2, 1, {original!r})",
+        RESULTS,
+        LABEL,
+    )
+    with pytest.raises(
+        ValueError, match=r"record 2 is a duplicate of record .*, which"
+    ):
+        read_asreview(path)

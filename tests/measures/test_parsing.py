@@ -370,3 +370,21 @@ def test_every_door_takes_them() -> None:
     assert Study(["map"], qrels, runs).ties(aggregate=True)["measure"].tolist() == [
         "AP"
     ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "nDCG(cutoff=10)@5",
+        "LR(cutoff=10)@5",
+        "P(cutoff=5, rel=2)@10",
+        "WSS(r=0.9)@0.95",
+    ],
+)
+def test_two_cutoffs_are_one_too_many(text: str) -> None:
+    with pytest.raises(ValueError, match=r"has two cutoffs, .* and .*; leave one out"):
+        parse_measures(text)
+
+
+def test_the_same_cutoff_twice_is_one() -> None:
+    assert parse_measure("nDCG(cutoff=10)@10") == ir_measures.nDCG @ 10

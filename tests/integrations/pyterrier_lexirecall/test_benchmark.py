@@ -288,3 +288,19 @@ def test_arguments_of_experiment_are_told_where_they_are_given(name: str) -> Non
         TypeError, match=rf"unexpected argument '{name}'; (give|pipelines|runs) "
     ):
         pt.lexirecall.Benchmark({}, {}, **{name: None})
+
+
+@pytest.mark.parametrize("name", ["lexirecall:x", "irds:no/such", "no-such", "a:b"])
+def test_a_data_set_that_there_is_not_is_named(name: str) -> None:
+    with pytest.raises(ValueError, match=f"PyTerrier has no data set '.*{name}'"):
+        pt.lexirecall.Benchmark(pipelines(), [name], MEASURES)
+
+
+def test_topics_that_pyterrier_cannot_use_are_named() -> None:
+    topics, qrels = next(iter(parts().values()))
+    for odd, message in (
+        (topics.assign(qid=range(len(topics))), "topics: qid holds integers"),
+        (topics.drop(columns="qid"), "topics lack the column qid"),
+    ):
+        with pytest.raises(ValueError, match=f"Benchmark: {message}"):
+            pt.lexirecall.Benchmark(pipelines(), {"odd": (odd, qrels)}, MEASURES)

@@ -63,3 +63,40 @@ def test_what_is_no_number_is_named(label: Any) -> None:
         ValueError, match=r"^pt\.lexirecall\.Experiment: qrels: the relevance of"
     ):
         pt.lexirecall.Experiment(SYSTEMS, TOPICS, qrels(label, 1.0, 0.5), ["map"])
+
+
+def with_integers(table: pd.DataFrame, *columns: str) -> pd.DataFrame:
+    return table.assign(**{column: range(len(table)) for column in columns})
+
+
+@pytest.mark.parametrize(
+    ("topics", "judged", "message"),
+    [
+        (with_integers(TOPICS, "qid"), qrels(1, 0, 2), "topics: qid holds integers"),
+        (TOPICS, with_integers(qrels(1, 0, 2), "qid"), "qrels: qid holds integers"),
+        (TOPICS, with_integers(qrels(1, 0, 2), "docno"), "qrels: docno holds integers"),
+        (
+            with_integers(TOPICS, "qid"),
+            with_integers(qrels(1, 0, 2), "qid"),
+            "qrels: qid holds integers, and pt.Experiment computes map from texts",
+        ),
+        (TOPICS[["query"]], qrels(1, 0, 2), "topics lack the column qid"),
+    ],
+)
+def test_ids_that_pyterrier_cannot_use_are_named(
+    topics: pd.DataFrame, judged: pd.DataFrame, message: str
+) -> None:
+    with pytest.raises(ValueError, match=rf"^pt\.lexirecall\.Experiment: {message}"):
+        pt.lexirecall.Experiment(SYSTEMS, topics, judged, ["map"])
+
+
+def test_measures_of_ours_take_integers_as_ids() -> None:
+    judged = with_integers(qrels(1, 0, 2), "docno")
+    table = pt.lexirecall.Experiment(SYSTEMS, TOPICS, judged, ["LR"])
+    assert table["LexiRecall"].tolist() == [0, 0]
+
+
+@pytest.mark.parametrize("measures", [[3], ["map", None], [["map"]], [b"map"], 3, None])
+def test_measures_that_are_none_are_named(measures: Any) -> None:
+    with pytest.raises(ValueError, match=r"Experiment: eval_metrics (holds|must be)"):
+        pt.lexirecall.Experiment(SYSTEMS, TOPICS, qrels(1, 0, 2), measures)
