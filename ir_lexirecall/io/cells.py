@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from decimal import Decimal
-from math import inf, nan
+from math import inf, isfinite, nan
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -50,6 +50,18 @@ def number_or_text(value: Any) -> float | None:
     if number is None or (isinstance(value, int) and abs(number) == inf):
         return None
     return number
+
+
+def text_hint(value: Any) -> str:
+    """Return advice on a number that is written as a text, where a number is expected.
+
+    >>> text_hint("1"), text_hint("high"), text_hint(None)
+    ('; it is a text: write it without quotes, or convert the column', '', '')
+    """
+    number = number_or_text(value) if isinstance(value, str) else None
+    if number is None or not isfinite(number):
+        return ""
+    return "; it is a text: write it without quotes, or convert the column"
 
 
 def number_of(value: Any) -> float | None:

@@ -30,7 +30,7 @@ from ir_lexirecall._util.errors import (
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.lazy import polars as pl
 from ir_lexirecall._util.paths import PathLike
-from ir_lexirecall.io.cells import grade_of, id_of, number_of
+from ir_lexirecall.io.cells import grade_of, id_of, number_of, text_hint
 from ir_lexirecall.io.lines import stacked
 from ir_lexirecall.io.names import grades_may_be_scores, our_names, renaming
 from ir_lexirecall.io.readers import format_of
@@ -320,15 +320,15 @@ def _numbers(
         raise ValueError(
             f"{what}: the {name} of document {ids['doc_id'][first]!r} for query "
             f"{ids['query_id'][first]!r} is {shown(values[first])}, not a finite number"
-            f"{and_more(int(bad.sum()) - 1)}{_nesting_hint(what, values[first])}"
+            f"{and_more(int(bad.sum()) - 1)}{_kind_hint(what, values[first])}"
         )
     return column
 
 
-def _nesting_hint(what: str, value: Any) -> str:
-    """Return advice on runs or qrels by name, where one run or qrels are expected."""
+def _kind_hint(what: str, value: Any) -> str:
+    """Return advice on texts, or on runs or qrels by name where one run or qrels are expected."""
     if not isinstance(value, Mapping):
-        return ""
+        return text_hint(value)
     takes = {"run": "runs by name; compare", "qrels": "collections by name; benchmark"}
     if what not in takes:
         return ""

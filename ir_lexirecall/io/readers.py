@@ -32,7 +32,13 @@ from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.lazy import polars as pl
 from ir_lexirecall._util.paths import PathLike
 from ir_lexirecall.io import lines, search_engines
-from ir_lexirecall.io.cells import NumbersByQuery, grade_of, id_of, number_of
+from ir_lexirecall.io.cells import (
+    NumbersByQuery,
+    grade_of,
+    id_of,
+    number_of,
+    text_hint,
+)
 from ir_lexirecall.io.checks import check_names
 from ir_lexirecall.io.files import File, JSONObject, Location, Records
 from ir_lexirecall.io.names import (
@@ -327,6 +333,7 @@ def _check_record(
         raise ValueError(
             f"{location}: the {value} of document {cells['doc_id']!r} for query "
             f"{cells['query_id']!r} is {shown(cells[value])}, not a number"
+            f"{text_hint(cells[value])}"
         )
 
 
@@ -364,6 +371,7 @@ def _table_of_dicts(content: Any, schema: Schema) -> pl.DataFrame:
             raise ValueError(
                 f"the {value} of document {doc_id!r} for query {query_id!r} is "
                 f"{shown(docs[doc_id])}, not a number{and_more(values.count(None) - 1)}"
+                f"{text_hint(docs[doc_id])}"
             )
         columns["query_id"] += [query_id] * len(docs)
         columns["doc_id"] += docs

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import decimal
+import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -515,3 +516,15 @@ def test_decimals_that_polars_does_not_have() -> None:
     score = pa.array([2, 1]).cast(pa.decimal256(40, 4))
     run = pa.table({"query_id": ["q", "q"], "doc_id": ["x", "a"], "score": score})
     assert irl.evaluate("AP", {"q": {"a": 1}}, run).loc["q", "AP"] == 0.5
+
+
+@pytest.mark.parametrize("grade", ["1", "0", "1.0", "-2"])
+def test_numbers_that_are_texts_are_called_so(grade: str, tmp_path: Path) -> None:
+    qrels = pd.DataFrame({"query_id": ["q"], "doc_id": ["a"], "relevance": [grade]})
+    qrels.to_json(tmp_path / "qrels.jsonl", orient="records", lines=True)
+    qrels.to_parquet(tmp_path / "qrels.parquet")
+    (tmp_path / "qrels.json").write_text(json.dumps({"q": {"a": grade}}))
+    files = [tmp_path / f"qrels.{ending}" for ending in ("jsonl", "parquet", "json")]
+    for source in (qrels, *files, {"q": {"a": grade}}, qrels.to_dict("records")):
+        with pytest.raises(ValueError, match=f"is '{grade}', not a .*; it is a text: "):
+            irl.evaluate("AP", source, {"q": {"a": 1.0}})
