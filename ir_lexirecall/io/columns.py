@@ -445,12 +445,14 @@ def nested_columns(
 
 
 def _plain_ids(values: list[Any], *, integers: bool) -> list[str] | None:
-    """Return ids as texts; None unless all are texts in ASCII, or integers if these may be ids."""
+    """Return ids as texts; None unless all are plain texts, or integers if these may be ids."""
     kinds = set(map(type, values))
     if kinds == {int} and integers:
         return list(map(str, values))
     if kinds == {str} and "".join(values).isascii():
-        return values
+        # What a blank at the end hides is told where tables are aligned.
+        has_blank = any(value.endswith(" ") for value in values)
+        return None if has_blank else values
     return None
 
 

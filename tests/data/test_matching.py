@@ -435,3 +435,38 @@ def test_an_iterator_that_was_read_before_is_called_so() -> None:
             irl.evaluate("AP", qrels, spent)
         with pytest.raises(ValueError, match=f"^compare: run 'b' is empty.*{once}"):
             irl.compare(qrels, {"a": rows, "b": spent}, "AP")
+
+
+@pytest.mark.parametrize("ending", ["", "csv", "parquet", "jsonl"])
+@pytest.mark.parametrize("n_documents", [3, 400])
+def test_a_blank_at_the_end_of_some_ids_is_told(
+    n_documents: int, ending: str, tmp_path: Path
+) -> None:
+    ids = [f"d{i}" for i in range(n_documents)]
+    frame = pd.DataFrame({"query_id": "q", "doc_id": ids, "score": range(len(ids))})
+    qrels = {"q": dict.fromkeys(ids, 1)}
+    for blank in ("", " "):
+        frame.loc[1, "doc_id"] = f"d1{blank}"
+        run: Any = frame
+        if ending:
+            run = tmp_path / f"run{blank}.{ending}"
+        if ending == "csv":
+            frame.to_csv(run, index=False)
+        elif ending == "parquet":
+            frame.to_parquet(run)
+        elif ending == "jsonl":
+            frame.to_json(run, orient="records", lines=True)
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always", UserWarning)
+            irl.evaluate("AP", qrels, run)
+        messages = [str(one.message) for one in told if one.category is UserWarning]
+        assert len(messages) == len(blank)
+        assert all("1 document would be judged but for" in one for one in messages)
+
+
+def test_blanks_that_the_qrels_have_are_not_told() -> None:
+    frame = pd.DataFrame({"query_id": "q", "doc_id": ["a ", "b", "c "], "score": 1.0})
+    for qrels in ({"q": {"a ": 1, "a": 1}}, {"q": {"a ": 1, "b": 0}}, {"q": {"b": 1}}):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            irl.evaluate("AP", qrels, frame)
