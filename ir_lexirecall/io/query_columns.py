@@ -462,6 +462,11 @@ def id_column(tables: Sequence[Table]) -> str:
         ValueError: there is no such column, or there are several; the message lists them.
     """
     runs = list(itertools.chain.from_iterable(map(tables_of_runs, tables)))
+    if not runs:
+        columns = shown_names(list(tables[0].columns))
+        raise ValueError(
+            f"{tables[0].name}: there are no values in it: it has {columns}"
+        )
     unique = [name for name in tables[0].columns if _is_unique(name, runs)]
     common = [name for name in unique if _is_common(name, runs)]
     ids = [name for name in common if not _is_value(name, runs)]

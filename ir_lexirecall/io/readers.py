@@ -239,7 +239,26 @@ def _qrels_in(records: Records, location: Location) -> Any:
             f"query_id, doc_id and relevance, not {shown(content)}"
         )
     ratings = search_engines.qrels_in(content)
-    return with_grades(content) if ratings is None else ratings
+    if ratings is not None:
+        return ratings
+    graded = with_grades(content)
+    if graded is content:
+        return content
+    return {
+        query_id: _with_texts_as_ids(query_id, documents)
+        for query_id, documents in graded.items()
+    }
+
+
+def _with_texts_as_ids(query_id: str, documents: Any) -> Any:
+    """Return the grades of documents by ids that are texts: lists of JSON may hold integers."""
+    if not isinstance(documents, dict):
+        return documents
+    location = f"query {query_id!r}"
+    return {
+        _json_id(doc_id, "a document", location): grade
+        for doc_id, grade in documents.items()
+    }
 
 
 # -- records: a JSON object for each row -----------------------------------------------------------

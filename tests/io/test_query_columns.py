@@ -573,3 +573,11 @@ def test_texts_that_runs_do_not_share_contradict_no_ids() -> None:
     a = frame("idx", answer=[f"{i} by a" for i in range(N)])
     b = frame("idx", answer=[f"{i} by b" for i in range(N)])
     assert len(read_values({"a": a, "b": b}).query_ids) == N
+
+
+@pytest.mark.parametrize("header", ["run,a,b", "run,item", "model,query_id,AP"])
+def test_a_header_without_rows_has_no_values(header: str, tmp_path: Path) -> None:
+    path = tmp_path / "empty.csv"
+    path.write_text(f"{header}\n", encoding="utf-8")
+    with pytest.raises(ValueError, match=r"empty\.csv: there are no values in it"):
+        read_values(path)

@@ -1,6 +1,7 @@
 """Relevant documents of each query, as sets or lists of ids, are qrels of grade 1."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -86,3 +87,22 @@ def test_runs_need_scores(run):
         ValueError, match=r"query 'q' maps to .*, not to a dict of documents"
     ):
         irl.evaluate("RR", {"q": {"a"}}, run)
+
+
+@pytest.mark.parametrize("ids", [[1, 2], ["1", 2], ["1", "2"]])
+def test_lists_of_json_may_hold_integers(ids: list[object], tmp_path: Path) -> None:
+    path = tmp_path / "qrels.json"
+    path.write_text(json.dumps({"q": ids, "p": {"c": 2}}), encoding="utf-8")
+    read = Judgments.from_qrels(path)
+    expected = Judgments.from_qrels({"q": {"1": 1, "2": 1}, "p": {"c": 2}})
+    assert read.doc_ids == expected.doc_ids
+    assert read.grade.tolist() == expected.grade.tolist()
+
+
+def test_lists_of_json_hold_ids_alone(tmp_path: Path) -> None:
+    path = tmp_path / "qrels.json"
+    path.write_text('{"q": ["a", 2.5]}', encoding="utf-8")
+    with pytest.raises(
+        ValueError, match=r"query 'q': a document is 2\.5, not a string or an integer"
+    ):
+        Judgments.from_qrels(path)
