@@ -751,7 +751,7 @@ def advice_on_repeats(
         keys = [
             table.columns[name]
             for name in (roles.query, roles.run, roles.measure)
-            if name
+            if name is not None
         ]
         sizes = pd.Series(list(zip(*(map(_text_of, key) for key in keys), strict=True)))
         return _advice(differing, most=int(sizes.value_counts().max()))

@@ -581,3 +581,15 @@ def test_a_header_without_rows_has_no_values(header: str, tmp_path: Path) -> Non
     path.write_text(f"{header}\n", encoding="utf-8")
     with pytest.raises(ValueError, match=r"empty\.csv: there are no values in it"):
         read_values(path)
+
+
+def test_rows_given_twice_under_a_query_column_without_a_name_are_told_apart(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "n.csv"
+    rows = [f"{query},{name},.1,.2" for query in ("q1", "q2") for name in ("AP", "acc")]
+    path.write_text("\n".join([",measure,a,b", *rows, ""]))
+    with pytest.raises(
+        ValueError, match=r"is given twice .*such as where=\{'measure': 'AP'\}"
+    ):
+        read_values(path)
