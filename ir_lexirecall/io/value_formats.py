@@ -488,7 +488,6 @@ def table_of_promptfoo(content: JSONObject, path: str) -> Table:
     for result in results:
         values = {"score": result.get("score"), "success": result["success"]}
         values |= result.get("namedScores") or {}
-        measures += values
         run = _provider_of(result)
         if has_prompts:
             run = f"{run}, {_prompt_of(result)}"
@@ -496,6 +495,7 @@ def table_of_promptfoo(content: JSONObject, path: str) -> Table:
         row = {"run": run, "id": variables, "testIdx": result.get("testIdx")}
         if not _has_failed(result):
             row |= values
+            measures += values
         rows.append(row)
     return table_of_rows(rows, path, "id", measures)
 

@@ -618,6 +618,21 @@ def test_promptfoo_parts_prompts_and_leaves_errors_out(tmp_path: Path) -> None:
     assert read_values(path, missing="skip").missing_of_run == {"p, new": 1}
 
 
+def test_a_named_score_of_failed_tests_of_promptfoo_is_no_measure(
+    tmp_path: Path,
+) -> None:
+    results = [
+        {"provider": {"id": "p"}, "vars": {"x": i}, "success": True, "score": 1}
+        for i in range(3)
+    ]
+    results[2] |= {"success": False, "failureReason": 2, "namedScores": {"n": 0.5}}
+    path = written(tmp_path / "r.json", {"results": {"results": results}})
+    with pytest.raises(ValueError, match=r"the score .* is missing"):
+        read_values(path)
+    table = read_values(path, missing="skip")
+    assert table.measures == ["score", "success"]
+
+
 def test_a_part_of_the_results_of_opensearch_is_incomplete(tmp_path: Path) -> None:
     content = json.loads((FILES / "evaluation_results.json").read_text())
     content["hits"]["total"]["value"] = 100
