@@ -45,7 +45,7 @@ class RepeatedSystems:
             deterministic: systems that have one run.
 
         Raises:
-            ValueError: a list of runs without `repeats`, too few runs, or a name twice.
+            ValueError: a list of runs without `repeats`, too few runs, or an unclear name.
         """
         checked = Repeats.from_argument(repeats, deterministic)
         if checked is None:
@@ -71,7 +71,7 @@ class RepeatedSystems:
                     label = str(name)
                 runs[label] = _as_system(run)
                 labels[str(name)].append(label)
-        checked.check_numbers(labels)
+        checked.check_labels(labels)
         with_runs = {name: of_system for name, of_system in labels.items() if of_system}
         return cls(checked, runs, with_runs)
 

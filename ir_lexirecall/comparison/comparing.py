@@ -361,7 +361,7 @@ def compare_repeated(
         )
     design.check_runs(runs)
     labels, run_of_label = _labelled_repeats(runs)
-    repeats.check_numbers(labels)
+    repeats.check_labels(labels)
     judgments = Judgments.from_qrels(qrels)
     scored = _scored(by, judgments, run_of_label, design)
     scored.check_defined()

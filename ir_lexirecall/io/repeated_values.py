@@ -123,13 +123,14 @@ class Repeats:
             f"{did_you_mean(self.column, list(table.columns))}"
         )
 
-    def check_numbers(self, labels: RepeatLabels, constant: str = "") -> None:
-        """Raise if systems have too few repeats, or some that should have none.
+    def check_labels(self, labels: RepeatLabels, constant: str = "") -> None:
+        """Raise if systems have too few repeats, some that should have none, or unclear names.
 
         Args:
             labels: the labels of the repeats of each system.
             constant: which column of repeats does not vary, in words; empty if that is not known.
         """
+        _check_names(labels)
         n_repeats = {run: len(of_run) for run, of_run in labels.items()}
         for name in self.deterministic:
             if name not in n_repeats:
@@ -170,13 +171,25 @@ class Repeats:
             )
 
 
+def _check_names(labels: RepeatLabels) -> None:
+    """Raise if the name of a run is also the label of another run's repeat."""
+    for run, of_run in labels.items():
+        for label in of_run:
+            if label != run and label in labels:
+                raise ValueError(
+                    f"run {label!r}: its name is also the label of a repeat of {run!r}; rename "
+                    "the run"
+                )
+
+
 def labelled(
     parts: Sequence[Cells], repeats: Repeats
 ) -> tuple[list[Cells], RepeatLabels]:
     """Return values where every repeat is a run of its own, and the labels of these runs.
 
     Raises:
-        ValueError: a run has values with and without a repeat, or too few repeats.
+        ValueError: a run has values with and without a repeat, too few repeats, or the name of
+            another's repeat.
     """
     labels_of_run: dict[str, dict[str, None]] = {}
     cells_of_repeats = []
@@ -204,7 +217,7 @@ def labelled(
     repeat_labels = {run: list(of_run) for run, of_run in labels_of_run.items()}
     if repeat_labels:
         _check_told_apart(parts, repeats)
-        repeats.check_numbers(repeat_labels, _constant_column(parts))
+        repeats.check_labels(repeat_labels, _constant_column(parts))
     return cells_of_repeats, repeat_labels
 
 

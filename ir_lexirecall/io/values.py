@@ -202,7 +202,7 @@ class ValueTable:
         """Return the same table averaged over repeats, which were runs of their own in it.
 
         Args:
-            labels: those of the repeats of each run, after `Repeats.check_numbers`.
+            labels: those of the repeats of each run, after `Repeats.check_labels`.
             repeats: what the repeats are.
         """
         of_repeats = {

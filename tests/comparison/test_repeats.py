@@ -265,3 +265,22 @@ def test_a_missing_cell_of_a_repeat_is_named_or_left_out_in_words():
     result = irl.compare(values=rows, repeats="seeds", missing="skip")
     assert len(result.query_ids) == 19
     assert any("q5" in note for note in result.diagnostics)
+
+
+def test_a_run_called_as_a_repeat_of_another_is_refused():
+    runs = {
+        "a": [demo.run(name) for name in ("bm25", "ql", "tfidf")],
+        "a, repeat 1": demo.run("bm25_rerank"),
+    }
+    for names in (list(runs), list(runs)[::-1]):
+        with pytest.raises(
+            ValueError,
+            match=r"'a, repeat 1': .* label of a repeat of 'a'; rename the run",
+        ):
+            irl.compare(
+                demo.qrels(),
+                {name: runs[name] for name in names},
+                "AP",
+                repeats="seeds",
+                deterministic="a, repeat 1",
+            )

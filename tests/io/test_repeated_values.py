@@ -19,6 +19,12 @@ def frame(repeats=(3, 3), column="seed", queries=8):
     return pd.DataFrame(rows, columns=["run", column, "query_id", "acc"])
 
 
+def one_run(number):
+    """Return values of one repeat, which differ by its number."""
+    ids = [f"q{q}" for q in range(8)]
+    return pd.DataFrame({"query_id": ids, "acc": [number / (q + 8) for q in range(8)]})
+
+
 @pytest.mark.parametrize(
     "column", ["seed", "epoch", "repeat", "trial", "sample", "fold", "Seed"]
 )
@@ -161,6 +167,15 @@ def without(table, row):
             "run 'new' has repeats elsewhere, but none is named here",
         ),
         ({"new": [frame()], "old": frame()}, {}, "run 'new': a list of 1; say what"),
+        (
+            {
+                "new": [one_run(1), one_run(2), one_run(3)],
+                "new, repeat 1": one_run(4),
+                "old": [one_run(5), one_run(6), one_run(7)],
+            },
+            {"repeats": "seeds", "deterministic": "new, repeat 1"},
+            "run 'new, repeat 1': its name is also the label of a repeat of 'new'; rename the run",
+        ),
     ],
 )
 def test_bad_repeats_are_refused(table, options, message):

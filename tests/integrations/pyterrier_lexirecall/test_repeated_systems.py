@@ -182,3 +182,12 @@ def test_two_systems_of_one_name_are_refused() -> None:
     runs = list(systems("frames").values())
     with pytest.raises(ValueError, match="repeats need systems of different names"):
         experiment(runs, names=["bm25", "model", "model"])
+
+
+def test_a_system_called_as_a_repeat_of_another_is_refused() -> None:
+    runs = list(systems("frames").values())
+    name = "model, repeat 1"
+    with pytest.raises(
+        ValueError, match=f"'{name}': .* label of a repeat of 'model'; rename the run"
+    ):
+        experiment(runs, names=[name, "model", "other"], deterministic=name)
