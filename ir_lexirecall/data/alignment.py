@@ -309,8 +309,8 @@ def _warn_of_blanks(
     if len(row):
         written, meant = odd["doc_id"][int(row[0])], bare["doc_id"][int(row[0])]
         warn(
-            f"run: {counted(len(row), 'document')} would be judged but for a blank at the end of "
-            f"the id: {written!r} here, {meant!r} in the qrels; take the blanks away"
+            f"run: {counted(len(row), 'document')} would be judged without the blank at the end "
+            f"of the id: {written!r} here, {meant!r} in the qrels; take the blanks away"
         )
 
 

@@ -138,8 +138,8 @@ def what_is(data: Any, schema: Schema, *, label: str = "", ids: bool = False) ->
         ValueError: there is no such file, or the object cannot be read.
 
     >>> from ir_lexirecall.io.schemas import RUN
-    >>> what_is({"q": [("a", 2.5), ("b", 1.5)]}, RUN)
-    Source(kind=<Kind.NESTED: 'documents by query'>, data={'q': {'a': 2.5, 'b': 1.5}}, name='')
+    >>> what_is({"q": [("a", 2.5), ("b", 1.5)]}, RUN).data
+    {'q': {'a': 2.5, 'b': 1.5}}
     """
     if isinstance(data, Source):
         return data

@@ -643,12 +643,17 @@ def _would_decide(result: Comparison, standings: Sequence[Standing]) -> Iterator
         needed = {s.name: _queries_for_margin(s) for s in plannable}
         if facts := _by_criterion(needed, result):
             yield f"if there is no loss, about {facts} would decide (power {POWER:g})"
-        return
+    else:
+        yield from _would_show(result, plannable)
+
+
+def _would_show(result: Comparison, plannable: Sequence[Standing]) -> Iterator[str]:
+    """Yield which differences the queries can show, and where more queries are needed."""
     differences = {s.name: _detectable_differences(s) for s in plannable}
     largest = {name: _largest_of(x) for name, x in differences.items()}
     if facts := _by_criterion(largest, result):
         queries = "these queries"
-        if compared.has_uneven_pairs:
+        if result.compared.has_uneven_pairs:
             queries = "the queries of each pair"
         yield f"{queries} can show a difference of {facts} (t-test, power {POWER:g})"
     too_few = [name for name, x in differences.items() if np.isinf(x).any()]

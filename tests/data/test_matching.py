@@ -461,7 +461,7 @@ def test_a_blank_at_the_end_of_some_ids_is_told(
             irl.evaluate("AP", qrels, run)
         messages = [str(one.message) for one in told if one.category is UserWarning]
         assert len(messages) == len(blank)
-        assert all("1 document would be judged but for" in one for one in messages)
+        assert all("1 document would be judged without" in one for one in messages)
 
 
 def test_blanks_that_the_qrels_have_are_not_told() -> None:
