@@ -45,6 +45,7 @@ from ir_lexirecall.present.text import (
     format_number,
     format_p,
     listed,
+    p_words,
     top_words,
 )
 from ir_lexirecall.significance import (
@@ -762,6 +763,38 @@ def _unresolvable_pairs(compared: ComparedRuns, name: str) -> Iterator[Note]:
         yield Note(message, DOUBTFUL, kind, f"{a} and {b} ({n})", runs=(a, b))
 
 
+def losses_hidden_by_skewness(
+    result: Comparison, standings: Sequence[Standing]
+) -> Iterator[Note]:
+    """Warn of losses that a test shows two-sided, but not one-sided, as it has to under a margin.
+
+    One-sided t-tests allow for skewed differences: few queries may lack those that one run wins by
+    much.
+    """
+    if result.compared.margins is None:
+        return
+    for standing in standings:
+        name = standing.name
+        test = result.compared.test_of(name)
+        if test.procedure.of != "mean" or test.procedure.at_once:
+            continue
+        one_sided = result.tests.one_sided_by(name, test, 0.0).worse
+        table = result.table(name)
+        for row, p in zip(table.itertuples(), one_sided.tolist(), strict=True):
+            if row.verdict != UNDECIDED or not row.p <= test.alpha < p < 0.5:
+                continue
+            message = (
+                f"{name}, {row.run_a} and {row.run_b}: {row.run_a} is worse two-sided "
+                f"({p_words(row.p)}), but not one-sided ({p_words(p)}), as few queries may lack "
+                "rare gains."
+            )
+            kind = f"Worse by {name} two-sided, but not one-sided"
+            runs = (row.run_a, row.run_b)
+            yield Note(
+                message, DOUBTFUL, kind, f"{row.run_a} and {row.run_b}", runs=runs
+            )
+
+
 def identical_pairs(
     result: Comparison, standings: Sequence[Standing]
 ) -> Iterator[Note]:
@@ -915,6 +948,7 @@ CAVEATS_ON_TESTS: tuple[
     skewed_verdicts,
     many_pairs_on_few_queries,
     pairs_with_few_differences,
+    losses_hidden_by_skewness,
     identical_pairs,
     estimates_without_zeros,
     losses_on_unseen_queries,

@@ -884,3 +884,25 @@ def test_a_summary_says_where_too_few_queries_differ_to_show_anything() -> None:
     alone = " ".join(irl.compare(values=runs, baseline="base").summary().split())
     assert "can show a difference" not in alone
     assert "more queries are needed: the runs differ on too few of these" in alone
+
+
+def test_a_loss_that_one_sided_tests_do_not_show_is_said() -> None:
+    rng = np.random.default_rng(0)
+    base = rng.uniform(0.7, 0.9, 10)
+    branch = base * 0.1 + rng.normal(0, 0.02, 10)
+    branch[:2] = base[:2]
+    values = {
+        name: {f"q{i}": float(x) for i, x in enumerate(of_run)}
+        for name, of_run in (("main", base), ("branch", branch))
+    }
+    expected = (
+        r"branch is worse two-sided \(p = 0\.00\d+\), but not one-sided \(p = 0\.0\d+\), as few "
+        "queries may lack rare gains"
+    )
+    gated = irl.gate(values=values, baseline="main", candidate="branch")
+    assert gated.outcome == "passed"
+    with_margin = irl.compare(values=values, baseline="main", margin=0.01)
+    for text in (str(gated), with_margin.summary(full=True)):
+        assert re.search(expected, " ".join(text.split()))
+    without = irl.compare(values=values, baseline="main").summary(full=True)
+    assert "one-sided" not in without
