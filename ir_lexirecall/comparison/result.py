@@ -424,7 +424,8 @@ class Comparison:
         queries = queries_with_repeats(
             parts, difference, repeats, power, self.test.alpha
         )
-        queries = np.maximum(queries, queries_that_differ(x, power, self.test.alpha))
+        of_ties = queries_that_differ(x, power, self.test.alpha, difference)
+        queries = np.maximum(queries, of_ties)
         columns = {"difference": difference, "power": power, "queries": queries}
         return self.compared.frame(
             {**self.compared.pair_columns, **columns, "repeats": repeats}
@@ -473,8 +474,8 @@ class Comparison:
         repeats = repeats_with_queries(
             parts, difference, queries, power, self.test.alpha
         )
-        too_few_differ = queries_that_differ(x, power, self.test.alpha) > queries
-        repeats = np.where(too_few_differ, np.inf, repeats)
+        of_ties = queries_that_differ(x, power, self.test.alpha, difference)
+        repeats = np.where(of_ties > queries, np.inf, repeats)
         columns = {"difference": difference, "power": power, "queries": queries}
         return self.compared.frame(
             {**self.compared.pair_columns, **columns, "repeats": repeats}

@@ -691,8 +691,17 @@ def _more_queries(result: Comparison, names: Sequence[str]) -> str:
     by = ""
     if len(result.criteria) > 1:
         by = f" by {listed([display_name(name, result) for name in names])}"
+    needed = f"more queries are needed{by}"
+    if all(_differ_everywhere(result, name) for name in names):
+        return needed
     runs = "the runs" if len(result.pairs) == 1 else "some runs"
-    return f"more queries are needed{by}: {runs} differ on too few of these"
+    return f"{needed}: {runs} differ on too few of these"
+
+
+def _differ_everywhere(result: Comparison, name: str) -> bool:
+    """Return whether no pair ties on any query by a criterion."""
+    n_queries, wins, losses, _ = result.compared.pair_counts(name)
+    return bool(np.all(wins + losses == n_queries))
 
 
 def _queries_for_margin(standing: Standing) -> str:

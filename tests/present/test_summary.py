@@ -906,3 +906,13 @@ def test_a_loss_that_one_sided_tests_do_not_show_is_said() -> None:
         assert re.search(expected, " ".join(text.split()))
     without = irl.compare(values=values, baseline="main").summary(full=True)
     assert "one-sided" not in without
+
+
+def test_a_summary_of_few_queries_does_not_say_that_runs_hardly_differ() -> None:
+    values = {
+        "a": {f"q{i}": x for i, x in enumerate([0.1, 0.2, 0.3, 0.4])},
+        "b": {f"q{i}": x for i, x in enumerate([0.2, 0.3, 0.2, 0.6])},
+    }
+    shown = irl.compare(values=values).summary()
+    assert "more queries are needed" in shown
+    assert "differ on too few" not in shown

@@ -90,14 +90,60 @@ def bonett(x: list[float], alpha: float) -> tuple[float, float]:
 
 
 def test_queries_for_a_margin_find_equal_runs_not_worse() -> None:
+    """Both conditions hold together with the power: one nearly surely, or both more often."""
     for x, number, s in zip(
         X, queries_for_margin(X, 0.1, 0.9).estimate, S, strict=True
     ):
-        power = partial(TTestPower().power, 0.1 / s, alternative="larger")
-        assert power(nobs=number, alpha=0.05) >= 0.9 - 1e-9
-        assert ties_allow_not_worse(x, number, 0.1, 0.9)
-        too_few = power(nobs=number - 1, alpha=0.05) < 0.9
-        assert too_few or not ties_allow_not_worse(x, number - 1, 0.1, 0.9)
+        assert shows_not_worse(x, number, 0.1, s)
+        assert not shows_not_worse(x, number - 1, 0.1, s)
+
+
+def shows_not_worse(x: np.ndarray, number: float, margin: float, s: float) -> bool:
+    """Whether the t-test and the ties of so many queries allow the verdict in 0.9 of samples."""
+    of_t = TTestPower().power(margin / s, number, 0.05, alternative="larger") + 1e-9
+    nearly = 1 - (1 - 0.9) / 200
+    return any(
+        of_t >= by_t and ties_allow_not_worse(x, number, margin, beyond_ties)
+        for by_t, beyond_ties in ((0.9, nearly), (0.95, 0.95), (nearly, 0.9))
+    )
+
+
+@pytest.mark.parametrize(
+    ("queries", "share", "sd", "margin"),
+    [(50, 0.5, 0.05, 0.02), (100, 0.2, 0.1, 0.015), (50, 0.3, 0.05, 0.01)],
+)
+def test_ties_and_variance_together_leave_the_power(
+    queries: int, share: float, sd: float, margin: float
+) -> None:
+    """Simulated: by the larger one of two plans, 0.61 to 0.73 of samples reached the verdict."""
+    rng = np.random.default_rng(0)
+    n_differing = round(queries * share)
+    x = np.zeros((1, queries))
+    x[0, :n_differing] = rng.normal(0, 1, n_differing)
+    x *= sd / x.std(ddof=1)
+    x -= x.mean() * (x != 0) / share
+    planned = int(queries_for_margin(x, margin).estimate[0])
+    sample = rng.choice(x[0], (2000, planned))
+    tested = margin_test(SignificanceTest("t"), sample, margin)
+    assert 0.72 < np.mean(tested.not_worse <= 0.05) < 0.96
+
+
+def test_values_of_0_and_1_differ_on_more_queries_by_a_larger_difference() -> None:
+    """Simulated: no difference of such a measure on one query is above 1."""
+    rng = np.random.default_rng(0)
+    wins, losses, queries = 6, 4, 50
+    x = np.zeros((1, queries))
+    x[0, :wins], x[0, wins : wins + losses] = 1, -1
+    (difference,) = detectable_difference(x).estimate
+    assert 0.15 < difference < 0.2
+    assert queries_for_difference(x, difference).estimate[0] <= queries + 2
+    differing = (wins + losses) / queries
+    shares = [(differing - difference) / 2, 1 - differing, (differing + difference) / 2]
+    drawn = rng.choice([-1.0, 0.0, 1.0], (4000, queries), p=shares)
+    assert 0.75 < np.mean(t_test(drawn).p <= 0.05) < 0.95
+    few = np.where(np.arange(queries) < 3, 1.0, 0.0)[None]
+    assert 0.12 < detectable_difference(few).estimate[0] < 0.2
+    assert np.isinf(detectable_difference(few[:, :5]).estimate[0])
 
 
 def ties_allow_not_worse(
