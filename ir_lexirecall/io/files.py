@@ -47,7 +47,7 @@ _BEGINS_WITH_ZEROS = "cannot be read: it begins with zeros (NUL), not with a tex
 _MOST_DIGITS = 300
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 # Modules, of which the first one that is installed is taken: isal is several times faster.
-UNPACKERS = {
+UNPACKERS: dict[str, tuple[str, ...]] = {
     ".gz": ("isal.igzip", "gzip"),
     ".bz2": ("bz2",),
     ".xz": ("lzma",),
