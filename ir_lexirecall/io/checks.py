@@ -29,7 +29,8 @@ def check_not_cut(
     """Raise if the last number of a file without a last end of line may have lost its end.
 
     Args:
-        numbers: the texts of the last column, in the file's order; numbers, or labels.
+        numbers: the texts of the last column, in the file's order; numbers, or labels. Ranks are
+            those of the last query.
         cut: the rule of the column.
         location: what messages call the file or its last line.
         value: what messages call such a number.
@@ -46,7 +47,10 @@ def check_not_cut(
         raise ValueError(f"{beginning} Write it again, or end its last line")
     last = numbers[-1]
     others = [text for text in numbers[:-1] if number_of_text(text) is not None]
-    longer = _longer(last, others, by_shape=cut is Cut.IF_SHORTER)
+    if cut is Cut.IF_NOT_RISING:
+        longer = _rank_not_exceeded(last, others)
+    else:
+        longer = _longer(last, others, by_shape=cut is Cut.IF_SHORTER)
     if longer is not None:
         beginning = _ends_with(shortened(last, _LONG), location, value)
         raise ValueError(
@@ -73,6 +77,17 @@ def _check_not_beginning(
                 f"{_ends_with(shown(last), location, value)} Another one is {shown(text)}; "
                 "write it again, or end its last line"
             )
+
+
+def _rank_not_exceeded(last: str, others: Sequence[str]) -> str | None:
+    """Return the rank before the last one if that one may be cut, as 1 of 10 after 9; else None."""
+    if not others:
+        return None
+    previous = others[-1]
+    has_lost_decimals = _decimals(last) < _decimals(previous) or last.endswith(".")
+    if has_lost_decimals or float(last) <= float(previous):
+        return previous
+    return None
 
 
 def _longer(last: str, others: Sequence[str], *, by_shape: bool) -> str | None:

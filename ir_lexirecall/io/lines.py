@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import chain
+from itertools import chain, compress
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -196,7 +196,10 @@ class Layout:
             return
         if last_line != last_line.rstrip():
             return
-        texts = self._last_fields(rows)
+        if cut is Cut.IF_NOT_RISING:
+            texts = self._last_fields(self._rows_of_last_query(rows))
+        else:
+            texts = self._last_fields(rows)
         if cut is Cut.IF_LONGER:  # any grade of the file may show it
             earlier = set()
             for block in all_blocks():
@@ -205,6 +208,14 @@ class Layout:
         line = rows.count(b"\n") + 1
         label = {"relevance": "grade"}.get(self.names[-1], self.names[-1])
         check_not_cut(texts, cut, lambda: location(line), label)
+
+    def _rows_of_last_query(self, rows: bytes) -> bytes:
+        """Return the rows of the query that the last row is about."""
+        index = self.names.index("query_id")
+        lines = [line for line in rows.split(b"\n") if line.strip()]
+        queries = [line.split(self._part)[index : index + 1] for line in lines]
+        is_last = [query == queries[-1] for query in queries]
+        return b"\n".join(compress(lines, is_last))
 
     @property
     def _part(self) -> bytes | None:

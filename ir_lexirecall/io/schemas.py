@@ -19,6 +19,10 @@ class Cut(Enum):
         "if the last number is written shorter than all others, "
         "or could be a longer one of the file"
     )
+    IF_NOT_RISING = (
+        "if the last rank is not larger than the one before it for the same query, "
+        "or is written with fewer decimals"
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +53,7 @@ class Schema:
 
 RUN = Schema("run", RUN_COLUMNS, frozenset(("score",)), cut=Cut.IF_SHORTER)
 RANKED_RUN = Schema(
-    "run", ("query_id", "doc_id", "rank"), frozenset(("rank",)), cut=Cut.IF_SHORTER
+    "run", ("query_id", "doc_id", "rank"), frozenset(("rank",)), cut=Cut.IF_NOT_RISING
 )
 QRELS = Schema(
     "qrels",

@@ -31,6 +31,10 @@ def test_other_columns_may_be_named_twice() -> None:
         (["2.5e-3", "1.5e-3", "1.5"], Cut.IF_SHORTER),  # a lost exponent
         (["short", "long", "lo"], Cut.IF_BEGINNING),
         (["0.5", "0.25"], Cut.ALWAYS),
+        (["8", "9", "1"], Cut.IF_NOT_RISING),  # 10
+        (["98", "99", "10"], Cut.IF_NOT_RISING),  # 100
+        (["1", "1"], Cut.IF_NOT_RISING),
+        (["1.0", "2."], Cut.IF_NOT_RISING),
     ],
 )
 def test_a_last_number_that_may_be_cut_is_refused(
@@ -52,6 +56,9 @@ def test_a_last_number_that_may_be_cut_is_refused(
         (["2.50", "1.50", "0.50"], Cut.IF_SHORTER),
         (["short", "long", "long"], Cut.IF_BEGINNING),
         (["10", "1"], Cut.NEVER),
+        (["1"], Cut.IF_NOT_RISING),
+        (["1", "2"], Cut.IF_NOT_RISING),
+        (["9", "10"], Cut.IF_NOT_RISING),
         ([], Cut.ALWAYS),
         (["0.5", "-"], Cut.ALWAYS),  # not a number
     ],

@@ -171,6 +171,22 @@ def test_runs_cut_within_the_last_score(
     assert rr({"q1": {"d0": 1}}, write(name, text + "\n")) > 0
 
 
+@pytest.mark.usefixtures("with_or_without_polars")
+@pytest.mark.parametrize("header", ["query_id\tdoc_id\trank\n", ""])  # MS MARCO's
+@pytest.mark.parametrize("depth", [2, 10, 11, 100])
+def test_runs_cut_within_the_last_rank(header: str, depth: int, write: Write) -> None:
+    ranks = range(1, depth + 1)
+    text = header + "".join(f"q{q}\td{k}\t{k}\n" for q in (1, 2) for k in ranks)
+    whole = write("whole.tsv", text.removesuffix("\n"))
+    assert rr({"q2": {"d2": 1}}, whole) == 0.5
+    lone = write("lone.tsv", text + "q3\td1\t1")
+    assert rr({"q3": {"d1": 1}}, lone) == 1
+    if depth >= 10:
+        cut = write("cut.tsv", text[:-2])
+        with pytest.raises(ValueError, match="the file ends with the rank 1"):
+            rr({"q2": {"d2": 1}}, cut)
+
+
 # -- separators and headers ------------------------------------------------------------------------
 
 
