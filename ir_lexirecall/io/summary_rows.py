@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from typing import TypeAlias
 
 import numpy as np
 
 from ir_lexirecall._util.arrays import Bools, Floats
+from ir_lexirecall.io.value_cells import SUMMARY
 
 Statistic: TypeAlias = Callable[[Floats], float]
+PrintedRow: TypeAlias = tuple[str | None, str, str, float | None]
+"""A run, a query, a measure, and the value; None if it is not a number."""
 
 
 def _deviation(values: Floats) -> float:
@@ -64,6 +67,10 @@ _QUANTILE = re.compile(r"\s*(\d{1,2}(?:\.\d{1,9})?)\s*%\s*", re.ASCII)
 _SURE = 1e-6
 """A row under an ordinary name is a summary if it is the mean by chance at most this often."""
 _MOST_DIGITS = 12
+_MOST_UNANSWERED = 2
+"""Queries of the qrels are at most this many times as many as those of a run."""
+_COARSEST = 0.01
+"""The unit of the last digit that programs print at least."""
 _COARSE = 0.02
 """Share of the spread of values above which the unit of a last digit says nothing."""
 
@@ -127,6 +134,92 @@ def summary_rows(values: Floats, query_ids: Sequence[str], is_last: Bools) -> li
         if is_summary:
             summaries.append(q)
     return summaries
+
+
+def rows_over_queries(rows: Sequence[PrintedRow]) -> set[int]:
+    """Return the indices of rows that a program, such as trec_eval, wrote over all queries.
+
+    A query may be called `all`, too. Of two such rows, the last one is over all queries. A single
+    one is, if it has a measure that no query has, such as `num_q`, or if at least half of its
+    values follow from those of the queries.
+
+    >>> rows = [(None, "all", "map", 0.5), (None, "q1", "map", 0.0)]
+    >>> rows_over_queries([*rows, (None, "all", "map", 0.25)]), rows_over_queries(rows)
+    ({2}, set())
+    """
+    positions: dict[tuple[str | None, str], list[int]] = {}
+    last_rows: dict[tuple[str | None, str], dict[str, int]] = {}
+    repeated = set()
+    for n, (run, query, measure, _) in enumerate(rows):
+        positions.setdefault((run, measure), []).append(n)
+        if query in SUMMARY:
+            of_name = last_rows.setdefault((run, query), {})
+            if measure in of_name:
+                repeated.add((run, query))
+            of_name[measure] = n
+    candidates = {n for of_name in last_rows.values() for n in of_name.values()}
+    summaries: set[int] = set()
+    for name, of_name in last_rows.items():
+        block = [*of_name.values()]
+        if name in repeated or _is_over_queries(rows, block, positions, candidates):
+            summaries.update(block)
+    return summaries
+
+
+def _is_over_queries(
+    rows: Sequence[PrintedRow],
+    block: Sequence[int],
+    positions: Mapping[tuple[str | None, str], Sequence[int]],
+    candidates: Set[int],
+) -> bool:
+    """Return whether the rows of a run under one name are over all queries.
+
+    Args:
+        rows: all rows.
+        block: the indices of those under the name, one per measure.
+        positions: the indices of the rows of each run and measure.
+        candidates: the indices of all rows that may be over all queries.
+    """
+    follow = []
+    for n in block:
+        run, _, measure, value = rows[n]
+        others = [i for i in positions[run, measure] if i != n]
+        queries = [i for i in others if i not in candidates]
+        if not queries:
+            return True
+        if value is None or not np.isfinite(value):
+            continue
+        # A query may have another one of these names, so it is one of the others, too, or not.
+        follow.append(
+            any(_follows(value, [rows[i][3] for i in of]) for of in (queries, others))
+        )
+    return 2 * sum(follow) >= len(follow)
+
+
+def _follows(value: float, of_queries: Iterable[float | None]) -> bool:
+    """Return whether a program may print a value over queries with these values.
+
+    trec_eval prints means, sums of counts, and geometric means of what it prints as logarithms. If
+    all queries of the qrels count (-c), it divides by more of them than it prints.
+    """
+    values = np.array([x for x in of_queries if x is not None], dtype=np.float64)
+    values = values[~np.isnan(values)]
+    if not len(values) or not np.isfinite(values).all():
+        return False
+    total = float(values.sum())
+    possible = [float(values.mean()), total]
+    if values.max() <= 0:
+        possible.append(float(np.exp(values.mean())))
+    if value > 0 and total / value < _MOST_UNANSWERED * len(values):
+        n_of_qrels = max(len(values), round(total / value))
+        possible.append(total / n_of_qrels)
+    # A program prints all values of a measure with the same digits, of which zeros are not seen.
+    unit = min(_COARSEST, _unit(np.array([value, *values])))
+    unit_of_value = _unit(np.array([value]))
+    if unit_of_value > _COARSE * np.ptp(values):
+        unit_of_value = unit
+    tolerance = unit_of_value / 2 + unit * min(0.5, 2 / np.sqrt(12 * len(values)))
+    return any(abs(value - one) <= tolerance for one in possible)
 
 
 def runs_of_means(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -29,6 +29,7 @@ from ir_lexirecall.io.query_columns import (
     NamedColumns,
 )
 from ir_lexirecall.io.schemas import VALUES
+from ir_lexirecall.io.summary_rows import PrintedRow, rows_over_queries
 from ir_lexirecall.io.value_archives import is_archive, log_of_archive
 from ir_lexirecall.io.value_cells import (
     SUMMARY,
@@ -37,6 +38,7 @@ from ir_lexirecall.io.value_cells import (
     is_measure,
     is_text_measure,
     texts,
+    value_of,
 )
 from ir_lexirecall.io.value_formats import table_of_format
 
@@ -189,20 +191,20 @@ def cells_of_lines(text: str, path: str) -> Cells:
     lines = lines_of_text(text, path)
     check_end(text, lines[-1].fields, path)
     order = field_order(lines, path)
+    printed = [_printed_row(line, order) for line in lines]
+    over_queries = rows_over_queries(printed)
     rows = []
     numbers = []
-    for line in lines:
-        query, measure = line.fields[order.query], line.fields[order.measure]
-        if query in SUMMARY or is_text_measure(measure):
+    for n, (line, (run, query, measure, value)) in enumerate(
+        zip(lines, printed, strict=True)
+    ):
+        if n in over_queries or is_text_measure(measure):
             continue
-        written = line.fields[order.value]
-        value = number_of_text(written)
         if value is None:
             raise ValueError(
                 f"{path}, line {line.number}: the {measure} of query {query!r} is "
-                f"{shown(written)}, not a number"
+                f"{shown(line.fields[order.value])}, not a number"
             )
-        run = None if order.run is None else line.fields[order.run]
         rows.append((run, query, measure, value))
         numbers.append(line.number)
     if not rows:
@@ -210,6 +212,13 @@ def cells_of_lines(text: str, path: str) -> Cells:
             f"{path}: it has values over all queries only; ask for values per query (trec_eval -q)"
         )
     return Cells.from_rows(rows, lambda n: f"{path}, line {numbers[n]}")
+
+
+def _printed_row(line: Line, order: FieldOrder) -> PrintedRow:
+    """Return the run, query, measure and value of a line."""
+    run = None if order.run is None else line.fields[order.run]
+    value = number_of_text(line.fields[order.value])
+    return run, line.fields[order.query], line.fields[order.measure], value
 
 
 def _fields_of(line: str) -> list[str]:
@@ -371,6 +380,13 @@ def table_of_records(numbered: Records, path: str, label: str) -> Table:
     names = dict.fromkeys(name for record in records for name in record)
     # ir_measures writes values over all queries, too.
     if names.keys() - {"run"} == _IR_MEASURES_COLUMNS:
-        numbered = [row for row in numbered if row[1].get("query_id") not in SUMMARY]
+        over_queries = rows_over_queries([_row_of_record(one) for one in records])
+        numbered = [row for n, row in enumerate(numbered) if n not in over_queries]
     columns = {name: texts(row.get(name) for _, row in numbered) for name in names}
     return Table(columns, path, lambda row: f"{path}, {label} {numbered[row][0]}")
+
+
+def _row_of_record(record: Mapping[str, Any]) -> PrintedRow:
+    """Return the run, query, measure and value of a record of ir_measures."""
+    run, query, measure = map(record.get, ("run", "query_id", "measure"))
+    return str(run), str(query), str(measure), value_of(record.get("value"))

@@ -84,9 +84,10 @@ LINES = {
 def test_autojudge_formats_hold_several_runs(
     line: str, expected: ValueTable, tmp_path: Path
 ) -> None:
+    mean = float(expected.values["AP"][RUNS.index("ql")].mean())
     rows = [
         *long_frame(expected).to_dict("records"),
-        {"run": "ql", "measure": "AP", "query_id": "all", "value": 0.5},
+        {"run": "ql", "measure": "AP", "query_id": "all", "value": mean},
     ]
     (tmp_path / "values").write_text("".join(line.format(**row) + "\n" for row in rows))
     assert_same(read_values(tmp_path / "values"), expected)
@@ -437,6 +438,63 @@ def test_a_file_of_trec_eval_may_begin_with_the_name_of_the_run(tmp_path: Path) 
     path = tmp_path / "bm25.eval"
     path.write_text("runid\tall\tbm25\nmap\tq1\t0.5\nmap\tq2\t0.25\nmap\tall\t0.375\n")
     assert read_values(path).values["map"].tolist() == [[0.5, 0.25]]
+
+
+PRINTED_OF_QUERIES = "map\tall\t0.9000\nmap\tq1\t0.5000\nmap\tq2\t0.1000\n"
+PRINTED_OVER_QUERIES = {
+    "trec_eval": "runid\tall\tbm25\nnum_q\tall\t3\nmap\tall\t0.5000\ngm_map\tall\t0.3557\n",
+    "trec_eval -m map": "map\tall\t0.5000\n",
+    "trec_eval -c": "map\tall\t0.3750\n",
+    "no summary": "",
+}
+
+
+@pytest.mark.parametrize("program", PRINTED_OVER_QUERIES)
+@pytest.mark.parametrize("form", ["lines", "fields", "records"])
+def test_a_query_called_all_is_no_row_over_all_queries(
+    program: str, form: str, tmp_path: Path
+) -> None:
+    text = PRINTED_OF_QUERIES + PRINTED_OVER_QUERIES[program]
+    fields = [line.split("\t") for line in text.splitlines()]
+    if form == "fields":  # of ir_measures
+        text = "".join(f"{query}\t{name}\t{value}\n" for name, query, value in fields)
+    if form == "records":
+        values = [
+            {"query_id": query, "measure": name, "value": float(value)}
+            for name, query, value in fields
+            if name != "runid"
+        ]
+        text = "".join(f"{json.dumps(value)}\n" for value in values)
+    path = tmp_path / "bm25.irm"
+    path.write_text(text)
+    table = read_values(path)
+    assert dict(zip(table.query_ids, table.values["map"][0], strict=True)) == {
+        "all": 0.9,
+        "q1": 0.5,
+        "q2": 0.1,
+    }
+
+
+@pytest.mark.parametrize(
+    "over_queries",
+    [
+        "map\tall\t0.3000\n",
+        "map\tall\t0.2000\n",  # trec_eval -c, with a query that the run lacks
+        "map\tall\t0.3\n",
+        "num_rel\tall\t9\n",
+        "num_q\tall\t2\nmap\tall\t0.7777\n",
+        "gm_map\tall\t0.2236\n",
+        "map\tall\tnan\n",
+        "",
+    ],
+)
+def test_rows_over_all_queries_are_no_query(over_queries: str, tmp_path: Path) -> None:
+    path = tmp_path / "bm25.eval"
+    path.write_text(
+        "map\tq1\t0.5000\nnum_rel\tq1\t4\nmap\tq2\t0.1000\nnum_rel\tq2\t5\n"
+        f"{over_queries}"
+    )
+    assert read_values(path).query_ids == ["q1", "q2"]
 
 
 def test_skipping_everything_is_not_offered(
