@@ -37,6 +37,8 @@ _POSSIBLE_ENDINGS = (
     ".dat",
 )
 """Endings of files that are runs if they look like one."""
+_ENDINGS_OF_RUNS_ONLY = (".res", ".run")
+"""Endings that nobody gives to another file, whatever its name begins with."""
 _OTHER_FILES = frozenset(
     (
         "readme.txt",
@@ -60,7 +62,7 @@ class RunFolder:
     Attributes:
         runs: paths of runs by name.
         left_out: names of the files and folders that are not runs, but those that say what the
-            runs are (README, ir-metadata) and hidden ones.
+            runs are (README, ir-metadata) and hidden ones without the ending of a run.
     """
 
     runs: dict[str, str]
@@ -73,6 +75,7 @@ def run_files(folder: PathLike) -> dict[str, str]:
     They are files such as ``bm25.res.gz``, and folders such as ``bm25/run.txt.gz`` (TIREx).
 
     A file with another ending (CSV, TSV, ``.trec``, ``.out``, none) is a run if it looks like one.
+    A file whose name begins with a point is none; with ``_``, if it ends with ``.run`` or ``.res``.
 
     Raises:
         ValueError: two runs have the same name.
@@ -89,7 +92,7 @@ def read_folder(folder: PathLike) -> RunFolder:
     runs: dict[str, str] = {}
     left_out = []
     for item in sorted(Path(folder).iterdir()):
-        if item.name.startswith((".", "_")) or _ABOUT_RUNS.fullmatch(item.name):
+        if _needs_no_word(item):
             continue
         named = list(_runs_of(item))
         if not named:
@@ -114,6 +117,22 @@ def all_runs(folder: PathLike) -> dict[str, str]:
             f"{': ' if more else ''}{', '.join(more[:5])}"
         )
     return content.runs
+
+
+def _needs_no_word(item: Path) -> bool:
+    """Return whether a file or folder says what the runs are, or is hidden and no run by its name.
+
+    Copies of macOS, such as ``._bm25.run``, are hidden, too.
+    """
+    plain = without_compression(item.name)
+    is_hidden = item.name.startswith((".", "_"))
+    if not is_hidden and not _ABOUT_RUNS.fullmatch(plain):
+        return False
+    if item.name.startswith("._") or item.is_dir():
+        return is_hidden
+    if not is_hidden and plain.lower().endswith((".txt", ".json")):
+        return True
+    return not _ending_of(plain, (*_RUN_ENDINGS, *_POSSIBLE_ENDINGS))
 
 
 def is_of_tirex(file: Path) -> bool:
@@ -143,7 +162,9 @@ def _files_of_run(folder: Path) -> list[Path]:
 def _run_in_file(item: Path) -> str | None:
     """Return the name of the run in a file; None if it does not hold a run."""
     plain = without_compression(item.name)
-    if plain.lower() in _OTHER_FILES:
+    if plain.lower() in _OTHER_FILES or plain.startswith("."):
+        return None
+    if plain.startswith("_") and not _ending_of(plain, _ENDINGS_OF_RUNS_ONLY):
         return None
     ending = _ending_of(plain, _RUN_ENDINGS)
     if ending:

@@ -37,6 +37,7 @@ SILENT = {
     "LICENSE": "",
     "ir-metadata.yml": "tag: x\n",
 }
+HIDDEN = {"_SUCCESS": "", "._a.run": "\0", "readme.txt": "q", "LICENSE.json": "{}"}
 LEFT_OUT = {
     "notes.md": "# q1",
     "means.csv": "run,AP\nbm25,0.3\n",
@@ -65,6 +66,33 @@ def test_what_is_left_out_is_named(tmp_path: Path) -> None:
         UserWarning, match="log.out does not look like a run .*means.csv, notes.md"
     ):
         assert {*all_runs(folder)} == NAMES
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("_rerank.run", "_x.res.gz", "notice.run", "readme.run", "LICENSE.res"),
+        *("readme.trec", "copying.trec.gz"),
+    ],
+)
+def test_a_run_by_its_ending_is_one_whatever_its_name_begins_with(
+    name: str, tmp_path: Path
+) -> None:
+    folder = fill(tmp_path / "runs", {"a.run": TREC, **SILENT, **HIDDEN})
+    content = TREC.encode()
+    (folder / name).write_bytes(
+        gzip.compress(content) if name.endswith(".gz") else content
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert {*all_runs(folder)} == {"a", name.split(".")[0]}
+
+
+@pytest.mark.parametrize("name", [".hidden.run", "_old.txt", "_table.csv", ".a.jsonl"])
+def test_a_hidden_file_that_may_be_a_run_is_named(name: str, tmp_path: Path) -> None:
+    folder = fill(tmp_path / "runs", {"a.run": TREC, name: TREC})
+    with pytest.warns(UserWarning, match=f"{name} does not look like a run and is"):
+        assert {*all_runs(folder)} == {"a"}
 
 
 def test_a_benchmark_has_all_runs_of_a_folder(tmp_path: Path) -> None:
