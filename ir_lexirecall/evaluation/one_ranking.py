@@ -191,7 +191,7 @@ def _check_pairs(rankings: Any, relevant: Any) -> None:
     """Raise if rankings and what is relevant to them are not two lists of one length."""
     for several in (rankings, relevant):
         is_list = hasattr(several, "__len__") and not isinstance(several, str)
-        if not is_list or isinstance(several, (Set, Mapping)):
+        if not is_list or isinstance(several, (Set, Mapping)) or _is_scalar(several):
             raise ValueError(
                 "rankings and relevant documents are paired by their order: give two lists, not "
                 f"{type(several).__name__}"
@@ -273,7 +273,8 @@ def _grades_by_document(relevant: Relevant) -> dict[str, Any]:
     Raises:
         ValueError: it is neither ids nor grades, or an id occurs twice.
     """
-    if isinstance(relevant, (str, bytes)) or not isinstance(relevant, Iterable):
+    is_iterable = isinstance(relevant, Iterable) and not _is_scalar(relevant)
+    if isinstance(relevant, (str, bytes)) or not is_iterable:
         raise ValueError(
             "expected ids of relevant documents, their grades, or grades for subtopics, got "
             f"{shown(relevant)}"
@@ -401,7 +402,9 @@ def _check_ordered(ranked_ids: Any) -> None:
     order in which documents were put in, which need not be that of their scores. Lists, tuples,
     arrays, columns of a table, and iterators of these are in order.
     """
-    is_iterable = isinstance(ranked_ids, Iterable)
+    if _is_scalar(ranked_ids):
+        _check_ordered(ranked_ids.item())  # a set, as NumPy holds it
+    is_iterable = isinstance(ranked_ids, Iterable) and not _is_scalar(ranked_ids)
     if not is_iterable or isinstance(ranked_ids, (str, bytes, Mapping)):
         raise ValueError(
             f"expected ids of documents, best first, got {shown(ranked_ids)}"
@@ -416,6 +419,11 @@ def _check_ordered(ranked_ids: Any) -> None:
             f"a ranking must be in order, best first, but {type(ranked_ids).__name__} has no order "
             "of its own: give a list, such as sorted(scores, key=scores.get, reverse=True)"
         )
+
+
+def _is_scalar(value: Any) -> bool:
+    """Return whether a value is an array without an axis, as of a set: ``np.array({"a"})``."""
+    return isinstance(value, np.ndarray) and not value.ndim
 
 
 _ITERATORS_OF_SETS: tuple[type, ...] = (

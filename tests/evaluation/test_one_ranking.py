@@ -176,6 +176,10 @@ _SCORES = {"a": 3.0, "x": 2.0, "b": 1.0}
         b"axb",
         pd.DataFrame({"doc_id": ["a", "x", "b"]}),
         pl.DataFrame({"doc_id": ["a", "x", "b"]}),
+        np.array({"a", "x", "b"}),
+        np.array(_SCORES),
+        np.array("axb"),
+        np.array(7),
         7,
         None,
     ],
@@ -224,9 +228,16 @@ def test_rankings_are_paired_with_relevant_documents_in_order() -> None:
         irl.scorer("AP").batch((ids for ids in [["a"]]), [{"a"}])
     with pytest.raises(ValueError, match="give two lists, not NoneType"):
         irl.scorer("AP").batch([["a"]], None)
+    with pytest.raises(ValueError, match="give two lists, not ndarray"):
+        irl.scorer("AP").batch(np.array({"a"}), [{"a"}])
 
 
-@pytest.mark.parametrize("relevant", [None, 3, b"a", "a"])
+def test_a_set_that_numpy_holds_is_a_set() -> None:
+    with pytest.raises(ValueError, match="best first, but set has no order of its own"):
+        irl.scorer("nDCG@10")(np.array({"a", "x", "b"}), {"a", "b"})
+
+
+@pytest.mark.parametrize("relevant", [None, 3, b"a", "a", np.array({"a"})], ids=repr)
 def test_what_is_neither_ids_nor_grades_is_refused(relevant: Any) -> None:
     with pytest.raises(ValueError, match="expected ids of relevant documents"):
         irl.scorer("AP")(["a"], relevant)
