@@ -196,6 +196,31 @@ def is_mteb(content: Any) -> bool:
     return isinstance(content, dict) and {"task_name", "scores"} <= content.keys()
 
 
+def _is_older(content: Any) -> bool:
+    """Return whether a JSON object is a result that MTEB wrote before version 1.11."""
+    if not isinstance(content, dict) or is_mteb(content):
+        return False
+    return not _KEYS_OF_OLDER.isdisjoint(content)
+
+
+def _older_result(path: PathLike, further: int = 0) -> ValueError:
+    """Return the error of a result that MTEB wrote before version 1.11, and of further ones."""
+    return ValueError(
+        f"{path}: written by MTEB before version 1.11{and_more(further)}; load it "
+        "with mteb.TaskResult.from_disk and write it again with to_disk, or leave it out"
+    )
+
+
+def check_is_no_result(content: Any, path: str) -> None:
+    """Raise if the content of a file is a result of MTEB, which is read in its folder."""
+    if is_mteb(content):
+        raise ValueError(
+            f"{path}: a result of MTEB; give the folder of the results instead"
+        )
+    if _is_older(content):
+        raise _older_result(path)
+
+
 def holds_mteb_results(folder: Path) -> bool:
     """Return whether the folder of a model, with or without revisions, holds results of MTEB."""
     if next(folder.rglob("*/*.json"), None) is not None:
@@ -237,15 +262,12 @@ def results_of_folder(
         if is_mteb(content):
             run = _model_of(path, Path(folder))
             results += results_of_content(content, run, str(path), measures)
-        elif isinstance(content, dict) and _KEYS_OF_OLDER & content.keys():
+        elif _is_older(content):
             older.append(path)
         else:
             unread.append(path)
     if older:
-        raise ValueError(
-            f"{older[0]}: written by MTEB before version 1.11{and_more(len(older) - 1)}; load it "
-            "with mteb.TaskResult.from_disk and write it again with to_disk, or leave it out"
-        )
+        raise _older_result(older[0], len(older) - 1)
     if not results:
         raise ValueError(
             f"{folder}: it has neither files of values nor results of MTEB (JSON files with "

@@ -20,7 +20,7 @@ from ir_lexirecall.io.files import (
 )
 from ir_lexirecall.io.frames import Table
 from ir_lexirecall.io.lines import csv_rows, numbered_lines
-from ir_lexirecall.io.mteb_results import is_mteb
+from ir_lexirecall.io.mteb_results import check_is_no_result
 from ir_lexirecall.io.names import ITEM_NAMES, QUERY_NAMES, RUN_COLUMNS, our_names
 from ir_lexirecall.io.query_columns import (
     RUN_NAMES,
@@ -310,10 +310,8 @@ def content_of_json(text: str, file: File) -> Cells | Table:
     content = numbered[0][1]
     if not content:
         raise ValueError(f"{path}: there are no values in it")
-    if len(numbered) == 1 and is_mteb(content):
-        raise ValueError(
-            f"{path}: a result of MTEB; give the folder of the results instead"
-        )
+    if len(numbered) == 1:
+        check_is_no_result(content, path)
     table = table_of_program([record for _, record in numbered], path)
     if table is not None:
         return replace(table, cut=(*table.cut, *cut))

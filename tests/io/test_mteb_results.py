@@ -270,9 +270,14 @@ def test_an_older_result_is_an_error_by_either_of_its_keys(
     folder = tasks(tmp_path, {"test": {"x": 0.5}}, {"test": {"x": 0.5}})
     path = folder / "old" / "revision" / "T.json"
     path.parent.mkdir(parents=True)
-    path.write_text(json.dumps({key: "1.1", "test": {"en": {"main_score": 0.9}}}))
-    with pytest.raises(ValueError, match=r"old.*written by MTEB before version 1\.11"):
-        read_values(folder)
+    old = {"dataset_revision": "x", key: "1.1", "test": {"en": {"main_score": 0.9}}}
+    path.write_text(json.dumps(old))
+    for source in (folder, path, [path, folder / "a" / "revision" / "T.json"]):
+        with pytest.raises(
+            ValueError,
+            match=r"old.*T\.json: written by MTEB before version 1\.11; load",
+        ):
+            read_values(source)
 
 
 @pytest.mark.parametrize(
