@@ -43,6 +43,17 @@ if TYPE_CHECKING:
 REGISTRY: dict[str, Measure] = {}
 """Measures of this library and of users, by every name under which ir_measures knows them."""
 
+PREFERENCE_NAMES = (
+    "lexirecall",
+    "lexiprecision",
+    "rrlexiprecision",
+    "rpp",
+    "invrpp",
+    "dcgrpp",
+    "dominance",
+)
+"""Names that comparisons read as preferences: no measure takes one."""
+
 UNIT = (0.0, 1.0)
 FAMILIES = ("binary", "graded", "collections", "subtopics", "aspects", "unjudged")
 """Subjects of measures: relevant documents, grades, collections, subtopics, aspects, judgments."""
@@ -268,12 +279,13 @@ def make_known(measure: Measure) -> None:
 
     A later definition of the same name takes the place of an earlier one of a user (a notebook's
     cell that runs again). A name of this library, or of another package, keeps its meaning, with a
-    warning; so does one of another program that this library reads, such as `map`.
+    warning; so does one of another program that this library reads, such as `map`, and that of a
+    preference.
     """
     registry = ir_measures.measures.registry
     for name in (measure.NAME, *measure.ALIASES):
         other = registry.get(name)
-        meant = "" if other is not None else measure_meant(name)
+        meant = "" if other is not None else _meant_already(name)
         if meant and not _is_of_library(measure):
             warn(
                 f"this library reads {name!r} as {meant} already; strings mean that one; give "
@@ -294,6 +306,13 @@ def make_known(measure: Measure) -> None:
             f"mean "
             f"that one; give {module}.{type(measure).__qualname__} as an object, or another name"
         )
+
+
+def _meant_already(name: str) -> str:
+    """Return what strings mean by a name that is no measure's own; empty if they mean nothing."""
+    if name in PREFERENCE_NAMES:
+        return "a preference"
+    return measure_meant(name)
 
 
 def _may_be_redefined(existing: IRMeasure, measure: Measure) -> bool:

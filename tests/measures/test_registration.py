@@ -20,6 +20,8 @@ from ir_lexirecall import CAM, CWL_ERR8, CWL_RBP, LR, RBU, TOMA, TSE
 from ir_lexirecall._util.measure_strings import parse_measure
 from ir_lexirecall.evaluation.provider import LexiRecallEvaluator, LexiRecallProvider
 from ir_lexirecall.measures import REGISTRY, Param
+from ir_lexirecall.measures.declaration import PREFERENCE_NAMES
+from ir_lexirecall.preferences.functions import NAMES as NAMES_OF_PREFERENCES
 
 pytestmark = pytest.mark.sparse
 
@@ -400,4 +402,24 @@ def test_a_name_of_another_program_keeps_its_meaning(taken: str) -> None:
     ):
         mine = define(taken)
     pd.testing.assert_frame_equal(irl.evaluate(taken, QRELS, RUN), before)
+    assert list(irl.evaluate(mine, QRELS, RUN)) == [taken]
+
+
+def test_the_names_of_all_preferences_are_kept_from_measures() -> None:
+    assert PREFERENCE_NAMES == NAMES_OF_PREFERENCES
+
+
+@pytest.mark.parametrize("taken", NAMES_OF_PREFERENCES)
+def test_a_name_of_a_preference_keeps_its_meaning(taken: str) -> None:
+    runs = {"one": RUN, "two": {"q1": {"b": 1.0}, "q2": {"a": 1.0}}}
+    before = irl.compare(QRELS, runs, by=[taken]).table()
+    with pytest.warns(
+        UserWarning,
+        match=f"this library reads '{taken}' as a preference already; strings mean that one; "
+        f"give __main__.{taken} as an object, or another name",
+    ):
+        mine = define(taken)
+    with pytest.raises(ValueError, match=f"unknown measure '{taken}'"):
+        irl.evaluate(taken, QRELS, RUN)
+    pd.testing.assert_frame_equal(irl.compare(QRELS, runs, by=[taken]).table(), before)
     assert list(irl.evaluate(mine, QRELS, RUN)) == [taken]
