@@ -44,7 +44,7 @@ from ir_lexirecall.present.glance import (
     Part,
     Step,
 )
-from ir_lexirecall.present.paper_tables import TABLES
+from ir_lexirecall.present.paper_tables import TABLES, careful_notes
 from ir_lexirecall.present.standings import (
     BY_ITSELF,
     SIGNS,
@@ -776,7 +776,8 @@ def _notes_of_table(result: Benchmark, over: str) -> list[str]:
     ranks = (
         f"ranks: for all runs at once, for each criterion; {_resampled(result, over)}"
     )
-    notes = [f"{level} intervals; {ranks}."]
+    poor = _shared_words(result).removeprefix("; ")
+    notes = [*careful_notes(poor), f"{level} intervals; {ranks}."]
     if result.rivals:
         families = macro_families_words(result, over)
         signs = f"+, -: significantly better, worse than {result.baseline}"

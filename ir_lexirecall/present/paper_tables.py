@@ -10,6 +10,7 @@ from typing import NamedTuple
 from ir_lexirecall._util.errors import check_choice
 from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.present import text as texts
+from ir_lexirecall.present.caveats import shared_words
 from ir_lexirecall.present.comparisons import signed, verdict_cell
 from ir_lexirecall.present.standings import (
     SIGNS,
@@ -117,6 +118,7 @@ def comparison_table(
     else:
         shown = _means(result, standings, places, holds=holds)
         notes = _notes_on_means(result, standings)
+    notes = [*careful_notes(shared_words(result)), *notes]
     corrected = families_words(result)
     if standings and corrected:
         notes.append(f"{corrected[0].upper()}{corrected[1:]}.")
@@ -139,6 +141,13 @@ def comparison_table(
     else:
         title = caption
     return Shown(shown, title, notes)
+
+
+def careful_notes(shared: str) -> list[str]:
+    """Return that runs hardly share queries, as a note; none if they share most of them."""
+    if not shared:
+        return []
+    return [f"Careful: {shared}."]
 
 
 def undone_words(result: Comparison) -> str:

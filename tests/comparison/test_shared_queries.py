@@ -186,3 +186,27 @@ def test_values_of_which_most_are_missing_say_so():
         "a and b, 5 queries; only 5 of 24 queries have values of"
     )
     assert result.diagnostics[0] == "Only 5 of 24 queries have values of all runs."
+
+
+def test_tables_for_papers_say_it_too():
+    few = {"few": run(QUERIES[8:16], "b"), "first": run(QUERIES[:12])}
+    same = {"few": run(QUERIES), "first": run(QUERIES, "b")}
+    words = "few and first share only 4 of the 16 queries that either has results for."
+    for columns in ("means", "differences"):
+        for caption in (None, "Mine."):
+            apart = irl.compare(QRELS, few, BY)
+            shared = irl.compare(QRELS, same, BY)
+            latex = apart.to_latex(columns=columns, caption=caption)
+            assert f"Careful: {words}" in " ".join(latex.split())
+            assert "Careful" not in shared.to_latex(columns=columns, caption=caption)
+        by_collection = irl.benchmark(
+            {"x": QRELS, "y": QRELS}, {"x": few, "y": same}, BY
+        )
+        for text in (
+            apart.to_markdown(columns=columns),
+            by_collection.to_markdown(columns=columns),
+            by_collection.to_latex(columns=columns),
+        ):
+            assert words in " ".join(text.split())
+        assert f"Careful: x: {words}" in by_collection.to_markdown(columns=columns)
+        assert "Careful" not in shared.to_markdown(columns=columns)
