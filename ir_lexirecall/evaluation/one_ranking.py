@@ -16,7 +16,11 @@ from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.data.qrels import AspectRows
 from ir_lexirecall.io.cells import id_of
 from ir_lexirecall.measures.declaration import Measure, Utility
-from ir_lexirecall.measures.parsing import MeasureLike, parse_measures
+from ir_lexirecall.measures.parsing import (
+    FractionalRel,
+    MeasureLike,
+    parse_measures,
+)
 from ir_lexirecall.measures.scoring import (
     dcg,
     function_of_ranks,
@@ -43,8 +47,14 @@ class Scorer:
 
     def __init__(self, measure: MeasureLike, rel: float | None = None) -> None:
         """Prepare a measure; see ``scorer`` for ``measure`` and ``rel``."""
-        [parsed] = parse_measures([measure]).values()
-        [parsed] = parse_measures([with_threshold(parsed, rel)]).values()
+        try:
+            [parsed] = parse_measures([measure]).values()
+            [parsed] = parse_measures([with_threshold(parsed, rel)]).values()
+        except FractionalRel as error:  # there are no qrels to load
+            raise ValueError(
+                f"{error.measure}: ir_measures takes whole numbers for rel; leave rel out and "
+                f"{_way_to_count(error.rel)}"
+            ) from None
         self.measure: Any = parsed
         self.smaller_is_better: bool = smaller_is_better(parsed)
         self._score: Callable[[AlignedRun], Any] = lambda run: score(parsed, run)
@@ -237,10 +247,12 @@ class _Judged:
             return
         top = max(self.grades.values())
         if 0 < top < min(least_grade, 1):
+            way_out = "give a smaller rel, as in scorer('LR', rel=0.5)"
+            if not isinstance(measure, Measure):
+                way_out = _way_to_count(min(top, 0.5))
             warn(
                 f"{measure}: no grade of a query is high enough to count as relevant: the highest "
-                f"is {top:g}, and every ranking scores 0; give a smaller rel, as in "
-                "scorer('LR', rel=0.5)"
+                f"is {top:g}, and every ranking scores 0; {way_out}"
             )
 
     @cached_property
@@ -265,6 +277,15 @@ class _Judged:
     def judgments(self) -> Judgments:
         """The same as arrays, called by its number."""
         return _joined([self])
+
+
+def _way_to_count(level: float) -> str:
+    """Return how to count labels from a level on as relevant for a measure of ir_measures."""
+    return (
+        f"give labels of 0 and 1, such as {{doc: int(label >= {level:g}) for doc, label in "
+        "labels.items()}, or take a measure of this library, which has any rel, as in "
+        "scorer('LR', rel=0.5)"
+    )
 
 
 def _grades_by_document(relevant: Relevant) -> dict[str, Any]:

@@ -293,6 +293,25 @@ class _RegisteredNames:
         return f"{printed}{rest} ({name})"
 
 
+class FractionalRel(ValueError):
+    """A measure of ir_measures has a `rel` that is not whole, which it cannot have.
+
+    Attributes:
+        measure: the measure.
+        rel: its `rel`.
+    """
+
+    def __init__(self, measure: IRMeasure) -> None:
+        """Say what to do where qrels are loaded."""
+        self.measure = measure
+        self.rel = rel = float(measure.params["rel"])
+        super().__init__(
+            f"{measure}: ir_measures takes whole numbers for rel; load the qrels with "
+            f"levels=[{rel:g}] (--levels {rel:g}), by which grades from {rel:g} on count as 1, "
+            "and leave rel out"
+        )
+
+
 def check_parameters(measure: IRMeasure) -> None:
     """Raise a `ValueError` if parameters of a measure are missing or unusable."""
     _check_names(measure)
@@ -302,8 +321,9 @@ def check_parameters(measure: IRMeasure) -> None:
     try:
         measure.validate_params()
     except AssertionError as error:
-        message = _fractional_rel(measure) or str(error)
-        raise ValueError(f"{measure}: {message}") from None
+        if _has_fractional_rel(measure):
+            raise FractionalRel(measure) from None
+        raise ValueError(f"{measure}: {error}") from None
 
 
 def _check_names(measure: IRMeasure) -> None:
@@ -321,12 +341,7 @@ def _check_names(measure: IRMeasure) -> None:
             )
 
 
-def _fractional_rel(measure: IRMeasure) -> str:
-    """Return what to do about a `rel` that is not whole, empty if it is whole."""
+def _has_fractional_rel(measure: IRMeasure) -> bool:
+    """Return whether the `rel` of a measure is not whole."""
     rel = measure.params.get("rel")
-    if not isinstance(rel, float) or rel.is_integer():
-        return ""
-    return (
-        f"ir_measures takes whole numbers for rel; load the qrels with levels=[{rel:g}] "
-        f"(--levels {rel:g}), by which grades from {rel:g} on count as 1, and leave rel out"
-    )
+    return isinstance(rel, float) and not rel.is_integer()

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections import deque
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,6 +16,7 @@ import reference
 from fresh import python
 from hypothesis import given
 from hypothesis import strategies as st
+from ir_measures import AP
 
 import ir_lexirecall as irl
 from tests.conftest import collections, subtopic_collections, words
@@ -273,3 +276,38 @@ def test_labels_below_1_warn(measure: str) -> None:
         irl.scorer("nDCG")(["a"], {"a": 0.7})
         irl.scorer("LR", rel=0.5)(["a"], {"a": 0.7})
         irl.scorer(measure)(["a"], {"a": 0.0})
+
+
+@pytest.mark.parametrize("measure", ["AP", "P@1", "RR"])
+@pytest.mark.parametrize("label", [0.9, 0.5, 0.3])
+def test_the_way_out_of_labels_below_1_can_be_taken(measure: str, label: float) -> None:
+    labels = {"a": label, "b": 0.0}
+    level = min(label, 0.5)
+    way_out = re.escape(
+        f"{{doc: int(label >= {level:g}) for doc, label in labels.items()}}"
+    )
+    with pytest.warns(
+        UserWarning, match=f"give labels of 0 and 1, such as {way_out}, or"
+    ):
+        irl.scorer(measure)(["a"], labels)
+    binary = {doc: int(label >= level) for doc, label in labels.items()}
+    assert irl.scorer(measure)(["a"], binary) == 1
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: irl.scorer("AP", rel=0.5),
+        lambda: irl.scorer("AP(rel=0.5)"),
+        lambda: irl.scorer(AP(rel=0.5)),
+    ],
+)
+def test_a_fraction_as_rel_is_refused_without_a_word_of_qrels(
+    make: Callable[[], Any],
+) -> None:
+    with pytest.raises(ValueError, match=r"^scorer: AP\(rel=0.5\): .*") as refused:
+        make()
+    assert "labels of 0 and 1, such as {doc: int(label >= 0.5)" in str(refused.value)
+    assert "qrels" not in str(refused.value)
+    with pytest.raises(ValueError, match=r"load the qrels with levels=\[0.5\]"):
+        irl.evaluate("AP(rel=0.5)", {"q": {"a": 1}}, {"q": {"a": 1.0}})
