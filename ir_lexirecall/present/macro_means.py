@@ -53,6 +53,7 @@ from ir_lexirecall.present.standings import (
     direction_words,
     directions,
     how_resampled,
+    lacks_cells,
     macro_families_words,
     missing_shares,
     missing_words,
@@ -450,6 +451,8 @@ def _legend(
         best = "best mean of the runs with the most tasks"
     else:
         best = "best mean"
+    if lacks_cells(result):
+        best += ", although means are over different cells"
     yield (
         f"{BEST} {best}, {MAY_BE_BEST} may be the best as well ({level} for each criterion); "
         f"rank: {level} for all runs at once ({_resampled(result, over)})"

@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from ir_lexirecall.comparison import Comparison
     from ir_lexirecall.comparison.compared import ComparedRuns
     from ir_lexirecall.comparison.criteria import Criterion
+    from ir_lexirecall.io.mteb_results import CellScores
     from ir_lexirecall.io.values import ValueTable
 
 SIGNS = {BETTER: "+", WORSE: "-"}
@@ -111,14 +112,38 @@ def missing_shares(result: Comparison | Benchmark, runs: Iterable[str]) -> list[
     """Return the share of queries without a value of each run, such as rows that failed.
 
     Empty if no value is missing. Over collections of queries, of all their queries; over tasks,
-    of the tasks.
+    of the tasks, or of their cells where a run has only some cells of a task.
     """
+    if lacks_cells(result):
+        share_of_run = _share_of_cells(cast("Benchmark", result))
+        return [f"{share_of_run[run]:.1%}" for run in runs]
     tables = _given_values(result)
     if not any(table.missing_of_run for table in tables):
         return []
     if tables[0].per_task:  # each task has the shares over all of them
         return [f"{tables[0].missing_share(run):.1%}" for run in runs]
     return [f"{_missing_share(tables, run):.1%}" for run in runs]
+
+
+def lacks_cells(result: Comparison | Benchmark) -> bool:
+    """Return whether a run of a leaderboard has only some of the cells of a task.
+
+    Means of runs are then over different cells. Those of a comparison are over common ones.
+    """
+    scores: CellScores | None = getattr(result, "cell_scores", None)
+    if scores is None:
+        return False
+    names = cast("Benchmark", result).quantities
+    return any(scores.runs_that_lack(name) for name in names)
+
+
+def _share_of_cells(result: Benchmark) -> dict[str, float]:
+    """Return the share of the cells of a leaderboard that each run lacks by some criterion."""
+    scores = cast("CellScores", result.cell_scores)
+    is_missing = np.isnan(scores.stacked(result.quantities))
+    lacks: Bools = np.asarray(is_missing.any(axis=0))
+    shares = lacks[:, ~lacks.all(axis=0)].mean(axis=1)
+    return dict(zip(scores.runs, shares.tolist(), strict=True))
 
 
 def _missing_share(tables: Iterable[ValueTable], run: str) -> float:
@@ -132,6 +157,11 @@ def missing_words(result: Comparison | Benchmark) -> str:
     """Return what the column of missing shares is; empty if no value is missing."""
     if not missing_shares(result, result.runs):
         return ""
+    if lacks_cells(result):
+        return (
+            "missing: share of the cells (task, split, subset) for which the run has no value; "
+            "its mean is over the others"
+        )
     units = "tasks" if _given_values(result)[0].per_task else "queries"
     return f"missing: share of the {units} for which the run has no value"
 

@@ -307,6 +307,56 @@ def test_a_board_of_which_no_cell_has_all_runs() -> None:
         irl.compare(values=read_values(scores, missing="skip"))
 
 
+def cells_of(**subsets: list[str]) -> pd.DataFrame:
+    """A row per run, task and subset; runs differ only in the subsets that they have."""
+    value = {"en": 0.9, "de": 0.5, "fr": 0.4}
+    rows = []
+    for run, names in subsets.items():
+        for d, task in enumerate(TASKS):
+            for name in names:
+                rows.append((run, task, "test", name, value[name] - d / 50))
+    columns = ["model_name", "task_name", "split", "subset", "score"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+@pytest.mark.parametrize("baseline", [None, "a"])
+def test_a_star_over_different_cells_says_so(baseline: str | None) -> None:
+    values = cells_of(a=["en", "de"], b=["en"])
+    result = irl.benchmark(values=values, baseline=baseline)
+    text = " ".join(result.summary(full=True).split())
+    assert "* best mean, although means are over different cells, = may be" in text
+    assert "missing: share of the cells (task, split, subset)" in text
+    assert "its mean is over the others" in text
+    for shown in (result.to_markdown(), result.to_latex()):
+        assert "share of the cells (task, split, subset)" in " ".join(shown.split())
+    head, _, *lines = result.to_markdown().partition("\n\n")[0].splitlines()
+    at = [cell.strip() for cell in head.split("|")].index("missing")
+    shares = [line.split("|")[at].strip() for line in lines]
+    assert sorted(shares) == ["0.0%", "50.0%"]
+
+
+def test_cells_and_tasks_may_be_missing_together() -> None:
+    values = cells_of(a=["en", "de"], b=["en"], c=["en", "de"])
+    is_removed = (values["model_name"] == "c") & (values["task_name"] == TASKS[0])
+    result = irl.benchmark(values=values[~is_removed], missing="skip")
+    text = " ".join(result.summary(full=True).split())
+    most = "best mean of the runs with the most tasks"
+    assert f"* {most}, although means are over different cells, =" in text
+    assert "50.0%" in text  # b has 9 of 18
+    assert "11.1%" in text  # c has 16 of 18
+
+
+@pytest.mark.parametrize("n_tasks_lacked", [0, 2])
+def test_means_over_the_same_cells_of_tasks_need_no_word(n_tasks_lacked: int) -> None:
+    values = cells_of(a=["en", "de"], b=["en", "de"])
+    values.loc[values["model_name"] == "b", "score"] += 0.1
+    is_lacked = values["task_name"].isin(TASKS[:n_tasks_lacked])
+    values = values[(values["model_name"] == "a") | ~is_lacked]
+    text = irl.benchmark(values=values, missing="skip").summary(full=True)
+    assert "different cells" not in " ".join(text.split())
+    assert ("share of the tasks" in " ".join(text.split())) == bool(n_tasks_lacked)
+
+
 def test_cells_are_counted_only_on_a_leaderboard() -> None:
     rows = [("c", run, f"q{q}", q / 10) for run in "ab" for q in range(5)]
     values = pd.DataFrame(rows, columns=["collection", "run", "query_id", "AP"])
