@@ -56,6 +56,7 @@ class Table:
         name: the label of the table in messages.
         location: returns the label of the n-th row in messages.
         index: the row labels of a pandas frame, if they have no name and are not just numbered.
+        levels: names of the levels of a pandas frame's index: they label rows, and hold no values.
         is_typed: whether the source tells numbers from texts, which CSV does not.
         run: the run that the whole table is of, if the source names it.
         measures: the columns of values that are taken by default, if the source says which.
@@ -69,6 +70,7 @@ class Table:
     name: str
     location: Location
     index: Objects | None = None
+    levels: frozenset[str] = frozenset()
     is_typed: bool = True
     run: str | None = None
     measures: tuple[str, ...] = ()
@@ -256,7 +258,11 @@ def table_of_frame(data: Any, name: str = "") -> Table | None:
     data = _as_frame(data)
     label = f"{name}, " if name else ""
     index, columns = None, {}
+    levels: frozenset[str] = frozenset()
     if hasattr(data, "itertuples"):
+        levels = frozenset(
+            str(level) for level in data.index.names if level is not None
+        )
         data = _with_named_index(data)
         columns = _pandas_columns(data)
         if type(data.index).__name__ != "RangeIndex":
@@ -267,7 +273,9 @@ def table_of_frame(data: Any, name: str = "") -> Table | None:
         columns = {column: texts(values) for column, values in data.to_pydict().items()}
     else:
         return None
-    return Table(columns, name or "values", lambda row: f"{label}row {row + 1}", index)
+    return Table(
+        columns, name or "values", lambda row: f"{label}row {row + 1}", index, levels
+    )
 
 
 def _as_frame(data: Any) -> Any:

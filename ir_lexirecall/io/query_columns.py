@@ -87,7 +87,7 @@ class Roles:
         """Return the columns that may hold values: neither ids nor row labels."""
         columns = []
         for column in table.columns:
-            has_role = column in (*self.columns, table.repeat)
+            has_role = column in (*self.columns, table.repeat, *table.levels)
             if has_role or column.lower() in _NO_VALUES:
                 continue
             if is_row_label(table, column) or _holds_ids(table, column):

@@ -593,3 +593,22 @@ def test_rows_given_twice_under_a_query_column_without_a_name_are_told_apart(
         ValueError, match=r"is given twice .*such as where=\{'measure': 'AP'\}"
     ):
         read_values(path)
+
+
+@pytest.mark.parametrize("level", ["item", "part", "score"])
+def test_a_level_of_an_index_is_no_run_but_tells_rows_apart(level: str) -> None:
+    index = pd.MultiIndex.from_product(
+        [["t0", "t1", "t2"], range(10)], names=["query_id", level]
+    )
+    values = np.random.default_rng(0).random((30, 2))
+    frame = pd.DataFrame(values, index, ["a", "b"])
+    with pytest.raises(
+        ValueError,
+        match=rf"value of run 'a' for query 't0' is given twice .*; the rows differ in {level} "
+        r"\(0, 1, 2, and 7 more\)",
+    ):
+        irl.compare(values=frame)
+    first = frame.xs(0, level=level, drop_level=False)
+    assert list(irl.compare(values=first).runs) == ["a", "b"]
+    chosen = irl.compare(values=frame, where={level: 0})
+    assert chosen.means()["mean"].tolist() == first.mean().tolist()
