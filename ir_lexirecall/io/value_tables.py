@@ -35,6 +35,19 @@ from ir_lexirecall.io.value_cells import (
 
 _MISSING = frozenset(("", "-", "--", "?", "na", "n/a", "#n/a", "nan", "none", "null"))
 """Texts that stand for a missing value, in lower case."""
+_VERDICTS = frozenset(
+    (
+        *("c", "i", "p", "n"),  # of inspect_ai
+        *("y", "yes", "no"),
+        *("t", "true", "f", "false"),
+        *("correct", "partial", "incorrect"),
+        *("right", "wrong"),
+        *("pass", "passed", "fail", "failed"),
+        *("success", "failure"),
+        *("good", "bad"),
+    )
+)
+"""Texts that stand for values, in lower case."""
 
 
 def cells_of_table(table: Table, roles: Roles, measures: Sequence[str] | None) -> Cells:
@@ -110,7 +123,7 @@ def value_columns(
         candidates = table.measures or others
         measures = [name for name in candidates if table.has_values(name)]
         if not measures:
-            raise ValueError(_no_values(table, others))
+            raise ValueError(_no_values(table, roles))
         for name in candidates:
             if name not in measures:
                 check_not_printed(table, name)
@@ -149,20 +162,54 @@ def check_not_printed(table: Table, column: str) -> None:
         )
 
 
-def _no_values(table: Table, columns: Sequence[str]) -> str:
-    """Return the message on a table without numbers."""
-    for name in columns:
-        labels = {str(value) for value in table.columns[name] if not is_missing(value)}
-        way_out = "write numbers as 0.5"
-        if len(labels) <= 2 and not re.search(r"\d", "".join(labels)):
-            way_out = "write 0 and 1"
-        for row, value in enumerate(table.columns[name]):
-            if not is_missing(value):
-                return (
-                    f"{table.name}: no column holds numbers: {name!r} has {shown(value)} "
-                    f"({table.location(row)}); {way_out}"
-                )
-    return f"{table.name}: there are no values in it: it has {shown_names(list(table.columns))}"
+def _no_values(table: Table, roles: Roles) -> str:
+    """Return the message on a table without numbers.
+
+    It names the column that most likely stands for values: others have ids, models and texts.
+    """
+    labels_of = {name: _labels(table, name) for name in roles.others(table)}
+    names = [name for name, labels in labels_of.items() if labels]
+    if not names:
+        columns = shown_names(list(table.columns))
+        return f"{table.name}: there are no values in it: it has {columns}"
+    name = max(names, key=lambda column: _likeness(table, roles, column))
+    labels = labels_of[name]
+    way_out = "write numbers as 0.5"
+    if len(labels) <= 2 and not re.search(r"\d", "".join(labels)):
+        way_out = "write 0 and 1"
+    values = table.columns[name]
+    row = next(row for row, value in enumerate(values) if not is_missing(value))
+    return (
+        f"{table.name}: no column holds numbers: {name!r} has {shown(values[row])} "
+        f"({table.location(row)}); {way_out}"
+    )
+
+
+def _labels(table: Table, column: str) -> set[str]:
+    """Return the texts in a column."""
+    return {str(value) for value in table.columns[column] if not is_missing(value)}
+
+
+def _likeness(table: Table, roles: Roles, column: str) -> int:
+    """Return how much a column without numbers looks like one of values.
+
+    Most where all its texts are verdicts, such as the C and I of inspect_ai; then where it has two
+    texts, and some run has both.
+    """
+    labels = _labels(table, column)
+    if {label.strip().lower() for label in labels} <= _VERDICTS:
+        return 2
+    if len(labels) != 2:
+        return 0
+    values = table.columns[column]
+    runs = [None] * len(table) if roles.run is None else table.columns[roles.run]
+    label_of_run: dict[Any, str] = {}
+    for run, value in zip(runs, values, strict=True):
+        if is_missing(value):
+            continue
+        if label_of_run.setdefault(run, str(value)) != str(value):
+            return 1
+    return 0
 
 
 def cells_of_rows(table: Table, roles: Roles) -> Cells:

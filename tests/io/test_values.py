@@ -552,6 +552,36 @@ def test_true_and_false_in_dicts_and_lower_case(tmp_path: Path) -> None:
         read_values(path)
 
 
+@pytest.mark.parametrize(
+    ("labels", "way_out"),
+    [
+        (("C", "I"), "write 0 and 1"),  # as inspect_ai writes them
+        (("correct", "incorrect"), "write 0 and 1"),
+        (("C", "I", "P"), "write numbers as 0.5"),
+        (("high", "low"), "write 0 and 1"),  # no verdicts that are known
+    ],
+)
+@pytest.mark.parametrize("is_long", [True, False])
+def test_the_column_that_stands_for_values_is_named_of_several_texts(
+    labels: tuple[str, ...], way_out: str, is_long: bool
+) -> None:
+    rows = []
+    for model in ("gpt", "claude"):
+        for i in range(9):
+            label = labels[i % len(labels)]
+            rows.append(("e" + model, f"s{i}", model, i, 1, "note", label))
+    columns = ["eval_id", "sample_id", "model", "id", "epoch", "kind", "score_match"]
+    long = pd.DataFrame(rows, columns=columns)
+    values: Any = long
+    if not is_long:
+        values = dict(list(long.groupby("model", sort=False)))
+    with pytest.raises(
+        ValueError,
+        match=rf"no column holds numbers: 'score_match' has '{labels[0]}' .*; {way_out}$",
+    ):
+        irl.compare(values=values)
+
+
 def test_mixed_measures_are_refused() -> None:
     mixed = {"a": {"q": {"AP": 0.5, "RR": 1.0}}, "b": {"q": {"AP": 0.25}}}
     with pytest.raises(
