@@ -59,9 +59,8 @@ def means_of_present(values: Floats) -> Floats:
     >>> means_of_present(np.array([[0.25, np.nan, 0.75], [np.nan, np.nan, np.nan]]))
     array([0.5, nan])
     """
-    by_column = np.ascontiguousarray(
-        values.T
-    )  # each row is added up from left to right
+    # Each row is added up from left to right.
+    by_column = np.ascontiguousarray(values.T)
     is_there = ~np.isnan(by_column)
     n = is_there.sum(axis=0)
     sums = np.where(is_there, by_column, 0.0).sum(axis=0)

@@ -152,8 +152,7 @@ def detectable_difference(
     """
     n_queries = x.shape[1]
     degrees = np.full(len(x), max(1.0, n_queries - 1.0))
-    ties = np.where(_are_whole(x), 0.0, ties_per_difference(x))
-    noncentrality = noncentrality_to_find(x, degrees, power, alpha, ties)
+    noncentrality = noncentrality_to_find(x, degrees, power, alpha, _ties_that_stay(x))
     least = np.where(
         _are_whole(x), least_share_that_differs(n_queries, power, alpha), 0
     )
@@ -215,6 +214,14 @@ def ties_per_difference(x: Floats) -> Floats:
     return np.divide(ties, differing, out=np.full(len(x), np.inf), where=differing > 0)
 
 
+def _ties_that_stay(x: Floats) -> Floats:
+    """Return how many queries tie for each that differs, as far as a difference leaves them ties.
+
+    Differences of 0, 1 and -1 cannot grow, so a true difference makes more queries differ: 0 ties.
+    """
+    return np.where(_are_whole(x), 0.0, ties_per_difference(x))
+
+
 def _are_whole(x: Floats) -> Bools:
     """Return which pairs differ by 1 wherever they differ, as by a measure that is 0 or 1."""
     are_whole: Bools = np.isin(x, (-1.0, 0.0, 1.0)).all(axis=1) & (x != 0).any(axis=1)
@@ -256,7 +263,7 @@ def _needed(
         )
     ties = np.zeros(len(x))
     if sides == 2:
-        ties = np.where(_are_whole(x), 0.0, ties_per_difference(x))
+        ties = _ties_that_stay(x)
     return Planned(
         *(_queries_of(difference, s, ties, power, alpha, sides) for s in deviations)
     )
