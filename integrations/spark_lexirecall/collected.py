@@ -382,7 +382,7 @@ class _Summaries:
 
 
 def warn_of_nothing_shared(exchange: Exchange, has_query: bool, query_id: str) -> None:
-    """Warn, because the only run retrieved no judged document.
+    """Warn that the only run retrieved no judged document.
 
     Args:
         exchange: the qrels and the run.

@@ -451,7 +451,10 @@ def collected(frame: DataFrame, on_nothing: OnNothing | None = None) -> pa.Table
 
 
 def computed(frame: DataFrame, on_nothing: OnNothing) -> DataFrame:
-    """Compute and cache the result of ``Exchange.meet``; see `collected`."""
+    """Compute and cache the result of ``Exchange.meet`` on the cluster.
+
+    If no document is shared, call `on_nothing`, as `collected` does.
+    """
     checked = frame.persist()
     try:
         errors, shared, query_id = checked.agg(

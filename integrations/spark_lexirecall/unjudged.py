@@ -61,7 +61,7 @@ class CollectedRuns(ScoredRuns):
 
     @property
     def can_be_read_again(self) -> bool:
-        """True: the documents stay on the cluster."""
+        """Whether runs can be read again: always, as the documents stay on the cluster."""
         return True
 
     def _pooled(self, depth: int | None) -> Any:

@@ -42,7 +42,7 @@ else:  # each takes longer to import than most of what is done without it
 
 
 def installed(*modules: str) -> Any:
-    """Return the first of some modules that is installed; None without any.
+    """Import and return the first of several modules that is installed, else return None.
 
     >>> installed("no_such_module", "math").gcd(4, 6)
     2

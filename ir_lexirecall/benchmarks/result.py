@@ -748,7 +748,7 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
 
     @property
     def _ends_of_one(self) -> dict[tuple[str, str], tuple[Floats, Floats]]:
-        """The intervals of differences at `_level_of_one`, by criterion and kind of sample.
+        """Intervals of differences at `_level_of_one`, by criterion and kind of sample.
 
         ``overall`` fills them in: they need its resamples, which are not kept.
         """

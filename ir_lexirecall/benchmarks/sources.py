@@ -355,7 +355,7 @@ class Source:
 
 
 def _test_in(options: Mapping[str, Any]) -> SignificanceTest | None:
-    """Return the test that a TOML file describes; None without such options."""
+    """Return the test that a TOML file describes; None if it says nothing of tests."""
     tested = {}
     for key, name in _OF_TEST.items():
         if key in options:

@@ -136,7 +136,7 @@ def _parsed(words: list[str]) -> Any:
             "--version", action="version", version=f"ir-lexirecall {__version__}"
         )
         commands = parser.add_subparsers(required=True, metavar="COMMAND", dest="name")
-        # Load the module of the named command only, or of all if none is named: that takes time.
+        # Loading takes time: load the module of the named command, or of all if none is named.
         for name in among(words[:1], _COMMANDS) or _COMMANDS:
             module = importlib.import_module(f"ir_lexirecall.cli.{_COMMANDS[name]}")
             key = name.replace("-", "_")

@@ -239,7 +239,7 @@ DEFAULT_MEASURES = ("nDCG@10", "AP", "LR")
 """The measures of qrels that recommend none, where none is named."""
 _STANDARD = f"{', '.join(DEFAULT_MEASURES[:-1])} and {DEFAULT_MEASURES[-1]}"
 DEFAULT_IN_WORDS = f"the collection's, else {_STANDARD}"
-"""The measures that are taken where none is named."""
+"""Measures that commands take by default."""
 
 _DEFAULT = SignificanceTest()
 _REPEATED: dict[str, Any] = {"action": "append", "default": []}

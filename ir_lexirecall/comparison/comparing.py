@@ -434,7 +434,7 @@ def comparison_of_repeats(
 
 
 def _labelled_repeats(runs: Mapping[str, Any]) -> tuple[RepeatLabels, dict[str, Any]]:
-    """Return the labels of each system, and the run of each label.
+    """Label all runs; return the labels of each system, and the run of each label.
 
     A system with one run keeps its name as the label.
 

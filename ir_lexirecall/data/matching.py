@@ -198,7 +198,7 @@ def _no_document(judgments: Judgments, rows: list[tuple[str, str]], title: str) 
 
 
 def nothing_judged(title: str) -> str:
-    """Return that a run, called by its title, retrieves no judged document."""
+    """Return the message that a run retrieves no judged document."""
     return (
         f"{title} retrieves nothing that the qrels judge; do their document ids agree?"
     )
@@ -207,7 +207,7 @@ def nothing_judged(title: str) -> str:
 def nothing_retrieved(
     title: str, judged: Sequence[str], of_run: Iterable[str] = ()
 ) -> str:
-    """Return that a run retrieves nothing for any query of the qrels.
+    """Return the message that a run retrieves nothing for any query of the qrels.
 
     Args:
         title: the run's name in messages.

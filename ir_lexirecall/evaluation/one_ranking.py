@@ -280,7 +280,7 @@ class _Judged:
 
 
 def _way_to_count(level: float) -> str:
-    """Return how to count labels from a level on as relevant for a measure of ir_measures."""
+    """Return how labels of at least a level count as relevant for a measure of ir_measures."""
     return (
         f"give labels of 0 and 1, such as {{doc: int(label >= {level:g}) for doc, label in "
         "labels.items()}, or take a measure of this library, which has any rel, as in "

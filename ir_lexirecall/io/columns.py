@@ -450,7 +450,7 @@ def _plain_ids(values: list[Any], *, integers: bool) -> list[str] | None:
     if kinds == {int} and integers:
         return list(map(str, values))
     if kinds == {str} and "".join(values).isascii():
-        # What a blank at the end hides is told where tables are aligned.
+        # Ids with a blank at the end go the way of tables, which warns of what the blank hides.
         has_blank = any(value.endswith(" ") for value in values)
         return None if has_blank else values
     return None

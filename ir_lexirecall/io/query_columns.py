@@ -52,7 +52,7 @@ _NUMBER_WORDS = frozenset(
 )
 """Words with which the name of a column ends that may just count the rows."""
 _ROW_WORDS = _NUMBER_WORDS | {"s", "sl", "sr"}
-"""Words of names that say nothing of what is counted, as in `S. No.` or `row_id`."""
+"""Words that do not say what a column counts, as in `S. No.` or `row_id`."""
 _ID_WORDS = frozenset(("id", "idx", "uid", "uuid", "guid"))
 """Words with which the name of a column of ids ends."""
 REPEAT_NAMES = ("filter", *(name for name in REPEAT_COLUMNS if name != "sample"))
@@ -283,10 +283,10 @@ def check_no_contradiction(tables: Sequence[Table], columns: Sequence[str]) -> N
 
 
 def _check_same_documents(runs: Sequence[tuple[Table, str]]) -> None:
-    """Raise if an id stands for different documents in two runs, by the hashes of these.
+    """Raise if an id stands for different documents in two runs: if their hashes differ.
 
     Raises:
-        ValueError: it does, as where the files are of two versions of a task.
+        ValueError: it does, for example because the files are of two versions of a task.
     """
     hash_of_query: dict[str | None, str | None] = {}
     for run, column in runs:
@@ -305,9 +305,9 @@ def _check_same_documents(runs: Sequence[tuple[Table, str]]) -> None:
 
 
 def _texts_beside_counts(runs: Sequence[tuple[Table, str]]) -> list[str]:
-    """Return columns of texts that pair rows otherwise than queries that count them may do.
+    """Return the columns of texts that contradict query columns which only count the rows.
 
-    Runs share the texts, and do not have the same ones in the same rows.
+    Runs share these texts, but have them in other rows.
     """
     for run, column in runs:
         if not len(run) or not _counts_rows(run.columns[column], in_order=True):

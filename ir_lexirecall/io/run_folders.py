@@ -38,7 +38,7 @@ _POSSIBLE_ENDINGS = (
 )
 """Endings of files that are runs if they look like one."""
 _ENDINGS_OF_RUNS_ONLY = (".res", ".run")
-"""Endings that nobody gives to another file, whatever its name begins with."""
+"""Endings of runs alone: such a file is a run even if it is called `_x.run` or `readme.run`."""
 _OTHER_FILES = frozenset(
     (
         "readme.txt",

@@ -213,7 +213,7 @@ def _follows(value: float, of_queries: Iterable[float | None]) -> bool:
     if value > 0 and total / value < _MOST_UNANSWERED * len(values):
         n_of_qrels = max(len(values), round(total / value))
         possible.append(total / n_of_qrels)
-    # A program prints all values of a measure with the same digits, of which zeros are not seen.
+    # A program prints all values of a measure with equally many digits; zeros at the end get lost.
     unit = min(_COARSEST, _unit(np.array([value, *values])))
     unit_of_value = _unit(np.array([value]))
     if unit_of_value > _COARSE * np.ptp(values):

@@ -766,10 +766,10 @@ def _unresolvable_pairs(compared: ComparedRuns, name: str) -> Iterator[Note]:
 def losses_hidden_by_skewness(
     result: Comparison, standings: Sequence[Standing]
 ) -> Iterator[Note]:
-    """Warn of losses that a test shows two-sided, but not one-sided, as it has to under a margin.
+    """Warn of losses that the two-sided test shows, but not the one-sided test of a margin.
 
-    One-sided t-tests allow for skewed differences: few queries may lack those that one run wins by
-    much.
+    The one-sided t-test allows for skewed differences: a sample of few queries may lack those that
+    one run wins by much.
     """
     if result.compared.margins is None:
         return

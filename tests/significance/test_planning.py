@@ -246,7 +246,7 @@ def test_identical_runs_need_as_many_queries_for_a_margin_as_ties_do() -> None:
 
 
 def with_ties(values: np.ndarray, queries: int) -> np.ndarray:
-    """Differences of one pair, of which the others are ties."""
+    """Differences of one pair on its first queries; on all others it ties."""
     x = np.zeros((1, queries))
     x[0, : len(values)] = values
     return x
