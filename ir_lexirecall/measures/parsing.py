@@ -304,7 +304,8 @@ class FractionalRel(ValueError):
     def __init__(self, measure: IRMeasure) -> None:
         """Say what to do where qrels are loaded."""
         self.measure = measure
-        self.rel = rel = float(measure.params["rel"])
+        rel = float(measure.params["rel"])
+        self.rel: float = rel
         super().__init__(
             f"{measure}: ir_measures takes whole numbers for rel; load the qrels with "
             f"levels=[{rel:g}] (--levels {rel:g}), by which grades from {rel:g} on count as 1, "
