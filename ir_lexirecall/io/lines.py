@@ -514,13 +514,14 @@ def _layout_of_qrels(
         return Layout(QREL_COLUMNS, schema, QREL_COLUMNS, header=True, unquoted=True)
     if header.is_one(schema, location):
         return layout_of_table(header, schema)
-    if {*QREL_COLUMNS} <= {*fields}:
-        check_names(fields, fields)
-        numbers = frozenset(fields) - TEXTS
+    names = replace(header, names=fields).columns(schema)
+    if {*QREL_COLUMNS} <= {*names}:  # a header between blanks
+        check_names(names, names)
+        numbers = frozenset(names) - TEXTS
         return Layout(
-            fields,
-            replace(schema, needed=tuple(fields), numbers=numbers),
-            fields,
+            names,
+            replace(schema, needed=tuple(names), numbers=numbers),
+            names,
             header=True,
         )
     return Layout(_QREL_FIELDS, schema, _QREL_FIELDS)

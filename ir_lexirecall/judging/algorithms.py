@@ -36,10 +36,11 @@ from ir_lexirecall.preferences.naming import Preference
 DEFAULT_DEPTH = 100
 """The depth of a criterion without a cutoff, unless the user names another one.
 
-Docstrings, pages and help texts name it, too:
-``git grep -nE '(else|or|rank|top|depth) `*100\\b'``. So do tests: ``tests/judging/test_depths.py``,
-``tests/judging/test_undecided.py``, ``tests/cli/test_judging.py``. Other defaults of 100 do not
-depend on it: ``to_judge(n=100)``, and the rankings that a report shows.
+Docstrings, pages and help texts name it, too: ``git grep -nwE '(else|or|rank|top|depth) `*100'``
+finds them, all but the doctests below and the table in ``README.md``. Tests that name it are
+``tests/judging/test_depths.py``, ``tests/judging/test_undecided.py``, ``tests/cli/test_judging.py``
+and ``tests/reports/test_in_a_browser.py``. Other defaults of 100 do not depend on it:
+``to_judge(n=100)``, and the rankings that a report shows.
 """
 
 DepthLike: TypeAlias = int | Literal["default"] | None

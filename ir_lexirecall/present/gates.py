@@ -529,7 +529,7 @@ def gate_json(gate: Gate, most: int = MOST_LOST) -> str:
     facts = {
         "baseline": gate.baseline,
         "candidate": gate.candidate,
-        "rule": "drop" if gate.rule == "drop" else "evidence",
+        "rule": gate.rule,
         "outcome": gate.outcome,
         "unchanged": gate.unchanged,
         "worse": gate.failed,

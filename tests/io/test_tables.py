@@ -238,6 +238,23 @@ def test_the_cause_is_named(name: str, text: str, message: str, write: Write) ->
         irl.evaluate("RR", QRELS, write(name, text))
 
 
+@pytest.mark.parametrize(
+    "header",
+    [
+        "qid docno label",
+        "query-id corpus-id score",
+        "q_id doc_id score",
+        "qid docno relevance",
+    ],
+)
+@pytest.mark.parametrize("separator", [" ", "   ", "\t"])
+def test_names_of_other_programs_are_taken_in_qrels_between_blanks(
+    header: str, separator: str, write: Write
+) -> None:
+    text = f"{header}\nq1 b 0\nq1 a 2\n".replace(" ", separator)
+    assert rr(write("qrels.txt", text), RUN) == 0.5
+
+
 @pytest.mark.parametrize("separator", [",", "\t"])
 def test_names_of_beir_are_taken_in_runs(separator: str, write: Write) -> None:
     text = "query-id,corpus-id,score\nq1,b,0.9\nq1,a,0.5\n".replace(",", separator)

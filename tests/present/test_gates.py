@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,12 @@ import pandas as pd
 import pytest
 
 import ir_lexirecall as irl
-from ir_lexirecall.present.gates import criterion_facts, gate_screen, gate_text
+from ir_lexirecall.present.gates import (
+    criterion_facts,
+    gate_json,
+    gate_screen,
+    gate_text,
+)
 
 
 @pytest.mark.parametrize("test", [None, "t", "sign", "wilcoxon"])
@@ -228,3 +234,12 @@ def test_a_gate_shows_the_bound_that_decided(
     assert f"{sign}{bound:.2g}" in text
     assert "95% interval" in text
     assert "loses: one-sided 95% bound" in text
+
+
+@pytest.mark.parametrize("rule", ["evidence", "judged", "strict", "drop"])
+def test_json_names_the_rule_that_decided(rule: str) -> None:
+    qrels = {"q1": {"a": 1}}
+    gate = irl.gate(
+        qrels, {"q1": {"a": 2.0}}, {"q1": {"a": 1.0}}, "AP", rule=rule, margin=0.1
+    )
+    assert json.loads(gate_json(gate))["rule"] == rule
