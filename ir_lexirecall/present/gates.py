@@ -301,11 +301,18 @@ def _mean_cell(mean: Any) -> str:
 def _verdict_column(gate: Gate) -> Group:
     """Return the column of verdicts, with a mark where unjudged documents might undo one."""
     table, unsure = gate.table, _unsure(gate)
-    verdicts = list(map(str, table["verdict"]))
-    if gate.rule == "drop":
-        verdicts = ["failed" if fails else "passed" for fails in table["fails"]]
     signs = ["?" if name in unsure else "" for name in table["criterion"]]
-    return Group("verdict", [Part("", verdicts, numeric=False)], signs)
+    return Group("verdict", [Part("", _printed_verdicts(gate), numeric=False)], signs)
+
+
+def _printed_verdicts(gate: Gate) -> list[str]:
+    """Return what is said of each criterion: its verdict, if there is a change to judge."""
+    table = gate.table
+    if gate.unchanged:
+        return ["unchanged"] * len(table)
+    if gate.rule == "drop":
+        return ["failed" if fails else "passed" for fails in table["fails"]]
+    return list(map(str, table["verdict"]))
 
 
 def _interval_column(gate: Gate, alpha: float) -> Group:

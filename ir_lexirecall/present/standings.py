@@ -664,7 +664,8 @@ def loss_cell(standing: Standing, row: pd.Series) -> str:
         return "> 0"
     if row["verdict"] == WORSE:
         return f">= {format_bound(-high)}"
-    return f"<= {format_beside(max(-low, 0.0), margin)}"
+    loss = max(0.0, -low)  # 0, not -0
+    return f"<= {format_beside(loss, margin)}"
 
 
 def _bounds_of_gain(standing: Standing, row: pd.Series) -> tuple[float, float]:

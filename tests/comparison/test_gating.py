@@ -213,7 +213,10 @@ def test_an_unchanged_run_passes_by_every_rule(rule: str) -> None:
         found = irl.gate(QRELS, NEW, candidate, ["AP", "P@2", "lexirecall"], rule=rule)
         assert (found.unchanged, found.outcome, found.exit_code) == (True, "passed", 0)
         assert (found.failed, found.undecided) == ([], [])
-        assert str(found).startswith(f"### {SAME.format('candidate', 'baseline')}")
+        text = str(found)
+        assert text.startswith(f"### {SAME.format('candidate', 'baseline')}")
+        assert "undecided" not in text
+        assert "<= -0" not in text
 
 
 @pytest.mark.parametrize(
