@@ -144,27 +144,30 @@ class Metric(ListMetric, RankingMetricBase):  # type: ignore[misc]
         if (recs.ids().dtype.kind in "iu") != (test.ids().dtype.kind in "iu"):
             recs = ItemList(recs.ids().astype(str), ordered=True)
             test = ItemList(test.ids().astype(str), ordered=True)
-        # An item that is listed twice counts once.
-        last = {item: row for row, item in enumerate(test.ids().tolist())}
-        once = list(last.values())
+        # Of an item that is listed twice, the last row counts.
+        row_of_item = {item: row for row, item in enumerate(test.ids().tolist())}
+        rows = list(row_of_item.values())
         judgments = Judgments(
             ["of this list"],
-            np.zeros(len(last), dtype=np.int64),
-            list(map(str, last)),
-            grade[once],
+            np.zeros(len(rows), dtype=np.int64),
+            list(map(str, row_of_item)),
+            grade[rows],
         )
         if not self._has_relevant(judgments):
             return float("nan")
         if labels:
             judgments = judgments.with_labels(
-                {name: label[once] for name, label in labels.items()}
+                {name: label[rows] for name, label in labels.items()}
             )
-        row_of_item = index_of(last)
-        rank = np.flatnonzero(recs.isin(test))
-        rows = [row_of_item[item] for item in recs.ids()[rank].tolist()]
-        row = np.array(rows, dtype=np.int64)
+        judgment_of_item = index_of(row_of_item)
+        position = np.flatnonzero(recs.isin(test))
+        judged = [judgment_of_item[item] for item in recs.ids()[position].tolist()]
         run = AlignedRun(
-            judgments, np.zeros_like(rank), row, rank + 1, np.array([len(recs)])
+            judgments,
+            query=np.zeros_like(position),  # the only one
+            doc=np.array(judged, dtype=np.int64),
+            rank=position + 1,
+            depth=np.array([len(recs)]),
         )
         return float(values(self.measure, run)[0])
 

@@ -82,9 +82,10 @@ def entry(function: Callable[P, R], name: str = "") -> Callable[P, R]:
 def _hint_at_unexpected(
     function: Callable[..., Any], arguments: Iterable[str]
 ) -> str | None:
-    """Return the first argument that a function does not take, and the nearest that it takes.
+    """Return the first argument that a function does not take, with a hint.
 
-    None if the function takes all of them.
+    The hint says where the argument belongs now, or the nearest parameter, or all of them. The
+    answer is None if the function takes all arguments.
     """
     parameters = inspect.signature(function).parameters
     if any(
@@ -96,7 +97,8 @@ def _hint_at_unexpected(
     )
     if unknown is None:
         return None
-    if unknown in _MOVED and {"by", "qrels"} & {*parameters}:
+    takes_criteria = not {"by", "qrels"}.isdisjoint(parameters)
+    if unknown in _MOVED and takes_criteria:
         return f"{unknown!r}; {_MOVED[unknown]}"
     names = without(parameters, ("self", "cls"))
     nearest = did_you_mean(unknown, names)

@@ -82,7 +82,7 @@ class ScoreOrder:
         keys = []
         for (block, _), number in zip(columns, ascending, strict=True):
             key: Keys = block.astype(np.uint64) << np.uint64(32)
-            key |= ~number
+            key |= ~number  # inverted: the highest score comes first
             keys.append(key)
         return tuple(keys)
 

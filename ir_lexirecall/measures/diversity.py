@@ -299,21 +299,20 @@ class CT(DiversityMeasure):
     }
 
     def score(self, run: AlignedRun) -> Floats:
-        """Return the discounted gain until each subtopic is full for each query."""
+        """Return, for each query, the discounted gain of documents before a subtopic is full."""
         judgments = run.judgments
         aspects = judgments.aspects
         pair, rank, grade = rows_by_aspect(run, ANY_GAIN, self["cutoff"])
         top = top_grades(self, judgments)[pair]
-        r = discounts.gain(grade, top, self["gain"])
-        # Sums of whole numbers are exact, those of quotients are not: ten gains of 1/10 must reach
-        # 1.
+        gain = discounts.gain(grade, top, self["gain"])
+        # Whole numbers are added up and divided at the end: ten floats of 1/10 do not reach 1.
         if self["gain"] == "linear":
             units, scale = grade, top
         else:
             units, scale = discounts.in_units(grade, top)
         full = sum_before(pair, units) / scale >= self["saturation"]
         worth = self.discounted(
-            aspects.weight[pair] * r, run, aspects.query[pair], rank
+            aspects.weight[pair] * gain, run, aspects.query[pair], rank
         )
         return novel_utility(judgments, pair, np.where(full, 0.0, worth), self["alpha"])
 

@@ -300,12 +300,13 @@ def _rankings_shown(
     """Return the documents of each run that are shown, with grades, by query and rank."""
     rankings = []
     for name in part.runs:
-        # A condensed ranking has no unjudged documents, so its source has nothing to add.
+        # Unjudged documents are shown if the run's source has them and they are not left out.
         if judgments.judged_only or sources.get(name) is None:
             rows = _judged_documents(part.scored.runs[name], part.queries)
         else:
             rows = _all_documents(judgments, name, sources[name], part.depth)
         rows = rows.merge(judged, on=_KEY, how="left")
+        # The top of the ranking, and relevant documents further down.
         is_shown = (rows["rank"] <= part.depth) | (rows["grade"] >= rel)
         rankings.append(rows[is_shown].sort_values(["query", "rank"]))
     return rankings
