@@ -848,7 +848,8 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
                 pairs = self._pairs(by, self._units(by, self.values_of(by)), over)
                 resample([pairs], seed=self.test.seed, progress=self.test.progress)
                 deviations = pairs.result
-            # Bounds for all pairs of many runs go far beyond those of a single pair.
+            # A pair counts as apart only if its own p agrees. Among many runs it always does,
+            # because bounds that hold for all pairs at once are far wider.
             if self.per_task and len(self.runs) <= _FEW_RUNS:
                 alone_p = self._leaderboard(by).pair_p()
                 deviations = replace(deviations, alone_p=alone_p)
