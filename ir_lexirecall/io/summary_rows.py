@@ -45,8 +45,8 @@ _MEAN_WORDS = (
 _STATISTICS: dict[str, tuple[Statistic, ...]] = {
     **dict.fromkeys(_MEAN_WORDS, _MEANS),
     "count": (len,),
-    **dict.fromkeys(("max", "maximum"), (np.max,)),
-    **dict.fromkeys(("min", "minimum"), (np.min,)),
+    **dict.fromkeys(("best", "max", "maximum"), (np.max,)),
+    **dict.fromkeys(("min", "minimum", "worst"), (np.min,)),
     "median": (np.median,),
     **dict.fromkeys(
         ("se", "sem", "stderr"), (lambda x: _deviation(x) / np.sqrt(len(x)),)
@@ -214,8 +214,8 @@ def _follows(value: float, of_queries: Iterable[float | None]) -> bool:
         n_of_qrels = max(len(values), round(total / value))
         possible.append(total / n_of_qrels)
     # A program prints all values of a measure with equally many digits; zeros at the end get lost.
-    unit = min(_COARSEST, _unit(np.array([value, *values])))
-    unit_of_value = _unit(np.array([value]))
+    unit = min(_COARSEST, unit_of(np.array([value, *values])))
+    unit_of_value = unit_of(np.array([value]))
     if unit_of_value > _COARSE * np.ptp(values):
         unit_of_value = unit
     tolerance = unit_of_value / 2 + unit * min(0.5, 2 / np.sqrt(12 * len(values)))
@@ -268,7 +268,7 @@ def _is_summary(row: Floats, others: Floats, statistics: Sequence[Statistic]) ->
         return False
     if not np.isfinite(np.concatenate(columns)).all():
         return False
-    unit = _unit(printed)
+    unit = unit_of(printed)
     for value, x in zip(printed, columns, strict=True):
         if not any(_is_near(value, statistic(x), x, unit) for statistic in statistics):
             return False
@@ -284,17 +284,17 @@ def _is_near(value: float, mean: float, values: Floats, unit: float) -> bool:
         values: the values. The mean of n that are rounded to u is off by about u / sqrt(12 n).
         unit: counts only where it is much smaller than the spread of values: 1 may be 1.0000.
     """
-    unit_of_values = _unit(values)
+    unit_of_values = unit_of(values)
     if unit > _COARSE * np.ptp(values):
         unit = min(unit, unit_of_values)
     tolerance = unit / 2 + unit_of_values * min(0.5, 2 / np.sqrt(12 * len(values)))
     return bool(abs(value - mean) <= tolerance)
 
 
-def _unit(values: Floats) -> float:
+def unit_of(values: Floats) -> float:
     """Return the unit of the last digit of values.
 
-    >>> _unit(np.array([0.5, 0.25]))
+    >>> unit_of(np.array([0.5, 0.25]))
     0.01
     """
     size = max(1.0, float(np.abs(values).max()))
@@ -318,5 +318,5 @@ def _chance(values: Floats) -> float:
             continue
         spread = float(np.ptp(present))
         if spread > 0:
-            chance *= min(1.0, 2 * _unit(present) / spread)
+            chance *= min(1.0, 2 * unit_of(present) / spread)
     return chance

@@ -172,7 +172,7 @@ def id_text(value: Any) -> str | None:
     if is_missing(value):
         return None
     if isinstance(value, str):
-        return str(value) or None
+        return str(value) if value.strip() else None
     is_whole = isinstance(value, (float, np.floating)) and float(value).is_integer()
     if is_whole or is_integer(value):
         return str(int(value))

@@ -11,10 +11,10 @@ import numpy as np
 
 from ir_lexirecall._util.arrays import Floats, Objects
 from ir_lexirecall._util.errors import and_more, shown, shown_names
-from ir_lexirecall.io.cells import is_printed_number, number_hint
-from ir_lexirecall.io.frames import Table
+from ir_lexirecall.io.frames import Kind, Table
 from ir_lexirecall.io.mteb_results import has_cells
 from ir_lexirecall.io.query_columns import (
+    MEASURE_NAMES,
     TASK_NAMES,
     VALUE_NAMES,
     Roles,
@@ -22,6 +22,13 @@ from ir_lexirecall.io.query_columns import (
     is_row_count,
     is_unique_in_runs,
     known_item_column,
+)
+from ir_lexirecall.io.run_columns import (
+    VERDICTS,
+    check_left_out,
+    check_like_runs,
+    columns_of_differences,
+    notes_of_left_out,
 )
 from ir_lexirecall.io.summary_rows import runs_of_means
 from ir_lexirecall.io.value_cells import (
@@ -32,22 +39,6 @@ from ir_lexirecall.io.value_cells import (
     is_text_measure,
     texts,
 )
-
-_MISSING = frozenset(("", "-", "--", "?", "na", "n/a", "#n/a", "nan", "none", "null"))
-"""Texts that stand for a missing value, in lower case."""
-_VERDICTS = frozenset(
-    (
-        *("c", "i", "p", "n"),  # of inspect_ai
-        *("y", "yes", "no"),
-        *("t", "true", "f", "false"),
-        *("correct", "partial", "incorrect"),
-        *("right", "wrong"),
-        *("pass", "passed", "fail", "failed"),
-        *("success", "failure"),
-        *("good", "bad"),
-    )
-)
-"""Texts that stand for values, in lower case."""
 
 
 def cells_of_table(table: Table, roles: Roles, measures: Sequence[str] | None) -> Cells:
@@ -63,7 +54,7 @@ def cells_of_table(table: Table, roles: Roles, measures: Sequence[str] | None) -
     Raises:
         ValueError: an id is missing, a value is not a number, or there are no values.
     """
-    check_ids(table, roles)
+    check_has_texts(table, roles.query)
     if roles.value is not None:
         return cells_of_rows(table, roles)
     columns = value_columns(table, roles, measures)
@@ -71,7 +62,8 @@ def cells_of_table(table: Table, roles: Roles, measures: Sequence[str] | None) -
     if measures is not None and len(measures) == 1:
         [label] = measures
     if has_column_per_run(table, roles, list(columns)):
-        table = replace(table, notes=(*table.notes, *notes_of_empty(table, roles)))
+        notes = notes_of_left_out(table, roles.others(table))
+        table = replace(table, notes=(*table.notes, *notes))
         return cells_by_run(table, roles, columns, label or "value")
     if roles.run is None and label is not None and len(columns) == 1:
         [(name, column)] = columns.items()
@@ -101,13 +93,11 @@ def has_column_per_run(table: Table, roles: Roles, columns: Sequence[str]) -> bo
     )
 
 
-def check_ids(table: Table, roles: Roles) -> None:
-    """Raise if a row has no id of a query."""
-    ids = list(map(id_text, table.columns[roles.query]))
+def check_has_texts(table: Table, column: str) -> None:
+    """Raise if a row has nothing in a column of ids or names."""
+    ids = list(map(id_text, table.columns[column]))
     if None in ids:
-        raise ValueError(
-            f"{table.location(ids.index(None))}: there is no {roles.query}"
-        )
+        raise ValueError(f"{table.location(ids.index(None))}: there is no {column}")
 
 
 def value_columns(
@@ -124,42 +114,11 @@ def value_columns(
         measures = [name for name in candidates if table.has_values(name)]
         if not measures:
             raise ValueError(_no_values(table, roles))
+        is_run = has_column_per_run(table, roles, measures)
         for name in candidates:
             if name not in measures:
-                check_not_printed(table, name)
+                check_left_out(table, name, is_run=is_run)
     return {name: table.floats(name) for name in measures}
-
-
-def notes_of_empty(table: Table, roles: Roles) -> list[str]:
-    """Return a sentence on each column that may be of a run, but has no value in any row."""
-    notes = []
-    for name in roles.others(table):
-        values = table.columns[name]
-        if values.dtype.kind not in "fiub" and all(map(_stands_for_none, values)):
-            notes.append(f"The column {name!r} has no values: left out.")
-    return notes
-
-
-def _stands_for_none(value: Any) -> bool:
-    """Return whether a cell is empty, or has a text that stands for a missing value."""
-    if isinstance(value, str):
-        return value.strip().lower() in _MISSING
-    return is_missing(value)
-
-
-def check_not_printed(table: Table, column: str) -> None:
-    """Raise if each text of a column is a number as printed for readers, such as ``95 %``.
-
-    Such a column would be left out like a text, and its run or measure with it.
-    """
-    values = table.columns[column]
-    rows = [row for row, value in enumerate(values) if not is_missing(value)]
-    if rows and all(is_printed_number(values[row]) for row in rows):
-        first = rows[0]
-        raise ValueError(
-            f"{table.location(first)}: {column} is {shown(values[first])}, not a number; write "
-            f"numbers as 0.5, or leave the column out{number_hint(values[first])}"
-        )
 
 
 def _no_values(table: Table, roles: Roles) -> str:
@@ -197,7 +156,7 @@ def _likeness(table: Table, roles: Roles, column: str) -> int:
     texts, and some run has both.
     """
     labels = _labels(table, column)
-    if {label.strip().lower() for label in labels} <= _VERDICTS:
+    if {label.strip().lower() for label in labels} <= VERDICTS:
         return 2
     if len(labels) != 2:
         return 0
@@ -216,6 +175,7 @@ def cells_of_rows(table: Table, roles: Roles) -> Cells:
     """Return the values of a table with a row per value."""
     assert roles.measure is not None
     assert roles.value is not None
+    check_has_texts(table, roles.measure)
     names = map(str, table.columns[roles.measure])
     kept = [row for row, name in enumerate(names) if not is_text_measure(name)]
     table = table.rows(kept)
@@ -235,25 +195,51 @@ def cells_by_measure(table: Table, roles: Roles, columns: dict[str, Floats]) -> 
 def cells_by_run(
     table: Table, roles: Roles, columns: dict[str, Floats], measure: str
 ) -> Cells:
-    """Return the values of a table with a column per run.
+    """Return the values of a table with a column per run, and perhaps a row per measure.
 
-    A count of its rows is no run, nor is a column `Average` that holds the means of the others.
+    A count of its rows is no run, nor is a column `Average` that holds the means of the others, or
+    a column `delta` that holds the differences of two.
+
+    Args:
+        table: the table.
+        roles: what its columns hold.
+        columns: the columns of values.
+        measure: the name of the values, unless each row names its measure.
+
+    Raises:
+        ValueError: a column is unlike those of runs.
     """
-    names = [name for name in columns if not is_row_count(table, name)]
-    runs = {name: columns[name] for name in names}
+    runs = {name: x for name, x in columns.items() if not is_row_count(table, name)}
+    notes = list(table.notes)
+    for name, pair in columns_of_differences(runs).items():
+        del runs[name]
+        notes.append(f"The column {name!r} holds the differences of {pair}: left out.")
     grid = np.stack([*runs.values()])[None]
-    means = runs_of_means(grid, names, other_statistics=True)
-    if means:
-        notes = list(table.notes)
-        for name in means:
-            del runs[name]
-            notes.append(
-                f"The column {name!r} holds the means of the others: left out."
-            )
-        table = replace(table, notes=tuple(notes))
+    for name in runs_of_means(grid, list(runs), other_statistics=True):
+        del runs[name]
+        notes.append(f"The column {name!r} holds the means of the others: left out.")
+    check_like_runs(table, runs)
+    table = replace(table, notes=tuple(notes))
     run_of_value = np.repeat(texts(runs), len(table))
-    measure_of_value = np.full(len(run_of_value), measure, dtype=object)
+    measure_of_value = np.tile(measures_of_rows(table, measure), len(runs))
     return _stacked(table, roles, runs, run_of_value, measure_of_value)
+
+
+def measures_of_rows(table: Table, measure: str) -> Objects:
+    """Return the measure of each row of a table with a column per run.
+
+    Args:
+        table: the table.
+        measure: the name of the values if the rows do not name their measures.
+
+    Raises:
+        ValueError: some rows name a measure, and others do not.
+    """
+    column = table.named(MEASURE_NAMES)
+    if column is None or table.kind(column) is not Kind.TEXT:
+        return np.full(len(table), measure, dtype=object)
+    check_has_texts(table, column)
+    return texts(map(str, table.columns[column]))
 
 
 def _stacked(

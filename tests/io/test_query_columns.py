@@ -588,9 +588,9 @@ def test_rows_given_twice_under_a_query_column_without_a_name_are_told_apart(
 ) -> None:
     path = tmp_path / "n.csv"
     rows = [f"{query},{name},.1,.2" for query in ("q1", "q2") for name in ("AP", "acc")]
-    path.write_text("\n".join([",measure,a,b", *rows, ""]))
+    path.write_text("\n".join([",part,a,b", *rows, ""]))
     with pytest.raises(
-        ValueError, match=r"is given twice .*such as where=\{'measure': 'AP'\}"
+        ValueError, match=r"is given twice .*such as where=\{'part': 'AP'\}"
     ):
         read_values(path)
 

@@ -1,0 +1,259 @@
+"""Columns beside those of runs that are no runs: differences, counts, and words for values."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import permutations
+
+import numpy as np
+
+from ir_lexirecall._util.arrays import Floats
+from ir_lexirecall._util.errors import shown
+from ir_lexirecall._util.measure_strings import parse_measure
+from ir_lexirecall.io.cells import is_printed_number, number_hint
+from ir_lexirecall.io.frames import Kind, Table
+from ir_lexirecall.io.measure_names import equivalent
+from ir_lexirecall.io.query_columns import words_of
+from ir_lexirecall.io.summary_rows import unit_of
+from ir_lexirecall.io.value_cells import is_missing, value_of
+
+MISSING = frozenset(("", "-", "--", "?", "na", "n/a", "#n/a", "nan", "none", "null"))
+"""Texts that stand for a missing value, in lower case."""
+VERDICTS = frozenset(
+    (
+        *("c", "i", "p", "n"),  # of inspect_ai
+        *("y", "yes", "no"),
+        *("t", "true", "f", "false"),
+        *("correct", "partial", "incorrect"),
+        *("right", "wrong"),
+        *("pass", "passed", "fail", "failed"),
+        *("success", "failure"),
+        *("good", "bad"),
+    )
+)
+"""Texts that stand for values, in lower case."""
+_DIFFERENCE_WORDS = frozenset(
+    (
+        *("diff", "diffs", "difference", "delta", "δ", "change", "gap", "range"),
+        *("improvement", "improv", "gain", "lift", "uplift", "increase"),
+    )
+)
+"""Words in the name of a column that holds differences of two runs."""
+_FEWEST_ROWS = 5
+_COARSEST = 0.01
+_FINE = 0.02
+"""Share of the spread of values below which the unit of a last digit tells columns apart."""
+_MOST_CANDIDATES = 3
+"""Columns with negative values: if more have some, values may well be negative."""
+_SURE = 1e-6
+"""A column is unlike those of runs if it would be by chance at most this often."""
+
+
+def stands_for_none(value: object) -> bool:
+    """Return whether a cell is empty, or has a text that stands for a missing value."""
+    if isinstance(value, str):
+        return value.strip().lower() in MISSING
+    return is_missing(value)
+
+
+def check_left_out(table: Table, column: str, *, is_run: bool) -> None:
+    """Raise if a column that is left out as a text holds values: its run would vanish.
+
+    The texts are numbers as printed for readers, such as ``95 %``; numbers beside ``-``; or, where
+    the columns are runs, numbers beside some other texts, or words such as yes and no.
+
+    Args:
+        table: the table.
+        column: the column.
+        is_run: whether columns of values are runs, not measures.
+    """
+    values = table.columns[column]
+    rows = [row for row, value in enumerate(values) if not is_missing(value)]
+    if not rows:
+        return
+    if all(is_printed_number(values[row]) for row in rows):
+        raise ValueError(
+            f"{table.location(rows[0])}: {column} is {shown(values[rows[0]])}, not a number; "
+            "write numbers as 0.5, or leave the column out"
+            f"{number_hint(values[rows[0]])}"
+        )
+    texts = [row for row in rows if value_of(values[row]) is None]
+    has_mostly_numbers = 2 * len(texts) < len(rows)
+    is_missing_beside = all(stands_for_none(values[row]) for row in texts)
+    if texts and has_mostly_numbers and (is_run or is_missing_beside):
+        raise ValueError(
+            f"{table.location(texts[0])}: {column} is {shown(values[texts[0]])}, not a number as "
+            "in other rows; leave the cell empty if the value is missing, or leave the column out"
+        )
+    if is_run and _are_verdicts(table, column):
+        raise ValueError(
+            f"{table.location(rows[0])}: {column} is {shown(values[rows[0]])}, not a number; "
+            "write 1 and 0 if it is a run, or leave the column out"
+        )
+
+
+def _are_verdicts(table: Table, column: str) -> bool:
+    """Return whether all texts of a column are words that stand for values, such as yes and no."""
+    if table.kind(column) is not Kind.TEXT:
+        return False
+    labels = {str(value).strip().lower() for value in table.columns[column]}
+    return len(labels) > 1 and labels <= VERDICTS
+
+
+def check_like_runs(table: Table, columns: Mapping[str, Floats]) -> None:
+    """Raise if a column beside those of runs is a measure, or holds numbers of another kind.
+
+    Such a column, as of the number of relevant documents or the length of a query, would be a run.
+
+    Args:
+        table: the table.
+        columns: the columns of values, of which two at least are to be runs.
+    """
+    for name in columns:
+        others = [other for other in columns if other != name]
+        reason = ""
+        if _is_named_measure(name) and not all(map(_is_named_measure, others)):
+            reason = "is a measure by its name, other columns are not"
+        elif _has_no_fractions(columns, name, others) and _has_integers_or_flags(
+            table, name, columns[name]
+        ):
+            kind = "whole numbers"
+            if table.kind(name) is Kind.FLAG:
+                kind = "True and False"
+            reason = f"holds {kind}, other columns have fractions"
+        if reason:
+            raise ValueError(
+                f"{table.name}: {name} {reason}; leave it out if it is no run, or give a table "
+                "with columns run, query_id and value"
+            )
+
+
+def _is_named_measure(name: str) -> bool:
+    """Return whether a name is that of a measure, with nothing before or behind it."""
+    if equivalent(name) is not None:
+        return True
+    try:
+        parse_measure(name)
+    except ValueError:
+        return False
+    return True
+
+
+def _has_no_fractions(
+    columns: Mapping[str, Floats], name: str, others: Sequence[str]
+) -> bool:
+    """Return whether a column has no fractions, and would hardly do so if it were a run.
+
+    The others have, with more than one digit: people rate in halves, or in whole numbers.
+    """
+    values = columns[name][np.isfinite(columns[name])]
+    of_others = [columns[other][np.isfinite(columns[other])] for other in others]
+    if not of_others or not len(values) or (values % 1 != 0).any():
+        return False
+    stacked = np.concatenate(of_others)
+    if not len(stacked) or unit_of(stacked) > _COARSEST:
+        return False
+    n_fractions = int((stacked % 1 != 0).sum())
+    chance = (1 - n_fractions / (len(stacked) + 1)) ** len(values)
+    return bool(chance <= _SURE)
+
+
+def _has_integers_or_flags(table: Table, column: str, values: Floats) -> bool:
+    """Return whether a column holds True and False, or integers other than 0 and 1.
+
+    A run may have zeros and ones only.
+    """
+    if table.kind(column) is Kind.FLAG:
+        return True
+    return not np.isin(values[np.isfinite(values)], (0.0, 1.0)).all()
+
+
+def columns_of_differences(columns: Mapping[str, Floats]) -> dict[str, str]:
+    """Return the columns that hold differences of two others, with what they are differences of.
+
+    A column called `delta` or `b - a` may also hold the absolute value, or a share of one of the
+    two. Under another name, so many values must be differences that they are not by chance, and
+    some must be negative.
+
+    >>> a, b = np.array([0.5, 0.25]), np.array([0.75, 0.75])
+    >>> columns_of_differences({"a": a, "b": b, "delta": b - a, "c": a})
+    {'delta': 'b and a'}
+    """
+    if len(columns) < 3:
+        return {}
+    negative = [name for name, values in columns.items() if (values < 0).any()]
+    if len(negative) > _MOST_CANDIDATES:
+        negative = []
+    found = {}
+    for name in columns:
+        for first, second in permutations(columns, 2):
+            if name in (first, second) or {first, second} & found.keys():
+                continue
+            is_named = _is_named_difference(name, first, second)
+            if not is_named and name not in negative:
+                continue
+            if _is_difference(columns, name, first, second, is_named=is_named):
+                found[name] = f"{first} and {second}"
+                break
+    return found
+
+
+def _is_named_difference(name: str, first: str, second: str) -> bool:
+    """Return whether a column is one of differences by its name, such as `delta` or `b - a`."""
+    words = words_of(name)
+    if not _DIFFERENCE_WORDS.isdisjoint([*words, name.strip().lower()]):
+        return True
+    rest = name
+    for run in sorted((first, second), key=len, reverse=True):
+        if run not in rest:
+            return False
+        rest = rest.replace(run, " ", 1)
+    return re.search(r"[A-Za-z\d]{3}", re.sub("minus|against", "", rest)) is None
+
+
+def _is_difference(
+    columns: Mapping[str, Floats], name: str, first: str, second: str, *, is_named: bool
+) -> bool:
+    """Return whether a column holds the differences of two others, as they are printed."""
+    values, x, y = columns[name], columns[first], columns[second]
+    present = np.isfinite(values) & np.isfinite(x) & np.isfinite(y)
+    values, x, y = values[present], x[present], y[present]
+    if len(values) < 2 or not np.ptp(values):
+        return False
+    unit, rounding = unit_of(values), (unit_of(x) + unit_of(y)) / 2
+    if not is_named:
+        is_fine = unit <= _FINE * np.ptp(values) and len(values) >= _FEWEST_ROWS
+        return is_fine and bool((np.abs(values - (x - y)) <= unit / 2 + rounding).all())
+    return any(
+        bool((np.abs(values - one) <= unit / 2 + tolerance).all())
+        for one, tolerance in _differences(x, y, rounding)
+    )
+
+
+def _differences(
+    x: Floats, y: Floats, rounding: float
+) -> Iterator[tuple[Floats, Floats]]:
+    """Yield forms of differences of two columns, each with what rounding makes of them."""
+    tolerance = np.full(len(x), rounding)
+    yield x - y, tolerance
+    yield np.abs(x - y), tolerance
+    if (y > 0).all():
+        share = (x - y) / y
+        tolerance = rounding * (2 + np.abs(share)) / y
+        yield share, tolerance
+        yield 100 * share, 100 * tolerance
+
+
+def notes_of_left_out(table: Table, names: Sequence[str]) -> list[str]:
+    """Return sentences on columns without numbers or texts, which may be of runs."""
+    notes = []
+    for name in names:
+        values = table.columns[name]
+        if values.dtype.kind in "fiub":
+            continue
+        if all(map(stands_for_none, values)):
+            notes.append(f"The column {name!r} has no values: left out.")
+        elif table.kind(name) is Kind.OTHER:
+            notes.append(f"The column {name!r} holds no numbers: left out.")
+    return notes
