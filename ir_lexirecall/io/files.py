@@ -63,6 +63,17 @@ _NO_TEXT = {
 _FOREIGN = {
     b"ARROW1": "a Feather (Arrow IPC) file; give the table that polars.read_ipc or "
     "pandas.read_feather makes of it",
+    b"FEA1": "a Feather file; give the table that pandas.read_feather makes of it",
+    b"\xff\xff\xff\xff": "a stream of Arrow IPC; give the table that polars.read_ipc_stream or "
+    "pyarrow.ipc.open_stream makes of it",
+    b"\x93NUMPY": "an array of NumPy; give a frame made of it",
+    b"\x80\x04\x95": "a pickle; give the object that it holds",
+    b"\x80\x05\x95": "a pickle; give the object that it holds",
+    b"\x89HDF": "an HDF5 file; give the table that pandas.read_hdf makes of it",
+    b"SQLite format 3": "a database of SQLite; give a table of it",
+    b"\xd0\xcf\x11\xe0": "a spreadsheet of Excel; save it as CSV",
+    b"\xff\xfe": "in UTF-16, not UTF-8; save it again",
+    b"\xfe\xff": "in UTF-16, not UTF-8; save it again",
     b"\x04\x22\x4d\x18": "compressed with LZ4; unpack it (lz4 -d)",
     b"PK\x03\x04": "a zip archive; unpack it, or save a spreadsheet as CSV",
 }

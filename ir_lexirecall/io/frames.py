@@ -26,7 +26,7 @@ from ir_lexirecall._util.lazy import polars as pl
 from ir_lexirecall.io.cells import number_or_text
 from ir_lexirecall.io.files import File, Location
 from ir_lexirecall.io.lines import NumberedRow, stacked
-from ir_lexirecall.io.names import ITEM_NAMES, QUERY_NAMES
+from ir_lexirecall.io.names import ITEM_NAMES, QUERY_NAMES, RUN_NAMES
 from ir_lexirecall.io.readers import format_of
 from ir_lexirecall.io.schemas import VALUES
 from ir_lexirecall.io.value_cells import id_text, is_missing, texts, value_of
@@ -263,7 +263,7 @@ def table_of_frame(data: Any, name: str = "") -> Table | None:
         levels = frozenset(
             str(level) for level in data.index.names if level is not None
         )
-        data = _with_named_index(data)
+        data = _with_one_level(_with_named_index(data))
         columns = _pandas_columns(data)
         if type(data.index).__name__ != "RangeIndex":
             index = texts(data.index)
@@ -339,6 +339,57 @@ def _with_named_index(data: Any) -> Any:
             raise ValueError(f"{name!r} names an index and another column; rename one")
         data = data.drop(columns=name)
     return data.reset_index()
+
+
+def _with_one_level(data: Any) -> Any:
+    """Return a frame of pandas whose columns have names of one level.
+
+    Of columns such as ``("AP", "bm25")``, as ``pivot`` makes them of several measures, the level of
+    runs becomes a column. A level that is the same everywhere is left out.
+
+    Raises:
+        ValueError: no level is known to be that of runs.
+    """
+    columns = data.columns
+    if columns.nlevels < 2:
+        return data
+    # A column that was an index has a name on one level only, as in ("query_id", "").
+    is_id = [sum(str(part) != "" for part in name) < 2 for name in columns]
+    ids, values = columns[is_id], columns[[not one for one in is_id]]
+    levels = range(columns.nlevels)
+    varying = [n for n in levels if values.get_level_values(n).nunique() > 1]
+    run_levels = [n for n in levels if str(values.names[n]).lower() in RUN_NAMES]
+    if columns.nlevels == 2 and len(run_levels) == 1:
+        return _with_runs_as_rows(data, ids, values, run_levels[0])
+    if len(varying) > 1:
+        raise ValueError(
+            f"the columns have {columns.nlevels} levels, as in {tuple(values[0])}, and none is "
+            "called run; name it (frame.columns.names), or give a row per query and run"
+        )
+    level = varying[0] if varying else columns.nlevels - 1
+    names = ["".join(map(str, name)) for name in ids]
+    names += list(map(str, values.get_level_values(level)))
+    return data[[*ids, *values]].set_axis(names, axis=1)
+
+
+def _with_runs_as_rows(data: Any, ids: Any, values: Any, run_level: int) -> Any:
+    """Return a frame with a column of runs and a column per measure.
+
+    Args:
+        data: the frame, whose columns have two levels.
+        ids: columns with a name on one level only.
+        values: the other columns.
+        run_level: the level of runs; the other one is that of measures.
+    """
+    runs = values.get_level_values(run_level)
+    parts = []
+    for run in runs.unique():
+        of_run = values[runs == run]
+        names = ["".join(map(str, name)) for name in ids]
+        names += list(map(str, of_run.get_level_values(1 - run_level)))
+        part = data[[*ids, *of_run]].set_axis(names, axis=1)
+        parts.append(part.assign(run=run))
+    return pd.concat(parts)
 
 
 def _pandas_columns(data: Any) -> dict[str, Objects]:

@@ -64,6 +64,17 @@ QUERY_NAMES = (
     "review",
 )
 """Names of a query's id in tables of values."""
+RUN_NAMES = (
+    "run",
+    "run_id",
+    "runid",
+    "system",
+    "model",
+    "model_name",
+    "recommender",
+    "algo",
+)
+"""Names of a run in tables of values."""
 ITEM_NAMES = ("doc_id", "instance_id", "sample_id", "question_id", "id", "idx", "uid")
 """Names of an item's id: `doc_id` of lm-eval, `instance_id` of HELM, and what others write."""
 _GRADES_ARE_SCORES = ("query-id", "q_id")  # BEIR and ranx call grades scores

@@ -14,25 +14,21 @@ from ir_lexirecall._util.errors import did_you_mean, shown, shown_names
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall.io.frames import Kind, Table, kind_of
 from ir_lexirecall.io.measure_names import known
-from ir_lexirecall.io.names import ITEM_NAMES, QUERY_NAMES
+from ir_lexirecall.io.names import ITEM_NAMES, QUERY_NAMES, RUN_NAMES
 from ir_lexirecall.io.repeated_values import REPEAT_COLUMNS, Repeats
 from ir_lexirecall.io.value_cells import RepeatAdvice, id_text, is_measure, texts
 
-RUN_NAMES = (
-    "run",
-    "run_id",
-    "runid",
-    "system",
-    "model",
-    "model_name",
-    "recommender",
-    "algo",
-)
 TEXT_NAMES = ("question", "user_input", "input")
 """Names of texts that stand for an id where there is none, as in files of ragas."""
 TASK_NAMES = ("task", "task_name", "dataset", "collection", "corpus")
 MEASURE_NAMES, VALUE_NAMES = ("measure", "metric"), ("value", "score")
 
+_DATA_NAMES = (*TASK_NAMES, "split", "subset", "hf_subset", "benchmark", "test_set")
+"""Names of columns that say of which data a row is."""
+_QUESTION_NAMES = ("question", "user_input", "query", "query_text", "question_text")
+"""Names of the text that a query asks."""
+_SETTING_NAMES = ("filter", "k", "cutoff", "depth", "num_fewshot", "n_shot")
+"""Names of settings in which runs that are compared hardly differ on purpose."""
 CONTENT_HASH = "doc_hash"
 """The column in which lm-eval says which document an id stands for."""
 INDEX = "(index)"
@@ -91,6 +87,8 @@ class Roles:
             if has_role or column.lower() in _NO_VALUES:
                 continue
             if is_row_label(table, column) or _holds_ids(table, column):
+                continue
+            if _is_setting(table, column):
                 continue
             if not is_row_count(table, column, self.run):
                 columns.append(column)
@@ -215,6 +213,13 @@ def _holds_ids(table: Table, column: str) -> bool:
     return table.kind(column) is Kind.INTEGER
 
 
+def _is_setting(table: Table, column: str) -> bool:
+    """Return whether a column holds a setting of each run, such as the cutoff `k`."""
+    if column.lower() not in _SETTING_NAMES:
+        return False
+    return all(len(run.ids(column)) == 1 for run in tables_of_runs(table))
+
+
 # -- roles -----------------------------------------------------------------------------------------
 
 
@@ -252,23 +257,23 @@ def _query_columns(tables: Sequence[Table]) -> list[str]:
 def check_no_contradiction(tables: Sequence[Table], columns: Sequence[str]) -> None:
     """Raise if another column of ids pairs the rows of runs in another way.
 
-    It is one with a known name, or, where the column of queries only counts the rows of each run,
-    one with texts that most runs share, such as the questions themselves.
+    It is one with a known name, such as one of questions, or, where the column of queries only
+    counts the rows of each run, one with texts that most runs share.
 
     Args:
         tables: the tables.
         columns: the column of queries of each table.
 
     Raises:
-        ValueError: there is such a column, and it does not just count rows.
+        ValueError: there is such a column, and it does not just count rows; or a query of two
+            runs is of different data, such as of another split.
     """
-    runs = []
-    for table, column in zip(tables, columns, strict=True):
-        runs += [(run, column) for run in tables_of_runs(table)]
+    runs = _runs_with_queries(tables, columns)
     if len(runs) < 2:
         return
     _check_same_documents(runs)
-    names = [*ITEM_NAMES, *_texts_beside_counts(runs)]
+    _check_same_data(runs)
+    names = [*ITEM_NAMES, *TEXT_NAMES, *_texts_beside_counts(runs)]
     for name in names:
         pairings = [(run, column, run.named([name]) or "") for run, column in runs]
         if not all(_may_pair(*pairing) for pairing in pairings):
@@ -280,6 +285,44 @@ def check_no_contradiction(tables: Sequence[Table], columns: Sequence[str]) -> N
                 f"{run.location(0)}: {column} and {other} pair the rows of runs in different "
                 f"ways; say which names the queries: query={likely!r}"
             )
+
+
+def _runs_with_queries(
+    tables: Sequence[Table], columns: Sequence[str]
+) -> list[tuple[Table, str]]:
+    """Return the rows of each run in some tables, with its column of queries."""
+    runs = []
+    for table, column in zip(tables, columns, strict=True):
+        runs += [(run, column) for run in tables_of_runs(table)]
+    return runs
+
+
+def _check_same_data(runs: Sequence[tuple[Table, str]]) -> None:
+    """Raise if a query of two runs is of different data sets, tasks or splits.
+
+    Ids such as 0, 1, 2 mean something else in each.
+
+    Raises:
+        ValueError: it is; the message names the column and both values.
+    """
+    data_of_query: dict[tuple[str, str | None], str] = {}
+    for run, column in runs:
+        if not _is_unique(column, [run]):
+            continue  # refused where values are read
+        for name in map(run.named, [[name] for name in _DATA_NAMES]):
+            if name is None or name == column:
+                continue
+            ids, values = run.columns[column], run.columns[name]
+            for row, (item, value) in enumerate(zip(ids, values, strict=True)):
+                text = id_text(value)
+                key = name.lower(), id_text(item)
+                if text is None or data_of_query.setdefault(key, text) == text:
+                    continue
+                raise ValueError(
+                    f"{run.location(row)}: {column} {key[1]!r} is of the {name} {text!r}, and of "
+                    f"{data_of_query[key]!r} in another run; compare runs on the same data, or "
+                    f"give query={column!r} if they are"
+                )
 
 
 def _check_same_documents(runs: Sequence[tuple[Table, str]]) -> None:
@@ -389,18 +432,68 @@ def check_column(table: Table, column: str, purpose: str = "") -> str:
     )
 
 
-def notes_on_filters(tables: Sequence[Table]) -> list[str]:
-    """Return a sentence if runs hold values of different filters of lm-eval; else nothing."""
-    of_tables = {}
-    for table in tables:
-        column = table.named(["filter"])
-        if column is not None:
-            of_tables[table.name] = sorted(map(str, table.ids(column) - {None}))
-    filters = {*map(tuple, of_tables.values())}
-    if len(filters) < 2:
+def notes_on_settings(tables: Sequence[Table]) -> list[str]:
+    """Return a sentence on each setting, such as lm-eval's filter, that differs between runs."""
+    notes = []
+    for setting in _SETTING_NAMES:
+        of_runs = {}
+        for table in tables:
+            column = table.named([setting])
+            if column is None:
+                continue
+            for label, run in _labelled_runs(table):
+                of_runs[label] = sorted(map(str, run.ids(column) - {None}))
+        if len({*map(tuple, of_runs.values())}) < 2:
+            continue
+        parts = [f"{', '.join(values)} in {label}" for label, values in of_runs.items()]
+        notes.append(
+            f"The runs differ in their {setting}: {'; '.join(parts[:_MOST_NAMED])}."
+        )
+    return notes
+
+
+def _labelled_runs(table: Table) -> list[tuple[str, Table]]:
+    """Return the rows of each run of a table with what messages call it."""
+    column = None if table.one_run else run_column(table, None)
+    if column is None:
+        return [(table.name, table)]
+    names = pd.Series(texts(map(str, table.columns[column])))
+    groups = names.groupby(names, sort=False).indices.items()
+    return [(str(name), table.rows(np.asarray(rows))) for name, rows in groups]
+
+
+def notes_on_questions(tables: Sequence[Table], columns: Sequence[str]) -> list[str]:
+    """Return a sentence if most queries of two runs ask different questions; else nothing.
+
+    Args:
+        tables: the tables.
+        columns: the column of queries of each table.
+    """
+    question_of: dict[str | None, str] = {}
+    queries: set[str | None] = set()
+    different: dict[str | None, tuple[str, str]] = {}
+    for run, column in _runs_with_queries(tables, columns):
+        name = run.named(_QUESTION_NAMES)
+        if name is None or name == column or run.kind(name) is not Kind.TEXT:
+            continue
+        questions = map(id_text, run.columns[name])
+        for query, question in zip(
+            map(id_text, run.columns[column]), questions, strict=True
+        ):
+            if question is None:
+                continue
+            if query in question_of:
+                queries.add(query)
+            first = question_of.setdefault(query, question)
+            if " ".join(first.split()) != " ".join(question.split()):
+                different.setdefault(query, (first, question))
+    if 2 * len(different) <= len(queries):
         return []
-    parts = [f"{', '.join(names)} in {name}" for name, names in of_tables.items()]
-    return [f"The runs differ in their filter: {'; '.join(parts[:_MOST_NAMED])}."]
+    query, (first, other) = next(iter(different.items()))
+    return [
+        f"{len(different)} of {len(queries)} queries ask something else in another run, such as "
+        f"{query!r}: {shown(first)}, {shown(other)}."
+    ]
 
 
 def table_label(name: str) -> str:

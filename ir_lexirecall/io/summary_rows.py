@@ -12,6 +12,7 @@ from ir_lexirecall._util.arrays import Bools, Floats
 from ir_lexirecall.io.value_cells import SUMMARY
 
 Statistic: TypeAlias = Callable[[Floats], float]
+_LEAST_IN_LOGARITHMS = 1e-5
 PrintedRow: TypeAlias = tuple[str | None, str, str, float | None]
 """A run, a query, a measure, and the value; None if it is not a number."""
 
@@ -22,6 +23,17 @@ def _deviation(values: Floats) -> float:
 
 def _quantile(percent: float) -> Statistic:
     return lambda x: float(np.percentile(x, percent))
+
+
+def _geometric_mean(values: Floats) -> float:
+    # As in trec_eval, values of 0 count as a little more.
+    return float(np.exp(np.log(np.maximum(values, _LEAST_IN_LOGARITHMS)).mean()))
+
+
+def _harmonic_mean(values: Floats) -> float:
+    if (values <= 0).any():
+        return 0.0
+    return float(len(values) / (1 / values).sum())
 
 
 _MEANS: tuple[Statistic, ...] = (np.mean, np.sum)
@@ -44,24 +56,37 @@ _MEAN_WORDS = (
 )
 _STATISTICS: dict[str, tuple[Statistic, ...]] = {
     **dict.fromkeys(_MEAN_WORDS, _MEANS),
-    "count": (len,),
+    **dict.fromkeys(("count", "counts", "n", "num"), (len,)),
+    **dict.fromkeys(("geometric", "gm", "gmean"), (_geometric_mean,)),
+    **dict.fromkeys(("harmonic", "hm", "hmean"), (_harmonic_mean,)),
     **dict.fromkeys(("best", "max", "maximum"), (np.max,)),
     **dict.fromkeys(("min", "minimum", "worst"), (np.min,)),
     "median": (np.median,),
     **dict.fromkeys(
         ("se", "sem", "stderr"), (lambda x: _deviation(x) / np.sqrt(len(x)),)
     ),
-    **dict.fromkeys(("sd", "std", "stddev", "stdev"), (_deviation, np.std)),
+    **dict.fromkeys(
+        ("deviation", "sd", "std", "stddev", "stdev"), (_deviation, np.std)
+    ),
     **dict.fromkeys(("var", "variance"), (lambda x: _deviation(x) ** 2,)),
 }
 """What a row holds of the others, by a word in its name."""
 _FURTHER_WORDS = frozenset(
     [
-        *("across", "by", "n", "of", "over", "per", "the"),
+        *("across", "arithmetic", "by", "of", "over", "per", "q", "standard", "the"),
         *("column", "models", "queries", "query", "row", "runs", "score", "systems"),
         *("task", "tasks", "topic", "topics", "value", "grand", "dev"),
     ]
 )
+_OUTCOMES = frozenset(
+    (
+        *("delta", "diff", "difference", "improvement", "gain", "change", "t test"),
+        *("wins", "losses", "ties", "rank", "ranks", "ci", "p value", "pvalue"),
+    )
+)
+"""Names of rows that say what a comparison of the columns gives."""
+_LETTERS_OF_IDS = frozenset(("n", "num", "q"))
+"""Words of names of rows that are ids with a number behind them, such as `n7`."""
 _QUANTILE = re.compile(r"\s*(\d{1,2}(?:\.\d{1,9})?)\s*%\s*", re.ASCII)
 """The name of a quantile, as `describe` of pandas has it."""
 _SURE = 1e-6
@@ -83,14 +108,24 @@ def is_summary_name(name: str) -> bool:
     >>> is_summary_name("what is the average height?")
     False
     """
-    return bool(statistics_named(name))
+    plain = re.sub(r"[\W_]+", " ", name.lower()).strip()
+    if len(plain) == 1:
+        return False  # a letter names a query as well
+    return plain in _OUTCOMES or bool(statistics_named(name))
+
+
+def _words_of_row(name: str) -> set[str]:
+    """Return the words in the name of a row, in lower case."""
+    return {word for word in re.split(r"[\W\d_]+", name.lower()) if word}
 
 
 def statistics_named(name: str) -> list[Statistic]:
     """Return the statistics that the name of a row stands for; none if it has other words, too."""
     if quantile := _QUANTILE.fullmatch(name):
         return [_quantile(float(quantile[1]))]
-    words = {word for word in re.split(r"[\W\d_]+", name.lower()) if word}
+    words = _words_of_row(name)
+    if words <= _LETTERS_OF_IDS and re.search(r"\d", name):
+        return []
     if not words <= _STATISTICS.keys() | _FURTHER_WORDS:
         return []
     statistics: list[Statistic] = []

@@ -252,6 +252,12 @@ def _rows_of_dicts(
     """Return nested dicts as tuples of query, measure and value."""
     rows = []
     only_measure = measures[0] if measures else "value"
+    if _is_by_measure(content):
+        return [
+            (str(query), str(measure), value)
+            for measure, inner in content.items()
+            for query, value in inner.items()
+        ]
     for key, inner in content.items():
         if not isinstance(inner, Mapping):
             rows.append((str(key), only_measure, inner))
@@ -262,6 +268,21 @@ def _rows_of_dicts(
                 (str(key), str(measure), value) for measure, value in inner.items()
             ]
     return rows
+
+
+def _is_by_measure(content: Mapping[Any, Any]) -> bool:
+    """Return whether dicts are ``{measure: {query: value}}``, as ranx has them.
+
+    All outer keys are names of measures, no inner one is, and there is more than one query.
+    """
+    if not content or not all(
+        isinstance(inner, Mapping) and len(inner) > 1 for inner in content.values()
+    ):
+        return False
+    if not all(isinstance(key, str) and is_measure(key) for key in content):
+        return False
+    queries = dict.fromkeys(query for inner in content.values() for query in inner)
+    return not any(isinstance(query, str) and is_measure(query) for query in queries)
 
 
 def _is_measure_of_users(key: Any, inner: Mapping[Any, Any]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -21,9 +22,14 @@ from ir_lexirecall.io.files import (
 from ir_lexirecall.io.frames import Table
 from ir_lexirecall.io.lines import csv_rows, numbered_lines
 from ir_lexirecall.io.mteb_results import check_is_no_result
-from ir_lexirecall.io.names import ITEM_NAMES, QUERY_NAMES, RUN_COLUMNS, our_names
-from ir_lexirecall.io.query_columns import (
+from ir_lexirecall.io.names import (
+    ITEM_NAMES,
+    QUERY_NAMES,
+    RUN_COLUMNS,
     RUN_NAMES,
+    our_names,
+)
+from ir_lexirecall.io.query_columns import (
     TASK_NAMES,
     TEXT_NAMES,
     NamedColumns,
@@ -40,7 +46,7 @@ from ir_lexirecall.io.value_cells import (
     texts,
     value_of,
 )
-from ir_lexirecall.io.value_formats import table_of_format
+from ir_lexirecall.io.value_formats import check_is_no_summary, table_of_format
 
 _LINES = {
     3: "measure, query, value (trec_eval) or query, measure, value (ir_measures)",
@@ -48,6 +54,7 @@ _LINES = {
     6: "query, Q0, run, rank, value, measure (autojudge-evaluate's ranking)",
 }
 """The fields of a line, by their number."""
+_SEPARATOR_LINE = re.compile(r"\Asep=[,;\t|]\r?\n")
 _IS_A_RUN = "this looks like a run; leave out values= and give qrels and runs"
 _IS_QRELS = "this looks like qrels; leave out values= and give qrels and runs"
 _HEADER_NAMES = frozenset(
@@ -97,7 +104,7 @@ def content_of_file(path: PathLike, columns: NamedColumns) -> Cells | Table:
 
 def content_of_text(file: File, columns: NamedColumns) -> Cells | Table:
     """Return the values in a text file; see `content_of_file`."""
-    text, path = file.text(), file.path
+    text, path = without_separator_line(file.text()), file.path
     first = _first_line(text, path)
     if first.lstrip().startswith(("{", "[")):
         return content_of_json(text, file)
@@ -112,6 +119,15 @@ def content_of_text(file: File, columns: NamedColumns) -> Cells | Table:
             f"got {shown(first)}"
         )
     return cells_of_lines(text, path)
+
+
+def without_separator_line(text: str) -> str:
+    r"""Return a text where the first line is empty if it only tells Excel the separator.
+
+    >>> without_separator_line("sep=;\nquery_id;a;b\n")
+    '\nquery_id;a;b\n'
+    """
+    return _SEPARATOR_LINE.sub("\n", text, count=1)
 
 
 def _first_line(text: str, path: str) -> str:
@@ -211,7 +227,13 @@ def cells_of_lines(text: str, path: str) -> Cells:
         raise ValueError(
             f"{path}: it has values over all queries only; ask for values per query (trec_eval -q)"
         )
-    return Cells.from_rows(rows, lambda n: f"{path}, line {numbers[n]}")
+    return Cells.from_rows(
+        rows,
+        lambda n: f"{path}, line {numbers[n]}",
+        advice=lambda first, second: (
+            "keep one, or if it holds the output of several runs, give a file for each"
+        ),
+    )
 
 
 def _printed_row(line: Line, order: FieldOrder) -> PrintedRow:
@@ -315,6 +337,7 @@ def content_of_json(text: str, file: File) -> Cells | Table:
     table = table_of_program([record for _, record in numbered], path)
     if table is not None:
         return replace(table, cut=(*table.cut, *cut))
+    check_is_no_summary(content, path)
     if len(numbered) > 1:
         return replace(table_of_records(numbered, path, "line"), cut=cut)
     return replace(content_of_value(content, path), cut=cut)
@@ -375,6 +398,11 @@ def table_of_records(numbered: Records, path: str, label: str) -> Table:
             f"{path}: expected objects with run, query_id, measure and value, "
             f"got {shown(records[:1])}"
         )
+    if nested := _columns_of_values(records):
+        records = [_flattened(record, nested) for record in records]
+        numbered = [
+            (n, record) for (n, _), record in zip(numbered, records, strict=True)
+        ]
     names = dict.fromkeys(name for record in records for name in record)
     # ir_measures writes values over all queries, too.
     if names.keys() - {"run"} == _IR_MEASURES_COLUMNS:
@@ -382,6 +410,37 @@ def table_of_records(numbered: Records, path: str, label: str) -> Table:
         numbered = [row for n, row in enumerate(numbered) if n not in over_queries]
     columns = {name: texts(row.get(name) for _, row in numbered) for name in names}
     return Table(columns, path, lambda row: f"{path}, {label} {numbered[row][0]}")
+
+
+def _columns_of_values(records: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the names under which records hold their values in a dict of their own."""
+    columns = []
+    for name in records[0]:
+        inner = [record.get(name) for record in records]
+        if all(map(_holds_values, inner)):
+            columns.append(name)
+    return columns
+
+
+def _holds_values(inner: Any) -> bool:
+    """Return whether an object is a dict of numbers, some of which may be missing."""
+    if not isinstance(inner, Mapping) or not inner:
+        return False
+    values = [value for value in inner.values() if value is not None]
+    return all(isinstance(value, (bool, int, float)) for value in values)
+
+
+def _flattened(record: Mapping[str, Any], nested: Sequence[str]) -> dict[str, Any]:
+    """Return a record where the values in dicts are its own.
+
+    A value keeps its name, or is called `scores.f1` where the record has this name already.
+    """
+    flat = {name: value for name, value in record.items() if name not in nested}
+    for name in nested:
+        for measure, value in record[name].items():
+            label = f"{name}.{measure}" if measure in flat else measure
+            flat[label] = value
+    return flat
 
 
 def _row_of_record(record: Mapping[str, Any]) -> PrintedRow:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 from ir_lexirecall._util.errors import is_number, naming, shortened, shown, shown_names
+from ir_lexirecall._util.paths import PathLike
 from ir_lexirecall.io.files import File, JSONObject
 from ir_lexirecall.io.frames import Table
 from ir_lexirecall.io.query_columns import CONTENT_HASH
@@ -31,9 +32,15 @@ _HELM_ABOUT_REQUESTS = re.compile(
     r"num_|training_|inference_|batch_size|finish_reason|prompt_truncated|max_prob|logprob"
 )
 """Statistics of HELM that are not about the quality of an answer."""
+_PARTS_OF_SCENARIO = re.compile(
+    r"(?:dataset|subject|task|subset|demographic|language|language_pair|domain)=[^,]+"
+)
+"""Parts of the name of a run of HELM that say which instances it has."""
 _AUTOMATIC_NAME = re.compile(r"(conversational_)?test_case_\d+")
 """A name that DeepEval makes of the number of a test case."""
-_SAMPLES_OF_LM_EVAL = re.compile(r"samples_.+_(\d{4}-\d\d-\d\dT[\d.-]+)\.jsonl")
+_SAMPLES_OF_LM_EVAL = re.compile(
+    r"samples_(?P<task>.+)_(?P<time>\d{4}-\d\d-\d\dT[\d.-]+)\.jsonl"
+)
 _ERROR_OF_PROMPTFOO = 2
 """What promptfoo writes as `failureReason` of a test that ended in an error."""
 _VALUES_OF_LISTS = {
@@ -161,6 +168,10 @@ def table_of_inspect(log: JSONObject, path: str) -> Table:
             f"{path}: a log of inspect_ai without samples; keep them (log_samples), and leave "
             "header_only out"
         )
+    about = {"run": log["eval"].get("model")}
+    data_set = (log["eval"].get("dataset") or {}).get("name")
+    if data_set:
+        about["dataset"] = data_set
     rows = []
     measures: list[str] = []
     has_letters = False
@@ -174,7 +185,7 @@ def table_of_inspect(log: JSONObject, path: str) -> Table:
         measures += scores
         values = {name: _inspect_value(value) for name, value in scores.items()}
         ids = {"sample_id": sample["id"], "epoch": sample.get("epoch", 1)}
-        rows.append({"run": log["eval"].get("model"), **ids, **values})
+        rows.append({**about, **ids, **values})
     notes = []
     if has_letters:
         counted = ", ".join(f"{letter} {value:g}" for letter, value in _LETTERS.items())
@@ -257,11 +268,39 @@ def table_of_lm_eval(records: Sequence[JSONObject], path: str) -> Table:
     for record in records:
         measures += [name for name in record["metrics"] if name in record]
     kept = ("doc_id", "filter", CONTENT_HASH, *dict.fromkeys(measures))
-    run = _model_of_samples(path)
-    rows = [
-        {"run": run} | {name: record.get(name) for name in kept} for record in records
-    ]
+    about: Row = {"run": _model_of_samples(path)}
+    task = task_of_samples(path)
+    if task is not None:
+        about["task"] = task
+    rows = [about | {name: record.get(name) for name in kept} for record in records]
     return table_of_rows(rows, path, "doc_id", measures)
+
+
+def samples_in(folder: PathLike) -> list[Path]:
+    """Return the files of samples that lm-eval wrote into a folder or the folders in it."""
+    paths = sorted(Path(folder).rglob("samples_*.jsonl"))
+    return [path for path in paths if task_of_samples(path) is not None]
+
+
+def task_of_samples(path: PathLike) -> str | None:
+    """Return the task in the name of a file of samples by lm-eval; None for other names.
+
+    >>> task_of_samples("m/samples_arc_easy_2024-05-01T10-20-30.5.jsonl")
+    'arc_easy'
+    """
+    match = _SAMPLES_OF_LM_EVAL.fullmatch(os.path.basename(path))
+    return match and match["task"]
+
+
+def check_is_no_summary(content: Any, path: str) -> None:
+    """Raise if the content of a file is what lm-eval writes over all documents of its tasks."""
+    if not isinstance(content, Mapping) or "results" not in content:
+        return
+    if {"configs", "n-shot", "versions", "model_name", "config"} & content.keys():
+        raise ValueError(
+            f"{path}: results of lm-eval over all documents; values per document are in its files "
+            "samples_*.jsonl (give lm-eval --log_samples)"
+        )
 
 
 def _model_of_samples(path: str) -> str | None:
@@ -269,7 +308,7 @@ def _model_of_samples(path: str) -> str | None:
     match = _SAMPLES_OF_LM_EVAL.match(os.path.basename(path))
     if match is None:
         return None
-    results = Path(path).parent / f"results_{match[1]}.json"
+    results = Path(path).parent / f"results_{match['time']}.json"
     if not results.is_file():
         return None
     content = File.opened(results).json()
@@ -288,7 +327,8 @@ def table_of_helm(records: Sequence[JSONObject], path: str) -> Table:
 
     By default those are taken that are about the quality of an answer.
     """
-    run, rows = _model_of_helm(path), []
+    about = {"run": _model_of_helm(path), "task": _scenario_of_helm(path)}
+    rows = []
     names: list[str] = []
     for record in records:
         perturbation = record.get("perturbation") or {}
@@ -296,7 +336,7 @@ def table_of_helm(records: Sequence[JSONObject], path: str) -> Table:
         names += values
         ids = {name: record.get(name) for name in ("instance_id", "train_trial_index")}
         rows.append(
-            {"run": run, **ids, "perturbation": perturbation.get("name"), **values}
+            {**about, **ids, "perturbation": perturbation.get("name"), **values}
         )
     return table_of_rows(
         rows,
@@ -314,6 +354,18 @@ def _model_of_helm(path: str) -> str:
     folder = Path(path).resolve().parent.name
     model = re.search(r"model=([^,]+)", folder)
     return model[1] if model else folder
+
+
+def _scenario_of_helm(path: str) -> str | None:
+    """Return the scenario in the name of the folder of a file, without settings of the model.
+
+    None if the folder is not named as HELM does.
+    """
+    folder = Path(path).resolve().parent.name
+    if "model=" not in folder:
+        return None
+    base = re.split("[:,-]", folder, maxsplit=1)[0]
+    return ",".join([base, *_PARTS_OF_SCENARIO.findall(folder)])
 
 
 def _name_of_stat(stat: JSONObject) -> str:

@@ -44,11 +44,12 @@ from ir_lexirecall.io.mteb_results import (
     results_of_folder,
     with_cells_as_tasks,
 )
+from ir_lexirecall.io.names import RUN_NAMES
 from ir_lexirecall.io.query_columns import (
-    RUN_NAMES,
     TASK_NAMES,
     NamedColumns,
-    notes_on_filters,
+    notes_on_questions,
+    notes_on_settings,
     roles_of,
     table_label,
 )
@@ -70,11 +71,15 @@ from ir_lexirecall.io.summary_rows import (
 )
 from ir_lexirecall.io.value_cells import Cells, cells_of_dicts
 from ir_lexirecall.io.value_files import content_of_file
+from ir_lexirecall.io.value_formats import samples_in, task_of_samples
 from ir_lexirecall.io.value_tables import cells_of_table, tables_of_collections
 
 _ENDINGS = re.compile(
     r"(\.(eval|eval_q|txt|csv|tsv|jsonl?|parquet|out|trec_eval|ir_measures|tot|gz|bz2|xz|zst))+\Z"
 )
+_PERCENT = 100
+_MANY_TIMES = 20
+"""A mean that is so many times that of another run may be in percent, where that one is not."""
 
 
 @dataclass(frozen=True)
@@ -174,6 +179,9 @@ class ValueTable:
             raise ValueError(_no_complete_query(grid, source))
         if missing == "error":
             check_complete(grid, source, cells.cut)
+        elif incomplete.any() and (form := _form_of_ids(grid)):
+            notes.append(form.removeprefix(". ") + ".")
+        notes += notes_on_percentages(grid)
         complete = list(compress(grid.query_ids, ~incomplete))
         doubtful = []
         if cells.may_have_summary:
@@ -540,7 +548,7 @@ def check_complete(grid: Grid, source: str, cut: Sequence[str]) -> None:
         f"{source}: the {grid.measures[measure]} of run {grid.runs[run]!r} for query "
         f"{grid.query_ids[query]!r} is missing{and_more(int(gaps.sum()) - 1)}; add it, or give "
         f"missing='skip' to leave out {n_incomplete} of {len(grid.query_ids)} queries where they "
-        f"lack values{_form_of_ids(grid)}"
+        f"lack values{_form_of_names(grid) or _form_of_ids(grid)}"
     )
 
 
@@ -555,7 +563,18 @@ def _no_complete_query(grid: Grid, source: str) -> str:
         if other != first[0]:
             message += f" One has {first[0]}, another {other}"
             break
-    return message + _form_of_ids(grid)
+    return message + (_form_of_names(grid) or _form_of_ids(grid))
+
+
+def _form_of_names(grid: Grid) -> str:
+    """Return a sentence on two runs or measures whose names differ in case or blanks only."""
+    for label, names in (("run", grid.runs), ("measure", grid.measures)):
+        first_of_form: dict[str, str] = {}
+        for name in names:
+            first = first_of_form.setdefault(name.strip().casefold(), name)
+            if first != name:
+                return f". The {label}s {first!r} and {name!r} differ in case or blanks only"
+    return ""
 
 
 def _form_of_ids(grid: Grid) -> str:
@@ -569,6 +588,26 @@ def _form_of_ids(grid: Grid) -> str:
         if hint:
             return f". {hint}"
     return ""
+
+
+def notes_on_percentages(grid: Grid) -> list[str]:
+    """Return a sentence on each measure that some runs seem to have in percent, others not."""
+    notes = []
+    for measure, values in zip(grid.measures, grid.values, strict=True):
+        of_runs = {}
+        for run, of_run in zip(grid.runs, values, strict=True):
+            present = of_run[np.isfinite(of_run)]
+            if len(present) and present.min() >= 0 and present.max() <= _PERCENT:
+                of_runs[run] = float(present.max()), float(present.mean())
+        shares = [run for run, (most, _) in of_runs.items() if 0 < most <= 1]
+        for run, (most, mean) in of_runs.items():
+            if shares and mean > 1 and mean > _MANY_TIMES * of_runs[shares[0]][1]:
+                notes.append(
+                    f"{measure}: {run!r} has values up to {most:.4g}, {shares[0]!r} up to "
+                    f"{of_runs[shares[0]][0]:.4g}; is one of them in percent?"
+                )
+                break
+    return notes
 
 
 # -- reading ---------------------------------------------------------------------------------------
@@ -883,7 +922,9 @@ def part_of_run(run: str, source: Any, columns: NamedColumns) -> Part:
         return Part(cells_of_dicts(scores_of_deepeval(source), name), run)
     table = table_of_frame(source, name)
     if table is not None:
-        return Part(replace(columns.applied(table), one_run=True), run)
+        table = columns.applied(table)
+        check_is_of_one_run(table, name)
+        return Part(replace(table, one_run=True), run)
     reason = ""
     if isinstance(source, (Sequence, np.ndarray)):
         reason = ", as values are not paired by their position"
@@ -891,6 +932,25 @@ def part_of_run(run: str, source: Any, columns: NamedColumns) -> Part:
         f"{name}: a {type(source).__name__} cannot be read{reason}; give a frame, a list of "
         "records, a column indexed by query, {query_id: {measure: value}}, or a file"
     )
+
+
+def check_is_of_one_run(table: Table, name: str) -> None:
+    """Raise if the table of a run has rows of several runs, which would count as one.
+
+    Raises:
+        ValueError: a column of runs names several, and they do not have the same queries: repeats
+            of one query are refused where they are read, or are repeats.
+    """
+    column = table.named(RUN_NAMES)
+    if column is None or column == table.repeat:
+        return
+    runs = sorted(map(str, table.ids(column) - {None}))
+    if len(runs) > 1:
+        raise ValueError(
+            f"{name}: its table has rows of {shown_names(runs, 3)} by the column {column!r}; give "
+            f"the table itself, without a name, or rows of one, such as where={{{column!r}: "
+            f"{runs[0]!r}}}"
+        )
 
 
 def scores_of_deepeval(results: Any) -> dict[str, dict[str, float]]:
@@ -908,6 +968,10 @@ def parts_of_path(path: PathLike, columns: NamedColumns) -> list[Part]:
     """Return the values in a file, in the files of a pattern or folder, or in MTEB's results."""
     if not os.path.isdir(path):
         return parts_of_files(matching(path) or [path], columns)
+    samples = samples_in(path)
+    if samples:
+        check_is_one_task(samples, path)
+        return parts_of_files(samples, columns)
     items = [
         item for item in sorted(Path(path).iterdir()) if not item.name.startswith(".")
     ]
@@ -915,6 +979,16 @@ def parts_of_path(path: PathLike, columns: NamedColumns) -> list[Part]:
     if not files or len(files) < len(items):
         return [Part(results_of_folder(path, columns.measures, columns.where))]
     return parts_of_files(files, columns)
+
+
+def check_is_one_task(samples: Iterable[PathLike], folder: PathLike) -> None:
+    """Raise if files of lm-eval are of several tasks, whose documents have the same ids."""
+    tasks = list(dict.fromkeys(str(task_of_samples(path)) for path in samples))
+    if len(tasks) > 1:
+        raise ValueError(
+            f"{os.fspath(folder)}: it has samples of {len(tasks)} tasks ({shown_names(tasks, 3)}); "
+            "give the files of one, or the folder to benchmark, where each task is a collection"
+        )
 
 
 def parts_of_files(paths: Sequence[PathLike], columns: NamedColumns) -> list[Part]:
@@ -1056,8 +1130,12 @@ def with_cells_of_tables(parts: Sequence[Part], columns: NamedColumns) -> list[P
     tables = [part.content for part in parts if isinstance(part.content, Table)]
     if query is not None and not tables:
         raise ValueError(f"there is no table with a column {query!r}; leave query= out")
-    roles = iter(roles_of(tables, query))
-    notes = notes_on_filters(tables)
+    all_roles = roles_of(tables, query)
+    notes = [
+        *notes_on_settings(tables),
+        *notes_on_questions(tables, [roles.query for roles in all_roles]),
+    ]
+    roles = iter(all_roles)
     several = []
     for part in parts:
         if isinstance(part.content, Table):
@@ -1146,8 +1224,16 @@ def collections_in(values: ValuesLike, columns: NamedColumns) -> Any:
     return by_collection
 
 
-def folders_of_collections(path: PathLike) -> dict[str, Path]:
-    """Return the folders of collections by name; none if they hold results of MTEB."""
+def folders_of_collections(path: PathLike) -> dict[str, Any]:
+    """Return the folders of collections by name; none if they hold results of MTEB.
+
+    Of samples of lm-eval, which lie in a folder per model, return the files of each task.
+    """
+    tasks: dict[str, list[Path]] = {}
+    for sample in samples_in(path):
+        tasks.setdefault(str(task_of_samples(sample)), []).append(sample)
+    if tasks:
+        return tasks
     folders = [item for item in sorted(Path(path).iterdir()) if item.is_dir()]
     folders = [folder for folder in folders if not folder.name.startswith(".")]
     if any(map(holds_mteb_results, folders)):

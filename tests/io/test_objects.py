@@ -337,6 +337,11 @@ def test_files_whose_third_field_is_no_rank(
         (b"ARROW1\0\0", "it is a Feather"),
         (b"\x04\x22\x4d\x18", "it is compressed with LZ4"),
         (b"PK\x03\x04", "it is a zip archive"),
+        (b"\xff\xff\xff\xff\x10\0\0\0", "it is a stream of Arrow IPC"),
+        (b"\x93NUMPY\x01\0", "it is an array of NumPy"),
+        (b"\x80\x05\x95", "it is a pickle"),
+        (b"\xd0\xcf\x11\xe0", "it is a spreadsheet of Excel"),
+        (b"\xff\xfeq\0u\0", "it is in UTF-16, not UTF-8"),
     ],
 )
 def test_files_are_called_what_they_are(

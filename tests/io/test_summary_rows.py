@@ -376,3 +376,46 @@ def test_a_run_without_any_value_is_named(text: str, tmp_path: Path) -> None:
     assert table.notes == ("The column 'c' has no values: left out.",)
     result = irl.compare(values=tmp_path / "v.csv")
     assert "The column 'c' has no values: left out." in result.summary(full=True)
+
+
+FURTHER = {
+    "gmean": lambda x: float(np.exp(np.log(x).mean())),
+    "geometric mean": lambda x: float(np.exp(np.log(x).mean())),
+    "harmonic mean": lambda x: float(len(x) / (1 / x).sum()),
+    "standard deviation": lambda x: float(np.std(x, ddof=1)),
+    "N": len,
+    "num_q": len,
+    "n queries": len,
+}
+
+
+def twelve() -> pd.DataFrame:
+    values = np.random.default_rng(0).uniform(0.1, 1, (12, 2)).round(4)
+    table = pd.DataFrame(values, columns=["a", "b"])
+    table.insert(0, "query_id", [f"n{i}" for i in range(12)])
+    return table
+
+
+@SHAPES
+@pytest.mark.parametrize("name", FURTHER)
+def test_rows_of_further_statistics_are_no_queries(
+    name: str, shape: Callable[[pd.DataFrame], Any]
+) -> None:
+    table = twelve()
+    row = [round(FURTHER[name](table[run]), 4) for run in ("a", "b")]
+    for position in (-1, 12):
+        with_it = table.copy()
+        with_it.loc[position] = [name, *row]
+        read = read_values(shape(with_it.sort_index()))
+        assert (len(read.query_ids), read.summaries) == (12, (name,))
+
+
+@pytest.mark.parametrize("name", ["delta", "p-value", "wins", "rank", "diff", "ci"])
+def test_rows_of_outcomes_count_and_are_told(name: str) -> None:
+    table = twelve()
+    table.loc[12] = [name, 0.031, 0.012]
+    read = read_values(table)
+    assert (len(read.query_ids), read.doubtful) == (13, (name,))
+    assert read_values(twelve()).doubtful == ()
+    letters = twelve().assign(query_id=list("mnopqrstuvwx"))
+    assert read_values(letters).doubtful == ()

@@ -899,3 +899,114 @@ def test_ids_that_nearly_meet_are_shown(
         ValueError, match=f"The query of a .* and the query of b .*{form}"
     ):
         read_values(runs)
+
+
+# -- shapes of JSON, of columns of pandas, and of Excel --------------------------------------------
+
+AB = {"a": {"q1": 0.5, "q2": 0.25, "q3": 1.0}, "b": {"q1": 0.75, "q2": 0.5, "q3": 0.0}}
+
+
+def assert_ab(table: ValueTable, measure: str = "AP") -> None:
+    assert (table.runs, table.query_ids) == (["a", "b"], ["q1", "q2", "q3"])
+    assert table.values[measure].tolist() == [[*AB["a"].values()], [*AB["b"].values()]]
+
+
+@pytest.mark.parametrize(
+    "measures", [["AP"], ["AP", "nDCG@10"], ["map", "ndcg_cut_10"]]
+)
+def test_json_by_measure_is_not_read_as_if_by_query(
+    measures: list[str], tmp_path: Path
+) -> None:
+    for run, values in AB.items():
+        by_measure = dict.fromkeys(measures, values)
+        (tmp_path / f"{run}.json").write_text(json.dumps(by_measure))
+    table = read_values(tmp_path)
+    assert table.measures == measures
+    assert_ab(table, measures[0])
+    mapping = {run: {"AP": values} for run, values in AB.items()}
+    assert_ab(read_values(mapping))
+
+
+def test_a_query_by_the_name_of_a_measure_stays_one() -> None:
+    values = {"P@5": {"AP": 0.5, "RR": 1.0}, "map": {"AP": 0.25, "RR": 0.5}}
+    assert read_values({"a": values, "b": values}).query_ids == ["P@5", "map"]
+
+
+@pytest.mark.parametrize("name", ["metrics", "scores", "my values"])
+def test_values_in_an_object_of_each_record(name: str, tmp_path: Path) -> None:
+    for run, values in AB.items():
+        lines = [
+            json.dumps(
+                {"id": query, "ms": 7, name: {"AP": value, "F1": None if n else 1}}
+            )
+            for n, (query, value) in enumerate(values.items())
+        ]
+        (tmp_path / f"{run}.jsonl").write_text("\n".join([*lines, ""]))
+    assert_ab(read_values(tmp_path, measures="AP"))
+    assert read_values(tmp_path, missing="skip").measures == ["ms", "AP", "F1"]
+
+
+def test_a_value_that_two_objects_of_a_record_have(tmp_path: Path) -> None:
+    record = {"id": "q1", "dev": {"f1": 1}, "test": {"f1": 0}}
+    for run in "ab":
+        text = "\n".join(json.dumps({**record, "id": f"q{i}"}) for i in range(3))
+        (tmp_path / f"{run}.jsonl").write_text(text + "\n")
+    assert read_values(tmp_path).measures == ["f1", "test.f1"]
+
+
+@pytest.mark.parametrize("line", ["sep=;", "sep=,"])
+def test_a_line_that_tells_excel_the_separator(line: str, tmp_path: Path) -> None:
+    rows = [f"{q},{AB['a'][q]},{AB['b'][q]}" for q in AB["a"]]
+    text = "\n".join([line, "query_id,a,b", *rows, ""])
+    path = tmp_path / "v.csv"
+    path.write_text(text.replace(",", ";") if ";" in line else text)
+    assert_ab(read_values(path, measures="AP"))
+    path.write_text(text.replace("0.75", "x"))
+    if "," in line:
+        with pytest.raises(ValueError, match="line 3: b is 'x', not a number"):
+            read_values(path)
+
+
+def pivoted(*measures: str) -> pd.DataFrame:
+    rows = [
+        {"run": run, "query_id": query, **dict.fromkeys(measures, value)}
+        for run, values in AB.items()
+        for query, value in values.items()
+    ]
+    frame = pd.DataFrame(rows)
+    return frame.pivot(index="query_id", columns="run", values=list(measures))
+
+
+@pytest.mark.parametrize("measures", [("AP",), ("AP", "RMSE"), ("RMSE", "AP", "x")])
+@pytest.mark.parametrize(
+    "shape",
+    [
+        lambda table: table, lambda table: table.reset_index(),
+        lambda table: table.swaplevel(axis=1), lambda table: table.sort_index(axis=1),
+        lambda table: table.rename_axis(columns=["measure", "System"]),
+    ],
+)  # fmt: skip
+def test_columns_of_two_levels_are_measures_of_runs(
+    measures: tuple[str, ...], shape: Any
+) -> None:
+    table = read_values(shape(pivoted(*measures)))
+    assert sorted(table.measures) == sorted(measures)
+    assert_ab(table)
+
+
+def test_columns_of_two_levels_without_names_are_refused() -> None:
+    table = pivoted("AP", "RMSE").rename_axis(columns=[None, None])
+    with pytest.raises(
+        ValueError,
+        match=r"columns have 2 levels, as in \('AP', 'a'\), and none is called run",
+    ):
+        read_values(table)
+    one = pivoted("AP").rename_axis(columns=[None, None])
+    assert read_values(one).runs == ["a", "b"]
+
+
+def test_output_of_several_runs_in_one_file(tmp_path: Path) -> None:
+    lines = [f"map\t{q}\t{x}\n" for values in AB.values() for q, x in values.items()]
+    (tmp_path / "both.txt").write_text("".join(lines))
+    with pytest.raises(ValueError, match="of several runs, give a file for each"):
+        read_values(tmp_path / "both.txt")
