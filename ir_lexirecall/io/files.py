@@ -44,6 +44,10 @@ _LEAST_FREE = 2**30  # bytes of the disk to which a pipe is copied
 _ZEROS = bytes(512)
 _BEGINS_WITH_ZEROS = "cannot be read: it begins with zeros (NUL), not with a text"
 """Fault of devices, and of files without content."""
+_NOTES_OF_SPARK = re.compile(
+    r"_(SUCCESS|(common_)?metadata|committed_.*|started_.*|temporary|delta_log)(\..*)?"
+)
+"""Names of files in which Spark and its like write that a table is whole, and about it."""
 _MOST_DIGITS = 300
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 # Modules, of which the first one that is installed is taken: isal is several times faster.
@@ -377,7 +381,7 @@ def _parquet_files(folder: Path) -> list[str]:
 
 
 def matching(path: PathLike) -> list[str]:
-    """Return the files that a pattern matches, sorted, without hidden ones and ``_SUCCESS``.
+    """Return the files that a pattern matches, sorted, without hidden ones and Spark's notes.
 
     There are none of a path that is not a pattern, or of a pattern that is also the name of a file.
     """
@@ -387,7 +391,11 @@ def matching(path: PathLike) -> list[str]:
     matches = sorted(glob.glob(pattern, recursive=True))
     if os.path.basename(pattern).startswith("_"):
         return matches
-    return [file for file in matches if not os.path.basename(file).startswith("_")]
+    return [
+        file
+        for file in matches
+        if _NOTES_OF_SPARK.fullmatch(os.path.basename(file)) is None
+    ]
 
 
 def _folder_with_copy(path: str) -> str:

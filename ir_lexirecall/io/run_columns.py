@@ -185,18 +185,18 @@ def columns_of_differences(columns: Mapping[str, Floats]) -> dict[str, str]:
     negative = [name for name, values in columns.items() if (values < 0).any()]
     if len(negative) > _MOST_CANDIDATES:
         negative = []
-    found = {}
+    pair_of_column: dict[str, str] = {}
     for name in columns:
         for first, second in permutations(columns, 2):
-            if name in (first, second) or {first, second} & found.keys():
+            if name in (first, second) or {first, second} & pair_of_column.keys():
                 continue
             is_named = _is_named_difference(name, first, second)
             if not is_named and name not in negative:
                 continue
             if _is_difference(columns, name, first, second, is_named=is_named):
-                found[name] = f"{first} and {second}"
+                pair_of_column[name] = f"{first} and {second}"
                 break
-    return found
+    return pair_of_column
 
 
 def _is_named_difference(name: str, first: str, second: str) -> bool:
@@ -223,7 +223,7 @@ def _is_difference(
         return False
     unit, rounding = unit_of(values), (unit_of(x) + unit_of(y)) / 2
     if not is_named:
-        is_fine = unit <= _FINE * np.ptp(values) and len(values) >= _FEWEST_ROWS
+        is_fine = len(values) >= _FEWEST_ROWS and unit <= _FINE * float(np.ptp(values))
         return is_fine and bool((np.abs(values - (x - y)) <= unit / 2 + rounding).all())
     return any(
         bool((np.abs(values - one) <= unit / 2 + tolerance).all())

@@ -11,7 +11,7 @@ from typing import Any, Self, TypeAlias
 import numpy as np
 
 from ir_lexirecall._util.arrays import Floats, Objects
-from ir_lexirecall._util.errors import and_more, is_integer, shown
+from ir_lexirecall._util.errors import and_more, is_integer, naming, shown
 from ir_lexirecall.io.cells import grade_of_text, number_or_text
 from ir_lexirecall.io.files import Location
 from ir_lexirecall.io.measure_names import equivalent
@@ -225,9 +225,9 @@ def cells_of_dicts(
         name: the label of the dicts in messages.
         measures: the name of the measure in ``{query: value}``, if there is just one.
     """
-    rows = [
-        row for row in _rows_of_dicts(content, measures) if not is_text_measure(row[1])
-    ]
+    with naming(name):
+        rows = _rows_of_dicts(content, measures)
+    rows = [row for row in rows if not is_text_measure(row[1])]
     if all(query in SUMMARY for query, _, _ in rows):
         rows = []
     faults = [row for row in rows if not _is_number_or_missing(row[2])]
@@ -254,20 +254,31 @@ def _rows_of_dicts(
     only_measure = measures[0] if measures else "value"
     if _is_by_measure(content):
         return [
-            (str(query), str(measure), value)
+            (_query_of_key(query), str(measure), value)
             for measure, inner in content.items()
             for query, value in inner.items()
         ]
     for key, inner in content.items():
         if not isinstance(inner, Mapping):
-            rows.append((str(key), only_measure, inner))
+            rows.append((_query_of_key(key), only_measure, inner))
         elif _is_measure_of_users(key, inner):
-            rows += [(str(user), key, value) for user, value in inner.items()]
+            rows += [(_query_of_key(user), key, value) for user, value in inner.items()]
         else:
-            rows += [
-                (str(key), str(measure), value) for measure, value in inner.items()
-            ]
+            query = _query_of_key(key)
+            rows += [(query, str(measure), value) for measure, value in inner.items()]
     return rows
+
+
+def _query_of_key(key: Any) -> str:
+    """Return the query that a key of a dict names.
+
+    Raises:
+        ValueError: it is missing or empty.
+    """
+    query = id_text(key)
+    if query is None:
+        raise ValueError(f"{shown(key)} is the key of a query; name the query")
+    return query
 
 
 def _is_by_measure(content: Mapping[Any, Any]) -> bool:

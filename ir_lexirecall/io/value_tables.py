@@ -277,7 +277,7 @@ def run_of_rows(table: Table, roles: Roles) -> Objects:
     if roles.run is None:
         return texts([None] * len(table))
     names = table.columns[roles.run]
-    return texts(None if is_missing(name) else str(name) for name in names)
+    return texts(map(id_text, names))
 
 
 # -- several collections ---------------------------------------------------------------------------

@@ -1010,3 +1010,26 @@ def test_output_of_several_runs_in_one_file(tmp_path: Path) -> None:
     (tmp_path / "both.txt").write_text("".join(lines))
     with pytest.raises(ValueError, match="of several runs, give a file for each"):
         read_values(tmp_path / "both.txt")
+
+
+@pytest.mark.parametrize("key", [None, float("nan"), "", "  "])
+def test_a_key_that_names_no_query_is_refused(key: Any) -> None:
+    for values in ({key: 0.5, "q": 1}, {key: {"AP": 0.5}}, {"AP": {key: 0.5, "q": 1}}):
+        with pytest.raises(ValueError, match=r"run 'a': .* is the key of a query"):
+            read_values({"a": values, "b": values})
+
+
+@pytest.mark.parametrize("key", [1, 1.0, np.float64(1), np.int64(1)])
+def test_whole_numbers_are_one_id_in_any_form(key: Any) -> None:
+    values = {"a": {key: 0.5, 2: 0.25}, "b": {"1": 1.0, "2": 0.0}}
+    assert read_values(values).query_ids == ["1", "2"]
+    frame = pd.DataFrame({"run": [key] * 2, "query_id": ["p", "q"], "AP": 0.5})
+    assert read_values(frame).runs == ["1"]
+
+
+@pytest.mark.parametrize("name", ["_new.csv", "_.csv", "_metadata of a.csv"])
+def test_a_pattern_leaves_no_file_out(name: str, tmp_path: Path) -> None:
+    for file in ("a.csv", name, "_SUCCESS", "_metadata", "_committed_7.csv"):
+        (tmp_path / file).write_text("query_id,AP\nq1,0.5\nq2,1\n")
+    runs = read_values(tmp_path / "*").runs
+    assert sorted(runs) == sorted(["a", name.removesuffix(".csv")])
