@@ -29,6 +29,30 @@ _QUESTION_NAMES = ("question", "user_input", "query", "query_text", "question_te
 """Names of the text that a query asks."""
 _SETTING_NAMES = ("filter", "k", "cutoff", "depth", "num_fewshot", "n_shot")
 """Names of settings in which runs that are compared hardly differ on purpose."""
+_SYSTEM_NAMES = frozenset(
+    (
+        *(
+            "method",
+            "methods",
+            "approach",
+            "algorithm",
+            "retriever",
+            "ranker",
+            "reranker",
+        ),
+        *(
+            "engine",
+            "pipeline",
+            "submission",
+            "team",
+            "llm",
+            "models",
+            "systems",
+            "runs",
+        ),
+    )
+)
+"""Names of columns that most likely hold systems, and no queries: the user has to say so."""
 CONTENT_HASH = "doc_hash"
 """The column in which lm-eval says which document an id stands for."""
 INDEX = "(index)"
@@ -194,6 +218,11 @@ def is_row_count(table: Table, column: str, run: str | None = None) -> bool:
         len(rows) > 1 and _counts_rows(numbers[rows], in_order=True)
         for rows in rows_of_runs
     )
+
+
+def is_system_name(name: str) -> bool:
+    """Return whether a column most likely holds systems by its name, such as `Method`."""
+    return name.strip().lower() in _SYSTEM_NAMES
 
 
 def words_of(name: str) -> list[str]:
@@ -563,6 +592,7 @@ def id_column(tables: Sequence[Table]) -> str:
     unique = [name for name in tables[0].columns if _is_unique(name, runs)]
     common = [name for name in unique if _is_common(name, runs)]
     ids = [name for name in common if not _is_value(name, runs)]
+    ids = [name for name in ids if not is_system_name(name)]
     if any(map(_may_have_column_per_run, tables)):
         candidates = _ids_beside_runs(ids, runs)
     else:
@@ -870,6 +900,8 @@ def _advice(columns: Mapping[str, Sequence[str]], most: int) -> str:
         values = list(dict.fromkeys(columns[name]))
         differ = f"the rows differ in {name} ({shown_names(values, 3)})"
         condition = f"where={{{name!r}: {values[0]!r}}}"
+        if is_system_name(name):
+            return f"{differ}: if it names the runs, say so: run={name!r}"
         if name.lower() in REPEAT_COLUMNS:
             return (
                 f'{differ}: say what they are: repeats="samples" (noise of each query) or '

@@ -54,6 +54,7 @@ _MEAN_WORDS = (
     "summary",
     "total",
 )
+_MEANS_OF_TASKS = frozenset(("average", "averaged", "avg", "mean", "overall"))
 _STATISTICS: dict[str, tuple[Statistic, ...]] = {
     **dict.fromkeys(_MEAN_WORDS, _MEANS),
     **dict.fromkeys(("count", "counts", "n", "num"), (len,)),
@@ -112,6 +113,15 @@ def is_summary_name(name: str) -> bool:
     if len(plain) == 1:
         return False  # a letter names a query as well
     return plain in _OUTCOMES or bool(statistics_named(name))
+
+
+def has_word_of_means(name: str) -> bool:
+    """Return whether a row of tasks may hold a mean by its name, which may have other words.
+
+    >>> has_word_of_means("Retrieval (avg)"), has_word_of_means("QA"), has_word_of_means("all")
+    (True, False, True)
+    """
+    return is_summary_name(name) or not _words_of_row(name).isdisjoint(_MEANS_OF_TASKS)
 
 
 def _words_of_row(name: str) -> set[str]:

@@ -20,6 +20,7 @@ from ir_lexirecall.io.query_columns import (
     Roles,
     advice_on_repeats,
     is_row_count,
+    is_system_name,
     is_unique_in_runs,
     known_item_column,
 )
@@ -87,9 +88,13 @@ def has_column_per_run(table: Table, roles: Roles, columns: Sequence[str]) -> bo
         return True
     if table.one_run is None:
         return False
+    hint = ""
+    systems = [name for name in table.columns if is_system_name(name)]
+    if systems:
+        hint = f", or if {systems[0]} names them, say so: run={systems[0]!r}"
     raise ValueError(
         f"{table.name} has columns of measures ({shown_names(list(columns), 3)}) and none that "
-        "names runs; give {run: table}, or add a column run"
+        f"names runs; give {{run: table}}, or add a column run{hint}"
     )
 
 

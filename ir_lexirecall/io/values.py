@@ -24,6 +24,7 @@ from ir_lexirecall._util.errors import (
     repeated,
     shown,
     shown_names,
+    warn,
 )
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.paths import PathLike, is_path
@@ -65,6 +66,7 @@ from ir_lexirecall.io.repeated_values import (
 )
 from ir_lexirecall.io.shared_values import SharedValues, keys_of_runs
 from ir_lexirecall.io.summary_rows import (
+    has_word_of_means,
     is_summary_name,
     runs_of_means,
     summary_rows,
@@ -77,6 +79,8 @@ from ir_lexirecall.io.value_tables import cells_of_table, tables_of_collections
 _ENDINGS = re.compile(
     r"(\.(eval|eval_q|txt|csv|tsv|jsonl?|parquet|out|trec_eval|ir_measures|tot|gz|bz2|xz|zst))+\Z"
 )
+_ABOUT_VALUES = re.compile(r"(readme|licen[cs]e|copying|notice)(\.\w+)?", re.I)
+"""Files that stand beside values and need no word."""
 _PERCENT = 100
 _MANY_TIMES = 20
 """A mean that is so many times that of another run may be in percent, where that one is not."""
@@ -186,6 +190,8 @@ class ValueTable:
         doubtful = []
         if cells.may_have_summary:
             doubtful = list(filter(is_summary_name, complete))
+            if cells.per_task:
+                doubtful = list(filter(has_word_of_means, complete))
         return cls(
             grid.runs,
             complete,
@@ -977,8 +983,19 @@ def parts_of_path(path: PathLike, columns: NamedColumns) -> list[Part]:
     ]
     files = [item for item in items if item.is_file()]
     if not files or len(files) < len(items):
+        check_is_no_mixture(path, files)
         return [Part(results_of_folder(path, columns.measures, columns.where))]
     return parts_of_files(files, columns)
+
+
+def check_is_no_mixture(folder: PathLike, files: Sequence[Path]) -> None:
+    """Raise if a folder has tables of values beside other folders, which are of no run then."""
+    tables = [path for path in files if path.suffix.lower() in (".csv", ".tsv")]
+    if tables:
+        raise ValueError(
+            f"{os.fspath(folder)}: it has folders beside files of values ({tables[0].name}); give "
+            f"the files themselves, as in {os.path.join(folder, '*' + tables[0].suffix)}"
+        )
 
 
 def check_is_one_task(samples: Iterable[PathLike], folder: PathLike) -> None:
@@ -1234,10 +1251,19 @@ def folders_of_collections(path: PathLike) -> dict[str, Any]:
         tasks.setdefault(str(task_of_samples(sample)), []).append(sample)
     if tasks:
         return tasks
-    folders = [item for item in sorted(Path(path).iterdir()) if item.is_dir()]
-    folders = [folder for folder in folders if not folder.name.startswith(".")]
+    items = [
+        item for item in sorted(Path(path).iterdir()) if not item.name.startswith(".")
+    ]
+    folders = [item for item in items if item.is_dir()]
     if any(map(holds_mteb_results, folders)):
         return {}
+    files = [item.name for item in items if item not in folders]
+    files = [name for name in files if _ABOUT_VALUES.fullmatch(name) is None]
+    if folders and files:
+        warn(
+            f"{Path(path) / files[0]}: left out, as it is not in the folder of a collection"
+            f"{and_more(len(files) - 1)}"
+        )
     return {folder.name: folder for folder in folders}
 
 

@@ -612,3 +612,22 @@ def test_a_level_of_an_index_is_no_run_but_tells_rows_apart(level: str) -> None:
     assert list(irl.compare(values=first).runs) == ["a", "b"]
     chosen = irl.compare(values=frame, where={level: 0})
     assert chosen.means()["mean"].tolist() == first.mean().tolist()
+
+
+@pytest.mark.parametrize("name", ["method", "Method", "retriever", "Approach", "LLM"])
+def test_systems_are_not_taken_for_queries(name: str, tmp_path: Path) -> None:
+    board = pd.DataFrame(
+        {name: ["bm25", "dpr", "ours"], "t1": [0.1, 0.3, 0.4], "t2": [0.5, 0.6, 0.7]}
+    )
+    for table in (board, csv(board, tmp_path / "board"), pl.DataFrame(board)):
+        with pytest.raises(ValueError, match="has no column that names queries"):
+            read_values(table)
+        assert read_values(table, query=name).runs == ["t1", "t2"]
+    long = pd.concat([frame().assign(**{name: run}) for run in ("a", "b")])
+    with pytest.raises(
+        ValueError, match=rf"if {name} names them, say so: run='{name}'"
+    ):
+        read_values(long.rename(columns={"acc": "AP"}))
+    with pytest.raises(ValueError, match=rf"names the runs, say so: run='{name}'"):
+        read_values(csv(long, tmp_path / "long"))
+    assert read_values(long, run=name).runs == ["a", "b"]

@@ -265,3 +265,38 @@ def test_samples_of_another_data_set_of_inspect_are_not_paired(tmp_path: Path) -
         (tmp_path / f"{model}.json").write_text(json.dumps(log))
     with pytest.raises(ValueError, match="is of the dataset 'gsm8k', and of 'arc'"):
         read_values(tmp_path)
+
+
+# -- folders -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["z.csv", "more.jsonl", "values.parquet"])
+def test_a_file_beside_folders_of_collections_is_named(
+    name: str, tmp_path: Path
+) -> None:
+    for collection in ("one", "two"):
+        (tmp_path / collection).mkdir()
+        as_files(run(A), run(B), tmp_path / collection)
+    (tmp_path / "README.md").write_text("values")
+    assert list(read_collections(tmp_path)) == ["one", "two"]
+    (tmp_path / name).write_text("query_id,AP\nq1,0.5\n")
+    with pytest.warns(UserWarning, match=f"{name}: left out, as it is not in the fold"):
+        assert list(read_collections(tmp_path)) == ["one", "two"]
+
+
+def test_folders_beside_files_of_values_are_named(tmp_path: Path) -> None:
+    (tmp_path / "old").mkdir()
+    as_files(run(A), run(B), tmp_path)
+    with pytest.raises(
+        ValueError, match=r"has folders beside files of values \(a.csv\)"
+    ):
+        read_values(tmp_path)
+    assert read_values(tmp_path / "*.csv").runs == ["a", "b"]
+
+
+@pytest.mark.parametrize("name", ["QA avg", "Retrieval (average)", "mean of IR"])
+def test_means_of_groups_of_tasks_are_told(name: str) -> None:
+    tasks = ["t1", "t2", name, "t3"]
+    board = pd.DataFrame({"task": tasks, "a": [0.1, 0.2, 0.15, 0.31]})
+    table = read_values(board.assign(b=[0.5, 0.7, 0.6, 0.9]))
+    assert (len(table.query_ids), table.doubtful) == (4, (name,))
