@@ -203,10 +203,20 @@ def _check_topics(topics: Any) -> None:
 def _ranking(system: Any) -> Any:
     """Return the pipeline of a system with ranks: PyTerrier saves no other run, nor a table."""
     if isinstance(system, pd.DataFrame):
-        return pt.Transformer.from_df(_with_ranks(system))
+        return pt.Transformer.from_df(_with_ranks(_with_text_ids(system)))
     if isinstance(system, pt.Transformer):
         return system >> pt.apply.generic(_with_ranks)
     return system
+
+
+def _with_text_ids(results: pd.DataFrame) -> pd.DataFrame:
+    """Return results whose ids are texts, as PyTerrier joins them with those of topics."""
+    integers = {
+        name: str
+        for name in ("qid", "docno")
+        if name in results and pd.api.types.is_integer_dtype(results[name])
+    }
+    return results.astype(integers)
 
 
 def _with_ranks(results: pd.DataFrame) -> pd.DataFrame:
@@ -347,6 +357,10 @@ def _named(pipelines: Any, source: Any) -> dict[str, Any]:
     elif callable(pipelines):
         pipelines = pipelines(source)
     pairs = _named_pipelines(pipelines)
+    if any(isinstance(name, pd.DataFrame) for name, _ in pairs):
+        raise ValueError(
+            "a frame of results has no name; give pipelines as a mapping of names to them"
+        )
     names = [str(name) for name, _ in pairs]
     if not names:
         raise ValueError("there are no pipelines")

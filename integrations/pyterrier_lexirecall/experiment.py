@@ -501,10 +501,13 @@ class _Systems:
 
     @property
     def labels(self) -> list[str]:
-        """Distinct names of the systems."""
+        """Distinct names of the systems; frames of results print too long to be their names."""
         labels = [str(name) for name in self.names]
+        for index, system in enumerate(self.systems):
+            if isinstance(system, pd.DataFrame) and "\n" in labels[index]:
+                labels[index] = f"frame {index}"
         if len(set(labels)) < len(labels):
-            return [f"{index}: {name}" for index, name in enumerate(self.names)]
+            return [f"{index}: {label}" for index, label in enumerate(labels)]
         return labels
 
 

@@ -148,11 +148,17 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         return self._listed(lambda result: result.means(by))
 
     def table(self, by: str | None = None) -> pd.DataFrame:
-        """``Comparison.table`` of every collection, with a column ``collection`` before."""
+        """``Comparison.table`` of every collection, with a column ``collection`` before.
+
+        A single run has no pairs: the table has its columns and no rows. See ``means``.
+        """
         return self._listed(lambda result: result.table(by))
 
     def verdicts(self, by: str | None = None) -> pd.DataFrame:
-        """``Comparison.verdicts`` of every collection, with a column ``collection`` before."""
+        """``Comparison.verdicts`` of every collection, with a column ``collection`` before.
+
+        Of a single run there are none: the table has no rows.
+        """
         return self._listed(lambda result: result.verdicts(by))
 
     def group_means(self, by: str | None = None) -> pd.DataFrame:

@@ -39,6 +39,7 @@ from ir_lexirecall.present.text import (
     FEW_NAMES,
     correction_words,
     count,
+    count_all,
     enumerated,
     format_bound,
     format_level,
@@ -841,7 +842,7 @@ def identical_words(n_queries: int, unit: str, n_units: int, sampled: str) -> st
     """
     share = f"up to {unseen_share(n_units):.0%} of such {_plural(sampled)}"
     return (
-        f"identical on all {count(n_queries, unit)}, which does not show equivalence: "
+        f"identical on {count_all(n_queries, unit)}, which does not show equivalence: "
         f"{share} may differ (95%)"
     )
 

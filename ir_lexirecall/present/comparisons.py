@@ -58,7 +58,7 @@ from ir_lexirecall.present.standings import (
     standings_of,
 )
 from ir_lexirecall.present.tables import BEST
-from ir_lexirecall.present.text import FEW_NAMES, count, gathered, listed
+from ir_lexirecall.present.text import FEW_NAMES, count, count_all, gathered, listed
 from ir_lexirecall.significance import least_two_sided_p
 from ir_lexirecall.significance.outcomes import MEAN_DIFFERENCE
 
@@ -795,11 +795,8 @@ def _numbers(standing: Standing, row: pd.Series, p: str, places: int) -> str:
 def _identical(standing: Standing) -> str:
     """Return that two runs are level on every query."""
     n_queries, unit = len(standing.criterion.query_ids), standing.result.compared.unit
-    queries = count(n_queries, unit)
     if standing.result.compared.margins is None:
-        if n_queries == 1:
-            return f"level on {queries}"
-        return f"level on all {queries}"
+        return f"level on {count_all(n_queries, unit)}"
     words = identical_words(
         n_queries, unit, *sampled_units(standing.result, [standing])
     )

@@ -199,10 +199,10 @@ def _outcome(gate: Gate) -> str:
     if gate.release is not None and _decides(gate.release, gate):
         return _outcome(gate.release)
     if gate.unchanged:
-        queries = texts.count(len(gate.comparison.query_ids), "query")
+        queries = texts.count_all(len(gate.comparison.query_ids), "query")
         return (
             f"nothing changed: {candidate} retrieves the same documents as {baseline}, "
-            f"at the same ranks, on all {queries}"
+            f"at the same ranks, on {queries}"
         )
     if gate.rule == "drop":
         return f"{candidate} against {baseline}: no mean fell by more than its margin"

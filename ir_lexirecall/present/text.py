@@ -46,6 +46,19 @@ _OBEYED = {"Cc", "Cf", "Cs", "Zl", "Zp"}  # Unicode's categories of characters
 _JOINERS = "\u200c\u200d"  # parts of words in some scripts
 
 count = counted
+
+
+def count_all(number: int, noun: str) -> str:
+    """Return a number of things that are all there are, with their noun.
+
+    >>> count_all(1, "query"), count_all(10, "query")
+    ('1 query', 'all 10 queries')
+    """
+    if number == 1:
+        return count(number, noun)
+    return f"all {count(number, noun)}"
+
+
 """Returns a number and its noun, as messages of errors have them."""
 MOST_NAMES = 10  # in a sentence
 FEW_NAMES = 4  # in a sentence that lists runs for several criteria

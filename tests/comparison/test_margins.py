@@ -814,3 +814,10 @@ def test_a_pair_without_a_p_at_all_rules_out_no_best_run(differing):
     best = result.best_set().set_index("run")
     assert best["may_be_best"].to_dict() == {"twin": True, "run": True, "low": False}
     assert best["p_not_beaten"]["run"] >= 2.0**-differing
+
+
+def test_a_single_query_is_counted_as_one():
+    one = compared(np.zeros(1), margin=0.02)
+    words = " ".join(one.summary(full=True).split())
+    assert "identical on 1 query, which does not show equivalence" in words
+    assert "all 1 " not in words

@@ -304,3 +304,37 @@ def test_topics_that_pyterrier_cannot_use_are_named() -> None:
     ):
         with pytest.raises(ValueError, match=f"Benchmark: {message}"):
             pt.lexirecall.Benchmark(pipelines(), {"odd": (odd, qrels)}, MEASURES)
+
+
+def test_frames_with_integers_for_ids_are_those_with_texts() -> None:
+    numbers = {query: i for i, query in enumerate(IDS)}
+
+    def numbered(table: pd.DataFrame, kind: type) -> pd.DataFrame:
+        return table.assign(qid=[kind(numbers[query]) for query in table["qid"]])
+
+    data = {
+        name: (numbered(topics, str), numbered(qrels, str))
+        for name, (topics, qrels) in parts().items()
+    }
+    runs = {name: renamed(demo.run(name)) for name in ("bm25", "ql")}
+    results = [
+        pt.lexirecall.Benchmark(
+            {name: numbered(run, kind) for name, run in runs.items()},
+            data,
+            MEASURES,
+            **OPTIONS,
+        ).means()
+        for kind in (int, str)
+    ]
+    pd.testing.assert_frame_equal(*results)
+
+
+def test_frames_without_names_are_not_printed_whole() -> None:
+    runs = [renamed(demo.run(name)) for name in ("bm25", "ql")]
+    with pytest.raises(ValueError, match="a frame of results has no name; give pipeli"):
+        pt.lexirecall.Benchmark(runs, parts(), MEASURES, **OPTIONS)
+    topics, qrels = parts()["odd"]
+    odd = [runs[0], runs[1].assign(score=float("nan"))]
+    with pytest.raises(ValueError, match="frame 1") as error:
+        pt.lexirecall.Experiment(odd, topics, qrels, ["map"])
+    assert "\n" not in str(error.value)
