@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ir_lexirecall._util.arrays import Objects
 from ir_lexirecall._util.errors import did_you_mean, shown, shown_names
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall.io.frames import Kind, Table, kind_of
@@ -334,13 +335,14 @@ def _check_same_data(runs: Sequence[tuple[Table, str]]) -> None:
     Raises:
         ValueError: it is; the message names the column and both values.
     """
+    varying = [name for name in _DATA_NAMES if _varies(name, runs)]
     data_of_query: dict[tuple[str, str | None], str] = {}
     for run, column in runs:
-        if not _is_unique(column, [run]):
-            continue  # refused where values are read
-        for name in map(run.named, [[name] for name in _DATA_NAMES]):
-            if name is None or name == column:
-                continue
+        named = [run.named([name]) for name in varying]
+        names = [name for name in named if name not in (None, column)]
+        if not names or not _is_unique(column, [run]):
+            continue  # a query that occurs twice is refused where values are read
+        for name in map(str, names):
             ids, values = run.columns[column], run.columns[name]
             for row, (item, value) in enumerate(zip(ids, values, strict=True)):
                 text = id_text(value)
@@ -352,6 +354,20 @@ def _check_same_data(runs: Sequence[tuple[Table, str]]) -> None:
                     f"{data_of_query[key]!r} in another run; compare runs on the same data, or "
                     f"give query={column!r} if they are"
                 )
+
+
+def _varies(name: str, runs: Sequence[tuple[Table, str]]) -> bool:
+    """Return whether a column has several values in the rows of all runs."""
+    values: set[Any] = set()
+    for run, _ in runs:
+        column = run.named([name])
+        if column is None:
+            continue
+        try:
+            values.update(run.columns[column].tolist())
+        except TypeError:
+            return True  # lists, for example
+    return len(values) > 1
 
 
 def _check_same_documents(runs: Sequence[tuple[Table, str]]) -> None:
@@ -498,23 +514,21 @@ def notes_on_questions(tables: Sequence[Table], columns: Sequence[str]) -> list[
         tables: the tables.
         columns: the column of queries of each table.
     """
+    if all(table.named(_QUESTION_NAMES) is None for table in tables):
+        return []
     question_of: dict[str | None, str] = {}
     queries: set[str | None] = set()
     different: dict[str | None, tuple[str, str]] = {}
-    for run, column in _runs_with_queries(tables, columns):
-        name = run.named(_QUESTION_NAMES)
-        if name is None or name == column or run.kind(name) is not Kind.TEXT:
-            continue
-        questions = map(id_text, run.columns[name])
+    for ids, questions in _questions_of_runs(tables, columns):
         for query, question in zip(
-            map(id_text, run.columns[column]), questions, strict=True
+            map(id_text, ids), map(id_text, questions), strict=True
         ):
             if question is None:
                 continue
             if query in question_of:
                 queries.add(query)
             first = question_of.setdefault(query, question)
-            if " ".join(first.split()) != " ".join(question.split()):
+            if first != question and first.split() != question.split():
                 different.setdefault(query, (first, question))
     if 2 * len(different) <= len(queries):
         return []
@@ -523,6 +537,22 @@ def notes_on_questions(tables: Sequence[Table], columns: Sequence[str]) -> list[
         f"{len(different)} of {len(queries)} queries ask something else in another run, such as "
         f"{query!r}: {shown(first)}, {shown(other)}."
     ]
+
+
+def _questions_of_runs(
+    tables: Sequence[Table], columns: Sequence[str]
+) -> list[tuple[Objects, Objects]]:
+    """Return the ids and the questions of each run that has questions of its own."""
+    several: list[tuple[Objects, Objects]] = []
+    for run, column in _runs_with_queries(tables, columns):
+        name = run.named(_QUESTION_NAMES)
+        if name is None or name == column or run.kind(name) is not Kind.TEXT:
+            continue
+        both = run.columns[column], run.columns[name]
+        if len(several) > 1 and all(map(np.array_equal, both, several[0])):
+            continue  # as in the first run
+        several.append(both)
+    return several
 
 
 def table_label(name: str) -> str:

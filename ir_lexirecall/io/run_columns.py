@@ -40,6 +40,8 @@ _DIFFERENCE_WORDS = frozenset(
     )
 )
 """Words in the name of a column that holds differences of two runs."""
+_MOST_RUNS = 40
+"""Columns among which differences are looked for: tables of more are not made by hand."""
 _FEWEST_ROWS = 5
 _COARSEST = 0.01
 _FINE = 0.02
@@ -78,19 +80,39 @@ def check_left_out(table: Table, column: str, *, is_run: bool) -> None:
             "write numbers as 0.5, or leave the column out"
             f"{number_hint(values[rows[0]])}"
         )
-    texts = [row for row in rows if value_of(values[row]) is None]
-    has_mostly_numbers = 2 * len(texts) < len(rows)
-    is_missing_beside = all(stands_for_none(values[row]) for row in texts)
-    if texts and has_mostly_numbers and (is_run or is_missing_beside):
+    stray = _text_among_numbers([values[row] for row in rows], is_run=is_run)
+    if stray is not None:
+        row = rows[stray]
         raise ValueError(
-            f"{table.location(texts[0])}: {column} is {shown(values[texts[0]])}, not a number as "
-            "in other rows; leave the cell empty if the value is missing, or leave the column out"
+            f"{table.location(row)}: {column} is {shown(values[row])}, not a number as in other "
+            "rows; leave the cell empty if the value is missing, or leave the column out"
         )
     if is_run and _are_verdicts(table, column):
         raise ValueError(
             f"{table.location(rows[0])}: {column} is {shown(values[rows[0]])}, not a number; "
             "write 1 and 0 if it is a run, or leave the column out"
         )
+
+
+def _text_among_numbers(values: Sequence[object], *, is_run: bool) -> int | None:
+    """Return the index of the first text in a column most of which are numbers; else None.
+
+    Unless the column is a run's, all of its texts must stand for missing values: answers may be
+    numbers, too.
+    """
+    first = None
+    n_texts = 0
+    for index, value in enumerate(values):
+        if value_of(value) is not None:
+            continue
+        if not is_run and not stands_for_none(value):
+            return None
+        n_texts += 1
+        if 2 * n_texts >= len(values):
+            return None
+        if first is None:
+            first = index
+    return first
 
 
 def _are_verdicts(table: Table, column: str) -> bool:
@@ -110,27 +132,36 @@ def check_like_runs(table: Table, columns: Mapping[str, Floats]) -> None:
         table: the table.
         columns: the columns of values, of which two at least are to be runs.
     """
-    for name in columns:
+    measures = [name for name in columns if _is_named_measure(name)]
+    if measures and len(measures) < len(columns):
+        raise ValueError(_no_run(table, measures[0], "is a measure by its name"))
+    for name, values in columns.items():
+        if not _has_integers_or_flags(table, name, values):
+            continue
         others = [other for other in columns if other != name]
-        reason = ""
-        if _is_named_measure(name) and not all(map(_is_named_measure, others)):
-            reason = "is a measure by its name, other columns are not"
-        elif _has_no_fractions(columns, name, others) and _has_integers_or_flags(
-            table, name, columns[name]
-        ):
+        if _has_no_fractions(columns, name, others):
             kind = "whole numbers"
             if table.kind(name) is Kind.FLAG:
                 kind = "True and False"
             reason = f"holds {kind}, other columns have fractions"
-        if reason:
-            raise ValueError(
-                f"{table.name}: {name} {reason}; leave it out if it is no run, or give a table "
-                "with columns run, query_id and value"
-            )
+            raise ValueError(_no_run(table, name, reason))
+
+
+def _no_run(table: Table, column: str, reason: str) -> str:
+    """Return the message on a column that is hardly one of a run."""
+    return (
+        f"{table.name}: {column} {reason}; leave it out if it is no run, or give a table with "
+        "columns run, query_id and value"
+    )
 
 
 def _is_named_measure(name: str) -> bool:
-    """Return whether a name is that of a measure, with nothing before or behind it."""
+    """Return whether a name is that of a measure, with nothing before or behind it.
+
+    A single letter, such as `P` and `R`, is as often a run.
+    """
+    if len(name) == 1:
+        return False
     if equivalent(name) is not None:
         return True
     try:
@@ -145,14 +176,16 @@ def _has_no_fractions(
 ) -> bool:
     """Return whether a column has no fractions, and would hardly do so if it were a run.
 
-    The others have, with more than one digit: people rate in halves, or in whole numbers.
+    The others lie between 0 and 1, with more than one digit: people rate in halves, or in whole
+    numbers, and times and counts may well be whole in one run.
     """
     values = columns[name][np.isfinite(columns[name])]
-    of_others = [columns[other][np.isfinite(columns[other])] for other in others]
-    if not of_others or not len(values) or (values % 1 != 0).any():
+    if not others:
         return False
-    stacked = np.concatenate(of_others)
-    if not len(stacked) or unit_of(stacked) > _COARSEST:
+    stacked = np.concatenate([columns[other] for other in others])
+    stacked = stacked[np.isfinite(stacked)]
+    are_shares = len(stacked) and stacked.min() >= 0 and stacked.max() <= 1
+    if not are_shares or unit_of(stacked) > _COARSEST:
         return False
     n_fractions = int((stacked % 1 != 0).sum())
     chance = (1 - n_fractions / (len(stacked) + 1)) ** len(values)
@@ -164,9 +197,10 @@ def _has_integers_or_flags(table: Table, column: str, values: Floats) -> bool:
 
     A run may have zeros and ones only.
     """
-    if table.kind(column) is Kind.FLAG:
-        return True
-    return not np.isin(values[np.isfinite(values)], (0.0, 1.0)).all()
+    present = values[np.isfinite(values)]
+    if not len(present) or (present % 1 != 0).any():
+        return False
+    return table.kind(column) is Kind.FLAG or not np.isin(present, (0.0, 1.0)).all()
 
 
 def columns_of_differences(columns: Mapping[str, Floats]) -> dict[str, str]:
@@ -180,30 +214,36 @@ def columns_of_differences(columns: Mapping[str, Floats]) -> dict[str, str]:
     >>> columns_of_differences({"a": a, "b": b, "delta": b - a, "c": a})
     {'delta': 'b and a'}
     """
-    if len(columns) < 3:
+    if not 2 < len(columns) <= _MOST_RUNS:
         return {}
     negative = [name for name, values in columns.items() if (values < 0).any()]
     if len(negative) > _MOST_CANDIDATES:
         negative = []
     pair_of_column: dict[str, str] = {}
     for name in columns:
-        for first, second in permutations(columns, 2):
-            if name in (first, second) or {first, second} & pair_of_column.keys():
+        others = [one for one in columns if one != name and one not in pair_of_column]
+        is_named = _is_named_difference(name)
+        if not is_named and name not in negative:
+            # It may be called `b - a`.
+            others = [one for one in others if one in name]
+        for first, second in permutations(others, 2):
+            by_name = is_named or _is_named_after(name, first, second)
+            if not by_name and name not in negative:
                 continue
-            is_named = _is_named_difference(name, first, second)
-            if not is_named and name not in negative:
-                continue
-            if _is_difference(columns, name, first, second, is_named=is_named):
+            if _is_difference(columns, name, first, second, is_named=by_name):
                 pair_of_column[name] = f"{first} and {second}"
                 break
     return pair_of_column
 
 
-def _is_named_difference(name: str, first: str, second: str) -> bool:
-    """Return whether a column is one of differences by its name, such as `delta` or `b - a`."""
-    words = words_of(name)
-    if not _DIFFERENCE_WORDS.isdisjoint([*words, name.strip().lower()]):
-        return True
+def _is_named_difference(name: str) -> bool:
+    """Return whether a column is one of differences by its name, such as `delta`."""
+    words = [*words_of(name), name.strip().lower()]
+    return not _DIFFERENCE_WORDS.isdisjoint(words)
+
+
+def _is_named_after(name: str, first: str, second: str) -> bool:
+    """Return whether a column has the names of two others and little else, as in `b - a`."""
     rest = name
     for run in sorted((first, second), key=len, reverse=True):
         if run not in rest:

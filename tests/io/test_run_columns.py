@@ -176,6 +176,9 @@ def test_runs_of_zeros_and_ones_counts_and_small_tables_stay() -> None:
     assert read_values(counts.assign(query_id=IDS)).runs == list("abc")
     few = pd.DataFrame({"query_id": ["q1", "q2"], "a": [0.5, 2.5], "b": [1, 2]})
     assert read_values(few).runs == ["a", "b"]
+    times = pd.DataFrame({"query_id": IDS, "a": RNG.integers(50, 900, N), "b": A * 900})
+    assert read_values(times).runs == ["a", "b"]
+    assert read_values(wide(P=C, R=C)).runs == ["a", "b", "P", "R"]
     halves = pd.DataFrame({"query_id": IDS, "a": (A * 6).round() / 2, "b": 3})
     assert read_values(halves).runs == ["a", "b"]
 
