@@ -26,6 +26,7 @@ _OPTIONS = {
     "a margin needs a baseline; pass baseline=": ("--margin needs --baseline"),
     "missing='skip'": "--missing skip",
     "say so: query=": "say so: --query-column ",
+    "say so: run=": "say so: --run-column ",
     "names the queries: query=": "names the queries: --query-column ",
     "which it is: query=": "which it is: --query-column ",
     'say what they are: repeats="samples" (noise of each query) or repeats="seeds"': (

@@ -352,7 +352,7 @@ def _check_same_data(runs: Sequence[tuple[Table, str]]) -> None:
                 raise ValueError(
                     f"{run.location(row)}: {column} {key[1]!r} is of the {name} {text!r}, and of "
                     f"{data_of_query[key]!r} in another run; compare runs on the same data, or "
-                    f"give query={column!r} if they are"
+                    f"if they are, say so: query={column!r}"
                 )
 
 

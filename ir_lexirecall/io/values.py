@@ -928,9 +928,7 @@ def part_of_run(run: str, source: Any, columns: NamedColumns) -> Part:
         return Part(cells_of_dicts(scores_of_deepeval(source), name), run)
     table = table_of_frame(source, name)
     if table is not None:
-        table = columns.applied(table)
-        check_is_of_one_run(table, name)
-        return Part(replace(table, one_run=True), run)
+        return Part(as_one_run(columns.applied(table), name), run)
     reason = ""
     if isinstance(source, (Sequence, np.ndarray)):
         reason = ", as values are not paired by their position"
@@ -940,23 +938,29 @@ def part_of_run(run: str, source: Any, columns: NamedColumns) -> Part:
     )
 
 
-def check_is_of_one_run(table: Table, name: str) -> None:
-    """Raise if the table of a run has rows of several runs, which would count as one.
+def as_one_run(table: Table, name: str) -> Table:
+    """Return the table of a run; a note says if a column such as `model` names several runs.
 
     Raises:
-        ValueError: a column of runs names several, and they do not have the same queries: repeats
-            of one query are refused where they are read, or are repeats.
+        ValueError: a column `run` names several, whose rows would count as one.
     """
+    table = replace(table, one_run=True)
     column = table.named(RUN_NAMES)
     if column is None or column == table.repeat:
-        return
+        return table
     runs = sorted(map(str, table.ids(column) - {None}))
-    if len(runs) > 1:
+    if len(runs) < 2:
+        return table
+    message = (
+        f"{name}: its table has rows of {shown_names(runs, 3)} by the column {column!r}"
+    )
+    if column.lower().startswith("run"):
         raise ValueError(
-            f"{name}: its table has rows of {shown_names(runs, 3)} by the column {column!r}; give "
-            f"the table itself, without a name, or rows of one, such as where={{{column!r}: "
-            f"{runs[0]!r}}}"
+            f"{message}; give the table itself, without a name, or rows of one, such as "
+            f"where={{{column!r}: {runs[0]!r}}}"
         )
+    note = f"{message}: all count for it."
+    return replace(table, notes=(*table.notes, f"{note[0].upper()}{note[1:]}"))
 
 
 def scores_of_deepeval(results: Any) -> dict[str, dict[str, float]]:

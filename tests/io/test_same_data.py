@@ -64,6 +64,16 @@ def test_queries_of_other_data_are_not_paired(
     assert len(read_values(same, measures="AP").query_ids) == N
 
 
+def test_the_command_says_how_to_pair_them_all_the_same(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    paths = as_files(run(A, split="dev"), run(B, split="test"), tmp_path)
+    words = ["compare", "--values", *map(str, paths)]
+    assert cli.main(words) == 1
+    assert "if they are, say so: --query-column 'query_id'" in capsys.readouterr().err
+    assert cli.main([*words, "--query-column", "query_id"]) == 0
+
+
 @IN_ANY_FORM
 def test_one_query_of_another_split_is_enough(
     form: Callable[..., Any], tmp_path: Path
@@ -181,6 +191,11 @@ def test_a_table_of_several_runs_is_not_one_run() -> None:
     ):
         read_values({"x": table, "y": run(B)})
     assert read_values({"x": run(A, run="a"), "y": run(B)}).runs == ["x", "y"]
+    prompts = run(A, system=["be brief", "be kind"] * 7)
+    assert read_values({"x": prompts, "y": run(B)}).notes == (
+        "Run 'x': its table has rows of be brief, be kind by the column 'system': all count for "
+        "it.",
+    )
 
 
 # -- lm-eval, HELM, inspect_ai ---------------------------------------------------------------------
