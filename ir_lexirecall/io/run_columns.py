@@ -212,7 +212,7 @@ def columns_of_differences(columns: Mapping[str, Floats]) -> dict[str, str]:
 
     >>> a, b = np.array([0.5, 0.25]), np.array([0.75, 0.75])
     >>> columns_of_differences({"a": a, "b": b, "delta": b - a, "c": a})
-    {'delta': 'b and a'}
+    {'delta': 'a and b'}
     """
     if not 2 < len(columns) <= _MOST_RUNS:
         return {}
