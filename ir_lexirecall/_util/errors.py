@@ -399,8 +399,8 @@ def check_flag(name: str, value: Any) -> bool:
     return bool(value)
 
 
-def check_integers(name: str, value: Any, *, least: int = 1) -> list[int]:
-    """Return a parameter that may be one integer in a range or several.
+def check_integers(name: str, value: Any) -> list[int]:
+    """Return a parameter that may be one integer above 0 or several.
 
     >>> check_integers("m", range(1, 4))
     [1, 2, 3]
@@ -411,7 +411,7 @@ def check_integers(name: str, value: Any, *, least: int = 1) -> list[int]:
         several = [value]
     if not several:
         raise ValueError(f"{name}: give at least one number")
-    return [check_integer(name, number, least=least) for number in several]
+    return [check_integer(name, number) for number in several]
 
 
 def check_number(

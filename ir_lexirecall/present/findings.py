@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,9 +25,6 @@ from ir_lexirecall.present.text import count, enumerated, gathered, listed
 
 if TYPE_CHECKING:
     from ir_lexirecall.data.collection import Collection
-
-_MOST_NOTES = 5
-_MOST_ROWS = 20
 
 # -- notes ---------------------------------------------------------------------------------------
 
@@ -259,116 +256,53 @@ def _on_ties(scored: ScoredRuns) -> Iterator[Note]:
 
 @dataclass(frozen=True)
 class Finding:
-    """What a result says. ``str()`` is the text that ``summary()`` gives.
+    """What a collection or a study says. ``str()`` is the text that ``summary()`` gives.
 
     Attributes:
-        ranking: a table with the best run first: ``run``, the quantity that ranks, its interval
-            ``ci_low`` and ``ci_high``, further means. A collection or a study has another short
-            table. None: there is no table.
-        marks: for each row of the ranking: ``=`` may be the best as well; with a baseline ``+``
-            better and ``-`` worse than it.
-        names: names of measures in it, which texts show in short where they are long; see
-            ``in_short``.
-        explained: what these short names stand for.
+        sentences: what was found.
+        notes: what to be careful about, the gravest first.
+        ranking: a short table, which numbers its rows if they are runs. None: there is no table.
+        title: what stands above the table.
+
+    >>> import pandas as pd
+    >>> ranking = pd.DataFrame({"run": ["bm25", "ql"], "AP": [0.5, 0.25]})
+    >>> print(Finding(["2 runs."], ["Few queries."], ranking, "Means:"))
+    2 runs.
+    <BLANKLINE>
+    Caveats:
+    - Few queries.
+    <BLANKLINE>
+    Means:
+       run   AP
+    1  bm25  0.5000
+    2  ql    0.2500
     """
 
     sentences: Sequence[str]
     notes: Sequence[str] = ()
     ranking: pd.DataFrame | None = None
-    marks: Sequence[str] = ()
     title: str = ""
-    names: Sequence[str] = ()
-    explained: str = ""
-
-    def in_short(self) -> Finding:
-        """Return the same with short names of measures, and what they stand for."""
-        names = texts.short_names(self.names)
-        if not names:
-            return self
-        ranking = self.ranking
-        if ranking is not None:
-            ranking = ranking.rename(columns=names)
-        return replace(
-            self,
-            sentences=[texts.in_short(sentence, names) for sentence in self.sentences],
-            notes=[texts.in_short(note, names) for note in self.notes],
-            ranking=ranking,
-            title=texts.in_short(self.title, names),
-            names=[],
-            explained=texts.explained_names(names),
-        )
 
     def __str__(self) -> str:
-        short = self.in_short()
-        parts = [" ".join(map(texts.printable, short.sentences))]
-        if short.notes:
-            notes = [f"- {texts.printable(note)}" for note in short.shown_notes()]
+        parts = [" ".join(map(texts.printable, self.sentences))]
+        if self.notes:
+            notes = [f"- {texts.printable(note)}" for note in self.notes]
             parts.append("\n".join(["Caveats:", *notes]))
-        if short.ranking is not None and len(short.ranking):
-            table = short.shown_ranking().text()[0]
-            if short.title:
-                parts.append(f"{texts.printable(short.title)}\n{table}")
+        if self.ranking is not None and len(self.ranking):
+            table = _numbered(self.ranking).text()[0]
+            if self.title:
+                parts.append(f"{texts.printable(self.title)}\n{table}")
             else:
                 parts.append(table)
-        if short.explained:
-            parts.append(texts.printable(short.explained))
         return "\n\n".join(parts)
 
-    def shown_notes(self, where: str = "see diagnostics") -> list[str]:
-        """Return the notes that texts show, and how many more there are and ``where``."""
-        shown = list(self.notes[:_MOST_NOTES])
-        n_more = len(self.notes) - len(shown)
-        if n_more:
-            shown.append(f"and {count(n_more, 'more note')}: {where}")
-        return shown
 
-    def shown_ranking(self, places: int = 4) -> Shown:
-        """Return the ranking as a table: ranks before runs, marks beside the first number.
-
-        >>> import pandas as pd
-        >>> ranking = pd.DataFrame({"run": ["bm25", "ql"], "AP": [0.5, 0.25]})
-        >>> ranking = ranking.assign(ci_low=[0.25, 0.125], ci_high=[0.75, 0.5])
-        >>> print(Finding([], ranking=ranking, marks=["", "="]).shown_ranking(3).text()[0])
-           run       AP  95% interval
-        1  bm25  0.500   0.250 to 0.750
-        2  ql    0.250=  0.125 to 0.500
-        """
-        assert self.ranking is not None
-        table = self.ranking
-        if "run" in table:
-            table = table.copy()
-            table.insert(0, "", range(1, len(table) + 1))
-        number = next(
-            (name for name in map(str, table.columns) if name not in ("", "run")), ""
-        )
-        marks = None
-        if any(self.marks):
-            marks = {number: self.marks}
-        return replace(Shown.from_frame(table, marks, places), title=self.title)
-
-
-def html(
-    finding: Finding, picture: str = "", caption: str = "", most: int = _MOST_ROWS
-) -> str:
-    """Return a finding as HTML for a notebook: sentences, caveats, the ranking, a picture.
-
-    >>> print(html(Finding(["<b> leads."])))
-    <div><p>&lt;b&gt; leads.</p></div>
-    """
-    finding = finding.in_short()
-    parts = [f"<p>{'<br>'.join(map(texts.escape_html, finding.sentences))}</p>"]
-    if finding.notes:
-        items = "".join(
-            f"<li>{texts.escape_html(note)}</li>" for note in finding.shown_notes()
-        )
-        parts.append(f"<p><b>Caveats:</b></p><ul>{items}</ul>")
-    if finding.ranking is not None and len(finding.ranking):
-        parts.append(finding.shown_ranking().html(most))
-    parts.append(picture)
-    caption = "; ".join(filter(None, [finding.explained, caption]))
-    if caption:
-        parts.append(f"<p><small>{texts.escape_html(caption)}</small></p>")
-    return f"<div>{''.join(parts)}</div>"
+def _numbered(ranking: pd.DataFrame) -> Shown:
+    """Return a ranking as a table, with ranks before runs."""
+    if "run" in ranking:
+        ranking = ranking.copy()
+        ranking.insert(0, "", range(1, len(ranking) + 1))
+    return Shown.from_frame(ranking)
 
 
 def collection_finding(collection: Collection) -> Finding:

@@ -109,11 +109,10 @@ COMMAND = "ir-lexirecall "
 
 @dataclass(frozen=True)
 class Step:
-    """How to see more: on the command line, in Python, and what it shows."""
+    """How to see more: on the command line, and in Python."""
 
     option: str
     code: str
-    purpose: str = ""
 
 
 @dataclass(frozen=True)
@@ -412,26 +411,19 @@ def _note_lines(
 def _step_lines(
     steps: Sequence[Step], left_out: str, width: int | None, *, options: bool
 ) -> list[str]:
-    """Return how to see more: a line each if a purpose is named, else one line of them all.
+    """Return how to see more.
 
-    What says that columns are left out ends that line. The last step makes room for it, if that
+    What says that columns are left out ends the line. The last step makes room for it, if that
     saves a line.
     """
-    lines, without_purpose = [], []
-    for step in steps:
-        way = step.option if options else step.code
-        if step.purpose:
-            lines.append(f"{way}   {step.purpose}")
-        elif way:
-            without_purpose.append(way)
-    if not without_purpose:
-        return _wrapped(lines, width)
-    shown = _in_lines(without_purpose, width)
-    if left_out:
-        all_steps = _in_lines([*without_purpose, left_out], width)
-        fewer_steps = _in_lines([*without_purpose[:-1], left_out], width)
-        shown = min(all_steps, fewer_steps, key=len)
-    return [*_wrapped(lines, width), *shown]
+    if not steps:
+        return []
+    ways = [step.option if options else step.code for step in steps]
+    if not left_out:
+        return _in_lines(ways, width)
+    all_steps = _in_lines([*ways, left_out], width)
+    fewer_steps = _in_lines([*ways[:-1], left_out], width)
+    return min(all_steps, fewer_steps, key=len)
 
 
 def _in_lines(phrases: Sequence[str], width: int | None) -> list[str]:
@@ -615,7 +607,7 @@ def glance_html(
     # A report has full names with its criteria, and links instead of steps.
     if not is_report:
         parts.insert(0, f"<style>{STYLE}</style>")
-        steps = "  ".join(step.code for step in short.steps if step.code)
+        steps = "  ".join(step.code for step in short.steps)
         below = [explained, steps, provenance]
     for line in filter(None, below):
         parts.append(f'<p class="muted">{texts.escape_html(line)}</p>')
@@ -804,7 +796,7 @@ def _bar(span: tuple[float, float, float], ends: tuple[float, float]) -> str:
 # -- Markdown --------------------------------------------------------------------------------------
 
 
-def glance_markdown(glance: Glance, provenance: str = "") -> str:
+def glance_markdown(glance: Glance) -> str:
     """Show a result in Markdown, for a page of a pull request or a job.
 
     >>> group = Group("AP", [Part("mean", ["0.5"])], ["+"])
@@ -832,7 +824,7 @@ def glance_markdown(glance: Glance, provenance: str = "") -> str:
             blocks.append(table.markdown())
     if short.notes:
         blocks += ["Careful:", "\n".join(f"- {escape(note)}" for note in short.notes)]
-    blocks += map(escape, filter(None, [explained, provenance]))
+    blocks += map(escape, filter(None, [explained]))
     return "\n\n".join(blocks)
 
 

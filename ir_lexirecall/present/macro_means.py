@@ -538,13 +538,13 @@ def _significant_difference(standing: MacroStanding, over: str) -> str:
     return texts.format_bound(rounded_up(most))
 
 
-def rounded_up(value: float, digits: int = 2) -> float:
-    """Return a number above 0 rounded up to significant digits.
+def rounded_up(value: float) -> float:
+    """Return a number above 0 rounded up to two significant digits.
 
     >>> rounded_up(0.01712), rounded_up(0.25), rounded_up(3.01)
     (0.018, 0.25, 3.1)
     """
-    places = digits - 1 - int(np.floor(np.log10(value)))
+    places = 1 - int(np.floor(np.log10(value)))
     nearest = round(value, places)
     if nearest < value:
         return round(nearest + 10.0**-places, places)

@@ -24,7 +24,7 @@ from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.rounding import same
 from ir_lexirecall._util.selecting import without
 from ir_lexirecall.present import text as texts
-from ir_lexirecall.present.text import confidence_words, count, interval
+from ir_lexirecall.present.text import confidence_words, interval
 
 BEST = "*"
 DAGGER = "†"
@@ -326,31 +326,14 @@ class Shown:
                 alignments.append("@{\\,}l")
         return columns, alignments
 
-    def html(self, most: int | None = None) -> str:
-        """Return the table as HTML.
-
-        Args:
-            most: rows to show, of many the first ones, and how many more there are.
-
-        >>> Shown.from_frame({"run": ["a", "b", "c"]}).html(most=1).partition("<p>")[2]
-        '<small>2 more rows</small></p>'
-        """
+    def html(self) -> str:
+        """Return the table as HTML."""
         head, *body = self._drawn(
             texts.escape_html, -1, "<b>{}</b>", "<sup>{}</sup>".format, ""
         )
-        title = ""
-        if self.title:
-            caption = texts.escape_html(self.title)
-            title = f'<caption style="text-align:left">{caption}</caption>'
-        shown = body[:most]
-        rows = "".join(self._html_row(cells, "td") for cells in shown)
+        rows = "".join(self._html_row(cells, "td") for cells in body)
         heads = self._html_row(head, "th")
-        table = f"<table>{title}<thead>{heads}</thead><tbody>{rows}</tbody></table>"
-        if len(shown) == len(body):
-            return table
-        return (
-            f"{table}<p><small>{count(len(body) - len(shown), 'more row')}</small></p>"
-        )
+        return f"<table><thead>{heads}</thead><tbody>{rows}</tbody></table>"
 
     def _html_row(self, cells: Sequence[str], tag: str) -> str:
         """Return a row of cells, each aligned as its column."""
