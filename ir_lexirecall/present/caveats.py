@@ -566,8 +566,7 @@ def differences_that_judging_could_undo(
     else:
         where = "on the queries that people judged, "
     for standing in standings:
-        name = standing.name
-        undecided = result.missing.undecided(name)
+        name, undecided = standing.name, standing.undecided
         if undecided is None:
             continue
         top = top_words({name: undecided.depth})
@@ -596,7 +595,7 @@ def tests_without_power(
     """Warn if a test cannot reject, or hardly can, however large the differences are."""
     tests: dict[tuple[str, int], SignificanceTest] = {}
     for standing in standings:
-        test = result.compared.test_of(standing.name)
+        test = standing.test
         most_queries = int(
             result.compared.n_queries_of_pairs(standing.name).max(initial=0)
         )
@@ -654,7 +653,7 @@ def skewed_verdicts(
     if result.compared.margins is None:
         return
     for standing in standings:
-        name, test = standing.name, result.compared.test_of(standing.name)
+        name, test = standing.name, standing.test
         if test.groups is None:
             unit = result.compared.unit
         else:
@@ -705,7 +704,7 @@ def many_pairs_on_few_queries(
     if result.baseline is not None or len(result.pairs) < _MANY_PAIRS:
         return
     for standing in standings:
-        name, test = standing.name, result.compared.test_of(standing.name)
+        name, test = standing.name, standing.test
         n_queries = int(result.compared.n_queries_of_pairs(name).min())
         if test.procedure.of != "mean" or n_queries >= _FEW_FOR_SKEWED_PAIRS:
             continue
@@ -775,8 +774,7 @@ def losses_hidden_by_skewness(
     if result.compared.margins is None:
         return
     for standing in standings:
-        name = standing.name
-        test = result.compared.test_of(name)
+        name, test = standing.name, standing.test
         if test.procedure.of != "mean" or test.procedure.at_once:
             continue
         table = result.table(name)
@@ -854,7 +852,7 @@ def estimates_without_zeros(
     if result.compared.predicted is not None:
         return
     for standing in standings:
-        name, test = standing.name, result.compared.test_of(standing.name)
+        name, test = standing.name, standing.test
         if test.name != "wilcoxon":
             continue
         n_queries, wins, losses, _ = result.compared.pair_counts(name)
@@ -886,14 +884,11 @@ def losses_on_unseen_queries(
     The sign test needs no such note. Its margin is a share of the decided queries, however much is
     lost on them, and its exact bound allows for losses that the sample lacks.
     """
-    if result.compared.margins is None:
-        return
     labels_of: dict[str, list[str]] = {}  # the same risk is said once
     for standing in standings:
-        name = standing.name
-        if result.compared.test_of(name).procedure.of == "signs":
+        margin = standing.margin
+        if margin is None or standing.test.procedure.of == "signs":
             continue
-        margin = result.compared.margins[name]
         width = standing.criterion.largest_loss(margin)
         for label, n_units, unit in _samples_without_losses(result, standing):
             if may_miss(n_units, margin, width):

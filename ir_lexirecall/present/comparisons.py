@@ -42,7 +42,6 @@ from ir_lexirecall.present.standings import (
     about_bounds,
     bound_words,
     directions,
-    display_name,
     families_numbers,
     families_words,
     how_all_compared,
@@ -78,7 +77,7 @@ def comparison_glance(result: Comparison, places: int = PLACES) -> Glance:
     )
     remarks = [*missing, *_predicted(result, standings), *_in_groups(result, standings)]
     if len(result.runs) == 2:
-        facts = [(display_name(x.name, result), _fact(x, places)) for x in standings]
+        facts = [(x.label, _fact(x, places)) for x in standings]
         legend = [*_how(result, standings), *_would_decide(result, standings)]
         return replace(whole, facts=facts, legend=legend, remarks=remarks)
     rows = _row_order(standings[0])
@@ -225,7 +224,7 @@ def _group(
         (float(low), float(x), float(high))
         for (low, high), x in zip(ends, table["mean"], strict=True)
     ]
-    return Group(_head(standing), parts, standing.best_marks(rows), spans)
+    return Group(standing.label, parts, standing.best_marks(rows), spans)
 
 
 def _missing_parts(standing: Standing, rows: Sequence[str]) -> list[Part]:
@@ -234,11 +233,6 @@ def _missing_parts(standing: Standing, rows: Sequence[str]) -> list[Part]:
     if shares:
         return [Part("missing", shares)]
     return []
-
-
-def _head(standing: Standing) -> str:
-    """Return the name above the columns of a criterion."""
-    return display_name(standing.name, standing.result)
 
 
 def _mean_head(standing: Standing) -> str:
@@ -256,7 +250,7 @@ def _group_against(standing: Standing, rows: Sequence[str], places: int) -> Grou
 
     These are means or wins, the difference to the baseline, and what supports it.
     """
-    row_of_run = {str(row["run"]): row for _, row in standing.against.iterrows()}
+    row_of_run = standing.row_of_run
     means = standing.ranking.set_index("run")["mean"]
     cells = [
         _cells_against(standing, float(means[run]), row_of_run.get(run), places)
@@ -275,11 +269,11 @@ def _group_against(standing: Standing, rows: Sequence[str], places: int) -> Grou
         level = texts.confidence_words(standing.ranking.attrs)
         parts.append(Part(f"{level} interval", intervals, 2))
         spans = [_span_of(row_of_run.get(run)) for run in rows]
-    if standing.result.compared.margins is None:
+    if standing.margin is None:
         parts.append(Part("p", p, 1))
     else:
         parts.append(Part("verdict", verdicts, numeric=False))
-    return Group(_head(standing), parts, shown_marks, spans)
+    return Group(standing.label, parts, shown_marks, spans)
 
 
 class _CellsAgainst(NamedTuple):
@@ -300,15 +294,15 @@ def _short_groups(
 
     The mean gives way where there is no room, as verdicts do not rest on it.
     """
-    if standings[0].result.compared.margins is None:
+    if standings[0].margin is None:
         return []
     short = []
     for standing, group in zip(standings, groups, strict=True):
-        row_of_run = {str(row["run"]): row for _, row in standing.against.iterrows()}
         verdicts = []
         for run in rows:
-            if run in row_of_run:
-                verdicts.append(short_verdict_cell(standing, row_of_run[run]))
+            if run in standing.row_of_run:
+                row = standing.row_of_run[run]
+                verdicts.append(short_verdict_cell(standing, row))
             else:
                 verdicts.append("")
         first, *others = group.parts[:-1]
@@ -338,7 +332,7 @@ def _cells_against(
     else:
         first = f"{row['wins']}:{row['losses']}"
     sign = ""
-    if standing.result.compared.margins is None:
+    if standing.margin is None:
         sign = SIGNS.get(row["verdict"], "")
     pair = {str(row["run"]), standing.result.baseline}
     if pair in (standing.unsure or []):
@@ -369,7 +363,7 @@ def _difference_head(standing: Standing) -> str:
 
 def verdict_cell(standing: Standing, row: pd.Series) -> str:
     """Return the verdict on a run, with the bound that decides it where there is a margin."""
-    if standing.result.compared.margins is None or row["verdict"] == BETTER:
+    if standing.margin is None or row["verdict"] == BETTER:
         return str(row["verdict"])
     return f"{row['verdict']}: {loss_words(standing, row)}"
 
@@ -542,9 +536,7 @@ def _about_preferences(
 
 def _same_order_words(result: Comparison, standings: Sequence[Standing]) -> str:
     """Return which measures order rankings as a preference of the same name does."""
-    if all(
-        display_name(standing.name, result) == standing.name for standing in standings
-    ):
+    if all(standing.label == standing.name for standing in standings):
         return ""
     measures = []
     for name, x in result.compared.by.items():
@@ -564,9 +556,7 @@ def _differing_pairs(
             f"{standings[0].verdicts.decided:,} of {n_pairs:,} pairs differ "
             f"significantly ({how})"
         )
-    numbers = [
-        f"{x.verdicts.decided:,} by {display_name(x.name, result)}" for x in standings
-    ]
+    numbers = [f"{x.verdicts.decided:,} by {x.label}" for x in standings]
     numbers[0] = numbers[0].replace(" by ", f" of {n_pairs:,} pairs by ", 1)
     return f"significantly different: {', '.join(numbers)} ({how})"
 
@@ -583,7 +573,7 @@ def _how(result: Comparison, standings: Sequence[Standing]) -> Iterator[str]:
 
 def _has_interval(standing: Standing) -> bool:
     """Return whether a sentence on two runs gives an interval of their difference."""
-    test = standing.result.compared.test_of(standing.name)
+    test = standing.test
     return test.procedure.of != "signs" and not standing.all_alike
 
 
@@ -623,7 +613,7 @@ def _short_margin_legend(
 def _before_correction(standings: Iterable[Standing]) -> str:
     """Return what a bound below the margin of a run that is undecided means; empty without one."""
     for standing in standings:
-        for _, row in standing.against.iterrows():
+        for row in standing.row_of_run.values():
             if loses_less_before_correction(standing, row):
                 return "; its bound may be below the margin, before correction"
     return ""
@@ -640,7 +630,7 @@ def _would_decide(result: Comparison, standings: Sequence[Standing]) -> Iterator
         return
     plannable = [standing for standing in standings if _is_plannable(standing)]
     if compared.margins is not None:
-        needed = {s.name: _queries_for_margin(s) for s in plannable}
+        needed = {s.label: _queries_for_margin(s) for s in plannable}
         if facts := _by_criterion(needed, result):
             yield f"if there is no loss, about {facts} would decide (power {POWER:g})"
     else:
@@ -649,14 +639,14 @@ def _would_decide(result: Comparison, standings: Sequence[Standing]) -> Iterator
 
 def _would_show(result: Comparison, plannable: Sequence[Standing]) -> Iterator[str]:
     """Yield which differences the queries can show, and where more queries are needed."""
-    differences = {s.name: _detectable_differences(s) for s in plannable}
-    largest = {name: _largest_of(x) for name, x in differences.items()}
+    differences = {s.label: _detectable_differences(s) for s in plannable}
+    largest = {label: _largest_of(x) for label, x in differences.items()}
     if facts := _by_criterion(largest, result):
         queries = "these queries"
         if result.compared.has_uneven_pairs:
             queries = "the queries of each pair"
         yield f"{queries} can show a difference of {facts} (t-test, power {POWER:g})"
-    too_few = [name for name, x in differences.items() if np.isinf(x).any()]
+    too_few = [s for s in plannable if np.isinf(differences[s.label]).any()]
     if too_few:
         yield _more_queries(result, too_few)
 
@@ -678,21 +668,21 @@ def _is_open(standing: Standing) -> Bools:
 def _by_criterion(facts: Mapping[str, str], result: Comparison) -> str:
     """Return the facts that are known, with their criteria if there are several."""
     shown = []
-    for name, fact in facts.items():
+    for label, fact in facts.items():
         if fact and len(result.criteria) > 1:
-            shown.append(f"{fact} by {display_name(name, result)}")
+            shown.append(f"{fact} by {label}")
         elif fact:
             shown.append(fact)
     return listed(shown)
 
 
-def _more_queries(result: Comparison, names: Sequence[str]) -> str:
+def _more_queries(result: Comparison, standings: Sequence[Standing]) -> str:
     """Return the sentence on criteria by which some pair differs on too few queries."""
     by = ""
     if len(result.criteria) > 1:
-        by = f" by {listed([display_name(name, result) for name in names])}"
+        by = f" by {listed([standing.label for standing in standings])}"
     needed = f"more queries are needed{by}"
-    if all(_differ_everywhere(result, name) for name in names):
+    if all(_differ_everywhere(result, standing.name) for standing in standings):
         return needed
     runs = "the runs" if len(result.pairs) == 1 else "some runs"
     return f"{needed}: {runs} differ on too few of these"
@@ -707,9 +697,9 @@ def _differ_everywhere(result: Comparison, name: str) -> bool:
 def _queries_for_margin(standing: Standing) -> str:
     """Return how many queries would show that no loss reaches the margin; empty if unknown."""
     result, name = standing.result, standing.name
-    assert result.compared.margins is not None
-    margin = result.compared.margins[name]
-    is_of_means = result.compared.test_of(name).procedure.of == "mean"  # as plans are
+    margin = standing.margin
+    assert margin is not None
+    is_of_means = standing.test.procedure.of == "mean"  # as plans are
     if not margin > 0 or not is_of_means or has_seeds(standing.criterion):
         return ""
     queries = result.queries_for_margin(margin, POWER, name)["queries"]
@@ -749,7 +739,7 @@ def _fact(standing: Standing, places: int) -> str:
         return _identical(standing)
     if verdict in (BETTER, WORSE):
         return _significant(standing, row, places)
-    if result.compared.margins is not None:
+    if standing.margin is not None:
         return _fact_with_margin(standing, row, places)
     a, b = str(row["run_a"]), str(row["run_b"])
     subject = a if result.baseline else standing.runs[0]
@@ -765,7 +755,7 @@ def _significant(standing: Standing, row: pd.Series, places: int) -> str:
     better, other = str(row["run_a"]), str(row["run_b"])
     if row["verdict"] == WORSE:
         better, other = other, better
-    has_margin = standing.result.compared.margins is not None
+    has_margin = standing.margin is not None
     p = texts.p_words(p_of_verdict(row, has_margin=has_margin))
     if has_margin and row["verdict"] == WORSE:
         p = f"one-sided {p}"
@@ -781,7 +771,7 @@ def _significant(standing: Standing, row: pd.Series, places: int) -> str:
 
 def _numbers(standing: Standing, row: pd.Series, p: str, places: int) -> str:
     """Return by how much a run differs from the other: wins and losses, or an estimate."""
-    if standing.result.compared.test_of(standing.name).procedure.of == "signs":
+    if standing.test.procedure.of == "signs":
         return f"wins {row['wins']}, loses {row['losses']} ({p})"
     if standing.estimate == MEAN_DIFFERENCE:
         label = ""
@@ -795,7 +785,7 @@ def _numbers(standing: Standing, row: pd.Series, p: str, places: int) -> str:
 def _identical(standing: Standing) -> str:
     """Return that two runs are level on every query."""
     n_queries, unit = len(standing.criterion.query_ids), standing.result.compared.unit
-    if standing.result.compared.margins is None:
+    if standing.margin is None:
         return f"level on {count_all(n_queries, unit)}"
     words = identical_words(
         n_queries, unit, *sampled_units(standing.result, [standing])
@@ -805,8 +795,7 @@ def _identical(standing: Standing) -> str:
 
 def _fact_with_margin(standing: Standing, row: pd.Series, places: int) -> str:
     """Return what a margin lets one say of two runs, of which neither is better."""
-    assert standing.result.compared.margins is not None
-    margin = f"margin {standing.result.compared.margins[standing.name]:.3g}"
+    margin = f"margin {standing.margin:.3g}"
     run, baseline, verdict = row["run_a"], row["run_b"], row["verdict"]
     bound = f"{bound_words(standing, row)}; {_with_interval(standing, row, places)}"
     if verdict == WITHIN:
@@ -838,7 +827,7 @@ def _with_interval(standing: Standing, row: pd.Series, places: int) -> str:
 def _unresolvable(standing: Standing, row: pd.Series) -> str:
     """Return that too few queries differ for any verdict; empty where there are enough."""
     differing = int(row["wins"] + row["losses"])
-    test = standing.result.compared.test_of(standing.name)
+    test = standing.test
     if not differing or test.procedure.at_once or test.groups is not None:
         return ""
     if least_two_sided_p(np.array(differing)) <= test.alpha:
@@ -909,7 +898,7 @@ def _in_groups(result: Comparison, standings: Sequence[Standing]) -> Iterator[st
     for number, standing in enumerate(standings):
         by = ""
         if len(standings) > 1:
-            by = f"by {display_name(standing.name, result)}: "
+            by = f"by {standing.label}: "
         if number == 0:
             head = f"By query group{baseline} ({how}): {by}"
         else:
@@ -977,7 +966,7 @@ def _better_than_the_leader(standing: Standing, *, is_single: bool) -> Iterator[
         if is_single:
             by = ""
         else:
-            by = f" by {display_name(standing.name, standing.result)}"
+            by = f" by {standing.label}"
         yield f"{listed(better)} {verb} significantly better than {best}{by}, pair by pair."
 
 
@@ -995,7 +984,7 @@ def _opposite_pairs(
     n_opposite = int(np.count_nonzero(signs[0] * signs[1] < 0))
     if n_opposite:
         n_pairs = len(result.pairs)
-        names = [display_name(standing.name, result) for standing in (first, second)]
+        names = [standing.label for standing in (first, second)]
         share = f"{n_opposite:,} of {count(n_pairs, 'pair')}"
         yield f"{listed(names)} prefer different runs in {share}."
 
@@ -1018,7 +1007,7 @@ def _unjudged(result: Comparison, standings: Sequence[Standing]) -> Iterator[str
 def _by(standing: Standing, standings: Sequence[Standing]) -> str:
     """Return " by" and the criterion, which is left out where there is one only."""
     if len(standings) > 1:
-        return f" by {display_name(standing.name, standing.result)}"
+        return f" by {standing.label}"
     return ""
 
 
@@ -1037,7 +1026,7 @@ def _could_change_the_winner(
     pair = [set(runs) for runs in result.pairs].index({first, other})
     open_on, depth_of = [], {}
     for standing in standings:
-        undecided = result.missing.undecided(standing.name)
+        undecided = standing.undecided
         if undecided is None:
             continue
         is_open = undecided.is_open[pair]
@@ -1052,27 +1041,27 @@ def _could_change_the_winner(
             between = f" between {first} and {other}"
         documents = f"Unjudged documents of {texts.top_words(depth_of)}"
         yield f"{documents} could change the winner{between} {listed(open_on)}."
-        yield from _exact_bounds_of_the_same_order(result, pair, standings)
+        yield from _exact_bounds_of_the_same_order(pair, standings)
 
 
 def _exact_bounds_of_the_same_order(
-    result: Comparison, pair: int, standings: Sequence[Standing]
+    pair: int, standings: Sequence[Standing]
 ) -> Iterator[str]:
     """Yield which count holds, where a measure's bounds are wider than those of its preference."""
-    preferences = [x.name for x in standings if display_name(x.name, result) != x.name]
+    preferences = [x.label for x in standings if x.label != x.name]
     for standing in standings:
-        undecided = result.missing.undecided(standing.name)
+        undecided = standing.undecided
         if not preferences or undecided is None or undecided.exact[pair]:
             continue
         if undecided.is_open[pair].any() and getattr(standing.criterion, "order", None):
-            name = display_name(preferences[0], result)
-            yield f"{standing.name} orders rankings as {name} does; the count for {name} is exact."
+            order = f"{standing.name} orders rankings as {preferences[0]} does"
+            yield f"{order}; the count for {preferences[0]} is exact."
 
 
 def _ends_of_two(result: Comparison, standings: Sequence[Standing]) -> Iterator[str]:
     """Yield the ends of a significant difference that unjudged documents might undo."""
     for standing in standings:
-        undecided = result.missing.undecided(standing.name)
+        undecided = standing.undecided
         if undecided is None or not standing.unsure:
             continue
         a, b = result.pairs[0]
@@ -1090,7 +1079,7 @@ def _ends_of_two(result: Comparison, standings: Sequence[Standing]) -> Iterator[
 
 def _which_hold(result: Comparison, standings: Sequence[Standing]) -> Iterator[str]:
     """Yield how many significant differences unjudged documents might undo."""
-    bounded = [standing for standing in standings if _is_bounded(result, standing)]
+    bounded = [standing for standing in standings if _is_bounded(standing)]
     if not bounded:
         return
     unsure = [standing for standing in bounded if standing.unsure]
@@ -1098,29 +1087,29 @@ def _which_hold(result: Comparison, standings: Sequence[Standing]) -> Iterator[s
         by = ""
         if len(bounded) < len(standings):
             by = f" by {listed([standing.name for standing in bounded])}"
-        yield _all_hold(result, bounded, by)
+        yield _all_hold(bounded, by)
     elif len(result.runs) > 2:  # of two runs, `_ends_of_two` says more
         yield _might_be_undone(result, unsure, standings)
 
 
-def _is_bounded(result: Comparison, standing: Standing) -> bool:
+def _is_bounded(standing: Standing) -> bool:
     """Return whether bounds are known of significant differences, of which there are some."""
     if not standing.verdicts.decided or standing.unsure is None:
         return False
-    return result.missing.undecided(standing.name) is not None
+    return standing.undecided is not None
 
 
-def _depths(result: Comparison, standings: Sequence[Standing]) -> str:
+def _depths(standings: Sequence[Standing]) -> str:
     """Return to which depths unjudged documents are looked at."""
     depth_of = {}
     for standing in standings:
-        undecided = result.missing.undecided(standing.name)
+        undecided = standing.undecided
         assert undecided is not None
         depth_of[standing.name] = undecided.depth
     return texts.top_words(depth_of)
 
 
-def _all_hold(result: Comparison, bounded: Sequence[Standing], by: str) -> str:
+def _all_hold(bounded: Sequence[Standing], by: str) -> str:
     """Return that every significant difference keeps its sign under any judging."""
     total = sum(standing.verdicts.decided for standing in bounded)
     if total == 1:
@@ -1129,7 +1118,7 @@ def _all_hold(result: Comparison, bounded: Sequence[Standing], by: str) -> str:
         keep = f"Both significant differences{by} keep their sign"
     else:
         keep = f"All {total:,} significant differences{by} keep their sign"
-    documents = f"unjudged documents of {_depths(result, bounded)}"
+    documents = f"unjudged documents of {_depths(bounded)}"
     return f"{keep} whatever grades the {documents} would get."
 
 
@@ -1137,7 +1126,7 @@ def _might_be_undone(
     result: Comparison, unsure: Sequence[Standing], standings: Sequence[Standing]
 ) -> str:
     """Return how many significant differences might be undone, by each criterion."""
-    documents = f"unjudged documents of {_depths(result, unsure)}"
+    documents = f"unjudged documents of {_depths(unsure)}"
     shares = []
     for standing in unsure:
         n_of = f"{len(standing.unsure or [])} of {standing.verdicts.decided:,}"
@@ -1177,21 +1166,21 @@ def _not_bounded(result: Comparison, standings: Sequence[Standing]) -> Iterator[
     for standing in standings:
         if not standing.verdicts.decided:
             continue
-        reasons = [*_why_not_bounded(result, standing.name, _by(standing, standings))]
+        reasons = [*_why_not_bounded(standing, _by(standing, standings))]
         yield from reasons
         if standing.is_unbounded and not reasons:
-            unexplained.append(display_name(standing.name, result))
+            unexplained.append(standing.label)
     if unexplained:
         yield not_bounded_words(unexplained)
 
 
-def _why_not_bounded(result: Comparison, name: str, by: str) -> Iterator[str]:
+def _why_not_bounded(standing: Standing, by: str) -> Iterator[str]:
     """Yield why bounds are unknown, if there is a reason that a reader should know."""
-    test = result.compared.test_of(name).procedure
-    if result.missing.undecided(name) is not None:
-        if test.of == "centre":
+    result, procedure = standing.result, standing.test.procedure
+    if standing.undecided is not None:
+        if procedure.of == "centre":
             effects = f"bounds{by} on what unjudged documents could change"
-            yield f"There are no {effects}, for the {test.title}."
-    elif result.missing.too_many(name):
+            yield f"There are no {effects}, for the {procedure.title}."
+    elif result.missing.too_many(standing.name):
         long = f"{count(len(result.pairs), 'pair')} take long; see bounds"
         yield f"Bounds{by} on what unjudged documents could change were left out: {long}."

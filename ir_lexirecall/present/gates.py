@@ -355,7 +355,7 @@ def _bounds_of_losses(gate: Gate) -> list[str]:
     """Return the one-sided bound of the loss that decided by each criterion."""
     losses = {}
     for standing in standings_of(gate.comparison):
-        for _, row in standing.against.iterrows():
+        for row in standing.row_of_run.values():
             losses[standing.name] = loss_cell(standing, row)
     return [losses.get(name, "-") for name in gate.table["criterion"]]
 

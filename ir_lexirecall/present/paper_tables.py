@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import string
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ir_lexirecall._util.errors import check_choice
@@ -366,13 +366,13 @@ def _rows_of_differences(
     """Yield the row of each pair by a criterion."""
     result = standing.result
     unsure = _pairs_with_dagger(standing, holds=holds)
-    has_margin = result.compared.margins is not None
+    has_margin = standing.margin is not None
     for _, row in result.table(standing.name).iterrows():
         dagger = ""
         if {row["run_a"], row["run_b"]} in unsure:
             dagger = DAGGER
         yield _DifferenceRow(
-            display_name(standing.name, result),
+            standing.label,
             str(row["run_a"]),
             str(row["run_b"]),
             signed(float(row["estimate"]), places),
@@ -399,20 +399,18 @@ def _notes_on_differences(
     if result.compared.margins is not None:
         bounds = about_bounds(result, standings.values())
         notes.append(f"{bounds[0].upper()}{bounds[1:]}.")
-    notes += _notes_on_estimates(result, standings)
+    notes += _notes_on_estimates(standings.values())
     return notes
 
 
-def _notes_on_estimates(
-    result: Comparison, standings: Mapping[str, Standing]
-) -> Iterator[str]:
+def _notes_on_estimates(standings: Iterable[Standing]) -> Iterator[str]:
     """Yield what differences and intervals are of, for the criteria of each estimate.
 
     Nothing, if all are of means: that is what readers expect.
     """
     names_of = gathered(
-        (standing.estimate, display_name(name, result))
-        for name, standing in standings.items()
+        (standing.estimate, standing.label)
+        for standing in standings
         if standing.criterion.is_measure or standing.estimate != MEAN_DIFFERENCE
     )
     if not set(names_of) - {MEAN_DIFFERENCE}:

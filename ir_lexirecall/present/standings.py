@@ -51,8 +51,10 @@ if TYPE_CHECKING:
     from ir_lexirecall.comparison import Comparison
     from ir_lexirecall.comparison.compared import ComparedRuns
     from ir_lexirecall.comparison.criteria import Criterion
+    from ir_lexirecall.comparison.missing_judgments import Undecided
     from ir_lexirecall.io.mteb_results import CellScores
     from ir_lexirecall.io.values import ValueTable
+    from ir_lexirecall.significance import SignificanceTest
 
 SIGNS = {BETTER: "+", WORSE: "-"}
 VERDICTS = [BETTER, WORSE, WITHIN, NOT_WORSE, UNDECIDED]  # in the order of sentences
@@ -457,17 +459,25 @@ class Standing(AnyStanding):
     """How the runs of a comparison stand by one criterion.
 
     All runs that share the best mean lead. The reference is the baseline, or the leader.
+
+    Attributes:
+        label: the criterion's name, told apart from the measure of the same name.
+        test: how differences were tested.
+        margin: the difference that does not matter; None without a margin.
     """
 
     def __init__(self, result: Comparison, name: str) -> None:
         super().__init__(name, result.compared.by[name], result.ranking(name))
         self.result: Comparison = result
+        self.label: str = display_name(name, result)
+        self.test: SignificanceTest = result.compared.test_of(name)
+        self.margin: float | None = (result.compared.margins or {}).get(name)
         self.quantity: str = self.criterion.quantity
         self.leaders: list[str] = [*itertools.compress(self.runs, self.alike)]
         self.all_alike: bool = len(self.leaders) == len(self.runs)
         self.reference: str = result.baseline or self.runs[0]
         self.how: str = how_compared(result, [name])
-        self.estimate: str = result.compared.test_of(name).procedure.estimate
+        self.estimate: str = self.test.procedure.estimate
 
     @cached_property
     def may_be_best(self) -> list[str]:
@@ -512,12 +522,22 @@ class Standing(AnyStanding):
         return both.loc[best_first].rename_axis("run").reset_index()
 
     @cached_property
+    def row_of_run(self) -> dict[str, pd.Series]:
+        """Return the rows of ``against`` by run."""
+        return {str(row["run"]): row for _, row in self.against.iterrows()}
+
+    @property
+    def undecided(self) -> Undecided | None:
+        """Return what unjudged documents could change; None if nothing bounds it."""
+        return self.result.missing.undecided(self.name)
+
+    @cached_property
     def unsure(self) -> list[set[str]] | None:
         """Return the pairs whose significant difference unjudged documents might undo.
 
         None if nothing is bounded.
         """
-        undecided = self.result.missing.undecided(self.name)
+        undecided = self.undecided
         if undecided is None or not undecided.bounded:
             return None
         unsure: list[set[str]] = []
@@ -542,7 +562,7 @@ class Standing(AnyStanding):
 
         The interval holds any judging of unjudged documents. None if it is not known.
         """
-        undecided = self.result.missing.undecided(self.name)
+        undecided = self.undecided
         if undecided is None or undecided.outer is None:
             return None
         lows, highs = (ends.tolist() for ends in undecided.outer)
@@ -613,12 +633,12 @@ def loss_words(standing: Standing, row: pd.Series) -> str:
     low, high = _bounds_of_gain(standing, row)
     if not np.isfinite([low, high]).all():
         return "has no known bounds"
-    margin = _margin(standing)
+    assert standing.margin is not None
     if row["verdict"] == WITHIN:
-        return f"differs by at most {format_beside(max(-low, high), margin)}"
+        return f"differs by at most {format_beside(max(-low, high), standing.margin)}"
     if row["verdict"] == WORSE:
         return _least_loss_words(-high)
-    loss = format_beside(max(-low, 0.0), margin)
+    loss = format_beside(max(-low, 0.0), standing.margin)
     if loses_less_before_correction(standing, row):
         return f"loses at most {loss} before correction"
     if row["verdict"] == UNDECIDED:
@@ -633,18 +653,14 @@ def _least_loss_words(loss: float) -> str:
     return f"loses at least {format_bound(loss)}"
 
 
-def _margin(standing: Standing) -> float:
-    """Return the margin of a criterion of a comparison with margins."""
-    return float((standing.result.compared.margins or {})[standing.name])
-
-
 def loses_less_before_correction(standing: Standing, row: pd.Series) -> bool:
     """Return whether a run is undecided although its bound excludes a loss of the margin.
 
     Only a correction, which verdicts have and bounds have not, does that.
     """
+    assert standing.margin is not None
     low, _ = _bounds_of_gain(standing, row)
-    is_inside = np.isfinite(low) and -low < _margin(standing)
+    is_inside = np.isfinite(low) and -low < standing.margin
     return row["verdict"] == UNDECIDED and bool(is_inside)
 
 
@@ -657,15 +673,15 @@ def loss_cell(standing: Standing, row: pd.Series) -> str:
     low, high = _bounds_of_gain(standing, row)
     if not np.isfinite([low, high]).all():
         return "-"
-    margin = _margin(standing)
+    assert standing.margin is not None
     if row["verdict"] == WITHIN:
-        return f"+-{format_beside(max(-low, high), margin)}"
+        return f"+-{format_beside(max(-low, high), standing.margin)}"
     if row["verdict"] == WORSE and -high < _SMALLEST:
         return "> 0"
     if row["verdict"] == WORSE:
         return f">= {format_bound(-high)}"
     loss = max(0.0, -low)  # 0, not -0
-    return f"<= {format_beside(loss, margin)}"
+    return f"<= {format_beside(loss, standing.margin)}"
 
 
 def _bounds_of_gain(standing: Standing, row: pd.Series) -> tuple[float, float]:
@@ -690,7 +706,7 @@ def exceeds_interval(standing: Standing, row: pd.Series) -> bool:
 def allowance_of_bounds(standings: Iterable[Standing]) -> str:
     """Return why bounds of losses lie outside intervals; empty if none of them does."""
     for standing in standings:
-        for _, row in standing.against.iterrows():
+        for row in standing.row_of_run.values():
             if exceeds_interval(standing, row):
                 return ", allowing for skewness and rare losses"
     return ""

@@ -297,8 +297,8 @@ def _bounds_of_losses(standing: AnyStanding, has_margin: bool) -> dict[str, str]
     if not has_margin or not isinstance(standing, Standing):
         return {}
     return {
-        str(row["run"]): loss_words(standing, row)
-        for _, row in standing.against.iterrows()
+        run: loss_words(standing, row)
+        for run, row in standing.row_of_run.items()
         if row["verdict"] != BETTER
     }
 
@@ -476,7 +476,7 @@ def _note_on_pairs(
         cell is not None and DAGGER in cell["text"]
         for cell in chain.from_iterable(rows)
     ):
-        undecided = standing.result.missing.undecided(standing.name)
+        undecided = standing.undecided
         if undecided is None:
             depth_of = {}
         else:
