@@ -356,7 +356,7 @@ def notes_on_rows(
     for message in table.notes:
         yield Note(message, ASIDE)
     if table.summaries:
-        names = listed([repr(name) for name in table.summaries], 3)
+        names = listed(map(repr, table.summaries), 3)
         hold = "holds" if len(table.summaries) == 1 else "hold"
         yield Note(
             f"{names} {hold} the means, or another statistic, of the other rows: left out.",
@@ -373,7 +373,7 @@ def notes_on_rows(
 def _rows_left_out(table: ValueTable, unit: str, by_pair: bool) -> str:
     """Return the sentence on rows without a value of some run."""
     n_skipped = len(table.skipped)
-    names = listed(list(table.skipped), 3)
+    names = listed(table.skipped, 3)
     lack = "lacks" if n_skipped == 1 else "lack"
     where = "left out of the means" if by_pair else "left out"
     sentence = f"{count(n_skipped, unit)} ({names}) {lack} a value of some run: {where}"
@@ -389,7 +389,7 @@ def _rows_left_out(table: ValueTable, unit: str, by_pair: bool) -> str:
 def _cells_left_out(cells: Sequence[MissingCell], by_pair: bool) -> str:
     """Return the sentences on cells of MTEB's tasks that some run lacks."""
     shown = "; ".join(
-        f"{cell.task} {cell.split} {cell.subset}, not of {listed(list(cell.runs), 2)}"
+        f"{cell.task} {cell.split} {cell.subset}, not of {listed(cell.runs, 2)}"
         for cell in cells[:_MOST_CELLS]
     )
     if len(cells) > _MOST_CELLS:
@@ -495,7 +495,7 @@ def outnumbered_leaders(
         mean = f"{leader} has the {better} mean {name}"
         rivals = enumerated([f"{run} ({record})" for run, record in records.items()])
         message = f"{mean}, but loses more queries than it wins against {rivals}{end}."
-        begin = f"{leader} has a better mean than {listed([*records])}"
+        begin = f"{leader} has a better mean than {listed(records)}"
         end_of_joined = ", but loses more queries than it wins"
         yield Note(
             message,
@@ -576,8 +576,8 @@ def differences_that_judging_could_undo(
                 continue
             could = "could" if undecided.reached[pair] else "might"
             doubt = f"unjudged documents {could} undo it"
-            low = format_number(float(undecided.low[pair]), 4)
-            high = format_number(float(undecided.high[pair]), 4)
+            low = format_number(undecided.low[pair], 4)
+            high = format_number(undecided.high[pair], 4)
             ends = (
                 f"depending on their grades the difference is {low} to {high} ({top})"
             )
@@ -757,7 +757,7 @@ def _unresolvable_pairs(compared: ComparedRuns, name: str) -> Iterator[Note]:
         a, b = compared.pairs[pair]
         n = int(n_differing[pair])
         differ = f"{count(n, compared.unit)} {'differs' if n == 1 else 'differ'}"
-        limit = f"no p is below {format_p(float(least[pair]))}"
+        limit = f"no p is below {format_p(least[pair])}"
         message = f"{name}, {a} and {b}: unresolvable: only {differ}, and so {limit}."
         kind = f"Unresolvable by {name}, as too few {_plural(compared.unit)} differ"
         yield Note(message, DOUBTFUL, kind, f"{a} and {b} ({n})", runs=(a, b))
@@ -1050,7 +1050,7 @@ def skewness_notes(
                 f"{first_of_few[''].verdict} rests on {count(n_units_of_few[''], unit)}"
             )
         else:
-            groups = listed([*first_of_few], FEW_NAMES)
+            groups = listed(first_of_few, FEW_NAMES)
             rests = f"verdicts rest on few {_plural(unit)} in {groups}"
         tests = f"one-sided tests ({test.name}) of fewer than {enough}"
         rates = f"{tests} {_skewed_rates(test, min(n_units_of_few.values()))}"

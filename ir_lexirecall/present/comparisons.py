@@ -34,10 +34,12 @@ from ir_lexirecall.present.caveats import (
     shared_words,
 )
 from ir_lexirecall.present.findings import grouped
-from ir_lexirecall.present.glance import PLACES, Glance, Group, Part, Step
+from ir_lexirecall.present.glance import PLACES, Glance, Group, Part, Span, Step
 from ir_lexirecall.present.standings import (
     SIGNS,
     VERDICTS,
+    AnyStanding,
+    MacroStanding,
     Standing,
     about_bounds,
     bound_words,
@@ -120,13 +122,13 @@ def _title(result: Comparison) -> str:
     return title
 
 
-def _notes(result: Comparison) -> list[str]:
+def _notes(result: Comparison) -> Sequence[str]:
     """Return the caveats, without those that a mark or a sentence on two runs shows."""
     shown = [MIGHT_BE_UNDONE]
     if len(result.runs) == 2:
         shown.append(IDENTICAL)
     notes = comparison_caveats(result)
-    return list(grouped(x for x in notes if not x.kind.startswith(tuple(shown))))
+    return grouped(x for x in notes if not x.kind.startswith(tuple(shown)))
 
 
 def _left_out(result: Comparison, standings: Sequence[Standing]) -> list[str]:
@@ -210,24 +212,40 @@ def _group(
     """Return the columns of a criterion."""
     if standing.result.baseline is not None and len(rows) > 1:
         return _group_against(standing, rows, places)
-    table = standing.ranking.set_index("run").loc[list(rows)]
-    means = [texts.format_number(float(x), places) for x in table["mean"]]
-    ends = list(zip(table["ci_low"], table["ci_high"], strict=True))
-    intervals = [texts.interval(low, high, places) for low, high in ends]
-    level = texts.confidence_words(standing.ranking.attrs)
-    parts = [
-        Part(_mean_head(standing), means),
-        *_missing_parts(standing, rows),
-        Part(f"{level} interval", intervals, 1 if is_first else 2),
-    ]
-    spans = [
-        (float(low), float(x), float(high))
-        for (low, high), x in zip(ends, table["mean"], strict=True)
-    ]
+    importance = 1 if is_first else 2
+    parts = parts_of_means(standing, rows, places, _mean_head(standing), importance)
+    spans = spans_of_means(standing, rows)
     return Group(standing.label, parts, standing.best_marks(rows), spans)
 
 
-def _missing_parts(standing: Standing, rows: Sequence[str]) -> list[Part]:
+def spans_of_means(standing: AnyStanding, rows: Sequence[str]) -> list[Span]:
+    """Return the mean of each run between the ends of its interval."""
+    ranking = standing.ranking.set_index("run")[["ci_low", "mean", "ci_high"]]
+    return list(ranking.loc[list(rows)].itertuples(index=False, name=None))
+
+
+def parts_of_means(
+    standing: Standing | MacroStanding,
+    rows: Sequence[str],
+    places: int,
+    head: str = "mean",
+    importance: int = 2,
+) -> list[Part]:
+    """Return the columns of means, of missing shares if there are any, and of intervals."""
+    spans = spans_of_means(standing, rows)
+    means = [texts.format_number(mean, places) for _, mean, _ in spans]
+    intervals = [texts.interval(low, high, places) for low, _, high in spans]
+    level = texts.confidence_words(standing.result.provenance)
+    return [
+        Part(head, means),
+        *_missing_parts(standing, rows),
+        Part(f"{level} interval", intervals, importance),
+    ]
+
+
+def _missing_parts(
+    standing: Standing | MacroStanding, rows: Sequence[str]
+) -> list[Part]:
     """Return the column of the shares of queries without a value, if there are any."""
     shares = missing_shares(standing.result, rows)
     if shares:
@@ -264,7 +282,7 @@ def _group_against(standing: Standing, rows: Sequence[str], places: int) -> Grou
         *_missing_parts(standing, rows),
         Part(_difference_head(standing), differences),
     ]
-    spans: list[tuple[float, float, float]] = []
+    spans: list[Span] = []
     if standing.estimate == MEAN_DIFFERENCE:
         level = texts.confidence_words(standing.ranking.attrs)
         parts.append(Part(f"{level} interval", intervals, 2))
@@ -334,24 +352,24 @@ def _cells_against(
     sign = ""
     if standing.margin is None:
         sign = SIGNS.get(row["verdict"], "")
-    pair = {str(row["run"]), standing.result.baseline}
+    pair = {row["run"], standing.result.baseline}
     if pair in (standing.unsure or []):
         sign += marks.UNSURE
     return _CellsAgainst(
         first,
-        signed(float(row["difference"]), places),
+        signed(row["difference"], places),
         texts.interval(row["ci_low"], row["ci_high"], places),
-        texts.format_p(float(row["p_corrected"])),
+        texts.format_p(row["p_corrected"]),
         verdict_cell(standing, row),
         sign,
     )
 
 
-def _span_of(row: pd.Series | None) -> tuple[float, float, float]:
+def _span_of(row: pd.Series | None) -> Span:
     """Return the interval of a difference and its value; of the baseline, no interval."""
     if row is None:
-        return (np.nan, 0.0, np.nan)
-    return (float(row["ci_low"]), float(row["difference"]), float(row["ci_high"]))
+        return np.nan, 0.0, np.nan
+    return row["ci_low"], row["difference"], row["ci_high"]
 
 
 def _difference_head(standing: Standing) -> str:
@@ -364,13 +382,13 @@ def _difference_head(standing: Standing) -> str:
 def verdict_cell(standing: Standing, row: pd.Series) -> str:
     """Return the verdict on a run, with the bound that decides it where there is a margin."""
     if standing.margin is None or row["verdict"] == BETTER:
-        return str(row["verdict"])
+        return row["verdict"]
     return f"{row['verdict']}: {loss_words(standing, row)}"
 
 
 def short_verdict_cell(standing: Standing, row: pd.Series) -> str:
     """Return the verdict on a run under a margin, with the bound of its loss as a number."""
-    verdict = str(row["verdict"])
+    verdict = row["verdict"]
     if verdict == BETTER:
         return verdict
     return f"{verdict.removesuffix(' margin')} {loss_cell(standing, row)}"
@@ -680,7 +698,7 @@ def _more_queries(result: Comparison, standings: Sequence[Standing]) -> str:
     """Return the sentence on criteria by which some pair differs on too few queries."""
     by = ""
     if len(result.criteria) > 1:
-        by = f" by {listed([standing.label for standing in standings])}"
+        by = f" by {listed(standing.label for standing in standings)}"
     needed = f"more queries are needed{by}"
     if all(_differ_everywhere(result, standing.name) for standing in standings):
         return needed
@@ -725,7 +743,7 @@ def _largest_of(differences: Floats) -> str:
     largest = differences[np.isfinite(differences)].max(initial=0.0)
     if largest == 0:
         return ""
-    return texts.format_bound(float(largest))
+    return texts.format_bound(largest)
 
 
 # -- two runs --------------------------------------------------------------------------------------
@@ -741,10 +759,10 @@ def _fact(standing: Standing, places: int) -> str:
         return _significant(standing, row, places)
     if standing.margin is not None:
         return _fact_with_margin(standing, row, places)
-    a, b = str(row["run_a"]), str(row["run_b"])
+    a, b = row["run_a"], row["run_b"]
     subject = a if result.baseline else standing.runs[0]
     seen = standing.seen_from(b if subject == a else a).iloc[0]
-    numbers = _numbers(standing, seen, texts.p_words(float(row["p_corrected"])), places)
+    numbers = _numbers(standing, seen, texts.p_words(row["p_corrected"]), places)
     return (
         f"no significant difference: {subject} {numbers}{_unresolvable(standing, row)}"
     )
@@ -752,7 +770,7 @@ def _fact(standing: Standing, places: int) -> str:
 
 def _significant(standing: Standing, row: pd.Series, places: int) -> str:
     """Return which of two runs is significantly better, even if the other has the better mean."""
-    better, other = str(row["run_a"]), str(row["run_b"])
+    better, other = row["run_a"], row["run_b"]
     if row["verdict"] == WORSE:
         better, other = other, better
     has_margin = standing.margin is not None
@@ -779,7 +797,7 @@ def _numbers(standing: Standing, row: pd.Series, p: str, places: int) -> str:
         label = f"{standing.estimate} "
     interval = texts.interval(row["ci_low"], row["ci_high"], places)
     within = "" if interval == "-" else f"{interval}, "
-    return f"{label}{signed(float(row['estimate']), places)} ({within}{p})"
+    return f"{label}{signed(row['estimate'], places)} ({within}{p})"
 
 
 def _identical(standing: Standing) -> str:
@@ -799,12 +817,12 @@ def _fact_with_margin(standing: Standing, row: pd.Series, places: int) -> str:
     run, baseline, verdict = row["run_a"], row["run_b"], row["verdict"]
     bound = f"{bound_words(standing, row)}; {_with_interval(standing, row, places)}"
     if verdict == WITHIN:
-        p = texts.p_words(float(row["within_p"]))
+        p = texts.p_words(row["within_p"])
         return f"{run} and {baseline} are equivalent ({margin}, {p}): {run} {bound}"
-    not_worse = texts.p_words(float(row["not_worse_p"]))
+    not_worse = texts.p_words(row["not_worse_p"])
     if verdict == NOT_WORSE:
         return f"{run} is not worse than {baseline} ({margin}, {not_worse}): {bound}"
-    p = texts.p_words(float(min(row["better_p"], row["worse_p"])))
+    p = texts.p_words(min(row["better_p"], row["worse_p"]))
     return (
         f"undecided: {run} is neither better nor worse ({p}{_unresolvable(standing, row)}), nor "
         f"shown to be not worse ({margin}, {not_worse}); it {bound}"
@@ -816,7 +834,7 @@ def _with_interval(standing: Standing, row: pd.Series, places: int) -> str:
     label = "estimate"  # which the words on the bound name
     if standing.estimate == MEAN_DIFFERENCE:
         label = "difference"
-    estimate = f"{label} {signed(float(row['estimate']), places)}"
+    estimate = f"{label} {signed(row['estimate'], places)}"
     interval = texts.interval(row["ci_low"], row["ci_high"], places)
     if interval == "-":
         return estimate
@@ -906,7 +924,7 @@ def _in_groups(result: Comparison, standings: Sequence[Standing]) -> Iterator[st
         facts = []
         table = result.group_table(standing.name)
         for group, rows in table.groupby("group", sort=False):
-            where = f"{group} ({count(sizes[str(group)], 'query')})"
+            where = f"{group} ({count(sizes[group], 'query')})"
             facts.append((_in_group(result, rows), where))
         yield f"{head}{texts.once(facts, 'in')}."
 
@@ -1086,7 +1104,7 @@ def _which_hold(result: Comparison, standings: Sequence[Standing]) -> Iterator[s
     if not unsure:
         by = ""
         if len(bounded) < len(standings):
-            by = f" by {listed([standing.name for standing in bounded])}"
+            by = f" by {listed(standing.name for standing in bounded)}"
         yield _all_hold(bounded, by)
     elif len(result.runs) > 2:  # of two runs, `_ends_of_two` says more
         yield _might_be_undone(result, unsure, standings)
@@ -1148,7 +1166,7 @@ def _might_be_undone(
 def _the_difference(standing: Standing, by: str) -> str:
     """Return the one significant difference that might be undone, with the names of its runs."""
     (pair,) = standing.unsure or []
-    runs = listed([run for run in standing.runs if run in pair])
+    runs = listed(run for run in standing.runs if run in pair)
     if standing.verdicts.decided == 1:
         return f"the only significant difference{by}, that between {runs}"
     share = f"1 of {standing.verdicts.decided:,} significant differences"

@@ -324,7 +324,7 @@ def collection_finding(collection: Collection) -> Finding:
     ]
     if collection.rules:
         sentences.append(f"Rankings are evaluated {collection.rules}.")
-    measures = listed(list(map(str, collection.recommended())), most=20)
+    measures = listed(map(str, collection.recommended()), most=20)
     sentences.append(f"Recommended measures: {measures}.")
     by_grade = qrels["relevance"].value_counts().sort_index(ascending=False)
     table = pd.DataFrame(

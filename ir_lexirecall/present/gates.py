@@ -120,7 +120,7 @@ def gate_glance(
     lost = _lost(gate, most)
     return Glance(
         headline(gate),
-        rows=list(map(str, gate.table["criterion"])),
+        rows=gate.table["criterion"].tolist(),
         groups=_groups(gate, alpha),
         legend=[*_legend(gate)],
         unjudged=_unjudged_of_all(gate),
@@ -129,8 +129,8 @@ def gate_glance(
             *_would_decide_release(gate),
             *([str(gate.look)] if gate.look is not None else []),
         ],
-        notes=list(grouped(shown)),
-        kept=list(map(str, gate.table["criterion"])),
+        notes=grouped(shown),
+        kept=gate.table["criterion"].tolist(),
         row_head="criterion",
         details=[*details, *lost],
     )
@@ -229,7 +229,7 @@ def _decides(release: Gate, gate: Gate) -> bool:
 
 def _margins(gate: Gate) -> str:
     """Return the margin in words, once if all criteria have the same."""
-    margins = {str(row.criterion): f"{row.margin:g}" for row in gate.table.itertuples()}
+    margins = {row.criterion: f"{row.margin:g}" for row in gate.table.itertuples()}
     if len(set(margins.values())) == 1:
         return f"margin {margins[gate.comparison.criteria[0]]}"
     return f"margins: {texts.fact_words(margins)}"
@@ -241,13 +241,13 @@ def _drops(gate: Gate) -> list[str]:
     for row in gate.table[gate.table["fails"]].itertuples():
         criterion = gate.comparison.compared.by[row.criterion]
         if not criterion.is_measure:
-            p = texts.p_words(float(row.p_corrected))
+            p = texts.p_words(row.p_corrected)
             facts.append(f"{row.criterion} significantly prefers {gate.baseline} ({p})")
             continue
         fell = "rose" if criterion.smaller_is_better else "fell"
-        by = texts.format_number(abs(float(row.difference)), 4)
-        margin = texts.format_number(abs(float(row.margin)), 4)
-        p = texts.p_words(float(row.p))
+        by = texts.format_number(abs(row.difference), 4)
+        margin = texts.format_number(abs(row.margin), 4)
+        p = texts.p_words(row.p)
         facts.append(f"{row.criterion} {fell} by {by}, more than {margin}; {p}")
     return facts
 
@@ -270,7 +270,7 @@ def _groups(gate: Gate, alpha: float) -> list[Group]:
     groups = [
         _column(gate.baseline, map(_mean_cell, table["mean_b"])),
         _column(gate.candidate, map(_mean_cell, table["mean_a"])),
-        _column("difference", (signed(float(x), PLACES) for x in table["difference"])),
+        _column("difference", (signed(x, PLACES) for x in table["difference"])),
         _interval_column(gate, alpha),
     ]
     if gate.rule != "drop":
@@ -295,7 +295,7 @@ def _mean_cell(mean: Any) -> str:
     """Return a mean; ``-`` for a criterion that has none."""
     if pd.isna(mean):
         return "-"
-    return texts.format_number(float(mean), PLACES)
+    return texts.format_number(mean, PLACES)
 
 
 def _verdict_column(gate: Gate) -> Group:
@@ -312,7 +312,7 @@ def _printed_verdicts(gate: Gate) -> list[str]:
         return ["unchanged"] * len(table)
     if gate.rule == "drop":
         return ["failed" if fails else "passed" for fails in table["fails"]]
-    return list(map(str, table["verdict"]))
+    return table["verdict"].tolist()
 
 
 def _interval_column(gate: Gate, alpha: float) -> Group:
@@ -322,8 +322,8 @@ def _interval_column(gate: Gate, alpha: float) -> Group:
     cells = []
     for row in table.itertuples():
         interval = texts.interval(row.ci_low, row.ci_high, PLACES)
-        if str(row.criterion) in others:
-            cells.append(f"{signed(float(row.estimate), PLACES)} ({interval})")
+        if row.criterion in others:
+            cells.append(f"{signed(row.estimate, PLACES)} ({interval})")
         else:
             cells.append(interval)
     level = texts.confidence_words({"alpha": alpha})
@@ -388,7 +388,7 @@ def _legend(gate: Gate) -> Iterator[str]:
         yield f"loses: {_which_bound(gate)}{allowance}"
     if others := _other_estimates(gate):
         estimates = texts.listed(sorted(set(others.values())))
-        names = texts.listed([*others])
+        names = texts.listed(others)
         yield f"intervals and bounds by {names}: of the test's estimate ({estimates})"
     result = gate.comparison
     tests = {name: result.compared.test_of(name) for name in result.criteria}
@@ -566,10 +566,10 @@ def criterion_facts(gate: Gate) -> dict[str, str]:
         gate.table.itertuples(), bounds, intervals, strict=True
     ):
         interval = f"{level} interval {texts.interval(*ends)}"
-        if estimate := others.get(str(row.criterion)):
+        if estimate := others.get(row.criterion):
             interval = f"{estimate} {row.estimate:+.4f}, its {interval}"
-        p, worse = (texts.p_words(float(p)) for p in (row.p, row.worse_p))
-        facts[str(row.criterion)] = (
+        p, worse = (texts.p_words(p) for p in (row.p, row.worse_p))
+        facts[row.criterion] = (
             f"difference {row.difference:+.4f}, {interval}, {p}, worse: {worse}, "
             f"loses {bound} ({which}), margin {row.margin:g}: {row.verdict}"
         )

@@ -12,7 +12,7 @@ import textwrap
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 from ir_lexirecall._util.selecting import without
 from ir_lexirecall.present import text as texts
@@ -67,6 +67,10 @@ STYLE = (
 """Of a notebook; a report has these rules in its own style sheet."""
 
 
+Span: TypeAlias = tuple[float, float, float]
+"""The lower end of an interval, the value in it, and the upper end."""
+
+
 @dataclass(frozen=True)
 class Part:
     """A column below the name of a criterion.
@@ -93,14 +97,13 @@ class Group:
         name: of the criterion.
         parts: its columns.
         marks: for each row the marks that follow its numbers, in a column of their own.
-        spans: for each row the lower end, the value and the upper end of an interval, which pages
-            draw; empty if there are no intervals.
+        spans: for each row an interval, which pages draw; empty if there are no intervals.
     """
 
     name: str
     parts: Sequence[Part]
     marks: Sequence[str] = ()
-    spans: Sequence[tuple[float, float, float]] = ()
+    spans: Sequence[Span] = ()
 
 
 COMMAND = "ir-lexirecall "
@@ -775,7 +778,7 @@ def _ends(group: Group) -> tuple[float, float]:
     return min(finite), max(finite)
 
 
-def _bar(span: tuple[float, float, float], ends: tuple[float, float]) -> str:
+def _bar(span: Span, ends: tuple[float, float]) -> str:
     """Return an interval as a small picture: a line from end to end, and a dot at the value."""
     width, height = _BAR
     low, value, high = (

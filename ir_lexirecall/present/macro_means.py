@@ -27,7 +27,12 @@ from ir_lexirecall.present.caveats import (
     shared_words,
     skewness_notes,
 )
-from ir_lexirecall.present.comparisons import comparison_glance, signed
+from ir_lexirecall.present.comparisons import (
+    comparison_glance,
+    parts_of_means,
+    signed,
+    spans_of_means,
+)
 from ir_lexirecall.present.findings import (
     BROKEN,
     DOUBTFUL,
@@ -330,7 +335,7 @@ def benchmark_glance(
     over = result.sample(over)
     if len(result) == 1 and over == "queries":
         return comparison_glance(next(iter(result.values())), places)
-    notes = list(grouped(benchmark_caveats(result)))
+    notes = grouped(benchmark_caveats(result))
     if len(result) == 1:
         missing = (
             "it says nothing about others, and results over collections are missing (-)"
@@ -371,7 +376,7 @@ def _title(result: Benchmark) -> str:
     else:
         size = count(queries, "query")
     collections = (
-        f"{count(len(result), 'collection')} ({listed(list(result), MOST_COLLECTIONS)})"
+        f"{count(len(result), 'collection')} ({listed(result, MOST_COLLECTIONS)})"
     )
     title = f"{count(len(result.runs), 'run')}, {collections}, {size}, each collection counts once"
     if result.baseline is not None:
@@ -394,16 +399,7 @@ def _shared_words(result: Benchmark) -> str:
 def _group(standing: MacroStanding, rows: Sequence[str], places: int) -> Group:
     """Return the columns of a criterion: macro means, differences, and intervals of ranks."""
     table = standing.ranking.set_index("run").loc[list(rows)]
-    level = texts.confidence_words(standing.result.provenance)
-    spans = []
-    for low, mean, high in table[["ci_low", "mean", "ci_high"]].itertuples(index=False):
-        spans.append((float(low), float(mean), float(high)))
-    parts = [Part("mean", [texts.format_number(mean, places) for _, mean, _ in spans])]
-    shares = missing_shares(standing.result, rows)
-    if shares:
-        parts.append(Part("missing", shares))
-    intervals = [texts.interval(low, high, places) for low, _, high in spans]
-    parts.append(Part(f"{level} interval", intervals, 2))
+    parts = parts_of_means(standing, rows, places)
     marks = standing.best_marks(rows)
     if "difference" in table:
         parts += _difference_parts(table, places)
@@ -414,14 +410,13 @@ def _group(standing: MacroStanding, rows: Sequence[str], places: int) -> Group:
             parts.append(
                 Part("by mean rank", ranks_of(table, "borda"), 3, numeric=False)
             )
-    return Group(
-        standing.name + direction_words(standing.criterion), parts, marks, spans
-    )
+    name = standing.name + direction_words(standing.criterion)
+    return Group(name, parts, marks, spans_of_means(standing, rows))
 
 
 def _signs(table: pd.DataFrame) -> list[str]:
     """Return the sign of each significant difference to the baseline."""
-    return [SIGNS.get(str(verdict), "") for verdict in table["verdict"]]
+    return [SIGNS.get(verdict, "") for verdict in table["verdict"]]
 
 
 def _difference_parts(table: pd.DataFrame, places: int) -> list[Part]:
@@ -431,10 +426,10 @@ def _difference_parts(table: pd.DataFrame, places: int) -> list[Part]:
         if np.isnan(x):
             differences.append("")
         else:
-            differences.append(signed(float(x), places))
+            differences.append(signed(x, places))
     ends = zip(table["difference_low"], table["difference_high"], strict=True)
     intervals = [texts.interval(*both, places) for both in ends]
-    p = ["" if np.isnan(x) else texts.format_p(float(x)) for x in table["p_corrected"]]
+    p = ["" if np.isnan(x) else texts.format_p(x) for x in table["p_corrected"]]
     return [
         Part("diff.", differences),
         Part("of difference", intervals, 3),
@@ -478,9 +473,7 @@ def _legend_against(
     if any(SIGNS.keys() & set(standing.against["verdict"]) for standing in standings):
         yield f"+ better, - worse than {result.baseline} ({how})"
     else:
-        least = min(
-            float(standing.against["p_corrected"].min()) for standing in standings
-        )
+        least = min(standing.against["p_corrected"].min() for standing in standings)
         none = f"no significant difference from {result.baseline}"
         yield f"{none}, {texts.least_p_words(least)} ({how})"
     if families:
@@ -581,7 +574,7 @@ def _different_leaders(standings: Sequence[MacroStanding]) -> Iterator[str]:
     facts = []
     for leaders, names in criteria_of.items():
         if leaders:
-            lead = listed(list(leaders))
+            lead = listed(leaders)
         else:
             lead = "all are level"
         facts.append(f"by {listed(names)}, {lead}")
@@ -595,8 +588,8 @@ def _corrected_winners(standings: Sequence[MacroStanding]) -> Iterator[str]:
         rows = standing.ranking.dropna(subset="mean_corrected")
         if len(rows):
             best = rows.iloc[0]
-            corrected = texts.format_number(float(best["mean_corrected"]), PLACES)
-            observed = texts.format_number(float(best["mean"]), PLACES)
+            corrected = texts.format_number(best["mean_corrected"], PLACES)
+            observed = texts.format_number(best["mean"], PLACES)
             facts.append(
                 f"{best['run']} {corrected} instead of {observed} by {standing.name}"
             )
@@ -646,7 +639,7 @@ def _replicated_fact(table: pd.DataFrame, n_collections: int) -> str:
     """
     table = table.sort_values("better_on_at_least", ascending=False, kind="stable")
     runs = gathered(
-        (int(row.better_on_at_least), str(row.run)) for row in table.itertuples()
+        (int(row.better_on_at_least), row.run) for row in table.itertuples()
     )
     runs.pop(0, None)
     facts = [f"{listed(names)} on at least {least}" for least, names in runs.items()]
@@ -707,7 +700,9 @@ def benchmark_table(
         shown = [column for name, column in column_of.items() if name in wanted]
     title = caption
     if title is None:
-        title = f"Macro means over {count(len(result), 'collection')} ({listed(list(result))})."
+        title = (
+            f"Macro means over {count(len(result), 'collection')} ({listed(result)})."
+        )
     return Shown(shown, title, _notes_of_table(result, over))
 
 
@@ -726,7 +721,7 @@ def _columns_of(
         criterion, means = standing.criterion, standing.ranking["mean"]
         names += [standing.name + direction_words(criterion)] * len(standing.runs)
         best += best_marks(means, smaller_is_better=criterion.smaller_is_better)
-    runs = list(map(str, table["run"]))
+    runs = table["run"].tolist()
     columns = {
         "criterion": Column("criterion", names),
         "run": Column("run", runs),
@@ -752,9 +747,7 @@ def _columns_of(
         ends = zip(table["next_low"], table["next_high"], strict=True)
         intervals = [texts.interval(low, high) for low, high in ends]
         columns["next"] = Column("next collection", intervals, True)
-        shares_of_variance = [
-            texts.format_number(float(value), 2) for value in table["i2"]
-        ]
+        shares_of_variance = [texts.format_number(value, 2) for value in table["i2"]]
         columns["i2"] = Column("I2", shares_of_variance, True)
     return columns
 
@@ -765,7 +758,7 @@ def _cells(table: pd.DataFrame, value: str, ends: str, places: int) -> list[str]
     both = zip(table[value], table[f"{ends}_low"], table[f"{ends}_high"], strict=True)
     for number, low, high in both:
         interval = texts.interval(low, high, places)
-        cell = texts.format_number(float(number), places)
+        cell = texts.format_number(number, places)
         if interval == "-":
             cells.append(cell)
         else:

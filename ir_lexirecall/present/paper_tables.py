@@ -239,7 +239,7 @@ def _raised_marks(
 
 def _rows_of_means(result: Comparison, standings: Mapping[str, Standing]) -> list[str]:
     """Return the runs, best first by the first criterion that is defined."""
-    return list(map(str, result.ranking(next(iter(standings), None))["run"]))
+    return result.ranking(next(iter(standings), None))["run"].tolist()
 
 
 def _notes_on_means(result: Comparison, standings: Mapping[str, Standing]) -> list[str]:
@@ -373,12 +373,12 @@ def _rows_of_differences(
             dagger = DAGGER
         yield _DifferenceRow(
             standing.label,
-            str(row["run_a"]),
-            str(row["run_b"]),
-            signed(float(row["estimate"]), places),
+            row["run_a"],
+            row["run_b"],
+            signed(row["estimate"], places),
             texts.interval(row["ci_low"], row["ci_high"], places),
             texts.format_p(p_of_verdict(row, has_margin=has_margin)),
-            SIGNS.get(str(row["verdict"]), "") + dagger,
+            SIGNS.get(row["verdict"], "") + dagger,
             verdict_cell(standing, row),
         )
 

@@ -308,7 +308,7 @@ def families_numbers(result: Comparison) -> str:
     if not _is_each_by_itself(result) or result.test.correction is None:
         return ""
     numbers = _numbers_left(result)
-    shown = listed([f"{n:,}" for n in numbers.values()])
+    shown = listed(f"{n:,}" for n in numbers.values())
     return f"each criterion by itself; over {_all_criteria(len(numbers))}: {shown}"
 
 
@@ -380,7 +380,7 @@ def _differences_left(n_left: Mapping[str, int], n_pairs: int) -> str:
     if not kept:
         return "no significant difference"
     if n_pairs == 1:
-        return f"still significant by {listed(list(kept))}"
+        return f"still significant by {listed(kept)}"
     first, *further = kept
     share = f"{kept[first]:,} of {n_pairs:,} pairs by"
     if len(kept) == len(n_left) and len(set(kept.values())) == 1:
@@ -421,7 +421,7 @@ class AnyStanding(ABC):
         self.name: str = name
         self.criterion: Criterion = criterion
         self.ranking: pd.DataFrame = ranking
-        self.runs: list[str] = list(map(str, ranking["run"]))
+        self.runs: list[str] = ranking["run"].tolist()
         means = ranking["mean"].to_numpy()
         self.alike: Bools = same(means, means[:1])
 
@@ -524,7 +524,7 @@ class Standing(AnyStanding):
     @cached_property
     def row_of_run(self) -> dict[str, pd.Series]:
         """Return the rows of ``against`` by run."""
-        return {str(row["run"]): row for _, row in self.against.iterrows()}
+        return {row["run"]: row for _, row in self.against.iterrows()}
 
     @property
     def undecided(self) -> Undecided | None:

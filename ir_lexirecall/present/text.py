@@ -322,15 +322,18 @@ def _prefix(text: str, columns: int) -> str:
 # -- words -----------------------------------------------------------------------------------------
 
 
-def listed(names: Sequence[str], most: int = MOST_NAMES) -> str:
+def listed(names: Iterable[str], most: int = MOST_NAMES) -> str:
     """Join names for a sentence; of many the first ones, and how many more there are.
 
-    >>> listed(["a"]), listed(["a", "b", "c"]), listed(list("abcde"), most=3)
+    >>> listed(["a"]), listed(["a", "b", "c"]), listed("abcde", most=3)
     ('a', 'a, b and c', 'a, b, c and 2 more')
     """
+    names = list(names)
     if len(names) > most:
         return f"{', '.join(names[:most])} and {len(names) - most} more"
-    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+    if len(names) < 2:
+        return "".join(names)
+    return f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def enumerated(facts: Sequence[str], most: int = MOST_NAMES) -> str:
@@ -355,9 +358,7 @@ def interval(low: float, high: float, places: int = 4) -> str:
     """
     if not (math.isfinite(low) and math.isfinite(high)):
         return "-"
-    return (
-        f"{format_number(float(low), places)} to {format_number(float(high), places)}"
-    )
+    return f"{format_number(low, places)} to {format_number(high, places)}"
 
 
 def confidence_words(provenance: Mapping[str, Any]) -> str:
