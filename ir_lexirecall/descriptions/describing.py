@@ -24,7 +24,7 @@ from ir_lexirecall.measures.declaration import UNIT, Measure, UnknownParameter
 from ir_lexirecall.measures.parameters import Param
 from ir_lexirecall.measures.parsing import MeasureLike, check_parameters, parse_one
 from ir_lexirecall.preferences.naming import parse_preference
-from ir_lexirecall.present.text import escape_html
+from ir_lexirecall.present.text import capitalised, escape_html
 from ir_lexirecall.significance import TESTS
 
 _WIDTH = 88
@@ -414,7 +414,7 @@ def _about_test(test: Any) -> About:
         name: getattr(test, name)
         for name in ("meaning", "plain", "ties", "use", "see_also")
     }
-    return About(title=test.title[0].upper() + test.title[1:], **texts)
+    return About(title=capitalised(test.title), **texts)
 
 
 def _about_section(section: dict[str, str]) -> About:

@@ -47,6 +47,7 @@ from ir_lexirecall.present.text import (
     format_p,
     listed,
     p_words,
+    sentences,
     top_words,
 )
 from ir_lexirecall.significance import (
@@ -421,9 +422,8 @@ def poorly_shared_queries(
             f"{pair.run_a} and {pair.run_b} ({pair.both:,} of {pair.either:,})",
             runs=(pair.run_a, pair.run_b),
         )
-    few_values = _few_values_words(result)
-    if few_values:
-        yield Note(f"{few_values[:1].upper()}{few_values[1:]}.", BROKEN)
+    for sentence in sentences(_few_values_words(result)):
+        yield Note(sentence, BROKEN)
 
 
 def shared_words(result: Comparison) -> str:

@@ -434,8 +434,7 @@ def _legend(
         yield from _short_legend_of_pairs(result, standings, used, how)
     else:
         yield from _legend_of_pairs(result, standings, used, how)
-    yield from filter(None, [missing_words(result)])
-    yield from filter(None, [directions(result.compared.by).strip()])
+    yield from filter(None, [missing_words(result), directions(result.compared.by)])
 
 
 def _legend_with_baseline(
@@ -585,8 +584,7 @@ def _how(result: Comparison, standings: Sequence[Standing]) -> Iterator[str]:
     if any(map(_has_interval, standings)):
         how = f"intervals: {texts.confidence_words(result.provenance)}; {how}"
     yield f"({how})"
-    yield from filter(None, [families_words(result)])
-    yield from filter(None, [directions(result.compared.by).strip()])
+    yield from filter(None, [families_words(result), directions(result.compared.by)])
 
 
 def _has_interval(standing: Standing) -> bool:

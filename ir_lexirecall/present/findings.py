@@ -145,7 +145,7 @@ def _begun(sentence: str) -> str:
     """Return a sentence with a capital, unless it begins with a name such as nDCG@10."""
     first = sentence.partition(" ")[0]
     if first.isalpha() and first.islower():
-        return sentence[:1].upper() + sentence[1:]
+        return texts.capitalised(sentence)
     return sentence
 
 
@@ -222,7 +222,7 @@ def _on_depths(scored: ScoredRuns) -> Iterator[Note]:
 
 def _on_rising_scores(scored: ScoredRuns) -> Iterator[Note]:
     """Yield notes on runs whose scores rise with their ranks."""
-    kind = RISING[:1].upper() + RISING[1:]
+    kind = texts.capitalised(RISING)
     for name, source in scored.sources.items():
         ranked = source.ranked_scores() if isinstance(source, Source) else []
         if scores_rise_with_ranks(ranked):

@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 
 from ir_lexirecall._util.selecting import without
 from ir_lexirecall.present import text as texts
-from ir_lexirecall.present.tables import BEST, Shown
+from ir_lexirecall.present.tables import BEST, Shown, markdown_lines
 from ir_lexirecall.present.text import count
 
 WIDTH = 80  # columns of a text whose reader's width is not known
@@ -28,21 +28,15 @@ MOST_NOTES = 3
 LINES = 24  # of a screen
 
 BETTER, WORSE, MAY_BE_BEST, UNSURE = "+", "-", "=", "?"
-WORDS = {
-    BETTER: "better",
-    WORSE: "worse",
-    MAY_BE_BEST: "may be the best",
-    BEST: "best mean",
-    UNSURE: "might be undone",
+_UNDONE = "might be undone"
+_WORDS = {
+    BETTER: '<span class="better">better</span>',
+    WORSE: '<span class="worse">worse</span>',
+    MAY_BE_BEST: '<span class="level">may be the best</span>',
+    BEST: '<span class="best">best mean</span>',
+    UNSURE: f'<span class="unsure">{_UNDONE}</span>',
 }
 """What marks mean, for pages, which have room for words."""
-_CLASSES = {
-    BETTER: "better",
-    WORSE: "worse",
-    MAY_BE_BEST: "level",
-    BEST: "best",
-    UNSURE: "unsure",
-}
 # Screen readers read this caption out; the page does not show it.
 _HTML_CAPTION = '<caption class="hidden">The result at a glance</caption>'
 _LONGEST_RUN = 24  # columns of a run's name in a text
@@ -739,13 +733,7 @@ def _html_cell(part: Part, row: int) -> str:
 
 def _html_marks(marks: str) -> str:
     """Return marks as words in colour."""
-    shown = []
-    for mark in marks:
-        if mark in WORDS:
-            shown.append(f'<span class="{_CLASSES[mark]}">{WORDS[mark]}</span>')
-        else:
-            shown.append(texts.escape_html(mark))
-    return ", ".join(shown)
+    return ", ".join(_WORDS.get(mark) or texts.escape_html(mark) for mark in marks)
 
 
 def _html_sentence(sentence: str) -> str:
@@ -762,7 +750,7 @@ def without_marks(sentence: str) -> str:
     """
     words = _MARK_BEFORE_WORDS.sub("", sentence)
     if words.startswith(f"{UNSURE} "):
-        return f"{WORDS[UNSURE]}: {words[2:]}"
+        return f"{_UNDONE}: {words[2:]}"
     return words
 
 
@@ -838,16 +826,7 @@ def _markdown_table(glance: Glance) -> str:
         texts.padded(column.cells, numeric=column.numeric, least=1)
         for column in columns
     ]
-    lines = [f"| {' | '.join(line)} |" for line in zip(*cells, strict=True)]
-    rules = []
-    for column, padded in zip(columns, cells, strict=True):
-        rule = "-" * (texts.width(padded[0]) + 1)
-        if column.numeric:
-            rules.append(f"{rule}:")
-        else:
-            rules.append(f":{rule}")
-    lines.insert(1, f"|{'|'.join(rules)}|")
-    return "\n".join(lines)
+    return "\n".join(markdown_lines(cells, [column.numeric for column in columns]))
 
 
 def _markdown_columns(glance: Glance) -> list[Part]:

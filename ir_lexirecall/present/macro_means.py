@@ -460,8 +460,7 @@ def _legend(
         if result.rivals:
             means += f"; their differences are against {result.baseline} alone"
         yield means
-    yield from filter(None, [missing_words(result)])
-    yield from filter(None, [directions(criteria).strip()])
+    yield from filter(None, [missing_words(result), directions(criteria)])
 
 
 def _legend_against(
@@ -778,9 +777,6 @@ def _notes_of_table(result: Benchmark, over: str) -> list[str]:
         families = macro_families_words(result, over)
         signs = f"+, -: significantly better, worse than {result.baseline}"
         notes.append(f"{signs} ({_how_tested(result, families)}).")
-        if families:
-            notes.append(f"{families[0].upper()}{families[1:]}.")
-    missing = missing_words(result)
-    if missing:
-        notes.append(f"{missing[0].upper()}{missing[1:]}.")
+        notes += texts.sentences(families)
+    notes += texts.sentences(missing_words(result))
     return [*notes, *criteria_captions(result.quantities)]

@@ -119,13 +119,12 @@ def comparison_table(
         shown = _means(result, standings, places, holds=holds)
         notes = _notes_on_means(result, standings)
     notes = [*careful_notes(shared_words(result)), *notes]
-    corrected = families_words(result)
-    if standings and corrected:
-        notes.append(f"{corrected[0].upper()}{corrected[1:]}.")
+    if standings:
+        notes += texts.sentences(families_words(result))
     if holds:
         notes += _notes_on_daggers(result, standings)
-    elif doubt := undone_words(result):
-        notes.append(f"{doubt[0].upper()}{doubt[1:]}.")
+    else:
+        notes += texts.sentences(undone_words(result))
     criteria = dict(result.compared.by)
     # Differences show the estimate of a sign test, not all queries won.
     if columns == "differences":
@@ -247,9 +246,7 @@ def _notes_on_means(result: Comparison, standings: Mapping[str, Standing]) -> li
     notes = []
     if any(BEST in mark for of_runs in marks_of(result).values() for mark in of_runs):
         notes.append("Bold: the best of its column.")
-    missing = missing_words(result)
-    if missing:
-        notes.append(f"{missing[0].upper()}{missing[1:]}.")
+    notes += texts.sentences(missing_words(result))
     if len(result.runs) > 1 and standings:
         signs = "Raised: significantly better than the runs of these letters"
         if result.baseline is not None:
@@ -397,8 +394,7 @@ def _notes_on_differences(
     how = how_all_compared(result, list(standings))
     notes.append(f"+, -: better, worse than {baseline} ({how}).")
     if result.compared.margins is not None:
-        bounds = about_bounds(result, standings.values())
-        notes.append(f"{bounds[0].upper()}{bounds[1:]}.")
+        notes += texts.sentences(about_bounds(result, standings.values()))
     notes += _notes_on_estimates(standings.values())
     return notes
 

@@ -35,6 +35,7 @@ from ir_lexirecall.present.findings import captions
 from ir_lexirecall.present.glance import MAY_BE_BEST
 from ir_lexirecall.present.tables import BEST
 from ir_lexirecall.present.text import (
+    capitalised,
     confidence_words,
     correction_words,
     format_beside,
@@ -213,8 +214,8 @@ def directions(by: Mapping[str, Criterion]) -> str:
     """
     names_of = gathered((criterion.direction, name) for name, criterion in by.items())
     names_of.pop("", None)
-    return "".join(
-        f" {direction[0].upper()}{direction[1:]}: {listed(names)}."
+    return " ".join(
+        f"{capitalised(direction)}: {listed(names)}."
         for direction, names in names_of.items()
     )
 

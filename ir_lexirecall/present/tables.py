@@ -176,14 +176,14 @@ class Shown:
         >>> table.left_out_words(left_out)
         '(1 of 4 columns left out: depth; --wide shows all)'
         """
-        drawn = [*zip(*self._drawn(texts.printable, 0), strict=True)]
+        drawn = self._drawn(texts.printable, 0)
         shown = _side_by_side(drawn, [""] * len(drawn))
         if width is None or texts.width(shown.partition("\n")[0]) <= width:
             return shown, []
         above = [""] * len(drawn)
         if spare:
             above, narrow = self._with_common_heads(short_heads or {})
-            drawn = [*zip(*narrow._drawn(texts.printable, 0), strict=True)]
+            drawn = narrow._drawn(texts.printable, 0)
         kept = list(range(len(drawn)))
         for dispensable in [[], *self._dispensable(spare)]:
             kept = without(kept, dispensable)
@@ -239,16 +239,8 @@ class Shown:
 
     def markdown(self) -> str:
         """Return the table in Markdown, with its notes below."""
-        head, *rows = self._drawn(texts.escape_markdown, 3, "**{}**", _markdown_marks)
-        rules = []
-        for cell, column in zip(head, self.columns, strict=True):
-            rule = "-" * (texts.width(cell) + 1)
-            if column.numeric:
-                rules.append(f"{rule}:")
-            else:
-                rules.append(f":{rule}")
-        lines = [f"| {' | '.join(row)} |" for row in (head, *rows)]
-        lines.insert(1, f"|{'|'.join(rules)}|")
+        drawn = self._drawn(texts.escape_markdown, 3, "**{}**", _markdown_marks)
+        lines = markdown_lines(drawn, [column.numeric for column in self.columns])
         return "\n\n".join(["\n".join(lines), *map(texts.escape_markdown, self.notes)])
 
     def latex(self, label: str | None = None) -> str:
@@ -328,9 +320,10 @@ class Shown:
 
     def html(self) -> str:
         """Return the table as HTML."""
-        head, *body = self._drawn(
+        drawn = self._drawn(
             texts.escape_html, -1, "<b>{}</b>", "<sup>{}</sup>".format, ""
         )
+        head, *body = zip(*drawn, strict=True)
         rows = "".join(self._html_row(cells, "td") for cells in body)
         heads = self._html_row(head, "th")
         return f"<table><thead>{heads}</thead><tbody>{rows}</tbody></table>"
@@ -351,7 +344,7 @@ class Shown:
         raised: Text = str,
         blank: str = " ",
     ) -> list[list[str]]:
-        """Return the head and the rows, escaped, with their marks.
+        """Return the columns, heads first, escaped, with their marks.
 
         Args:
             escape: makes a text harmless.
@@ -371,7 +364,7 @@ class Shown:
             if least >= 0:
                 cells = texts.padded(cells, numeric=column.numeric, least=least)
             columns.append(cells)
-        return [list(row) for row in zip(*columns, strict=True)]
+        return columns
 
 
 def _side_by_side(columns: Sequence[Sequence[str]], above: Sequence[str]) -> str:
@@ -389,6 +382,28 @@ def _side_by_side(columns: Sequence[Sequence[str]], above: Sequence[str]) -> str
             lines = texts.padded([name, *lines], numeric=False)
         blocks.append(lines)
     return "\n".join("  ".join(row).rstrip() for row in zip(*blocks, strict=True))
+
+
+def markdown_lines(
+    columns: Sequence[Sequence[str]], numeric: Iterable[bool]
+) -> list[str]:
+    r"""Return padded columns, heads first, as the lines of a table in Markdown.
+
+    >>> print(*markdown_lines([["run ", "bm25"], [" AP", "0.5"]], [False, True]), sep="\n")
+    | run  |  AP |
+    |:-----|----:|
+    | bm25 | 0.5 |
+    """
+    rules = []
+    for cells, is_numeric in zip(columns, numeric, strict=True):
+        rule = "-" * (texts.width(cells[0]) + 1)
+        if is_numeric:
+            rules.append(f"{rule}:")
+        else:
+            rules.append(f":{rule}")
+    lines = [f"| {' | '.join(row)} |" for row in zip(*columns, strict=True)]
+    lines.insert(1, f"|{'|'.join(rules)}|")
+    return lines
 
 
 def _marked(

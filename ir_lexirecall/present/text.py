@@ -350,6 +350,24 @@ def enumerated(facts: Sequence[str], most: int = MOST_NAMES) -> str:
     return "; ".join(shown)
 
 
+def capitalised(phrase: str) -> str:
+    """Return a phrase with a capital at its beginning; the rest stays as it is.
+
+    >>> capitalised("queries by nDCG")
+    'Queries by nDCG'
+    """
+    return phrase[:1].upper() + phrase[1:]
+
+
+def sentences(*phrases: str) -> list[str]:
+    """Return phrases as sentences, without those that are empty.
+
+    >>> sentences("ties are many", "")
+    ['Ties are many.']
+    """
+    return [f"{capitalised(phrase)}." for phrase in phrases if phrase]
+
+
 def interval(low: float, high: float, places: int = 4) -> str:
     """Return an interval in words, ``-`` if an end is not finite.
 
