@@ -713,8 +713,6 @@ class Inputs:
             self._source = load_collection(options.qrels)
             if isinstance(self._source, Collection):
                 self.collection = self._source
-            else:
-                self.collection = None
 
     @cached_property
     def judgments(self) -> Judgments:

@@ -61,11 +61,17 @@ def draw(picture: Picture, table: Any, ax: Any = None) -> Any:
 
 def _size(picture: Picture, table: Any) -> tuple[float, float]:
     """Return the size of a picture in inches, which has room for the names beside and below it."""
-    rows = list(table[picture.row].unique()) if picture.row else []
-    columns = list(table[picture.column].unique()) if picture.column else []
+    rows, columns = _names(table, picture.row), _names(table, picture.column)
     width = np.clip(0.5 * len(columns) + 3.5, 7.0, 24.0) + 0.075 * _excess(rows)
     height = np.clip(0.3 * len(rows) + 2.2, 4.0, 24.0) + 0.06 * _excess(columns)
     return float(width), float(height)
+
+
+def _names(table: Any, column: str) -> list[Any]:
+    """Return the names in a column, each once; none if the picture has no such column."""
+    if not column:
+        return []
+    return list(dict.fromkeys(table[column]))
 
 
 def _excess(names: Sequence[Any]) -> int:
@@ -183,8 +189,7 @@ class Matrix(Picture):
 
     def draw(self, table: Any, ax: Any, said: Callable[[str], str]) -> None:
         """Draw the rows of a table; ``said`` gives the words of a label."""
-        rows = list(dict.fromkeys(table[self.row]))
-        columns = list(dict.fromkeys(table[self.column]))
+        rows, columns = _names(table, self.row), _names(table, self.column)
         numbers = np.full((len(rows), len(columns)), np.nan)
         if self.of_names:
             rows = columns = list(dict.fromkeys([*rows, *columns]))
@@ -218,8 +223,7 @@ class Symbols(Picture):
 
     def draw(self, table: Any, ax: Any, said: Callable[[str], str]) -> None:
         """Draw the rows of a table; ``said`` gives the words of a label."""
-        rows = list(dict.fromkeys(table[self.row]))
-        columns = list(dict.fromkeys(table[self.column]))
+        rows, columns = _names(table, self.row), _names(table, self.column)
         cells = zip(table[self.row], table[self.column], table[self.value], strict=True)
         value_of = {(a, b): value for a, b, value in cells}
         symbols = [[""] * len(columns) for _ in rows]

@@ -756,11 +756,21 @@ def _unresolvable_pairs(compared: ComparedRuns, name: str) -> Iterator[Note]:
     for pair in np.flatnonzero((n_differing > 0) & (least > test.alpha)).tolist():
         a, b = compared.pairs[pair]
         n = int(n_differing[pair])
-        differ = f"{count(n, compared.unit)} {'differs' if n == 1 else 'differ'}"
+        reason = unresolvable_words(n, compared.unit)
         limit = f"no p is below {format_p(least[pair])}"
-        message = f"{name}, {a} and {b}: unresolvable: only {differ}, and so {limit}."
+        message = f"{name}, {a} and {b}: {reason}, and so {limit}."
         kind = f"Unresolvable by {name}, as too few {_plural(compared.unit)} differ"
         yield Note(message, DOUBTFUL, kind, f"{a} and {b} ({n})", runs=(a, b))
+
+
+def unresolvable_words(n_differing: int, unit: str) -> str:
+    """Return that two runs differ on too few queries for any verdict.
+
+    >>> unresolvable_words(1, "query"), unresolvable_words(3, "task")
+    ('unresolvable: only 1 query differs', 'unresolvable: only 3 tasks differ')
+    """
+    verb = "differs" if n_differing == 1 else "differ"
+    return f"unresolvable: only {count(n_differing, unit)} {verb}"
 
 
 def losses_hidden_by_skewness(

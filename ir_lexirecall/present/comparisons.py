@@ -32,6 +32,7 @@ from ir_lexirecall.present.caveats import (
     identical_words,
     sampled_units,
     shared_words,
+    unresolvable_words,
 )
 from ir_lexirecall.present.findings import grouped
 from ir_lexirecall.present.glance import PLACES, Glance, Group, Part, Span, Step
@@ -712,17 +713,32 @@ def _differ_everywhere(result: Comparison, name: str) -> bool:
 
 def _queries_for_margin(standing: Standing) -> str:
     """Return how many queries would show that no loss reaches the margin; empty if unknown."""
-    result, name = standing.result, standing.name
-    margin = standing.margin
-    assert margin is not None
-    is_of_means = standing.test.procedure.of == "mean"  # as plans are
-    if not margin > 0 or not is_of_means or has_seeds(standing.criterion):
+    assert standing.margin is not None
+    queries = planned_queries(standing.result, standing.name, standing.margin)
+    if queries is None:
         return ""
-    queries = result.queries_for_margin(margin, POWER, name)["queries"]
-    most = float(queries[_is_open(standing)].max(skipna=False))
+    most = queries[_is_open(standing)].max()
     if np.isfinite(most):
         return f"{most:,.0f} queries"
     return ""
+
+
+def planned_queries(result: Comparison, name: str, margin: float) -> Floats | None:
+    """Return how many queries would show of each pair that no loss reaches a margin.
+
+    None if no plan is possible: plans are of means of measures, judged by people, without seeds.
+    """
+    criterion = result.compared.by[name]
+    is_plannable = (
+        criterion.is_measure
+        and len(criterion.query_ids) > 1
+        and not has_seeds(criterion)
+        and result.compared.predicted is None
+        and result.compared.test_of(name).procedure.of == "mean"
+    )
+    if not is_plannable or not margin > 0:
+        return None
+    return result.queries_for_margin(margin, POWER, name)["queries"].to_numpy()
 
 
 def _detectable_differences(standing: Standing) -> Floats:
@@ -848,10 +864,7 @@ def _unresolvable(standing: Standing, row: pd.Series) -> str:
         return ""
     if least_two_sided_p(np.array(differing)) <= test.alpha:
         return ""
-    verb = "differs" if differing == 1 else "differ"
-    return (
-        f"; unresolvable: only {count(differing, standing.result.compared.unit)} {verb}"
-    )
+    return f"; {unresolvable_words(differing, standing.result.compared.unit)}"
 
 
 # -- what a table cannot say -----------------------------------------------------------------------

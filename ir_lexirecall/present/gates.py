@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from ir_lexirecall._util.lazy import pandas as pd
-from ir_lexirecall.comparison.criteria import has_seeds
 from ir_lexirecall.comparison.gating import Gate
 from ir_lexirecall.comparison.verdicts import NOT_BOUNDED, UNDECIDED, UNDONE, WORSE
 from ir_lexirecall.present import text as texts
@@ -22,7 +21,7 @@ from ir_lexirecall.present.caveats import (
     comparison_caveats,
     shared_words,
 )
-from ir_lexirecall.present.comparisons import POWER, signed
+from ir_lexirecall.present.comparisons import POWER, planned_queries, signed
 from ir_lexirecall.present.findings import grouped
 from ir_lexirecall.present.glance import (
     COMMAND,
@@ -444,19 +443,20 @@ def _would_decide(gate: Gate, files: Sequence[str]) -> Iterator[str]:
     result = gate.comparison
     undone = undone_losses(gate)
     for name in gate.undecided:
-        row = gate.table.set_index("criterion").loc[name]
+        margin = gate.table.set_index("criterion").loc[name, "margin"]
         if name in undone:
             yield (
                 f"{name}: judgments of unjudged documents would decide; this command lists them:"
             )
             yield judging_command(gate, name, files)
             continue
-        needed = _queries_needed(gate, name)
-        if needed:
+        queries = planned_queries(result, name, margin)
+        if queries is not None and 0 < queries[0] < np.inf:
+            needed = queries[0]
             n_queries = len(result.compared.by[name].query_ids)
             yield (
                 f"{name}: if there is no loss, about {needed:,.0f} queries would rule out a loss "
-                f"of {row['margin']:g} (power {POWER:g}); "
+                f"of {margin:g} (power {POWER:g}); "
                 f"{_what_these_queries_did(n_queries, needed)}."
             )
 
@@ -490,29 +490,6 @@ def _what_these_queries_did(n_queries: int, needed: float) -> str:
     if needed > n_queries:
         return f"{texts.count(n_queries, 'query')} are too few"
     return f"these {texts.count(n_queries, 'query')} did not"
-
-
-def _queries_needed(gate: Gate, name: str) -> float | None:
-    """Return how many queries would show that a loss is less than the margin; None if unknown."""
-    result = gate.comparison
-    margin = float(gate.table.set_index("criterion").loc[name, "margin"])
-    criterion = result.compared.by[name]
-    is_plannable = (
-        criterion.is_measure
-        and not has_seeds(criterion)
-        and result.compared.predicted is None
-        and result.compared.test_of(name).procedure.of == "mean"  # as plans are
-    )
-    if (
-        not is_plannable
-        or not margin > 0
-        or len(result.compared.by[name].query_ids) < 2
-    ):
-        return None
-    queries = float(result.queries_for_margin(margin, POWER, name)["queries"].iloc[0])
-    if np.isfinite(queries):
-        return queries
-    return None
 
 
 def gate_json(gate: Gate, most: int = MOST_LOST) -> str:

@@ -386,15 +386,12 @@ def studies(_: str) -> str:
     rows = [".. list-table::", "   :widths: 65 35", ""]
     for name, record in RECORDS.items():
         if hasattr(meta, name):
-            rows += [
-                f"   * - {record.title}",
-                f"     - :func:`~ir_lexirecall.meta.{name}`",
-            ]
+            link = f":func:`~ir_lexirecall.meta.{name}`"
         elif hasattr(meta.Study, name):
-            rows += [
-                f"   * - {record.title}",
-                f"     - :meth:`Study.{name}() <ir_lexirecall.meta.Study.{name}>`",
-            ]
+            link = f":meth:`Study.{name}() <ir_lexirecall.meta.Study.{name}>`"
+        else:
+            continue
+        rows += [f"   * - {record.title}", f"     - {link}"]
     return "\n".join(rows) + "\n"
 
 

@@ -377,7 +377,6 @@ def _heatmap(standing: Standing) -> dict[str, Any]:
         largest,
         deepest=largest if criterion.is_measure else 1.0,
         facts=_facts_of_pairs(standing),
-        has_margin=result.compared.margins is not None,
     )
     rows: list[list[dict[str, Any] | None]] = []
     if len(standing.runs) <= _MOST_RUNS:
@@ -425,14 +424,12 @@ class _HeatmapCells:
         largest: the largest difference, which decides how many digits are shown.
         deepest: the difference that has the deepest colour.
         facts: what each cell says of its pair of runs.
-        has_margin: whether the runs are compared with a margin.
     """
 
     standing: Standing
     largest: float
     deepest: float
     facts: Mapping[tuple[str, str], str]
-    has_margin: bool
 
     def cell(self, a: str, b: str, difference: float) -> dict[str, Any]:
         """Return the cell of run `a` against run `b`."""
@@ -441,7 +438,7 @@ class _HeatmapCells:
         is_unsure = {a, b} in (self.standing.unsure or [])
         undone = "unjudged documents might undo it" if is_unsure else None
         words = [
-            verdict_words(verdict, has_margin=self.has_margin),
+            verdict_words(verdict, has_margin=self.standing.margin is not None),
             self.facts.get((a, b)),
             undone,
         ]
