@@ -97,6 +97,14 @@ def comparison_caveats(result: Comparison) -> list[Note]:
     return gravest_first([*on_tests, *caveats_on_data(result)])
 
 
+def caveats_without(result: Comparison, kinds: Iterable[str]) -> list[Note]:
+    """Return the notes on a comparison, without those whose kind begins as one of some kinds."""
+    hidden = tuple(kinds)
+    return [
+        note for note in comparison_caveats(result) if not note.kind.startswith(hidden)
+    ]
+
+
 def caveats_on_data(result: Comparison) -> Iterator[Note]:
     """Yield the notes on queries, rankings and values, which need no test."""
     for caveat in CAVEATS_ON_DATA:

@@ -28,7 +28,7 @@ from ir_lexirecall.present import text as texts
 from ir_lexirecall.present.caveats import (
     IDENTICAL,
     MIGHT_BE_UNDONE,
-    comparison_caveats,
+    caveats_without,
     identical_words,
     sampled_units,
     shared_words,
@@ -128,8 +128,7 @@ def _notes(result: Comparison) -> Sequence[str]:
     shown = [MIGHT_BE_UNDONE]
     if len(result.runs) == 2:
         shown.append(IDENTICAL)
-    notes = comparison_caveats(result)
-    return grouped(x for x in notes if not x.kind.startswith(tuple(shown)))
+    return grouped(caveats_without(result, shown))
 
 
 def _left_out(result: Comparison, standings: Sequence[Standing]) -> list[str]:

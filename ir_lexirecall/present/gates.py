@@ -18,7 +18,7 @@ from ir_lexirecall.present import text as texts
 from ir_lexirecall.present.caveats import (
     IDENTICAL,
     MIGHT_BE_UNDONE,
-    comparison_caveats,
+    caveats_without,
     shared_words,
 )
 from ir_lexirecall.present.comparisons import POWER, planned_queries, signed
@@ -106,11 +106,10 @@ def gate_glance(
     alpha = level_of_all(gate)
     notes = []
     for one in _gates_of(gate):
-        of_one = comparison_caveats(one.comparison)
+        hidden = [MIGHT_BE_UNDONE]
         if one.unchanged:  # the same rankings are no sample of any losses
-            of_one = [note for note in of_one if not note.kind.startswith(IDENTICAL)]
-        notes.extend(of_one)
-    shown = [note for note in notes if not note.kind.startswith(MIGHT_BE_UNDONE)]
+            hidden.append(IDENTICAL)
+        notes += caveats_without(one.comparison, hidden)
     details = []
     if gate.release is not None:
         details.append(
@@ -128,7 +127,7 @@ def gate_glance(
             *_would_decide_release(gate),
             *([str(gate.look)] if gate.look is not None else []),
         ],
-        notes=grouped(shown),
+        notes=grouped(notes),
         kept=gate.table["criterion"].tolist(),
         row_head="criterion",
         details=[*details, *lost],

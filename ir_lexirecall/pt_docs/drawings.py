@@ -100,8 +100,7 @@ def shorter(svg: str) -> str:
 
 def plain(ax: Any) -> Any:
     """Return the axes without a frame, in the colour of the page."""
-    for side in ax.spines.values():
-        side.set_visible(False)
+    ax.spines[:].set_visible(False)
     ax.tick_params(length=0, colors=INK, labelsize=9)
     for words in (ax.title, ax.xaxis.label, ax.yaxis.label):
         words.set_color(INK)
@@ -282,8 +281,7 @@ def in_colour_of_page(figure: Figure, words: str) -> Drawing:
         if to_hex(text.get_color()) == "#000000":
             text.set_color(INK)
     for ax in figure.axes:
-        for side in ax.spines.values():
-            side.set_edgecolor(INK)
+        ax.spines[:].set_edgecolor(INK)
         ax.tick_params(color=INK)
         for line in (*ax.get_xgridlines(), *ax.get_ygridlines()):
             line.set_color(EMPTY)
