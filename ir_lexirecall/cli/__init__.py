@@ -125,8 +125,7 @@ def _parsed(words: list[str]) -> Any:
         parser = Parser(
             prog="ir-lexirecall",
             description="Evaluate rankings, compare them, and test changes, with the measures of "
-            "ir_measures, "
-            "TSE, lexicographic recall, C/W/L ERR, RBU, TOMA and more.",
+            "ir_measures, TSE, lexicographic recall, C/W/L ERR, RBU, TOMA and more.",
             codes={
                 3: "gate: the candidate is worse",
                 4: "gate --strict: undecided",

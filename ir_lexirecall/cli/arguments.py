@@ -284,14 +284,12 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "action": "extend",
         "metavar": "GRADE",
         "help": "turn labels of another scale into grades: with 0.5 0.8, labels from 0.5 on "
-        "become 1 and labels from 0.8 "
-        "on 2 (with 0.5=1 0.8=3: 1 and 3); lower ones become 0",
+        "become 1 and labels from 0.8 on 2 (with 0.5=1 0.8=3: 1 and 3); lower ones become 0",
     },
     "predicted": {
         "metavar": "FILE",
         "help": "a program's judgments of all queries; QRELS then has people's judgments of a "
-        "random "
-        "sample of at least 10 queries",
+        "random sample of at least 10 queries",
     },
     "runs": {"metavar": "RUN", "action": _Files},
     "values": {
@@ -299,8 +297,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "action": _Files,
         "metavar": "FILE",
         "help": "instead of QRELS and RUN: values per query that another program computed "
-        "(trec_eval -q, ir_measures -q, CSV, "
-        "JSON lines, Parquet, ...): files, or a folder",
+        "(trec_eval -q, ir_measures -q, CSV, JSON lines, Parquet, ...): files, or a folder",
     },
     "missing": {
         "choices": ["error", "skip"],
@@ -316,8 +313,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "query_column": {
         "metavar": "NAME",
         "help": "column of --values that names the queries (default: query_id, doc_id, "
-        "sample_id, id, ..., "
-        "or the only column of ids that all runs have)",
+        "sample_id, id, ..., or the only column of ids that all runs have)",
     },
     "run_column": {
         "metavar": "NAME",
@@ -371,8 +367,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "margin": {
         "metavar": "D",
         "help": "difference from the baseline that does not matter: in the criterion's unit, "
-        "relative to the baseline's mean ('2%%'), "
-        "or by criterion ('nDCG@10=0.01 SL3=5')",
+        "relative to the baseline's mean ('2%%'), or by criterion ('nDCG@10=0.01 SL3=5')",
     },
     "test": {
         "choices": TESTS,

@@ -262,8 +262,7 @@ def _take_version_10(options: Options) -> None:
     if options.trec_eval == 9:
         raise ValueError(
             "--format trec prints what trec_eval 10 prints: leave --trec-eval 9 out, or take "
-            "another "
-            "format and IPrec, ElevenPt(version=9) for the measures that differ"
+            "another format and IPrec, ElevenPt(version=9) for the measures that differ"
         )
     options.trec_eval = 10
 
@@ -357,9 +356,8 @@ def add_demo(commands: Any) -> None:
     parser: Parser = commands.add_parser(
         "demo",
         help="evaluate five runs on the embedded collection",
-        description=f"Evaluate five runs on the embedded collection. Other commands take the "
-        f"name {DEMO} in place of a file of "
-        f"qrels. The runs are the files in {demo.FOLDER / 'runs'}.",
+        description="Evaluate five runs on the embedded collection. Other commands take the name "
+        f"{DEMO} in place of a file of qrels. The runs are the files in {demo.FOLDER / 'runs'}.",
         example=f"eval {DEMO} {demo.FOLDER / 'runs' / 'bm25.run'} "
         f"{demo.FOLDER / 'runs' / 'ql.run'}",
     )
@@ -388,9 +386,8 @@ def add_explain_measure(commands: Any) -> None:
     parser: Parser = commands.add_parser(
         "explain-measure",
         help="explain a measure",
-        description="Explain a measure: formula, parameters, range, what 0 means, when it "
-        "ties, when to use it, an "
-        "example, the source.",
+        description="Explain a measure: formula, parameters, range, what 0 means, when it ties, "
+        "when to use it, an example, the source.",
         example="explain-measure 'RBU(p=0.9)@20'",
     )
     parser.add_argument(
@@ -423,10 +420,9 @@ def run_demo(options: Options) -> None:
     ]
     page.add_sentences(
         "",
-        "TSE is 0 for a query if a relevant document is missing: of "
-        f"{len(scored.judgments)} queries, {listed(missing)}. LR still counts the others. A "
-        "negative RBU means that reading cost more than it was worth. `ir-lexirecall "
-        "explain-measure TSE` says more.",
+        f"TSE is 0 for a query if a relevant document is missing: of {len(scored.judgments)} "
+        f"queries, {listed(missing)}. LR still counts the others. A negative RBU means that "
+        "reading cost more than it was worth. `ir-lexirecall explain-measure TSE` says more.",
         "",
     )
     page.add_items(

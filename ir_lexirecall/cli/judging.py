@@ -31,10 +31,9 @@ def add_to_judge(commands: Any) -> None:
         "to-judge",
         help="list the unjudged documents that decide most",
         description="List the unjudged documents that decide most between runs, by one "
-        "criterion. -o pool.csv adds texts "
-        "and a column of grades to fill in; -o pool.html is a page for judging that needs no "
-        "network. Other commands read the "
-        "new judgments with --judged.",
+        "criterion. -o pool.csv adds texts and a column of grades to fill in; -o pool.html is a "
+        "page for judging that needs no network. Other commands read the new judgments with "
+        "--judged.",
         example="to-judge qrels.txt bm25.run dph.run -n 100 -o pool.html",
     )
     parser.add_runs(least=2)
@@ -157,9 +156,8 @@ def add_merge_judged(commands: Any) -> None:
         "merge-judged",
         help="merge the judgments of two people, and list their disagreements",
         description="Merge the files of two judges (qrels, or pools with grades). Judgments that "
-        "agree, or that only one judge made, go "
-        "into one file for --judged. Documents with two different grades are listed, so that "
-        "they can be judged again.",
+        "agree, or that only one judge made, go into one file for --judged. Documents with two "
+        "different grades are listed, so that they can be judged again.",
         example="merge-judged judged-ada.qrels judged-ben.qrels -o agreed.qrels --disagreements "
         "again.html",
     )

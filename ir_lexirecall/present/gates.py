@@ -455,8 +455,7 @@ def _would_decide(gate: Gate, files: Sequence[str]) -> Iterator[str]:
             n_queries = len(result.compared.by[name].query_ids)
             yield (
                 f"{name}: if there is no loss, about {needed:,.0f} queries would rule out a loss "
-                f"of {margin:g} (power {POWER:g}); "
-                f"{_what_these_queries_did(n_queries, needed)}."
+                f"of {margin:g} (power {POWER:g}); {_what_these_queries_did(n_queries, needed)}."
             )
 
 
