@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
+from ir_lexirecall._util.lazy import cached_property
 from ir_lexirecall._util.selecting import without
 from ir_lexirecall.present import text as texts
 from ir_lexirecall.present.tables import BEST, Shown, markdown_lines
@@ -245,8 +246,8 @@ def glance_text(
         [*filter(None, [explained, provenance])],
     )
     if all_rows or all_notes or width is None:
-        return page.text()
-    return _fitted(page).text()
+        return page.text
+    return _fitted(page).text
 
 
 @dataclass(frozen=True)
@@ -271,12 +272,13 @@ class _Page:
     options: bool
     small_print: Sequence[str]
 
+    @cached_property
     def text(self) -> str:
         """Return the text: blocks with an empty line between them."""
         glance, width = self.glance, self.width
         blocks = [_wrapped([glance.title], width)]
         if glance.rows:
-            blocks.append(_table_lines(glance, self.rows, width, options=self.options))
+            blocks.append(self._table_lines())
         if glance.facts:
             blocks.append(_fact_lines(glance.facts, width))
         sentences = [*self.legend, *glance.unjudged, *glance.remarks]
@@ -284,18 +286,116 @@ class _Page:
         blocks += [
             _detail_lines(title, table, width) for title, table in glance.details
         ]
-        blocks.append(
-            _note_lines(glance.notes, self.n_notes, width, options=self.options)
-        )
-        left_out = _columns_left_out(glance, self.rows, width, options=self.options)
-        blocks.append(_step_lines(glance.steps, left_out, width, options=self.options))
-        blocks.append(_wrapped(self.small_print, width))
+        small_print = _wrapped(self.small_print, width)
+        blocks += [self._note_lines(), self._step_lines(), small_print]
         return "\n\n".join("\n".join(block) for block in blocks if block)
 
     @property
     def fits(self) -> bool:
         """Return whether the text fits a screen."""
-        return self.text().count("\n") < LINES
+        return self.text.count("\n") < LINES
+
+    def _way(self, option: str, code: str) -> str:
+        """Return how to see more: an option of the command line, or a method of Python."""
+        return option if self.options else code
+
+    def _note_lines(self) -> list[str]:
+        """Return the gravest caveats, and how to see those left out."""
+        notes = self.glance.notes
+        if not notes:
+            return []
+        head = "Careful"
+        if self.n_notes < len(notes):
+            how = self._way("--caveats", ".diagnostics")
+            head += f" ({len(notes) - self.n_notes} more: {how})"
+        return [head, *_wrapped(notes[: self.n_notes], self.width, "  ")]
+
+    def _step_lines(self) -> list[str]:
+        """Return how to see more.
+
+        What says that columns are left out ends the line. The last step makes room for it, if that
+        saves a line.
+        """
+        ways = [self._way(step.option, step.code) for step in self.glance.steps]
+        if not ways:
+            return []
+        left_out = self._columns_left_out()
+        if not left_out:
+            return _in_lines(ways, self.width)
+        all_steps = _in_lines([*ways, left_out], self.width)
+        fewer_steps = _in_lines([*ways[:-1], left_out], self.width)
+        return min(all_steps, fewer_steps, key=len)
+
+    def _columns_left_out(self) -> str:
+        """Return how many columns the width leaves out and how to see them; empty if none is."""
+        n_left_out = _n_columns(self.glance.groups) - _n_columns(self._groups)
+        if not n_left_out:
+            return ""
+        how = self._way("--wide", ".summary(full=True)")
+        return f"{how}: {count(n_left_out, 'column')} left out"
+
+    def _table_lines(self) -> list[str]:
+        """Return the table, in as many blocks below each other as the width asks for."""
+        glance = self.glance
+        groups = [_group_lines(group, self.rows) for group in self._groups]
+        between = _BETWEEN
+        if all(map(_is_single_column, glance.groups)):
+            between = between[1:]
+        lines: list[str] = []
+        for block in _blocks(groups, len(between), self._room):
+            if lines:
+                lines.append("")
+            lines += _joined([self._row_names, *block], between)
+        hidden = without(range(len(glance.rows)), self.rows)
+        if hidden:
+            indent = "    " if glance.is_numbered else ""
+            sentence = self._hidden_rows(hidden)
+            lines += _lines_of(sentence, self.width, indent, indent + "  ")
+        return lines
+
+    def _hidden_rows(self, hidden: Sequence[int]) -> str:
+        """Return how many rows are not shown, how many have marks, and how to see them."""
+        line = f"{len(hidden)} more: {self._way('--all', '.summary(full=True)')}"
+        marked = Counter(
+            name for i in hidden for name in _groups_with_mark(self.glance, i)
+        )
+        if marked:
+            by = [f"{n} by {name}" for name, n in marked.items()]
+            line += f" (marked: {', '.join(by)})"
+        return line
+
+    @cached_property
+    def _row_names(self) -> list[str]:
+        """Return the column of names below two lines of heads, padded to one width."""
+        names = [texts.printable(self.glance.rows[i]) for i in self.rows]
+        if self.width is not None:
+            short = [texts.shorten(name, _LONGEST_RUN) for name in names]
+            if len(set(short)) == len(set(names)):  # no two are the same in short
+                names = short
+        if self.glance.is_numbered:
+            numbered = zip(self.rows, names, strict=True)
+            names = [f"{i + 1:>2}  {name}" for i, name in numbered]
+        return texts.padded([self.glance.row_head, "", *names], numeric=False)
+
+    @property
+    def _room(self) -> int | None:
+        """Return the width beside the names of rows; None for as much as it takes."""
+        if self.width is None:
+            return None
+        return self.width - texts.width(self._row_names[0])
+
+    @cached_property
+    def _groups(self) -> list[Group]:
+        """Return the groups without the least important columns, as far as the room asks for it."""
+        kept = list(self.glance.groups)
+        if self._room is None:
+            return kept
+        levels = {part.importance for group in kept for part in group.parts} - {0}
+        for level in sorted(levels, reverse=True):
+            if sum(_needed_width(group, self.rows) for group in kept) <= self._room:
+                break
+            kept = _below_importance(kept, level)
+        return kept
 
 
 def _fitted(page: _Page) -> _Page:
@@ -392,100 +492,15 @@ def _fact_lines(facts: Sequence[tuple[str, str]], width: int | None) -> list[str
     return lines
 
 
-def _note_lines(
-    notes: Sequence[str], n_shown: int, width: int | None, *, options: bool
-) -> list[str]:
-    """Return the gravest caveats, and how to see those left out."""
-    if not notes:
-        return []
-    head = "Careful"
-    if n_shown < len(notes):
-        how = "--caveats" if options else ".diagnostics"
-        head += f" ({len(notes) - n_shown} more: {how})"
-    return [head, *_wrapped(notes[:n_shown], width, "  ")]
-
-
-def _step_lines(
-    steps: Sequence[Step], left_out: str, width: int | None, *, options: bool
-) -> list[str]:
-    """Return how to see more.
-
-    What says that columns are left out ends the line. The last step makes room for it, if that
-    saves a line.
-    """
-    if not steps:
-        return []
-    ways = [step.option if options else step.code for step in steps]
-    if not left_out:
-        return _in_lines(ways, width)
-    all_steps = _in_lines([*ways, left_out], width)
-    fewer_steps = _in_lines([*ways[:-1], left_out], width)
-    return min(all_steps, fewer_steps, key=len)
-
-
 def _in_lines(phrases: Sequence[str], width: int | None) -> list[str]:
     """Return phrases beside each other, none of them torn apart."""
     unbroken = [phrase.replace(" ", _UNBROKEN) for phrase in phrases]
     return _wrapped(["  ".join(unbroken)], width)
 
 
-def _columns_left_out(
-    glance: Glance, rows: Sequence[int], width: int | None, *, options: bool
-) -> str:
-    """Return how many columns the width leaves out and how to see them; empty if none is."""
-    if width is None or not glance.rows:
-        return ""
-    room = width - texts.width(_row_names(glance, rows, width)[0])
-    n_shown = _n_columns(_fitting(glance.groups, rows, room))
-    n_left_out = _n_columns(glance.groups) - n_shown
-    if not n_left_out:
-        return ""
-    how = "--wide" if options else ".summary(full=True)"
-    return f"{how}: {count(n_left_out, 'column')} left out"
-
-
 def _n_columns(groups: Iterable[Group]) -> int:
     """Return how many columns groups have, without their marks."""
     return sum(len(group.parts) for group in groups)
-
-
-def _table_lines(
-    glance: Glance, rows: Sequence[int], width: int | None, *, options: bool
-) -> list[str]:
-    """Return the table, in as many blocks below each other as the width asks for."""
-    names = _row_names(glance, rows, width)
-    if width is None:
-        room = None
-    else:
-        room = width - texts.width(names[0])
-    groups = [
-        _group_lines(group, rows) for group in _fitting(glance.groups, rows, room)
-    ]
-    between = _BETWEEN
-    if all(map(_is_single_column, glance.groups)):
-        between = between[1:]
-    lines: list[str] = []
-    for block in _blocks(groups, len(between), room):
-        if lines:
-            lines.append("")
-        lines += _joined([names, *block], between)
-    hidden = without(range(len(glance.rows)), rows)
-    if hidden:
-        indent = "    " if glance.is_numbered else ""
-        sentence = _hidden_rows(glance, hidden, options=options)
-        lines += _lines_of(sentence, width, indent, indent + "  ")
-    return lines
-
-
-def _hidden_rows(glance: Glance, hidden: Sequence[int], *, options: bool) -> str:
-    """Return how many rows are not shown, how many of them have marks, and how to see them."""
-    how = "--all" if options else ".summary(full=True)"
-    line = f"{len(hidden)} more: {how}"
-    marked = Counter(name for i in hidden for name in _groups_with_mark(glance, i))
-    if marked:
-        by = [f"{n} by {name}" for name, n in marked.items()]
-        line += f" (marked: {', '.join(by)})"
-    return line
 
 
 def _blocks(
@@ -508,33 +523,6 @@ def _joined(columns: Sequence[Sequence[str]], between: str) -> list[str]:
     """Return columns of equally many lines beside each other; an empty second head is left out."""
     lines = [between.join(cells).rstrip() for cells in zip(*columns, strict=True)]
     return [line for i, line in enumerate(lines) if line or i != 1]
-
-
-def _row_names(glance: Glance, rows: Sequence[int], width: int | None) -> list[str]:
-    """Return the column of names below two lines of heads, padded to one width."""
-    names = [texts.printable(glance.rows[i]) for i in rows]
-    if width is not None:
-        short = [texts.shorten(name, _LONGEST_RUN) for name in names]
-        if len(set(short)) == len(set(names)):  # no two of them are the same in short
-            names = short
-    if glance.is_numbered:
-        names = [f"{i + 1:>2}  {name}" for i, name in zip(rows, names, strict=True)]
-    return texts.padded([glance.row_head, "", *names], numeric=False)
-
-
-def _fitting(
-    groups: Sequence[Group], rows: Sequence[int], room: int | None
-) -> list[Group]:
-    """Return the groups without the least important columns, as far as the room asks for that."""
-    kept = list(groups)
-    if room is None:
-        return kept
-    levels = {part.importance for group in groups for part in group.parts} - {0}
-    for level in sorted(levels, reverse=True):
-        if sum(_needed_width(group, rows) for group in kept) <= room:
-            break
-        kept = _below_importance(kept, level)
-    return kept
 
 
 def _needed_width(group: Group, rows: Sequence[int]) -> int:
