@@ -134,7 +134,7 @@ class Glance:
         names: names of measures, which are shown in short where they are long.
         row_head: what the rows are.
         is_numbered: whether rows have a number before them.
-        details: further tables with their titles.
+        details: further tables of a gate, which no page shows, with their titles.
     """
 
     title: str
@@ -585,7 +585,6 @@ def glance_html(
         parts.append(f'<p class="muted">{"<br>".join(map(_html_sentence, small))}</p>')
     if short.remarks:
         parts.append(f"<p>{'<br>'.join(map(texts.escape_html, short.remarks))}</p>")
-    parts += [_html_detail(title, table) for title, table in short.details]
     parts += _html_notes(short.notes)
     parts.append(picture)
     below = [provenance]
@@ -607,14 +606,6 @@ def _html_facts(short: Glance, full: Glance) -> str:
         head = f"<th {attributes}>{texts.escape_html(name)}</th>"
         rows.append(f'<tr>{head}<td class="text">{texts.escape_html(fact)}</td></tr>')
     return f"<table>{_HTML_CAPTION}{''.join(rows)}</table>"
-
-
-def _html_detail(title: str, table: Shown) -> str:
-    """Return a further table below its title."""
-    shown = f"<p>{texts.escape_html(title)}</p>"
-    if table.columns:
-        return shown + table.html()
-    return shown
 
 
 def _html_notes(notes: Sequence[str]) -> list[str]:

@@ -1,4 +1,4 @@
-"""The one renderer of tables for people: terminals, Markdown, LaTeX, HTML.
+"""The one renderer of tables for people: terminals, Markdown, LaTeX.
 
 A ``Shown`` table is made of a plain frame: what each column is (name, number, interval, p) is seen
 from its name and its values. Marks stand beside numbers: ``*`` the best of its column (bold where
@@ -42,7 +42,7 @@ _PREAMBLE = "% needs \\usepackage{booktabs}"
 
 Table: TypeAlias = "pd.DataFrame | Mapping[str, Sequence[Any]]"
 Marks: TypeAlias = Mapping[str, Sequence[str]]
-Text: TypeAlias = Callable[[str], str]
+WithMarks: TypeAlias = Callable[[Sequence[str], Sequence[str]], list[str]]
 Spare: TypeAlias = Sequence[Collection[str]]
 
 
@@ -176,14 +176,14 @@ class Shown:
         >>> table.left_out_words(left_out)
         '(1 of 4 columns left out: depth; --wide shows all)'
         """
-        drawn = self._drawn(texts.printable, 0)
+        drawn = self._drawn(texts.printable, _marked_in_text)
         shown = _side_by_side(drawn, [""] * len(drawn))
         if width is None or texts.width(shown.partition("\n")[0]) <= width:
             return shown, []
         above = [""] * len(drawn)
         if spare:
             above, narrow = self._with_common_heads(short_heads or {})
-            drawn = narrow._drawn(texts.printable, 0)
+            drawn = narrow._drawn(texts.printable, _marked_in_text)
         kept = list(range(len(drawn)))
         for dispensable in [[], *self._dispensable(spare)]:
             kept = without(kept, dispensable)
@@ -239,7 +239,7 @@ class Shown:
 
     def markdown(self) -> str:
         """Return the table in Markdown, with its notes below."""
-        drawn = self._drawn(texts.escape_markdown, 3, "**{}**", _markdown_marks)
+        drawn = self._drawn(texts.escape_markdown, _marked_in_markdown, 3)
         lines = markdown_lines(drawn, [column.numeric for column in self.columns])
         return "\n\n".join(["\n".join(lines), *map(texts.escape_markdown, self.notes)])
 
@@ -318,52 +318,25 @@ class Shown:
                 alignments.append("@{\\,}l")
         return columns, alignments
 
-    def html(self) -> str:
-        """Return the table as HTML."""
-        drawn = self._drawn(
-            texts.escape_html, -1, "<b>{}</b>", "<sup>{}</sup>".format, ""
-        )
-        head, *body = zip(*drawn, strict=True)
-        rows = "".join(self._html_row(cells, "td") for cells in body)
-        heads = self._html_row(head, "th")
-        return f"<table><thead>{heads}</thead><tbody>{rows}</tbody></table>"
-
-    def _html_row(self, cells: Sequence[str], tag: str) -> str:
-        """Return a row of cells, each aligned as its column."""
-        row = ""
-        for cell, column in zip(cells, self.columns, strict=True):
-            side = "right" if column.numeric else "left"
-            row += f'<{tag} style="text-align:{side}">{cell}</{tag}>'
-        return f"<tr>{row}</tr>"
-
     def _drawn(
-        self,
-        escape: Text,
-        least: int,
-        bold: str = "",
-        raised: Text = str,
-        blank: str = " ",
+        self, escape: Callable[[str], str], marked: WithMarks, least: int = 0
     ) -> list[list[str]]:
-        """Return the columns, heads first, escaped, with their marks.
+        """Return the columns, heads first, escaped and padded, with their marks.
 
         Args:
             escape: makes a text harmless.
-            least: width of columns, at least; -1 if cells are not padded.
-            bold: format of the best of a column; without one, marks stand as they are.
-            raised: format of other marks.
-            blank: fills places after the decimal point of p-values.
+            marked: adds the marks of a column to its cells.
+            least: width of columns, at least.
         """
         columns = []
         for column in self.columns:
             cells = [escape(cell) for cell in column.cells]
             if column.is_p:
-                cells = align_points(cells, blank)
+                cells = align_points(cells)
             if any(column.marks):
-                cells = _marked(cells, column.marks, bold, raised)
+                cells = marked(cells, column.marks)
             cells.insert(0, escape(column.head))
-            if least >= 0:
-                cells = texts.padded(cells, numeric=column.numeric, least=least)
-            columns.append(cells)
+            columns.append(texts.padded(cells, numeric=column.numeric, least=least))
         return columns
 
 
@@ -406,31 +379,23 @@ def markdown_lines(
     return lines
 
 
-def _marked(
-    cells: Sequence[str], marks: Sequence[str], bold: str, raised: Text
-) -> list[str]:
-    """Return cells with their marks: the best in bold, other marks raised, if there are formats."""
-    if not bold:
-        room = max(map(len, marks))
-        return [
-            cell + mark.ljust(room) for cell, mark in zip(cells, marks, strict=True)
-        ]
+def _marked_in_text(cells: Sequence[str], marks: Sequence[str]) -> list[str]:
+    """Return cells followed by their marks, so that numbers stay below each other."""
+    room = max(map(len, marks))
+    return [cell + mark.ljust(room) for cell, mark in zip(cells, marks, strict=True)]
+
+
+def _marked_in_markdown(cells: Sequence[str], marks: Sequence[str]) -> list[str]:
+    """Return cells with their marks: the best in bold, letters raised, signs beside the number."""
     marked = []
     for cell, mark in zip(cells, marks, strict=True):
-        shown = bold.format(cell) if BEST in mark else cell
-        remaining = mark.replace(BEST, "")
-        if remaining:
-            marked.append(shown + raised(remaining))
+        shown = f"**{cell}**" if BEST in mark else cell
+        signs = mark.replace(BEST, "")
+        if "," in signs or signs.replace(DAGGER, "").isalnum():
+            marked.append(f"{shown}<sup>{signs}</sup>")
         else:
-            marked.append(shown)
+            marked.append(shown + signs.replace("+", "\\+"))
     return marked
-
-
-def _markdown_marks(raised: str) -> str:
-    """Return raised marks in Markdown: letters above the line, signs beside the number."""
-    if "," in raised or raised.replace(DAGGER, "").isalnum():
-        return f"<sup>{raised}</sup>"
-    return raised.replace("+", "\\+")
 
 
 def _latex_cell(cell: str) -> str:
