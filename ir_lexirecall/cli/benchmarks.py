@@ -18,7 +18,7 @@ from ir_lexirecall.data.judgments import Judgments, QrelsLike
 from ir_lexirecall.io.files import File, named_files
 from ir_lexirecall.judging.files import merged
 from ir_lexirecall.present.tables import Shown
-from ir_lexirecall.present.text import provenance_line
+from ir_lexirecall.present.text import gathered, provenance_line
 from ir_lexirecall.reports import report
 from ir_lexirecall.significance import TESTS
 from ir_lexirecall.significance.draws import OVER
@@ -105,9 +105,7 @@ def run_benchmark(options: Options) -> None:
     _take_test_of_file(options, source)
     if options.groups is not None and named_files(options.groups):
         options.groups = File.opened(options.groups)  # read once for each collection
-    judged: dict[str, list[str]] = {}
-    for name, file in _by_collection("--judged", options.judged, source):
-        judged.setdefault(name, []).append(file)
+    judged = gathered(_by_collection("--judged", options.judged, source))
     predicted = {}
     if not options.values:
         predicted = dict(_by_collection("--predicted", options.predicted, source))

@@ -200,10 +200,8 @@ def _row_order(standing: Standing) -> list[str]:
     baseline = standing.result.baseline
     if baseline is None or standing.criterion.is_measure:
         return standing.runs
-    net = dict(
-        zip(standing.against["run"], standing.against["difference"], strict=True)
-    )
-    return sorted(standing.runs, key=lambda run: -float(net.get(run, 0.0)))
+    net = standing.against.set_index("run")["difference"].to_dict()
+    return sorted(standing.runs, key=lambda run: -net.get(run, 0.0))
 
 
 def _group(
@@ -271,7 +269,7 @@ def _group_against(standing: Standing, rows: Sequence[str], places: int) -> Grou
     row_of_run = standing.row_of_run
     means = standing.ranking.set_index("run")["mean"]
     cells = [
-        _cells_against(standing, float(means[run]), row_of_run.get(run), places)
+        _cells_against(standing, means[run], row_of_run.get(run), places)
         for run in rows
     ]
     first, differences, intervals, p, verdicts, shown_marks = map(

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ir_lexirecall._util.lazy import pandas as pd
+from ir_lexirecall._util.selecting import among
 from ir_lexirecall.comparison.gating import Gate
 from ir_lexirecall.comparison.verdicts import NOT_BOUNDED, UNDECIDED, UNDONE, WORSE
 from ir_lexirecall.present import text as texts
@@ -477,10 +478,8 @@ def judging_command(gate: Gate, name: str, files: Sequence[str] = UNKNOWN_FILES)
 
 def undone_losses(gate: Gate) -> list[str]:
     """Return the undecided criteria with a significant loss that unjudged documents could undo."""
-    is_undone = dict(
-        zip(gate.table["criterion"], gate.table["holds"] == UNDONE, strict=True)
-    )
-    return [name for name in gate.undecided if is_undone[name]]
+    undone = gate.table["criterion"][gate.table["holds"] == UNDONE]
+    return among(gate.undecided, undone.tolist())
 
 
 def _what_these_queries_did(n_queries: int, needed: float) -> str:

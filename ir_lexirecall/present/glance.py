@@ -7,11 +7,13 @@ a comparison, a benchmark or a gate; the three renderers below show it.
 
 from __future__ import annotations
 
+import math
 import re
 import textwrap
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any, TypeAlias
 
 from ir_lexirecall._util.lazy import cached_property
@@ -735,11 +737,7 @@ def without_marks(sentence: str) -> str:
 
 def _ends(group: Group) -> tuple[float, float]:
     """Return the range of all intervals of a group."""
-    finite = []
-    for span in group.spans:
-        for x in span:
-            if x == x and abs(x) != float("inf"):
-                finite.append(x)
+    finite = list(filter(math.isfinite, chain.from_iterable(group.spans)))
     if not finite or min(finite) == max(finite):
         return 0.0, 1.0
     return min(finite), max(finite)

@@ -79,14 +79,8 @@ def _numbers_of(result: Comparison, name: str) -> dict[str, float]:
     criterion = result.compared.by[name]
     if criterion.is_measure or result.baseline is None or name not in defined(result):
         return dict(zip(result.runs, criterion.means.tolist(), strict=True))
-    differences = result.table(name).set_index("run_a")["difference"]
-    number_of_run = {}
-    for run in result.runs:
-        if run == result.baseline:
-            number_of_run[run] = 0.0
-        else:
-            number_of_run[run] = float(differences[run])
-    return number_of_run
+    difference_of_run = result.table(name).set_index("run_a")["difference"]
+    return {run: difference_of_run.get(run, 0.0) for run in result.runs}
 
 
 def comparison_table(

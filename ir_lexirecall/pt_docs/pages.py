@@ -15,6 +15,7 @@ import ir_lexirecall as irl
 from ir_lexirecall.descriptions import Description
 from ir_lexirecall.descriptions.describing import entries
 from ir_lexirecall.measures.declaration import REGISTRY
+from ir_lexirecall.present.text import gathered
 from ir_lexirecall.pt_docs import drawings
 from ir_lexirecall.significance import TESTS
 
@@ -37,11 +38,10 @@ _FORMULA = re.compile(
 
 def families() -> dict[str, list[str]]:
     """Return the package's measures by the page that describes them."""
-    pages: dict[str, list[str]] = {}
-    for measure in dict.fromkeys(REGISTRY.values()):
-        if measure.PAGE:
-            pages.setdefault(measure.PAGE, []).append(measure.NAME)
-    return pages
+    measures = dict.fromkeys(REGISTRY.values())
+    return gathered(
+        (measure.PAGE, measure.NAME) for measure in measures if measure.PAGE
+    )
 
 
 def sections(names: list[str]) -> str:

@@ -28,6 +28,7 @@ from typing import Any
 
 from ir_lexirecall import meta
 from ir_lexirecall.meta.records import RECORDS
+from ir_lexirecall.present.text import gathered
 from ir_lexirecall.pt_docs import commands, drawings, pages
 
 HERE = Path(__file__).parent
@@ -315,12 +316,10 @@ def coverage(_: str) -> str:
 
     A row says in how many settings the rate was measured, its range, and where it is off.
     """
-    statements: dict[str, list[list[str]]] = {}
     table = (
         (HERE / "coverage_table.txt").read_text(encoding="utf-8").replace("\n   ", "\n")
     )
-    for row in csv.reader(table.splitlines()[4:]):
-        statements.setdefault(row[0], []).append(row)
+    statements = gathered((row[0], row) for row in csv.reader(table.splitlines()[4:]))
     rows = [["Statement", "Settings", "Nominal", "Measured", "Off"]]
     for statement, measured in statements.items():
         shares = sorted(row[3] for row in measured)

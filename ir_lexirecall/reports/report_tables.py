@@ -96,18 +96,16 @@ def table_of(frame: pd.DataFrame, keys: int = 1) -> dict[str, Any]:
         is_number = getattr(values.dtype, "kind", "O") in "iuf"
         column = {"name": name, "is_key": index < keys, "is_number": is_number}
         columns.append(column)
-        exact = [plain(value) for value in values.tolist()]
-        texts = zip(cells_of(name, values, PLACES), exact, strict=True)
-        shown = []
-        for text, value in texts:
-            if is_number or value is None:
-                shown.append(minus(text))
+        exact = map(plain, values.tolist())
+        shown: list[tuple[dict[str, Any], str, str | None]] = []
+        for text, value in zip(cells_of(name, values, PLACES), exact, strict=True):
+            if value is None:
+                shown.append((column, minus(text), None))
+            elif is_number:
+                shown.append((column, minus(text), repr(value)))
             else:
-                shown.append(text)
-        digits: list[str | None] = [None] * len(exact)
-        if is_number:
-            digits = [None if value is None else repr(value) for value in exact]
-        cells.append([(column, *cell) for cell in zip(shown, digits, strict=True)])
+                shown.append((column, text, None))
+        cells.append(shown)
     meanings = with_keys(_MEANINGS, map(str, frame.columns))
     return {
         "columns": columns,
