@@ -263,7 +263,7 @@ def _add_confusion(page: Page, table: pd.DataFrame) -> None:
             for other in grades:
                 row[f"{other:g}"] = numbers.get(other, 0)
             rows.append(row)
-    page.add_table({name: [row[name] for row in rows] for name in rows[0]})
+    page.add_table(pd.DataFrame(rows))
 
 
 def _add_axioms(page: Page, table: pd.DataFrame) -> None:

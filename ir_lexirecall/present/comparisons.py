@@ -103,11 +103,10 @@ def comparison_glance(result: Comparison, places: int = PLACES) -> Glance:
 
 def _title(result: Comparison) -> str:
     """Return what was compared: runs, queries, collection, baseline."""
-    runs = list(result.runs)
-    if len(runs) == 2:
-        what = listed(runs)
+    if len(result.runs) == 2:
+        what = listed(result.runs)
     else:
-        what = count(len(runs), "run")
+        what = count(len(result.runs), "run")
     title = f"{what}, {count(len(result.query_ids), result.compared.unit)}"
     if result.compared.source:
         title += f" of {result.compared.source}"
@@ -115,7 +114,7 @@ def _title(result: Comparison) -> str:
         title += f" {result.provenance['rules']}"
     if result.baseline is not None:
         title += f", against {result.baseline}"
-    elif len(runs) > 2:
+    elif len(result.runs) > 2:
         title += ", all pairs"
     shared = shared_words(result)
     if shared:
@@ -928,7 +927,7 @@ def _in_groups(result: Comparison, standings: Sequence[Standing]) -> Iterator[st
         if number == 0:
             head = f"By query group{baseline} ({how}): {by}"
         else:
-            head = by.replace("by ", "By ", 1)
+            head = texts.capitalised(by)
         facts = []
         table = result.group_table(standing.name)
         for group, rows in table.groupby("group", sort=False):
