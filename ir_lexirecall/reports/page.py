@@ -11,7 +11,6 @@ import os
 import shlex
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -168,12 +167,11 @@ def _result_of(result: Any) -> Comparison | Benchmark:
 def _template(result: Comparison | Benchmark) -> Any:
     """Return the page's template, with its filters for numbers and names."""
     short = short_names(result.criteria)
-    has_margin = getattr(result, "margins", None) is not None
     filters = {
         "number": number,
         "signed": signed,
         "p_value": lambda p: minus(format_p(p)),
-        "verdict": partial(verdict_words, has_margin=has_margin),
+        "verdict": verdict_words,
         "packed": lambda markup: packed_text(str(markup)),
         "brief": lambda sentence: in_short(sentence, short).replace("p <= ", "p ≤ "),
     }

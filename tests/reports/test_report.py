@@ -484,7 +484,7 @@ def test_the_page_is_accessible(page: str) -> None:
 
 
 @pytest.mark.slow
-def test_with_a_margin_the_p_is_that_of_the_verdict(tmp_path: Path) -> None:
+def test_with_a_margin_verdicts_and_their_p_are_those_of_the_table(tmp_path: Path) -> None:
     runs = {
         name: demo.run(name)
         for name in ("bm25", "ql", "tfidf", "bm25_rerank", "overlap")
@@ -511,6 +511,7 @@ def test_with_a_margin_the_p_is_that_of_the_verdict(tmp_path: Path) -> None:
     for run, row in rows.items():
         expected = row[columns[row["verdict"]]] if row["verdict"] in columns else np.nan
         np.testing.assert_equal(shown.loc[run, "p_of_verdict"], expected)
+        assert shown.loc[run, "verdict"] == row["verdict"]
     legend = result.plot("differences").get_legend()
     assert [text.get_text() for text in legend.get_texts()] == [
         "significantly worse",
