@@ -17,7 +17,7 @@ from ir_lexirecall._util.arrays import (
     stretches,
 )
 from ir_lexirecall._util.engine import one_ahead
-from ir_lexirecall._util.errors import and_more, counted, entry, naming, warn
+from ir_lexirecall._util.errors import and_more, entry, naming, warn
 from ir_lexirecall._util.lazy import polars as pl
 from ir_lexirecall.data.aligned_run import AlignedRun, Ties
 from ir_lexirecall.data.judgments import Judgments
@@ -42,7 +42,6 @@ _NONE = np.zeros(0, dtype=np.int64)
 _FEW_QUERIES = 4  # of a dict of dicts, up to which queries are aligned one by one,
 _SHORT = 256  # if their rankings have no more documents than this
 _ROWS = 2**18  # of a run that are aligned at once
-_SAMPLE = 2**14  # of these, in which blanks are looked for
 
 
 @entry
@@ -269,7 +268,6 @@ def _part_of_table(
         q, doc_id = repeated.row(0)
         raise _twice(judgments.query_ids[q], doc_id, len(repeated))
     row, doc = find_judged(judgments.hashed_keys(query), keys, hashes)
-    _warn_of_blanks(judgments, query, keys, row)
     score, doc_ids = table["score"].to_numpy(), table["doc_id"]
     if judgments.excluded:
         kept = np.ones(len(block), dtype=bool)
@@ -289,29 +287,6 @@ def _part_of_table(
         judgments.order,
     )
     return _Part(doc, *ranks_of(blocks, judgments.ids_of), query, length)
-
-
-def _warn_of_blanks(
-    judgments: Judgments, query: Ints, keys: pl.DataFrame, judged: Ints
-) -> None:
-    """Warn of documents that would be judged without a blank at the end of their ids.
-
-    The rows of `keys` that are `judged` as they are need no warning. To save time, only the first
-    rows are searched for a blank.
-    """
-    if not keys["doc_id"][:_SAMPLE].str.ends_with(" ").any():
-        return
-    blank = keys["doc_id"].str.ends_with(" ").to_numpy(writable=True)
-    blank[judged] = False
-    odd = keys.filter(blank)
-    bare = odd.with_columns(pl.col("doc_id").str.strip_chars_end(" "))
-    row, _ = find_judged(judgments.hashed_keys(query), bare, bare.hash_rows())
-    if len(row):
-        written, meant = odd["doc_id"][int(row[0])], bare["doc_id"][int(row[0])]
-        warn(
-            f"run: {counted(len(row), 'document')} would be judged without the blank at the end "
-            f"of the id: {written!r} here, {meant!r} in the qrels; take the blanks away"
-        )
 
 
 def _align_few(

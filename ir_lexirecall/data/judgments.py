@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import glob
 import os
-import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, TypeAlias
@@ -26,6 +25,7 @@ from ir_lexirecall.data.tie_rule import TREC_EVAL_9, ScoreOrder
 from ir_lexirecall.io.cells import number_of
 from ir_lexirecall.io.columns import TableLike
 from ir_lexirecall.io.files import named_files
+from ir_lexirecall.io.id_forms import are_plain, visible
 from ir_lexirecall.io.names import ASPECT_COLUMNS
 from ir_lexirecall.io.schemas import QRELS
 from ir_lexirecall.io.source import Kind, Source, what_is
@@ -401,15 +401,16 @@ class Judgments(Memoised):
         return self.docs
 
     @cached_property
-    def accented_ids(self) -> tuple[dict[str, str], dict[str, str]]:
-        """Ids of queries and of documents that Unicode can write in two ways, by their form NFC."""
+    def odd_ids(self) -> tuple[dict[str, str], dict[str, str]]:
+        """Ids of queries and of documents that are not plain ASCII, by what is seen of them."""
         if isinstance(self.docs, list):
             docs = self.docs
         else:
-            docs = self.docs.filter(
-                self.docs.str.len_bytes() > self.docs.str.len_chars()
-            ).to_list()
-        return _accented(self.query_ids), _accented(docs)
+            is_odd = self.docs.str.len_bytes() > self.docs.str.len_chars()
+            for end in (" ", "\r", "\n", "\t"):
+                is_odd |= self.docs.str.ends_with(end)
+            docs = self.docs.filter(is_odd | self.docs.str.starts_with(" ")).to_list()
+        return _odd(self.query_ids), _odd(docs)
 
     @cached_property
     def aspect_rows(self) -> AspectRows:
@@ -839,17 +840,12 @@ def _is_missing(value: Any) -> bool:
     return not isinstance(value, str) and str(value) in _MISSING
 
 
-def _accented(ids: Iterable[str]) -> dict[str, str]:
-    """Return the ids whose forms NFC and NFD differ, by their form NFC.
+def _odd(ids: Sequence[str]) -> dict[str, str]:
+    """Return the ids that are not plain ASCII, or have blanks around them, by what is seen of them.
 
-    >>> _accented(["e", "\u00e9"])
-    {'é': 'é'}
+    >>> _odd(["e", "a "])
+    {'a': 'a '}
     """
-    id_of_form = {}
-    for one in ids:
-        if one.isascii():
-            continue
-        composed = unicodedata.normalize("NFC", one)
-        if composed != unicodedata.normalize("NFD", one):
-            id_of_form[composed] = one
-    return id_of_form
+    if are_plain(ids):
+        return {}
+    return {visible(one): one for one in ids if not are_plain([one])}

@@ -13,7 +13,13 @@ from ir_lexirecall._util.errors import and_more, shown, warn
 from ir_lexirecall.data.aligned_run import AlignedRun
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.io.columns import head
-from ir_lexirecall.io.id_forms import best_match, form_hint, matches, sentence
+from ir_lexirecall.io.id_forms import (
+    best_match,
+    form_hint,
+    matches,
+    sentence,
+    visible,
+)
 from ir_lexirecall.io.schemas import RUN
 from ir_lexirecall.io.source import Kind, Source
 
@@ -32,7 +38,7 @@ class Mismatches:
 
     Attributes:
         nothing_shared: messages on runs without a query or a document of the qrels.
-        other_forms: messages on runs with ids in another Unicode form.
+        other_forms: messages on runs with ids that look as those of the qrels and differ.
     """
 
     nothing_shared: dict[str, str] = field(default_factory=dict)
@@ -69,7 +75,8 @@ def check_matches(
         ValueError: there is nothing in common; the message says what would make ids meet.
 
     Warns:
-        UserWarning: some ids are the same in another Unicode form only.
+        UserWarning: some ids differ in blanks around them, in characters that cannot be seen, or in
+            their Unicode form.
     """
     if not len(judgments):
         return
@@ -78,8 +85,8 @@ def check_matches(
     else:
         of_run = mismatches
     if len(aligned.doc):
-        if run is not None and any(judgments.accented_ids):
-            of_run.other_forms[title] = _other_unicode_forms(judgments, run, title)
+        if run is not None and (any(judgments.odd_ids) or run.has_odd_ids()):
+            of_run.other_forms[title] = _other_forms(judgments, run, title)
     else:
         message = _nothing_shared(judgments, aligned, run, title, allow_empty)
         if message and not allow_empty:
@@ -145,32 +152,57 @@ def _no_shared_query(judgments: Judgments, run: Source | None, title: str) -> st
     )
 
 
-def _other_unicode_forms(judgments: Judgments, run: Source, title: str) -> str:
-    """Return that the run and the qrels write some ids in different Unicode forms, if they do.
+def _other_forms(judgments: Judgments, run: Source, title: str) -> str:
+    """Return that the run and the qrels write some ids differently that look alike, if they do.
 
-    ``é`` may be one character or two, and looks the same. Such ids do not meet.
+    ``é`` may be one character or two; a blank at the end, or a character of width zero, cannot be
+    seen. Such ids do not meet.
     """
-    judged_queries, judged_docs = judgments.accented_ids
-    pairs: dict[tuple[str, str], None] = {}
-    for query_id, doc_id in dict.fromkeys(first_rows(run)):
-        if query_id in judgments.place:
-            name, id_of_form, judged = doc_id, judged_docs, _judged(judgments, query_id)
-        else:
-            name, id_of_form, judged = query_id, judged_queries, judgments.place
-        if name.isascii() or name in judged:
-            continue
-        other = id_of_form.get(unicodedata.normalize("NFC", name))
-        if other in judged:
-            pairs[name, other] = None
+    pairs = _pairs_that_look_alike(judgments, first_rows(run))
     if not pairs:
         return ""
-    in_run, in_qrels = next(iter(pairs))
+    in_run, in_qrels = pairs[0]
     n_ids = len(pairs)
+    kind, way_out = _difference(in_run, in_qrels)
     return (
-        f"{title}: {n_ids} of its ids {'is' if n_ids == 1 else 'are'} in the qrels in another "
-        f"Unicode form, and so {'does' if n_ids == 1 else 'do'} not meet: {in_run!a} here, "
-        f"{in_qrels!a} there; write both sides in one form: unicodedata.normalize('NFC', id)"
+        f"{title}: {n_ids} of its ids {'is' if n_ids == 1 else 'are'} in the qrels {kind}, and so "
+        f"{'does' if n_ids == 1 else 'do'} not meet: {in_run!a} here, {in_qrels!a} there; {way_out}"
     )
+
+
+def _pairs_that_look_alike(
+    judgments: Judgments, rows: list[tuple[str, str]]
+) -> list[tuple[str, str]]:
+    """Return the ids of a run that are not judged, with the judged ids that look like them."""
+    judged_queries, judged_docs = judgments.odd_ids
+    pairs: dict[tuple[str, str], None] = {}
+    for query_id, doc_id in dict.fromkeys(rows):
+        if query_id in judgments.place:
+            name, odd_id_of, judged = doc_id, judged_docs, _judged(judgments, query_id)
+        else:
+            name, odd_id_of, judged = query_id, judged_queries, judgments.place
+        if name in judged:
+            continue
+        seen = visible(name)
+        other = seen if seen in judged else odd_id_of.get(seen)
+        if other in judged:
+            pairs[name, other] = None
+    return list(pairs)
+
+
+def _difference(in_run: str, in_qrels: str) -> tuple[str, str]:
+    """Return how two ids that look alike differ, and what to do about it."""
+    if in_run.strip() == in_qrels.strip():
+        blanks = "without the blanks" if len(in_run) > len(in_qrels) else "with blanks"
+        return f"{blanks} around them", "take the blanks away"
+    for form in ("NFC", "NFKC"):
+        normalised = [unicodedata.normalize(form, one) for one in (in_run, in_qrels)]
+        if normalised[0] == normalised[1]:
+            advice = (
+                f"write both sides in one form: unicodedata.normalize({form!r}, id)"
+            )
+            return "in another Unicode form", advice
+    return "in another form", "take away the characters that cannot be seen"
 
 
 def _retrieves_nothing_on_purpose(judgments: Judgments, run: Source | None) -> bool:

@@ -98,9 +98,11 @@ def _longer(last: str, others: Sequence[str], *, by_shape: bool) -> str | None:
     more would exceed the score before it, as in 10, 9, ..., 2, 1.
     """
     begun = next((text for text in others if _begins(text, last)), None)
-    if not by_shape or not others:
+    if not others:
         return begun
     previous = others[-1]
+    if not by_shape:
+        return begun or (previous if _has_lost_decimals(last, others) else None)
     if _decimals(last) < min(map(_decimals, others)) or last.endswith("."):
         return previous
     lost_exponent = "e" in previous.lower() and float(last) > float(previous)
@@ -112,6 +114,19 @@ def _longer(last: str, others: Sequence[str], *, by_shape: bool) -> str | None:
     if last.startswith("-"):
         return begun
     return None
+
+
+def _has_lost_decimals(last: str, others: Sequence[str]) -> bool:
+    """Return whether a grade has fewer decimals than all others, which are at least two.
+
+    One that ends with a point has lost them if no other does. Where all are whole numbers, such as
+    2.0, nothing is lost.
+    """
+    if last.endswith("."):
+        return not any(text.endswith(".") for text in others)
+    have_fractions = any(float(text) % 1 for text in others)
+    least = min(map(_decimals, others))
+    return have_fractions and len(others) > 1 and _decimals(last) < least
 
 
 def _begins(text: str, last: str) -> bool:

@@ -207,6 +207,8 @@ def _check_columns(
         if not hint:
             looks = (needed[-1], missing[-1], has_grades, "score" in names)
             hint = _LOOKS.get(looks, "")
+        if not {name.strip() for name in names}.isdisjoint(missing):
+            hint = "; take the blanks around names of columns away"
         raise ValueError(
             f"{schema.what} lacks the column {missing[0]!r}: it has {shown_names(names)}"
             f"{hint}"
@@ -450,9 +452,7 @@ def _plain_ids(values: list[Any], *, integers: bool) -> list[str] | None:
     if kinds == {int} and integers:
         return list(map(str, values))
     if kinds == {str} and "".join(values).isascii():
-        # Ids with a blank at the end go the way of tables, which warns of what the blank hides.
-        has_blank = any(value.endswith(" ") for value in values)
-        return None if has_blank else values
+        return values
     return None
 
 

@@ -24,7 +24,8 @@ from ir_lexirecall._util.errors import naming, needs, shown
 from ir_lexirecall._util.lazy import cached_property, installed
 from ir_lexirecall._util.paths import PathLike
 from ir_lexirecall.io.archives import HARMLESS, check_unpacked_size
-from ir_lexirecall.io.names import RUN_FIELDS
+from ir_lexirecall.io.id_forms import are_plain
+from ir_lexirecall.io.names import IDS, RUN_FIELDS, our_names
 
 Location = Callable[[int], str]
 """From the number of a line to what messages call it."""
@@ -39,9 +40,16 @@ _BEGINNING = 2**16  # bytes in which the first line is looked for
 _PARQUET = b"PAR1"  # how Parquet files begin and end
 _METADATA = b"# ir_metadata.start"
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_MARK_OF_PART = b"\n" + _BYTE_ORDER_MARK
+"""Byte order mark of a file that was appended to another one."""
 _LARGEST_COPY = 2**34  # bytes of a pipe: a run has 160 million lines in them
 _LEAST_FREE = 2**30  # bytes of the disk to which a pipe is copied
 _ZEROS = bytes(512)
+_ODD_IN_TEXT = re.compile(
+    rb"(?:^|[,;\t\n\"]) |[ \r](?=[,;\t\"])| (?=\r?(?:\n|\Z))"  # a blank at an end
+    rb'|\n"(?=[,;\t\n])|[\0-\x08\x0e-\x1f]'  # a line feed there, or another control character
+)
+_ODD_IN_JSON = re.compile(rb'" | "(?=[:,}\]])|\\')  # a blank at an end, or an escape
 _BEGINS_WITH_ZEROS = "cannot be read: it begins with zeros (NUL), not with a text"
 """Fault of devices, and of files without content."""
 _NOTES_OF_SPARK = re.compile(
@@ -79,6 +87,10 @@ _FOREIGN = {
     b"\xff\xfe": "in UTF-16, not UTF-8; save it again",
     b"\xfe\xff": "in UTF-16, not UTF-8; save it again",
     b"\x04\x22\x4d\x18": "compressed with LZ4; unpack it (lz4 -d)",
+    **dict.fromkeys(
+        (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE),
+        "a text in UTF-16, as PowerShell writes it; save it as UTF-8",
+    ),
     b"PK\x03\x04": "a zip archive; unpack it, or save a spreadsheet as CSV",
 }
 
@@ -198,6 +210,34 @@ class File:
                 return stream.read(LONGEST).decode("utf-8", "replace").rstrip("\n")
         return ""
 
+    def may_have_odd_ids(self, rows: int) -> bool:
+        """Return whether first ids may be other than plain ASCII, or have blanks around them.
+
+        Args:
+            rows: the number of rows of Parquet that are looked at; of a text, it is the beginning.
+        """
+        if self.is_parquet:
+            return not all(map(are_plain, self._first_ids_of_parquet(rows)))
+        beginning = self.beginning.removeprefix(_BYTE_ORDER_MARK)
+        if not beginning.isascii():
+            return True
+        odd = _ODD_IN_JSON if self.is_json else _ODD_IN_TEXT
+        return odd.search(beginning) is not None
+
+    def _first_ids_of_parquet(self, rows: int) -> Iterator[list[str]]:
+        """Yield the first ids of queries, and those of documents, if PyArrow is there."""
+        reader = installed("pyarrow.parquet")
+        if reader is None:
+            return
+        with reader.ParquetFile(self.content) as parquet:
+            names = parquet.schema_arrow.names
+            renamed = zip(names, our_names(names), strict=True)
+            wanted = [name for name, ours in renamed if ours in IDS]
+            first = next(parquet.iter_batches(rows, columns=wanted), None)
+            if first is not None:
+                for ids in first.to_pydict().values():
+                    yield [one for one in ids if isinstance(one, str)]
+
     def line_name(self, line: int) -> str:
         """Return the label of a line in messages."""
         return f"{self.path}, line {line}"
@@ -233,8 +273,11 @@ class File:
                 blocks.append(block)
                 length += len(block)
                 self._check_size(length, most)
+        content = b"".join(blocks)
+        if b"\0" in content:
+            self._refuse_zeros(0, content)
         with naming_lines(self.line_name):
-            return b"".join(blocks).decode("utf-8-sig")
+            return _without_marks_of_parts(content).decode("utf-8")
 
     def json(self) -> Any:
         """Return the content of a JSON file.
@@ -275,7 +318,9 @@ class File:
                 if not block.endswith(b"\n"):
                     block += self._read(stream, LONGEST + 1, line=True)
                 self._check_lengths(number, block)
-                yield block
+                if b"\0" in block:
+                    self._refuse_zeros(number, block)
+                yield _without_marks_of_parts(block)
                 block = self._read(stream, _BLOCK)
 
     def _check_size(self, length: int, most: int = sys.maxsize) -> None:
@@ -283,6 +328,14 @@ class File:
         n_packed = os.path.getsize(self.content)
         with naming(self.path):
             check_unpacked_size("its content", n_packed, length, most)
+
+    def _refuse_zeros(self, number: int, block: bytes) -> None:
+        """Raise with the line of the first zero in the block `number`."""
+        before = block[: block.index(b"\0")]
+        name = self.line_of_block(number, before, 1)
+        raise ValueError(
+            f"{name}: a zero (NUL) within a text; the file is damaged, or not a text in UTF-8"
+        )
 
     def _check_lengths(self, number: int, block: bytes) -> None:
         """Raise if a line of the block ``number`` is too long for a text."""
@@ -324,6 +377,17 @@ class File:
         except Exception as error:  # each compression has errors of its own
             reason = str(error) or type(error).__name__
             raise ValueError(f"{self.path} cannot be read: {reason}") from None
+
+
+def _without_marks_of_parts(block: bytes) -> bytes:
+    r"""Return lines without the byte order marks of files that were appended to each other.
+
+    >>> _without_marks_of_parts(b"a\n\xef\xbb\xbfb\n")
+    b'a\nb\n'
+    """
+    if _BYTE_ORDER_MARK not in block:
+        return block
+    return block.removeprefix(_BYTE_ORDER_MARK).replace(_MARK_OF_PART, b"\n")
 
 
 @contextlib.contextmanager

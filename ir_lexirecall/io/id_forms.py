@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
 from ir_lexirecall._util.errors import shown
@@ -16,6 +16,10 @@ _ENDING = re.compile(r"[A-Za-z]\w*")
 _PREFIX = re.compile(r"^[^\d\s]+[\W_](?=\w)")
 _LETTERS = re.compile(r"^[A-Za-z]+(?=\d)")
 _LAST_NUMBER = re.compile(r"\.\d{1,9}\Z", re.ASCII)
+# Control characters, soft hyphens, marks of width zero and of direction, byte order marks.
+_INVISIBLE = re.compile(
+    "[\0-\x1f\x7f-\x9f\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u2064\ufeff]"
+)
 
 
 def without_endings(text: str) -> str:
@@ -32,6 +36,29 @@ def without_endings(text: str) -> str:
         end = dot
 
 
+def are_plain(ids: Sequence[str]) -> bool:
+    """Return whether ids have printable ASCII characters only, and no blanks around them.
+
+    >>> are_plain(["d 1", "d2"]), are_plain(["d1 "]), are_plain(["caf\u00e9"])
+    (True, False, False)
+    """
+    text = "".join(ids)
+    if not text.isascii() or not text.isprintable():
+        return False
+    return " " not in text or all(one == one.strip() for one in ids)
+
+
+def visible(text: str) -> str:
+    """Return an id without blanks around it and characters that cannot be seen, in the form NFKC.
+
+    >>> visible("\ufeffd1 "), visible("\uff44\uff11")
+    ('d1', 'd1')
+    """
+    if text.isascii() and text.isprintable():
+        return text.strip()
+    return unicodedata.normalize("NFKC", _INVISIBLE.sub("", text)).strip()
+
+
 def _without_folder(text: str) -> str:
     return text[max(text.rfind("/"), text.rfind("\\")) + 1 :]
 
@@ -42,6 +69,8 @@ QUERY_FORMS: Mapping[str, Form] = {
     "in lower case": str.casefold,
     "without blanks": str.strip,
     "in one Unicode form (NFC)": lambda text: unicodedata.normalize("NFC", text),
+    "without invisible characters": lambda text: _INVISIBLE.sub("", text),
+    "in one width (NFKC)": lambda text: unicodedata.normalize("NFKC", text),
     "without '.0' at the end": lambda text: text.removesuffix(".0"),
     "without leading zeros": lambda text: text.lstrip("0"),
     _AFTER_DOT: lambda text: _LAST_NUMBER.sub("", text),

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import csv
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -201,10 +202,11 @@ class Layout:
         else:
             texts = self._last_fields(rows)
         if cut is Cut.IF_LONGER:  # any grade of the file may show it
-            earlier = set()
+            earlier = Counter[str]()
             for block in all_blocks():
                 earlier.update(self._last_fields(block))
-            texts = [*sorted(earlier), texts[-1]]
+            earlier[texts[-1]] -= 1
+            texts = [*sorted(+earlier), texts[-1]]
         line = rows.count(b"\n") + 1
         label = {"relevance": "grade"}.get(self.names[-1], self.names[-1])
         check_not_cut(texts, cut, lambda: location(line), label)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 RUN_COLUMNS = ("query_id", "doc_id", "score")
 QREL_COLUMNS = ("query_id", "doc_id", "relevance")
+IDS = ("query_id", "doc_id")
 RUN_FIELDS = ("query_id", "iteration", "doc_id", "rank", "score", "tag")
 """Fields of a line of a run in TREC's format."""
 ASPECT_COLUMNS = ("subtopic_id", "iteration")

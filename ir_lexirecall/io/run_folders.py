@@ -62,7 +62,7 @@ class RunFolder:
     Attributes:
         runs: paths of runs by name.
         left_out: names of the files and folders that are not runs, but those that say what the
-            runs are (README, ir-metadata) and hidden ones without the ending of a run.
+            runs are (README, ir-metadata) and hidden ones that do not look like a run.
     """
 
     runs: dict[str, str]
@@ -94,7 +94,8 @@ def read_folder(folder: PathLike) -> RunFolder:
     for item in sorted(Path(folder).iterdir()):
         if _needs_no_word(item):
             continue
-        named = list(_runs_of(item))
+        is_hidden_folder = item.is_dir() and item.name.startswith((".", "_"))
+        named = [] if is_hidden_folder else list(_runs_of(item))
         if not named:
             left_out.append(item.name)
         for name, file in named:
@@ -112,8 +113,10 @@ def all_runs(folder: PathLike) -> dict[str, str]:
     content = read_folder(folder)
     if content.left_out:
         first, *more = content.left_out
+        is_hidden = first.startswith((".", "_"))
+        reason = "is hidden by its name" if is_hidden else "does not look like a run"
         warn(
-            f"{folder}: {first} does not look like a run and is left out{and_more(len(more))}"
+            f"{folder}: {first} {reason} and is left out{and_more(len(more))}"
             f"{': ' if more else ''}{', '.join(more[:5])}"
         )
     return content.runs
@@ -128,8 +131,10 @@ def _needs_no_word(item: Path) -> bool:
     is_hidden = item.name.startswith((".", "_"))
     if not is_hidden and not _ABOUT_RUNS.fullmatch(plain):
         return False
-    if item.name.startswith("._") or item.is_dir():
-        return is_hidden
+    if item.name.startswith("._"):
+        return True
+    if item.is_dir():
+        return is_hidden and not _files_of_run(item)
     if not is_hidden and plain.lower().endswith((".txt", ".json")):
         return True
     return not _ending_of(plain, (*_RUN_ENDINGS, *_POSSIBLE_ENDINGS))

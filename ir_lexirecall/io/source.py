@@ -24,8 +24,9 @@ from ir_lexirecall._util.lazy import polars as pl
 from ir_lexirecall._util.paths import is_path
 from ir_lexirecall.io.cells import id_of
 from ir_lexirecall.io.files import File, named_files
+from ir_lexirecall.io.id_forms import are_plain
 from ir_lexirecall.io.lines import header_of, layout_of_table
-from ir_lexirecall.io.names import RUN_FIELDS, our_names
+from ir_lexirecall.io.names import IDS, RUN_FIELDS, our_names
 from ir_lexirecall.io.relevant_documents import with_grades
 from ir_lexirecall.io.schemas import RANKS_AND_SCORES, RUN, Schema
 
@@ -51,6 +52,8 @@ _OF_FRAMES = ("columns", "__arrow_c_stream__", "dtype")
 """Attributes that frames have; an object with one of them is not read row by row."""
 _CHECKED = 3  # rankings in which hits are looked for
 _LOOKED_AT = 2000  # rows of a table whose ranks are looked at
+_IDS_LOOKED_AT = 2**14
+"""Ids of a run that are looked at for characters that cannot be seen."""
 _TOP_K = "ir_lexirecall.io.columns.top_k"
 
 
@@ -105,6 +108,33 @@ class Source:
         if hasattr(self.data, "itertuples") or isinstance(self.data, pl.DataFrame):
             return _ranks_of_table(self.data.head(_LOOKED_AT))
         return []
+
+    def has_odd_ids(self) -> bool:
+        """Return whether ids among the first ones are not plain ASCII, or have blanks around them.
+
+        It is quick, and may take the text of a file for odd that is not.
+        """
+        if self.kind is Kind.FILES:
+            return any(file.may_have_odd_ids(_IDS_LOOKED_AT) for file in self.data)
+        return not all(map(are_plain, self._first_ids()))
+
+    def _first_ids(self) -> Iterator[list[str]]:
+        """Yield the first ids of queries, and those of documents, that are texts."""
+        if self.kind is Kind.NESTED:
+            yield list(self.data)
+            documents = chain.from_iterable(self.data.values())
+            yield list(islice(documents, _IDS_LOOKED_AT))
+            return
+        beginning = self.data
+        if hasattr(beginning, "head"):
+            beginning = beginning.head(_IDS_LOOKED_AT)
+        columns = Source(Kind.TABLE, beginning).columns(RUN)
+        names = our_names([str(name) for name, _ in columns])
+        for name, (_, values) in zip(names, columns, strict=True):
+            if name in IDS:
+                first = values[:_IDS_LOOKED_AT]
+                listed = first.tolist() if hasattr(first, "tolist") else list(first)
+                yield [value for value in listed if isinstance(value, str)]
 
     def columns(self, schema: Schema) -> Columns:
         """Return the names and values of the columns of a table, or of documents by query.

@@ -26,6 +26,9 @@ def test_other_columns_may_be_named_twice() -> None:
             ["30", "20", "10", "1"],
             Cut.IF_SHORTER,
         ),  # a digit more does not exceed the one before
+        (["0.5", "2.5", "1"], Cut.IF_LONGER),  # 1.5
+        (["0.5", "2."], Cut.IF_LONGER),
+        (["0.25", "0.75", "1.0"], Cut.IF_LONGER),
         (["3", "2", "1."], Cut.IF_SHORTER),  # a point without a decimal
         (["2.50", "1.50", "0.5"], Cut.IF_SHORTER),
         (["2.5e-3", "1.5e-3", "1.5"], Cut.IF_SHORTER),  # a lost exponent
@@ -51,6 +54,10 @@ def test_a_last_number_that_may_be_cut_is_refused(
     [
         (["1", "1"], Cut.IF_LONGER),
         (["1.0", "1"], Cut.IF_LONGER),  # the same number
+        (["0.0", "1.0", "2"], Cut.IF_LONGER),  # all of them are whole
+        (["0.5", "0", "1"], Cut.IF_LONGER),
+        (["0.5", "1"], Cut.IF_LONGER),
+        (["0.", "1."], Cut.IF_LONGER),
         (["4", "3", "2", "1"], Cut.IF_SHORTER),
         (["9", "1"], Cut.IF_SHORTER),
         (["2.50", "1.50", "0.50"], Cut.IF_SHORTER),

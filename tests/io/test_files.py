@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import json
 import os
 import signal
 import stat
@@ -322,3 +323,55 @@ def test_lines_without_rows_are_left_out_of_every_block(
         irl.evaluate("AP", {"q": {"a": 1}}, path)
     path.write_bytes(line * 100 + b"q Q0 x 1 2 t\n" + line * 100 + b"q Q0 a 2 1 t\n")
     assert irl.evaluate("AP", {"q": {"a": 1}}, path)["AP"].tolist() == [0.5]
+
+
+RUN_LINES = "q Q0 a 1 3.0 t\nq Q0 b 2 2.0 t\n", "q Q0 c 3 1.0 t\nr Q0 a 1 1.0 t\n"
+CSV_LINES = "query_id,doc_id,score\nq,a,3.0\nq,b,2.0\n", "q,c,1.0\nr,a,1.0\n"
+TSV_LINES = tuple(text.replace(",", "\t") for text in CSV_LINES)
+JSON_LINES = tuple(
+    "".join(
+        json.dumps({"query_id": query_id, "doc_id": doc_id, "score": score}) + "\n"
+        for query_id, doc_id, score in rows
+    )
+    for rows in (
+        [("q", "a", 3.0), ("q", "b", 2.0)],
+        [("q", "c", 1.0), ("r", "a", 1.0)],
+    )
+)
+PARTS = {"x.run": RUN_LINES, "x.csv": CSV_LINES, "x.tsv": TSV_LINES}
+QRELS_OF_PARTS = {"q": {"a": 0, "c": 1}, "r": {"a": 1}}
+
+
+@pytest.mark.parametrize(
+    ("name", "parts"), [*PARTS.items(), ("x.jsonl", JSON_LINES)], ids=str
+)
+def test_marks_of_files_that_were_appended_to_each_other_do_not_count(
+    name: str, parts: tuple[str, str], tmp_path: Path
+) -> None:
+    path = tmp_path / name
+    path.write_text("\ufeff" + "\ufeff".join(parts), encoding="utf-8")
+    values = irl.evaluate("AP", QRELS_OF_PARTS, path)
+    assert values["AP"].tolist() == pytest.approx([1 / 3, 1])
+
+
+@pytest.mark.parametrize(("name", "parts"), PARTS.items(), ids=str)
+@pytest.mark.parametrize("zeros", ["\0", "\0" * 600])
+def test_zeros_within_a_text_are_refused_with_their_line(
+    zeros: str, name: str, parts: tuple[str, str], tmp_path: Path
+) -> None:
+    path = tmp_path / name
+    path.write_text(parts[0] + zeros + parts[1])
+    line = parts[0].count("\n") + 1
+    with pytest.raises(ValueError, match=rf"{name}, line {line}: a zero \(NUL\)"):
+        irl.evaluate("AP", QRELS_OF_PARTS, path)
+
+
+@pytest.mark.parametrize(("name", "parts"), PARTS.items(), ids=str)
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be"])
+def test_a_text_in_utf_16_is_named(
+    encoding: str, name: str, parts: tuple[str, str], tmp_path: Path
+) -> None:
+    path = tmp_path / name
+    path.write_bytes(("\ufeff" + parts[0]).encode(encoding))
+    with pytest.raises(ValueError, match=f"{name} cannot be read: it is a text in UTF"):
+        irl.evaluate("AP", QRELS_OF_PARTS, path)

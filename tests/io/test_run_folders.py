@@ -91,7 +91,27 @@ def test_a_run_by_its_ending_is_one_whatever_its_name_begins_with(
 @pytest.mark.parametrize("name", [".hidden.run", "_old.txt", "_table.csv", ".a.jsonl"])
 def test_a_hidden_file_that_may_be_a_run_is_named(name: str, tmp_path: Path) -> None:
     folder = fill(tmp_path / "runs", {"a.run": TREC, name: TREC})
-    with pytest.warns(UserWarning, match=f"{name} does not look like a run and is"):
+    with pytest.warns(UserWarning, match=f"{name} is hidden by its name and is left"):
+        assert {*all_runs(folder)} == {"a"}
+
+
+@pytest.mark.parametrize("name", [".old", "_old", ".git"])
+@pytest.mark.parametrize("file", ["run.txt", "run.txt.gz", "part.parquet"])
+def test_a_hidden_folder_that_holds_a_run_is_named(
+    file: str, name: str, tmp_path: Path
+) -> None:
+    folder = fill(tmp_path / "runs", {"a.run": TREC})
+    fill(folder / name, {file: TREC})
+    with pytest.warns(UserWarning, match=f"{name} is hidden by its name and is left"):
+        assert {*all_runs(folder)} == {"a"}
+
+
+@pytest.mark.parametrize("name", [".git", "_temporary", ".ipynb_checkpoints"])
+def test_a_hidden_folder_without_a_run_needs_no_word(name: str, tmp_path: Path) -> None:
+    folder = fill(tmp_path / "runs", {"a.run": TREC})
+    fill(folder / name, {"config": "x"})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
         assert {*all_runs(folder)} == {"a"}
 
 
