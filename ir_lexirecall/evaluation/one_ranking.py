@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence, Set
 from math import inf, isfinite, nan
+from types import GeneratorType
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -15,6 +16,7 @@ from ir_lexirecall.data.aligned_run import AlignedRun
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.data.qrels import AspectRows
 from ir_lexirecall.io.cells import id_of
+from ir_lexirecall.io.relevant_documents import check_listed
 from ir_lexirecall.measures.declaration import Measure, Utility
 from ir_lexirecall.measures.parsing import (
     FractionalRel,
@@ -312,7 +314,10 @@ def _grades_by_document(relevant: Relevant) -> dict[str, Any]:
     if isinstance(relevant, Mapping):
         grades = relevant
     else:
-        grades = dict.fromkeys(relevant, 1.0)
+        _check_not_spent(relevant)
+        ids = list(relevant)
+        check_listed(ids)
+        grades = dict.fromkeys(ids if _are_hashable(ids) else _texts(ids), 1.0)
     docs = _texts(grades)
     if len(set(docs)) < len(docs):
         raise ValueError(
@@ -320,6 +325,19 @@ def _grades_by_document(relevant: Relevant) -> dict[str, Any]:
         )
     by_doc = dict(zip(docs, grades.values(), strict=True))
     return {doc: by_doc[doc] for doc in sorted(docs)}
+
+
+def _are_hashable(ids: Iterable[Any]) -> bool:
+    """Return whether ids can be the keys of a dict, as all that may be ids can."""
+    return all(isinstance(one, Hashable) for one in ids)
+
+
+def _check_not_spent(ids: Any) -> None:
+    """Raise if ids are a generator that was read before, which would give none of them."""
+    if isinstance(ids, GeneratorType) and ids.gi_frame is None:
+        raise ValueError(
+            "a generator of ids was read before, and can be read only once: give a list"
+        )
 
 
 def _is_column_of_grades(relevant: Any) -> bool:
@@ -434,12 +452,26 @@ def _check_ordered(ranked_ids: Any) -> None:
         raise ValueError(
             "expected ids of documents, best first, got a table; give its column of ids"
         )
-    is_set = isinstance(ranked_ids, Set) and not isinstance(ranked_ids, Sequence)
-    if is_set or isinstance(ranked_ids, _ITERATORS_OF_SETS):
+    _check_not_spent(ranked_ids)
+    origin = _origin_of(ranked_ids)
+    is_set = isinstance(origin, Set) and not isinstance(origin, Sequence)
+    if is_set or isinstance(origin, _ITERATORS_OF_SETS):
         raise ValueError(
-            f"a ranking must be in order, best first, but {type(ranked_ids).__name__} has no order "
+            f"a ranking must be in order, best first, but {type(origin).__name__} has no order "
             "of its own: give a list, such as sorted(scores, key=scores.get, reverse=True)"
         )
+
+
+def _origin_of(ids: Any) -> Any:
+    """Return what ``map``, ``filter`` or a generator expression takes ids from; else the ids."""
+    while True:
+        if isinstance(ids, (map, filter)):
+            _, (_, *iterators) = ids.__reduce__()  # type: ignore[misc]
+            ids = iterators[0]
+        elif isinstance(ids, GeneratorType) and ".0" in ids.gi_frame.f_locals:
+            ids = ids.gi_frame.f_locals[".0"]
+        else:
+            return ids
 
 
 def _is_scalar(value: Any) -> bool:

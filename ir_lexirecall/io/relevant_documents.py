@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Any
 
 import numpy as np
 
-from ir_lexirecall._util.errors import shown
+from ir_lexirecall._util.errors import naming, shown
 
 RELEVANT = 1
 """Grade of a document that is only said to be relevant."""
@@ -45,10 +45,40 @@ def lists_ids(documents: Any) -> bool:
 def _graded(query_id: Any, documents: Iterable[Any]) -> dict[Any, int]:
     """Return the documents of a query with the grade of relevant ones."""
     ids = documents.tolist() if isinstance(documents, np.ndarray) else list(documents)
+    label = f"qrels: query {shown(query_id)}"
     for doc_id in ids:
         if isinstance(doc_id, (list, tuple, Mapping, Set)):
             raise ValueError(
-                f"qrels: query {shown(query_id)} has {shown(doc_id)} among its relevant documents; "
+                f"{label} has {shown(doc_id)} among its relevant documents; "
                 "give their ids, or {query: {document: grade}}"
             )
+    with naming(label):
+        check_listed(ids)
     return dict.fromkeys(ids, RELEVANT)
+
+
+def check_listed(ids: Sequence[Any]) -> None:
+    """Raise if what is listed as relevant cannot be ids: labels, or a document and its grade.
+
+    >>> check_listed([1, 0, 1])
+    Traceback (most recent call last):
+    ValueError: expected ids of relevant documents, got 1, 0, 1, which look like labels; give the
+    ids of those that are relevant, or {document: grade}
+    """
+    kinds = {type(one) for one in ids}
+    has_words = any(isinstance(one, str) and not one.isdecimal() for one in ids)
+    if int in kinds and has_words:
+        raise ValueError(
+            f"expected ids of relevant documents, got {_some(ids)}, of which some are words and "
+            "some are numbers; give ids of one kind, or {document: grade}"
+        )
+    if kinds == {int} and len({0, 1, *ids}) == 2 and len(ids) > len({*ids}):
+        raise ValueError(
+            f"expected ids of relevant documents, got {_some(ids)}, which look like labels; give "
+            "the ids of those that are relevant, or {document: grade}"
+        )
+
+
+def _some(ids: Sequence[Any]) -> str:
+    """Return the first of some ids for a message."""
+    return ", ".join(map(shown, ids[:5])) + (", ..." if len(ids) > 5 else "")

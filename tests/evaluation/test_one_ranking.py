@@ -175,6 +175,11 @@ _SCORES = {"a": 3.0, "x": 2.0, "b": 1.0}
         _SCORES,
         iter({"a", "x", "b"}),
         iter(_SCORES),
+        map(str, {"a", "x", "b"}),
+        filter(None, {"a", "x", "b"}),
+        (doc for doc in {"a", "x", "b"}),
+        map(str.lower, (doc for doc in filter(None, {"a", "x", "b"}))),
+        (doc for doc in _SCORES),
         "axb",
         b"axb",
         pd.DataFrame({"doc_id": ["a", "x", "b"]}),
@@ -212,6 +217,8 @@ def test_a_ranking_without_order_is_refused(ranking: Any, measure: str) -> None:
         pl.Series(["a", "x", "b"]),
         iter(["a", "x", "b"]),
         (doc for doc in ["a", "x", "b"]),
+        map(str, ["a", "x", "b"]),
+        filter(None, (doc for doc in ("a", "x", "b"))),
         deque(["a", "x", "b"]),
         sorted(_SCORES, key=_SCORES.__getitem__, reverse=True),
         {1: "a", 2: "x", 3: "b"}.values(),
@@ -311,3 +318,44 @@ def test_a_fraction_as_rel_is_refused_without_a_word_of_qrels(
     assert "qrels" not in str(refused.value)
     with pytest.raises(ValueError, match=r"load the qrels with levels=\[0.5\]"):
         irl.evaluate("AP(rel=0.5)", {"q": {"a": 1}}, {"q": {"a": 1.0}})
+
+
+LABELS = {
+    "labels": [1, 0, 1],
+    "labels of one document": [0, 0, 1],
+    "no label above 0": (0, 0, 0),
+    "a document and its grade": ("a", 2),
+    "texts and numbers": ["a", "b", 3],
+    "a document and its grade in a list": [["a", 2]],
+}
+
+
+@pytest.mark.parametrize("relevant", LABELS.values(), ids=LABELS)
+@pytest.mark.parametrize("measure", ["AP", "nDCG@10", "TSE"])
+def test_labels_are_not_taken_for_ids(measure: str, relevant: Any) -> None:
+    expected = "expected ids of relevant documents, got|ids must be strings or integers"
+    for call in (
+        lambda: irl.scorer(measure)(["a", "b", "c"], relevant),
+        lambda: irl.scorer(measure).batch([["a", "b", "c"]], [relevant]),
+    ):
+        with pytest.raises(ValueError, match=expected):
+            call()
+
+
+@pytest.mark.parametrize("relevant", [[1], [0, 1], {1, 0}, [7, 8, 7], ["1", "0", "1"]])
+def test_numbers_that_may_be_ids_are_taken(relevant: Any) -> None:
+    assert irl.scorer("AP")([7, 1, 8], relevant) > 0
+
+
+@pytest.mark.parametrize("measure", ["AP", "nDCG@10", "TSE"])
+def test_generators_that_were_read_before_are_refused(measure: str) -> None:
+    for spent in ((doc for doc in ["a"]), (doc for doc in _documents())):
+        list(spent)
+        for ranking, relevant in ((["a"], spent), (spent, ["a"])):
+            with pytest.raises(ValueError, match="read only once: give a list"):
+                irl.scorer(measure)(ranking, relevant)
+    assert irl.scorer(measure)(_documents(), _documents()) == 1
+
+
+def _documents() -> Any:
+    yield "a"

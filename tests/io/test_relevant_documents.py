@@ -106,3 +106,11 @@ def test_lists_of_json_hold_ids_alone(tmp_path: Path) -> None:
         ValueError, match=r"query 'q': a document is 2\.5, not a string or an integer"
     ):
         Judgments.from_qrels(path)
+
+
+@pytest.mark.parametrize(
+    "relevant", [[1, 0, 1], (0, 0), np.array([0, 1, 1]), ("a", 2), ["a", 1, "b"]]
+)
+def test_labels_are_not_ids(relevant):
+    with pytest.raises(ValueError, match=r"qrels: query 'q': expected ids of relevant"):
+        irl.evaluate("AP", {"q": relevant}, {"q": {"a": 1.0}})
