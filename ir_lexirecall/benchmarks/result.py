@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ir_lexirecall._util.arrays import Bools, Floats, means_of_present, row_blocks
-from ir_lexirecall._util.errors import check_choice, check_number, entry
+from ir_lexirecall._util.errors import check_choice, check_number, entry, warn
 from ir_lexirecall._util.lazy import Memoised, cached_property
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.presenting import plots, present
@@ -152,6 +152,7 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
 
         A single run has no pairs: the table has its columns and no rows. See ``means``.
         """
+        self._warn_of_one_run("table")
         return self._listed(lambda result: result.table(by))
 
     def verdicts(self, by: str | None = None) -> pd.DataFrame:
@@ -159,7 +160,17 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
 
         Of a single run there are none: the table has no rows.
         """
+        self._warn_of_one_run("verdicts")
         return self._listed(lambda result: result.verdicts(by))
+
+    def _warn_of_one_run(self, method: str) -> None:
+        """Warn that a table of pairs has no rows because there is only one run."""
+        names = {name for result in self.results.values() for name in result.runs}
+        if len(names) == 1:
+            warn(
+                f"{method}: {names.pop()!r} is the only run, so there is no pair to compare; its "
+                "means are in means() and overall()"
+            )
 
     def group_means(self, by: str | None = None) -> pd.DataFrame:
         """``Comparison.group_means`` of every collection, with a column ``collection`` before."""

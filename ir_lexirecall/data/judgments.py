@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ir_lexirecall._util.arrays import Bools, Floats, Ints, ranges, ratio, stretches
-from ir_lexirecall._util.errors import and_more, entry, naming, shown
+from ir_lexirecall._util.errors import and_more, entry, naming, shown, warn
 from ir_lexirecall._util.lazy import Memoised, cached_property
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.lazy import polars as pl
@@ -25,7 +25,7 @@ from ir_lexirecall.data.tie_rule import TREC_EVAL_9, ScoreOrder
 from ir_lexirecall.io.cells import number_of
 from ir_lexirecall.io.columns import TableLike
 from ir_lexirecall.io.files import named_files
-from ir_lexirecall.io.id_forms import are_plain, visible
+from ir_lexirecall.io.id_forms import are_plain, form_hint, visible
 from ir_lexirecall.io.names import ASPECT_COLUMNS
 from ir_lexirecall.io.schemas import QRELS
 from ir_lexirecall.io.source import Kind, Source, what_is
@@ -175,6 +175,8 @@ class Judgments(Memoised):
             ValueError: no query is left, or one that counts is not judged.
         """
         excluded = reading.excluded_of(self.query_ids)
+        if excluded and self.place.keys().isdisjoint(excluded):
+            warn(self._why_nothing_is_excluded(excluded))
         judgments = self.excluding(excluded) if excluded else self
         if reading.queries == RELEVANT:
             judgments = judgments.with_relevant_queries()
@@ -271,6 +273,15 @@ class Judgments(Memoised):
         table = None if self.table is None else self.table.of_documents(row)
         return replace(
             self, query=self.query[row], docs=docs, grade=self.grade[row], table=table
+        )
+
+    def _why_nothing_is_excluded(self, excluded: Iterable[str]) -> str:
+        """Return that documents are to be taken out of queries that the qrels do not have."""
+        theirs = list(excluded)
+        hint = form_hint(theirs, self.query_ids, ("table's", "qrels'"))
+        return (
+            f"exclude: the qrels have none of its queries, such as {shown(theirs[0])} (theirs is "
+            f"{shown(self.query_ids[0])}), so nothing is taken out. {hint}".rstrip(" ")
         )
 
     def excluding(self, doc_ids: Mapping[str, Iterable[str]]) -> Judgments:

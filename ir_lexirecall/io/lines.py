@@ -193,7 +193,11 @@ class Layout:
         """Raise if the last line, which has no end of line, may be cut within its last number."""
         cut, last_line = self.schema.cut, rows.rpartition(b"\n")[2]
         fields = last_line.split(self._part)
-        if self.names[-1] not in self.schema.numbers or len(fields) != len(self.names):
+        self._check_last_row_is_whole(rows, fields, location)
+        name = self.names[min(len(fields), len(self.names)) - 1]
+        if name not in self.schema.numbers or len(fields) > len(self.names):
+            return
+        if self.by_blanks and len(fields) < len(self.names):
             return
         if last_line != last_line.rstrip():
             return
@@ -208,8 +212,27 @@ class Layout:
             earlier[texts[-1]] -= 1
             texts = [*sorted(+earlier), texts[-1]]
         line = rows.count(b"\n") + 1
-        label = {"relevance": "grade"}.get(self.names[-1], self.names[-1])
+        label = {"relevance": "grade"}.get(name, name)
         check_not_cut(texts, cut, lambda: location(line), label)
+
+    def _check_last_row_is_whole(
+        self, rows: bytes, fields: Sequence[bytes], location: Location
+    ) -> None:
+        """Raise if the last row ends with a number that other rows have fields behind."""
+        if self.by_blanks or len(fields) >= len(self.names):
+            return
+        name, last = self.names[len(fields) - 1], fields[-1].strip()
+        *others, _ = rows.split(b"\n")
+        separator = self.separator.encode()
+        most = max((line.count(separator) for line in others), default=0)
+        if name in self.schema.numbers and last and most >= len(fields):
+            line = location(len(others) + 1)
+            label = {"relevance": "grade"}.get(name, name)
+            raise ValueError(
+                f"{line}: the file ends with the {label} {last.decode('utf-8', 'replace')[:40]}, "
+                "without an end of line, and other rows have more fields: was it cut? Write it "
+                "again, or end its last line"
+            )
 
     def _rows_of_last_query(self, rows: bytes) -> bytes:
         """Return the rows of the query that the last row is about."""

@@ -233,3 +233,20 @@ def test_a_gate_says_how_labels_below_1_count() -> None:
     nothing = low.assign(relevance=0)
     with pytest.raises(ValueError, match=r"nothing can be compared$"):
         irl.gate(nothing, runs["bm25"], runs["ql"], "AP")
+
+
+@pytest.mark.parametrize("method", ["table", "verdicts"])
+@pytest.mark.parametrize("options", [{}, {"baseline": "a"}])
+def test_a_table_of_a_single_run_says_why_it_is_empty(
+    options: dict[str, str], method: str
+) -> None:
+    qrels = {"q": {"x": 1, "y": 0}}
+    runs = {"a": {"q": {"x": 2.0, "y": 1.0}}}
+    both = {"c": qrels, "d": qrels}
+    result = irl.benchmark(both, dict.fromkeys(both, runs), "AP", **options)
+    with pytest.warns(UserWarning, match=f"^{method}: 'a' is the only run, so there"):
+        assert getattr(result, method)().empty
+    sentence = "a is the only run: nothing is compared."
+    if options:
+        sentence = "Only the baseline a is left: nothing can be compared with it."
+    assert sentence in str(result)

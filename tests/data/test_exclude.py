@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -366,3 +367,15 @@ def test_a_query_of_which_only_excluded_documents_were_retrieved_is_not_ranked()
         align(judgments, rows.assign(tag="x")),
     ):  # as a dict is, and by Polars
         assert (run.ranked.tolist(), run.depth.tolist()) == ([1], [0, 1])
+
+
+@pytest.mark.parametrize("exclude", [{"1": ["a"]}, {1: {"a": 1}}])
+def test_exclusions_of_other_queries_are_told(exclude: Any) -> None:
+    with pytest.warns(UserWarning, match="none of its queries.*without leading zeros"):
+        irl.load({"001": {"a": 1}, "002": {"b": 1}}, exclude=exclude)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        irl.load({"1": {"a": 1}, "2": {"b": 1}}, exclude=exclude)
+        irl.load({"1": {"a": 1}}, exclude={"1": ["b"], "9": ["a"]})
+        irl.load({"1": {"a": 1}}, exclude={})
+        irl.load({"1": {"a": 1}}, exclude="self")

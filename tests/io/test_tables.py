@@ -570,3 +570,40 @@ OF_ARROW: dict[str, tuple[pd.DataFrame, Callable[[Any], Any]]] = {
 def test_tables_of_any_program_are_read_like_frames(door: str, form: str) -> None:
     table, ask = OF_ARROW[door]
     pd.testing.assert_frame_equal(ask(AS_ARROW[form](table)), ask(table))
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+@pytest.mark.parametrize("grade", ["1", "10", "-1"])
+def test_a_table_cut_within_a_column_before_others_is_refused(
+    grade: str, separator: str, tmp_path: Path
+) -> None:
+    rows = ["query_id,doc_id,relevance,title", "q,a,10,red", "q,b,0,blue"]
+    text = "\n".join(rows).replace(",", separator)
+    path = tmp_path / "table.csv"
+    path.write_text(text + "\n" + separator.join(["q", "c", grade]), encoding="utf-8")
+    cut = f"table.csv, line 4: the file ends with the grade {grade}, .* more fields"
+    with pytest.raises(ValueError, match=cut):
+        irl.evaluate("AP", path, {"q": {"a": 1.0}})
+    with pytest.raises(ValueError, match=cut):
+        merged(irl.load({"q": {"z": 1}}), path)
+    path.write_text(path.read_text(encoding="utf-8") + "\n", encoding="utf-8")
+    assert irl.evaluate("AP", path, {"q": {"a": 1.0}}).size == 1
+
+
+def test_a_run_cut_within_its_score_before_a_rank_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "run.csv"
+    path.write_text("query_id,doc_id,score,rank\nq,a,10.5,1\nq,b,9.2", encoding="utf-8")
+    with pytest.raises(ValueError, match=r"line 3: the file ends with the score 9\.2"):
+        irl.evaluate("AP", {"q": {"a": 1}}, path)
+
+
+def test_a_column_that_no_row_has_hides_no_cut_grade(tmp_path: Path) -> None:
+    path = tmp_path / "qrels.csv"
+    for last, is_cut in (("1", True), ("10", False), ("2", False)):
+        text = f"query_id,doc_id,relevance,title\nq,a,10\nq,b,{last}"
+        path.write_text(text, encoding="utf-8")
+        if is_cut:
+            with pytest.raises(ValueError, match="was it cut"):
+                irl.load(path)
+        else:
+            assert len(irl.load(path).doc_ids) == 2
