@@ -39,8 +39,7 @@ def parse_measure(text: str, known: Mapping[str, Any] | None = None) -> IRMeasur
     nDCG(dcg='exp-log2')@10
     >>> parse_measure("AP@-1")
     Traceback (most recent call last):
-    ValueError: 'AP@-1': the cutoff must be a number, text, True, False, None or a dict of them, not
-    -1
+    ValueError: 'AP@-1': the cutoff must not be negative, as -1 is
     """
     node, params = _expression_of(text), dict[str, Any]()
     cutoff = None
@@ -131,6 +130,8 @@ def _value(text: str, name: str, node: ast.expr | None) -> Any:
     source: str | None = "**"
     if node is not None:
         source = ast.get_source_segment(text, node)
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        raise ValueError(f"{shown(text)}: {name} must not be negative, as {source} is")
     raise ValueError(
         f"{shown(text)}: {name} must be a number, text, True, False, None or a dict of them, "
         f"not {source}"

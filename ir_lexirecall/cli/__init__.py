@@ -20,6 +20,7 @@ from ir_lexirecall._util.selecting import among
 
 # Loaded late: an error needs little of it.
 output: Any = LazyModule("ir_lexirecall.cli.output")
+files_named: Any = LazyModule("ir_lexirecall.cli.arguments")
 text: Any = LazyModule("ir_lexirecall.present.text")
 _EXPECTED = (ValueError, OSError, ModuleNotFoundError, CalledProcessError, RuntimeError)
 _OPTIONS = {
@@ -82,6 +83,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         try:
             options = _parsed(words)
             with ExitStack() as options.resources, called(options.name):
+                files_named.check_output(options)
                 return options.command(options) or 0
         except KeyboardInterrupt:
             _abandon_output()

@@ -9,7 +9,7 @@ import os
 import re
 import signal
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -39,6 +39,8 @@ merging: Any = LazyModule("ir_lexirecall.judging.files")
 naming: Any = LazyModule("ir_lexirecall.preferences.naming")
 preference_functions: Any = LazyModule("ir_lexirecall.preferences.functions")
 
+_WRITTEN = ("output", "plot", "report", "disagreements")
+"""Options that name files to write."""
 _ENDINGS = (
     ".gz",
     ".bz2",
@@ -800,6 +802,34 @@ def run_names(paths: Sequence[str]) -> list[str]:
         names.append(name)
     if repeated(names) is None:
         return names
-    if (twice := repeated(paths)) is not None:
+    if (twice := repeated([os.path.normpath(path) for path in paths])) is not None:
         raise ValueError(f"{twice}: the same run is given twice")
     return list(paths)
+
+
+def check_output(options: argparse.Namespace) -> None:
+    """Raise if a file that is to be written is one of the files that are to be read.
+
+    Raises:
+        ValueError: it is, and would be lost.
+    """
+    for name in _WRITTEN:
+        path = getattr(options, name, None)
+        if not isinstance(path, str) or not os.path.isfile(path):
+            continue
+        for file in _files_to_read(options):
+            if os.path.samefile(path, file):
+                raise ValueError(
+                    f"--{name} {path}: this file is read, and would be overwritten; name another "
+                    "one"
+                )
+
+
+def _files_to_read(options: argparse.Namespace) -> Iterator[str]:
+    """Yield the files that options name, but those that are written."""
+    for name, value in vars(options).items():
+        if name in (*_WRITTEN, "words", "name"):
+            continue
+        for word in value if isinstance(value, list) else [value]:
+            if isinstance(word, str):
+                yield from filter(os.path.isfile, [word, *matching(word)])

@@ -234,7 +234,11 @@ def _series_of_column(name: str, values: Any) -> pl.Series:
         # Without PyArrow to translate with, or of an extension type that it does not know, they
         # are objects.
         with contextlib.suppress(
-            ImportError, TypeError, ValueError, pl.exceptions.PolarsError
+            ImportError,
+            TypeError,
+            ValueError,
+            NotImplementedError,  # of Arrow, such as for complex numbers
+            pl.exceptions.PolarsError,
         ):
             return pl.Series(name, values)
     objects = values.to_numpy(dtype=object)

@@ -12,7 +12,7 @@ from ir_lexirecall._util.paths import PathLike
 from ir_lexirecall.io.cells import number_of_text
 from ir_lexirecall.io.files import File, named_files, without_compression
 from ir_lexirecall.io.lines import header_of
-from ir_lexirecall.io.names import grades_may_be_scores
+from ir_lexirecall.io.names import grades_may_be_scores, our_names
 from ir_lexirecall.io.readers import format_of
 from ir_lexirecall.io.schemas import RANKED_RUN, RUN
 
@@ -206,5 +206,7 @@ def _looks_like_a_run(path: str) -> bool:
         return True
     if grades_may_be_scores(names.names):  # BEIR's qrels
         return False
-    of_table = {*names.columns(RUN)}
-    return any({*schema.needed} <= of_table for schema in (RUN, RANKED_RUN))
+    headers = ({*names.columns(RUN)}, {*our_names(fields)})
+    return any(
+        {*schema.needed} <= header for schema in (RUN, RANKED_RUN) for header in headers
+    )

@@ -38,6 +38,39 @@ def failing(error: BaseException) -> Callable[..., NoReturn]:
 # -- input -------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(
+    ("words", "written"),
+    [
+        (("eval", "qrels.txt", "bm25.run", "-m", "AP", "-o"), "qrels.txt"),
+        (("eval", "qrels.txt", "bm25.run", "-m", "AP", "-o"), "./bm25.run"),
+        (("eval", "qrels.txt", "*.run", "-m", "AP", "-o"), "bm25.run"),
+        (("compare", "qrels.txt", "bm25.run", "dph.txt", "-o"), "dph.txt"),
+        (("compare", "qrels.txt", "bm25.run", "dph.txt", "--plot"), "dph.txt"),
+        (("report", "qrels.txt", "bm25.run", "dph.txt", "-o"), "qrels.txt"),
+        (("gate", "qrels.txt", "bm25.run", "dph.txt", "-m", "AP", "-o"), "dph.txt"),
+        (("to-judge", "qrels.txt", "bm25.run", "dph.txt", "-o"), "bm25.run"),
+        (("merge-judged", "qrels.txt", "qrels.txt", "-o"), "qrels.txt"),
+        (("eval", "qrels.txt", "bm25.run", "-m", "AP", "-o"), "link.txt"),
+    ],
+    ids=lambda words: words if isinstance(words, str) else words[0],
+)
+def test_a_file_that_is_read_is_not_written(
+    words: tuple[str, ...], written: str, cli: Cli
+) -> None:
+    Path("link.txt").symlink_to("qrels.txt")
+    before = Path(written).read_bytes()
+    said = cli(*words, written)
+    assert said.code == 1
+    assert "this file is read, and would be overwritten; name another" in said.err
+    assert Path(written).read_bytes() == before
+
+
+def test_a_run_is_the_same_however_its_path_is_written(cli: Cli) -> None:
+    said = cli("eval", "qrels.txt", "bm25.run", "./bm25.run", "-m", "AP")
+    assert said.code == 1
+    assert "bm25.run: the same run is given twice" in said.err
+
+
 def test_a_directory_is_a_directory(cli: Cli) -> None:
     Path("folder").mkdir()
     for words in (

@@ -26,6 +26,8 @@ RUNS = {
     "input.bm25": TREC,
     "bare": TREC,
     "UPPER.RUN": TREC,
+    "blanks.out": "query_id doc_id score\nq1 b 2\nq1 a 1\n",
+    "named": "qid Q0 docno rank score tag\n" + TREC,
     "tag.dat": TREC.replace(" t\n", " my tag\n"),
     "res.res": TREC,
     "lines.jsonl": '{"qid": "q1", "docno": "b", "score": 2}\n{"qid": "q1", "docno": "a", "score": 1}\n',

@@ -607,3 +607,11 @@ def test_a_column_that_no_row_has_hides_no_cut_grade(tmp_path: Path) -> None:
                 irl.load(path)
         else:
             assert len(irl.load(path).doc_ids) == 2
+
+
+@pytest.mark.parametrize("name", ["relevance", "score"])
+def test_complex_numbers_are_named(name: str) -> None:
+    frame = pd.DataFrame({"query_id": ["q"], "doc_id": ["a"], name: [1j]})
+    qrels, run = (frame, RUN) if name == "relevance" else (QRELS, frame)
+    with pytest.raises(ValueError, match=f"the {name} of document 'a' .* is 1j, not"):
+        irl.evaluate("AP", qrels, run)
