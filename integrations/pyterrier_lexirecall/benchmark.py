@@ -15,7 +15,14 @@ import pandas as pd
 import pyterrier as pt
 
 import ir_lexirecall.benchmarks as benchmarks
-from ir_lexirecall._util.errors import did_you_mean, entry, naming, repeated, shown
+from ir_lexirecall._util.errors import (
+    and_more,
+    did_you_mean,
+    entry,
+    naming,
+    repeated,
+    shown,
+)
 from ir_lexirecall._util.progress import progress_bar
 from ir_lexirecall.comparison.comparing import CriteriaLike
 from ir_lexirecall.data.collection import PREFIX, Rules, find_collection, rules_of
@@ -220,10 +227,28 @@ def _with_text_ids(results: pd.DataFrame) -> pd.DataFrame:
 
 
 def _with_ranks(results: pd.DataFrame) -> pd.DataFrame:
-    """Return results with ranks by score, if they have scores only."""
+    """Return results with ranks by score, if they have scores only.
+
+    Raises:
+        ValueError: a score is missing, which PyTerrier would save as a row without one.
+    """
+    _check_scores(results)
     if "rank" in results or not {"qid", "score"} <= {*results}:
         return results
     return pt.model.add_ranks(results)
+
+
+def _check_scores(results: pd.DataFrame) -> None:
+    """Raise if results lack a score of a document."""
+    if not {"qid", "docno", "score"} <= {*results}:
+        return
+    missing = results[results["score"].isna()]
+    if len(missing):
+        first = missing.iloc[0]
+        raise ValueError(
+            f"the score of document {first['docno']!r} for query {first['qid']!r} is missing"
+            f"{and_more(len(missing) - 1)}"
+        )
 
 
 def _judgments_of(source: Any) -> Any:

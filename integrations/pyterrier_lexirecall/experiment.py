@@ -16,6 +16,7 @@ import types
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
+from itertools import starmap
 from typing import Any, NamedTuple
 
 import ir_measures
@@ -501,14 +502,17 @@ class _Systems:
 
     @property
     def labels(self) -> list[str]:
-        """Distinct names of the systems; frames of results print too long to be their names."""
-        labels = [str(name) for name in self.names]
-        for index, system in enumerate(self.systems):
-            if isinstance(system, pd.DataFrame) and "\n" in labels[index]:
-                labels[index] = f"frame {index}"
+        """Distinct names of the systems; the number of a system that is called by its table."""
+        labels = [_label(index, name) for index, name in enumerate(self.names)]
         if len(set(labels)) < len(labels):
             return [f"{index}: {label}" for index, label in enumerate(labels)]
         return labels
+
+
+def _label(index: int, name: Any) -> str:
+    """Return the name of a system, or its number if the name takes several lines, as a table's."""
+    label = str(name)
+    return f"system {index}" if "\n" in label else label
 
 
 def _check_named_systems(systems: Sequence[Any], names: Sequence[Any]) -> None:
@@ -538,7 +542,8 @@ def _indices_of_baselines(
         indices.append(index)
         if not is_integer(index) or not 0 <= index < len(names):
             choices = (
-                f"{', '.join(map(str, names))}, or by place from 0 to {len(names) - 1}"
+                f"{', '.join(starmap(_label, enumerate(names)))}, or by place from 0 to "
+                f"{len(names) - 1}"
             )
             raise ValueError(f"unknown baseline {baseline!r}; choose from {choices}")
     if not indices or len(set(indices)) < len(indices):

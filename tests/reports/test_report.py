@@ -484,7 +484,9 @@ def test_the_page_is_accessible(page: str) -> None:
 
 
 @pytest.mark.slow
-def test_with_a_margin_verdicts_and_their_p_are_those_of_the_table(tmp_path: Path) -> None:
+def test_with_a_margin_verdicts_and_their_p_are_those_of_the_table(
+    tmp_path: Path,
+) -> None:
     runs = {
         name: demo.run(name)
         for name in ("bm25", "ql", "tfidf", "bm25_rerank", "overlap")

@@ -335,6 +335,23 @@ def test_frames_without_names_are_not_printed_whole() -> None:
         pt.lexirecall.Benchmark(runs, parts(), MEASURES, **OPTIONS)
     topics, qrels = parts()["odd"]
     odd = [runs[0], runs[1].assign(score=float("nan"))]
-    with pytest.raises(ValueError, match="frame 1") as error:
+    with pytest.raises(ValueError, match="system 1") as error:
         pt.lexirecall.Experiment(odd, topics, qrels, ["map"])
     assert "\n" not in str(error.value)
+
+
+_TOPICS = pd.DataFrame({"qid": ["1", "2"], "query": ["x", "y"]})
+_QRELS = pd.DataFrame({"qid": ["1", "1", "2"], "docno": ["a", "b", "c"], "label": 1})
+_RESULTS = pd.DataFrame(
+    {"qid": ["1", "1", "2"], "docno": ["a", "b", "c"], "score": [2.0, 1.0, 1.0]}
+)
+
+
+@pytest.mark.parametrize("as_pipeline", [False, True])
+@pytest.mark.parametrize("odd", [float("nan"), None])
+def test_a_missing_score_is_named(odd: Any, as_pipeline: bool) -> None:
+    one = _RESULTS.assign(score=[2.0, odd, 1.0], rank=[0, 1, 0])
+    system = pt.Transformer.from_df(one) if as_pipeline else one
+    expected = "score of document 'b' for query '1' is missing"
+    with pytest.raises(ValueError, match=expected):
+        pt.lexirecall.Benchmark({"one": system}, {"c": (_TOPICS, _QRELS)}, ["AP"])

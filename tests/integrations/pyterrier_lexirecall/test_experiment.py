@@ -1630,3 +1630,16 @@ def test_baselines_of_the_same_name_are_told_apart(names: list[str]) -> None:
         assert_one_answer(
             table, compared(interleaved, ["lexirecall"], baseline=place), end
         )
+
+
+def test_messages_call_tables_without_names_by_their_numbers() -> None:
+    topics = pd.DataFrame({"qid": ["1"], "query": ["x"]})
+    qrels = pd.DataFrame({"qid": ["1", "1"], "docno": ["a", "b"], "label": [1, 0]})
+    one = pd.DataFrame(
+        {"qid": ["1", "1"], "docno": ["a", "b"], "score": [2.0, 1.0], "rank": [0, 1]}
+    )
+    odd = one.assign(score=[2.0, float("nan")])
+    with pytest.raises(ValueError, match="run 'system 1': the score of document 'b'"):
+        pt.lexirecall.Experiment([one, odd], topics, qrels, ["AP"])
+    with pytest.raises(ValueError, match="unknown baseline 7; choose from system 0, s"):
+        pt.lexirecall.Experiment([one, one], topics, qrels, ["AP"], baseline=[7])
