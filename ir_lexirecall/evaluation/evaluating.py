@@ -27,7 +27,7 @@ from ir_lexirecall.evaluation.scored_runs import (
     tie_range,
     tie_warning,
 )
-from ir_lexirecall.io.rising_scores import RISING, scores_rise_with_ranks
+from ir_lexirecall.io.rising_scores import fault_of_order
 from ir_lexirecall.io.schemas import RUN
 from ir_lexirecall.io.source import Source, what_is
 from ir_lexirecall.measures import scoring
@@ -134,8 +134,8 @@ def evaluate(
     metadata, warnings = "", []
     if isinstance(source, Source):
         metadata = source.metadata
-        if scores_rise_with_ranks(source.ranked_scores()):
-            warnings.append(f"{RISING}.")
+        if fault := fault_of_order(source.ranked_scores()):
+            warnings.append(f"{fault}.")
     warnings += _warnings_of_ties(aligned, parsed, values_of)
     attributes = {
         "rules": judgments.conditions,

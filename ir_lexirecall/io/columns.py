@@ -26,6 +26,7 @@ from ir_lexirecall._util.errors import (
     naming,
     shown,
     shown_names,
+    warn,
 )
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.lazy import polars as pl
@@ -120,6 +121,7 @@ def checked_columns(
     if "rank" in table:
         ranks = _numbers(table["rank"], what, ids)
         _check_not_negative(ranks, what, ids)
+        _warn_of_equal_ranks(ids["query_id"], ranks)
         return pl.DataFrame({**ids, "score": -ranks.to_numpy()})
     return pl.DataFrame(ids)
 
@@ -135,6 +137,18 @@ def _check_not_negative(
             f"{what}: the rank of document {ids['doc_id'][first]!r} for query "
             f"{ids['query_id'][first]!r} is {ranks[first]:g}, below 0"
             f"{and_more(len(negative) - 1)}; call the column score if larger is better"
+        )
+
+
+def _warn_of_equal_ranks(query_ids: pl.Series, ranks: pl.Series) -> None:
+    """Warn if a query has a rank twice: such documents are taken for tied."""
+    counts = Counter(zip(query_ids.to_list(), ranks.to_list(), strict=True))
+    repeated = [pair for pair, count in counts.items() if count > 1]
+    if repeated:
+        query_id, rank = repeated[0]
+        warn(
+            f"run: query {shown(query_id)} has the rank {rank:g} twice"
+            f"{and_more(len(repeated) - 1)}; documents of one rank count as tied"
         )
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall.data.matching import FIRST, hardly_judged
 from ir_lexirecall.evaluation.scored_runs import ScoredRuns
-from ir_lexirecall.io.rising_scores import RISING, scores_rise_with_ranks
+from ir_lexirecall.io.rising_scores import fault_of_order
 from ir_lexirecall.io.source import Source
 from ir_lexirecall.measures.declaration import Measure
 from ir_lexirecall.measures.parsing import parse_one
@@ -221,12 +221,12 @@ def _on_depths(scored: ScoredRuns) -> Iterator[Note]:
 
 
 def _on_rising_scores(scored: ScoredRuns) -> Iterator[Note]:
-    """Yield notes on runs whose scores rise with their ranks."""
-    kind = texts.capitalised(RISING)
+    """Yield notes on runs whose scores rise with their ranks, or stand in their place."""
     for name, source in scored.sources.items():
         ranked = source.ranked_scores() if isinstance(source, Source) else []
-        if scores_rise_with_ranks(ranked):
-            yield Note(f"{name}: {RISING}.", BROKEN, kind, name, runs=(name,))
+        if fault := fault_of_order(ranked):
+            kind = texts.capitalised(fault)
+            yield Note(f"{name}: {fault}.", BROKEN, kind, name, runs=(name,))
 
 
 def _on_hardly_judged(scored: ScoredRuns) -> Iterator[Note]:

@@ -11,6 +11,7 @@ import pytest
 
 import ir_lexirecall as irl
 from ir_lexirecall import cli
+from ir_lexirecall.io import rising_scores
 from ir_lexirecall.io.rising_scores import scores_rise_with_ranks
 from ir_lexirecall.io.schemas import RUN
 from ir_lexirecall.io.source import what_is
@@ -88,3 +89,30 @@ def test_nine_in_ten_steps_must_rise() -> None:
     other_query = [("p", 1, 5.0), *rows]  # no step leads from one query to another
     assert scores_rise_with_ranks(other_query)
     assert not scores_rise_with_ranks([("q", 1, "x"), ("q", 2, "y")])
+
+
+SWAPPED = RISING.assign(rank=[2.5, 1.5, 0.5], score=[1, 2, 3])
+
+
+@pytest.mark.parametrize("form", ["frame", "polars", "trec"])
+def test_ranks_and_scores_that_are_swapped_are_told(form: str, tmp_path: Path) -> None:
+    run = in_form(SWAPPED, form, tmp_path / "swapped.run")
+    table = irl.evaluate("RR", QRELS, run)
+    assert table.attrs["diagnostics"] == [f"{rising_scores.SWAPPED}."]
+    result = irl.compare(QRELS, {"swapped": run, "other": OTHER}, "RR")
+    assert "ranks have decimals and scores count from 1" in str(result)
+
+
+@pytest.mark.parametrize(
+    ("ranks", "scores"),
+    [
+        ([1, 2, 3], [3, 2, 1]),
+        ([0.5, 1.5, 2.5], [0.9, 0.8, 0.7]),
+        (["-", "-", "-"], [3, 2, 1]),
+    ],
+)
+def test_ranks_and_scores_in_their_places_need_no_word(
+    ranks: list[Any], scores: list[float]
+) -> None:
+    run = RISING.assign(rank=ranks, score=scores)
+    assert "diagnostics" not in irl.evaluate("RR", QRELS, run).attrs

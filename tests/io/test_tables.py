@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -615,3 +616,22 @@ def test_complex_numbers_are_named(name: str) -> None:
     qrels, run = (frame, RUN) if name == "relevance" else (QRELS, frame)
     with pytest.raises(ValueError, match=f"the {name} of document 'a' .* is 1j, not"):
         irl.evaluate("AP", qrels, run)
+
+
+@pytest.mark.parametrize("form", ["frame", "csv", "jsonl"])
+def test_ranks_that_occur_twice_are_told(form: str, tmp_path: Path) -> None:
+    for ranks, is_told in (([1, 1, 2], True), ([1, 2, 1], False)):
+        run: Any = pd.DataFrame(
+            {"query_id": ["q1", "q1", "q2"], "doc_id": ["a", "b", "a"], "rank": ranks}
+        )
+        if form == "csv":
+            run.to_csv(tmp_path / "run.csv", index=False)
+        elif form == "jsonl":
+            run.to_json(tmp_path / "run.jsonl", orient="records", lines=True)
+        run = run if form == "frame" else tmp_path / f"run.{form}"
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            irl.evaluate("AP", QRELS, run)
+        messages = [str(one.message) for one in told]
+        expected = "run: query 'q1' has the rank 1 twice; documents of one rank count"
+        assert [one[: len(expected)] for one in messages] == [expected] * is_told
