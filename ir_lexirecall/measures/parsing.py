@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import ir_measures
 from ir_measures.measures.base import Measure as IRMeasure
 
-from ir_lexirecall._util.errors import shown
+from ir_lexirecall._util.errors import is_number, shown
 from ir_lexirecall._util.measure_strings import UnknownMeasure, parse_measure
 from ir_lexirecall._util.selecting import without
 from ir_lexirecall.io.measure_names import equivalent
@@ -316,6 +316,14 @@ class FractionalRel(ValueError):
 def check_parameters(measure: IRMeasure) -> None:
     """Raise a `ValueError` if parameters of a measure are missing or unusable."""
     _check_names(measure)
+    for name in ("cutoff", "rel"):
+        if isinstance(measure.params.get(name), bool):
+            raise ValueError(
+                f"{measure}: {name} must be a number, not {measure.params[name]}"
+            )
+    recall = measure.params.get("recall")
+    if is_number(recall) and not 0 <= recall <= 1:
+        raise ValueError(f"{measure}: recall must be between 0 and 1, not {recall:g}")
     cutoff = measure.params.get("cutoff")
     if isinstance(cutoff, int) and cutoff < 1:
         raise ValueError(f"{measure}: the cutoff must be at least 1")

@@ -388,3 +388,21 @@ def test_two_cutoffs_are_one_too_many(text: str) -> None:
 
 def test_the_same_cutoff_twice_is_one() -> None:
     assert parse_measure("nDCG(cutoff=10)@10") == ir_measures.nDCG @ 10
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("AP@True", "cutoff must be a number, not True"),
+        ("nDCG@False", "cutoff must be a number, not False"),
+        ("TSE@True", "cutoff must be a number, not True"),
+        ("AP(rel=True)", "rel must be a number, not True"),
+        ("LR(rel=False)", "rel must be a number, not False"),
+        ("IPrec@1.1", "recall must be between 0 and 1, not 1.1"),
+    ],
+)
+def test_parameters_that_no_ranking_can_meet_are_refused(
+    text: str, message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        parse_measures([text])
