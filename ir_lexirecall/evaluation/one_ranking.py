@@ -465,11 +465,12 @@ def _check_ordered(ranked_ids: Any) -> None:
 def _origin_of(ids: Any) -> Any:
     """Return what ``map``, ``filter`` or a generator expression takes ids from; else the ids."""
     while True:
+        frame = getattr(ids, "gi_frame", None)
         if isinstance(ids, (map, filter)):
-            _, (_, *iterators) = ids.__reduce__()  # type: ignore[misc]
-            ids = iterators[0]
-        elif isinstance(ids, GeneratorType) and ".0" in ids.gi_frame.f_locals:
-            ids = ids.gi_frame.f_locals[".0"]
+            function_and_iterators: Any = ids.__reduce__()[1]
+            ids = function_and_iterators[1]
+        elif frame is not None and ".0" in frame.f_locals:
+            ids = frame.f_locals[".0"]
         else:
             return ids
 
