@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 
 import ir_lexirecall as irl
-from ir_lexirecall.present.caveats import identical_words
 from ir_lexirecall.significance import SignificanceTest, margin_test
 
 TESTS = ["t", "sign", "wilcoxon", "bootstrap", "randomisation", "tukey"]
