@@ -7,7 +7,6 @@ relevant to a subtopic or not, are in `ir_lexirecall.measures.other_programs`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from math import inf, log2
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -129,29 +128,24 @@ class nDCU(EU):
         see_also=("EU", "alpha_DCG_IA", "nDCG"),
     )
 
-    def value_range(self) -> tuple[float, float]:
-        """Return the range of the values; only effort makes them negative."""
-        return -inf if self["e"] else 0.0, inf
-
     def score(self, run: AlignedRun) -> Floats:
         """Return the utility divided by that of the ideal ranking for each query."""
         return ratio(super().score(run), self.ideal(run.judgments))
 
     def ideal(self, judgments: Judgments) -> Floats:
         """Return the expected utility of the greedy ideal ranking of each query."""
-        best: Floats = judgments.cached(
+        aspects = judgments.aspects
+        return judgments.cached(
             ("ideal utility", str(self)),
-            lambda: ideal_gain(
+            lambda: greedy_ideal(
                 judgments,
-                judgments.aspects.weight[judgments.aspects.aspect]
-                * gain_of_rows(self, judgments),
+                aspects.weight[aspects.aspect] * gain_of_rows(self, judgments),
                 self["alpha"],
                 lambda rank: 1 / (1 + np.log2(rank)),
                 depth=last_rank(self),
                 effort=self["e"],
             ),
         )
-        return best
 
 
 def gain_of_rows(measure: DiversityMeasure, judgments: Judgments) -> Floats:
@@ -159,42 +153,6 @@ def gain_of_rows(measure: DiversityMeasure, judgments: Judgments) -> Floats:
     aspects = judgments.aspects
     top = top_grades(measure, judgments)[aspects.aspect]
     return discounts.gain(np.maximum(aspects.grade, 0), top, measure["gain"])
-
-
-def ideal_gain(
-    judgments: Judgments,
-    worth: Floats,
-    alpha: float,
-    discount: Callable[[Ints], Floats],
-    *,
-    depth: float = inf,
-    effort: float = 0.0,
-) -> Floats:
-    """Return the discounted gain of the greedy ideal ranking of each query, shape `(Q,)`.
-
-    Args:
-        judgments: the judged documents.
-        worth: what each row of `judgments.aspects` is worth if its aspect has not been met before.
-        alpha: share of its worth that a row loses with every earlier document on its aspect.
-        discount: of ranks.
-        depth: ranks that count.
-        effort: what reading a document costs; documents that gain less are left out.
-    """
-    aspects = judgments.aspects
-    row = np.flatnonzero(worth > 0)
-    doc, number = np.unique(aspects.doc[row], return_inverse=True)
-    query = judgments.query[doc]
-    longest = int(min(depth, np.bincount(query).max(initial=0)))
-    return greedy_ideal(
-        query,
-        number,
-        aspects.aspect[row],
-        len(judgments),
-        alpha,
-        discount(np.arange(1, longest + 1)),
-        worth=worth[row],
-        effort=effort,
-    )
 
 
 class Novelty(DiversityMeasure, register=False):
@@ -291,9 +249,9 @@ class alpha_nDCG_G(Novelty):
 
     def ideal(self, judgments: Judgments) -> Floats:
         """Return the discounted gain of the greedy ideal ranking of each query."""
-        best: Floats = judgments.cached(
+        return judgments.cached(
             ("graded ideal", str(self)),
-            lambda: ideal_gain(
+            lambda: greedy_ideal(
                 judgments,
                 gain_of_rows(self, judgments),
                 self["alpha"],
@@ -301,7 +259,6 @@ class alpha_nDCG_G(Novelty):
                 depth=last_rank(self),
             ),
         )
-        return best
 
 
 class NRBP_G(Novelty):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import ceil, inf, log
 from typing import TYPE_CHECKING, Any
@@ -402,14 +403,13 @@ class Novelty:
 
     def ideal(self, judgments: Judgments, rel: float) -> Floats:
         """Return the sum of the greedy ideal ranking of the documents of at least grade `rel`."""
-        aspects = judgments.aspects
-        row = np.flatnonzero(aspects.grade >= rel)
-        doc, number = np.unique(aspects.doc[row], return_inverse=True)
-        query = judgments.query[doc]
-        longest = int(min(self.depth, np.bincount(query).max(initial=0)))
-        discount = self.discount(np.arange(1, longest + 1))
+        is_relevant = judgments.aspects.grade >= rel
         return greedy_ideal(
-            query, number, aspects.aspect[row], len(judgments), self.alpha, discount
+            judgments,
+            is_relevant.astype(np.float64),
+            self.alpha,
+            self.discount,
+            depth=self.depth,
         )
 
     def largest(self, measure: Measure) -> float:
@@ -487,48 +487,48 @@ def subtopic_recall(covered: Coverage) -> Floats:
 
 
 def greedy_ideal(
-    doc_query: Ints,
-    doc: Ints,
-    subtopic: Ints,
-    queries: int,
+    judgments: Judgments,
+    worth: Floats,
     alpha: float,
-    discount: Floats,
+    discount: Callable[[Ints], Floats],
     *,
-    worth: Floats | None = None,
+    depth: float,
     effort: float = 0.0,
 ) -> Floats:
     """Return the sum over ranks of discount x gain for the greedy ideal ranking of each query.
 
     At every rank it takes the document of the largest sum of worth x (1 - alpha)^c over its
-    subtopics, c = number of documents before it relevant to that subtopic; of equal sums, the last
+    aspects, c = number of documents before it with a worth for that aspect; of equal sums, the last
     document. It ends where no document gains more than the effort.
 
     Args:
-        doc_query: the query of every relevant document; documents are sorted by query, then id.
-        doc: the document of each row. There is a row per document and subtopic that it is
-            relevant to, sorted by document.
-        subtopic: the subtopic of each row.
-        queries: Q, the number of queries.
-        alpha: what a subtopic loses with every relevant document, in [0, 1].
-        discount: of rank 1, 2, ...; the sum ends with it.
-        worth: of each row, 1 by default.
-        effort: taken off the gain of every document.
+        judgments: the judged documents.
+        worth: what each row of `judgments.aspects` is worth if its aspect has not been met before.
+        alpha: share of its worth that a row loses with every earlier document on its aspect.
+        discount: of ranks.
+        depth: ranks that count.
+        effort: what reading a document costs; documents that gain less are left out.
 
     Returns:
         The sums, shape `(Q,)`.
     """
-    total = np.zeros(queries)
-    if len(doc) == 0:
+    total = np.zeros(len(judgments))
+    row = np.flatnonzero(worth > 0)
+    if len(row) == 0:
         return total
-    worth = np.ones(len(doc)) if worth is None else worth
-    starts = starts_segment(doc_query)
+    worth, aspect = worth[row], judgments.aspects.aspect[row]
+    # Documents are sorted by query, then id.
+    rows_of_docs, doc = np.unique(judgments.aspects.doc[row], return_inverse=True)
+    query_of_doc = judgments.query[rows_of_docs]
+    starts = starts_segment(query_of_doc)
     start, segment = np.flatnonzero(starts), np.cumsum(starts) - 1
-    query = doc_query[start]
-    next_gain = np.ones(int(subtopic.max()) + 1)
-    left = np.ones(len(doc_query), dtype=bool)
+    query = query_of_doc[start]
+    next_gain = np.ones(int(aspect.max()) + 1)
+    left = np.ones(len(query_of_doc), dtype=bool)
     chosen = np.zeros(len(start), dtype=np.int64)
-    for weight in discount.tolist():
-        gain = np.bincount(doc, weights=next_gain[subtopic] * worth)
+    longest = int(min(depth, np.bincount(segment).max()))
+    for weight in discount(np.arange(1, longest + 1)).tolist():
+        gain = np.bincount(doc, weights=next_gain[aspect] * worth)
         gain[~left] = -1
         largest = np.maximum.reduceat(gain, start)
         total[query] += weight * np.maximum(largest - effort, 0)
@@ -536,6 +536,6 @@ def greedy_ideal(
         chosen[segment[best]] = best  # the last row of each query stays
         taken = np.zeros(len(left), dtype=bool)
         taken[chosen] = True
-        next_gain[subtopic[taken[doc]]] *= 1 - alpha
+        next_gain[aspect[taken[doc]]] *= 1 - alpha
         left[chosen] = False
     return total
