@@ -56,6 +56,7 @@ class _CWL(Measure, register=False):
     RANGE = UNIT
     LEAST_GRADE: ClassVar[float] = 1
     PAGE: ClassVar[str] = "satisfied"
+    params: dict[str, Any] = {"cutoff": cutoff(required=True), **GAIN_ON_SCALE}
 
     @abstractmethod
     def discount(self) -> discounts.Discount:
@@ -64,14 +65,11 @@ class _CWL(Measure, register=False):
     def score(self, run: AlignedRun) -> Utility:
         """Return expected utility, cost and number of items for each query."""
         run.judgments.check_top_grade(self["max_rel"], str(self))
-        gain_of_unjudged = 0.0
-        if self["unjudged"] == "best":
-            gain_of_unjudged = float(self._gain(np.array([float(self["max_rel"])]))[0])
         is_small = len(run.query) <= FEW and len(run.judgments) <= FEW
-        if is_small and not gain_of_unjudged:
+        if is_small and self["unjudged"] == "worst":
             items, utility = self._items_of_few(run)
         else:
-            items, utility = self._items_of_many(run, gain_of_unjudged)
+            items, utility = self._items_of_many(run)
         return Utility(
             value=utility / items,
             expected_total_utility=utility,
@@ -79,21 +77,19 @@ class _CWL(Measure, register=False):
             expected_items=items,
         )
 
-    def _gain(self, grade: Floats) -> Floats:
-        """Return the gains of grades."""
-        return discounts.gain(grade, self["max_rel"], self["gain"])
-
     def _items_of_few(self, run: AlignedRun) -> tuple[Floats, Floats]:
         """Return expected items and utility of a small run; the gains are computed once."""
-        judgments = run.judgments
+        judgments, top, kind = run.judgments, self["max_rel"], self["gain"]
 
         def gains() -> Floats:
             # A query without a relevant document scores 0, though grades between 0 and 1 have a
             # gain.
             has_relevant = (judgments.m() > 0)[judgments.query]
-            return np.where(has_relevant, self._gain(judgments.grade), 0.0)
+            return np.where(
+                has_relevant, discounts.gain(judgments.grade, top, kind), 0.0
+            )
 
-        r = judgments.cached(("gain", self["max_rel"], self["gain"]), gains)[run.doc]
+        r = judgments.cached(("gain", top, kind), gains)[run.doc]
         return discounts.cwl_of_few(
             run.query,
             run.rank,
@@ -103,24 +99,38 @@ class _CWL(Measure, register=False):
             end=last_rank(self),
         )
 
-    def _items_of_many(
-        self, run: AlignedRun, gain_of_unjudged: float
-    ) -> tuple[Floats, Floats]:
+    def _items_of_many(self, run: AlignedRun) -> tuple[Floats, Floats]:
         """Return expected items and utility of a run of any size."""
-        r = self._gain(run.grade)
-        if gain_of_unjudged:
-            # Unjudged documents are relevant, also where no judged one is.
-            r = np.where(run.is_judged, r, gain_of_unjudged)
-        else:
-            r = np.where((run.judgments.m() > 0)[run.query], r, 0.0)
         return discounts.cwl(
             run.query,
             run.rank,
-            r,
+            gains_on_scale(self, run),
             self.discount(),
             end=last_rank(self),
-            unjudged=np.full(len(run.judgments), gain_of_unjudged),
+            unjudged=np.full(len(run.judgments), unjudged_gain(self)),
         )
+
+
+def unjudged_gain(measure: Measure) -> float:
+    """Return the gain of an unjudged document under `unjudged='worst'` or `'best'`."""
+    if measure["unjudged"] == "worst":
+        return 0.0
+    top = np.array([float(measure["max_rel"])])
+    return float(discounts.gain(top, measure["max_rel"], measure["gain"])[0])
+
+
+def gains_on_scale(measure: Measure, run: AlignedRun) -> Floats:
+    """Return the gains of retrieved documents on a scale up to `max_rel`.
+
+    With `unjudged='best'`, a document of a negative grade gains like an unjudged one, also where no
+    judged one is relevant; else a C/W/L measure gives no gain where no document is relevant.
+    """
+    r = discounts.gain(run.grade, measure["max_rel"], measure["gain"])
+    if measure["unjudged"] == "best":
+        return np.where(run.is_judged, r, unjudged_gain(measure))
+    if isinstance(measure, _CWL):
+        return np.where((run.judgments.m() > 0)[run.query], r, 0.0)
+    return r
 
 
 _PHI = "persistence (0: only rank 1 is looked at)"  # the probability of going on
@@ -154,7 +164,6 @@ class CWL_ERR8(_CWL):
         ),
         see_also=("CWL_ERR9", "CWL_ERR10", "CWL_ERR11", "GERR", "NERR8"),
     )
-    params: dict[str, Any] = {"cutoff": cutoff(required=True), **GAIN_ON_SCALE}
 
     def discount(self) -> discounts.Discount:
         """Return B(i) = 1: patience does not depend on the rank."""
@@ -186,7 +195,6 @@ class CWL_ERR9(_CWL):
         ),
         see_also=("CWL_ERR8", "CWL_ERR10", "CWL_ERR11", "GERR", "NERR9"),
     )
-    params: dict[str, Any] = {"cutoff": cutoff(required=True), **GAIN_ON_SCALE}
 
     def discount(self) -> discounts.Discount:
         """Return B(i) = 1/i."""
@@ -358,9 +366,15 @@ class GERR(Measure):
         r = discounts.gain(run.grade[looked_at], top, kind)
         if self["unjudged"] == "worst":
             return discounts.expected_reciprocal_rank(query, rank, r, queries)
-        best = discounts.gain(np.full(queries, float(top)), top, kind)
-        r = np.where(run.is_judged[looked_at], r, best[query])
+        best = unjudged_gain(self)
+        r = np.where(run.is_judged[looked_at], r, best)
         # ERR is the expected total utility of the C/W/L measure with B(i) = 1 / i.
-        return discounts.cwl(
-            query, rank, r, discounts.RECIPROCAL, end=k, unjudged=best
-        )[1]
+        _, utility = discounts.cwl(
+            query,
+            rank,
+            r,
+            discounts.RECIPROCAL,
+            end=k,
+            unjudged=np.full(queries, best),
+        )
+        return utility

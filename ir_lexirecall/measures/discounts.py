@@ -43,18 +43,19 @@ def gain(grade: Floats, max_rel: float | Floats, kind: str) -> Floats:
     >>> gain(np.array([1999.0, 2000.0]), 2000, "exp")
     array([0.5, 1. ])
     """
-    g, top = np.maximum(grade, 0), np.asarray(max_rel, dtype=np.float64)
-    if kind == "linear":
-        return g / top
-    units, scale = in_units(g, top)
+    top = np.asarray(max_rel, dtype=np.float64)
+    units, scale = in_units(np.maximum(grade, 0), top, kind)
     return units / scale
 
 
-def in_units(g: Floats, top: Floats) -> tuple[Floats, Floats]:
-    """Return 2^g - 1, whole for whole grades, and 2^top, whose quotient is the exponential gain.
+def in_units(g: Floats, top: Floats, kind: str) -> tuple[Floats, Floats]:
+    """Return g and top, or 2^g - 1 and 2^top, whose quotient is the gain.
 
-    Where a power of 2 could leave the range of floats, both are divided by 2^top.
+    Sums of the first are exact, since they are whole for whole grades. Where a power of 2 could
+    leave the range of floats, both are divided by 2^top.
     """
+    if kind == "linear":
+        return g, top
     large = top >= _LARGE
     if not large.any():
         return np.exp2(g) - 1, np.exp2(top)

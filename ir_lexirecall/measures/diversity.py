@@ -304,16 +304,11 @@ class CT(DiversityMeasure):
         aspects = judgments.aspects
         pair, rank, grade = rows_by_aspect(run, ANY_GAIN, self["cutoff"])
         top = top_grades(self, judgments)[pair]
-        gain = discounts.gain(grade, top, self["gain"])
         # Whole numbers are added up and divided at the end: ten floats of 1/10 do not reach 1.
-        if self["gain"] == "linear":
-            units, scale = grade, top
-        else:
-            units, scale = discounts.in_units(grade, top)
+        units, scale = discounts.in_units(grade, top, self["gain"])
         full = sum_before(pair, units) / scale >= self["saturation"]
-        worth = self.discounted(
-            aspects.weight[pair] * gain, run, aspects.query[pair], rank
-        )
+        weighted = aspects.weight[pair] * (units / scale)
+        worth = self.discounted(weighted, run, aspects.query[pair], rank)
         return novel_utility(judgments, pair, np.where(full, 0.0, worth), self["alpha"])
 
     def discounted(

@@ -11,6 +11,7 @@ from ir_measures.measures.base import Measure
 
 from ir_lexirecall._util.arrays import Floats, Ints, per_query_sum
 from ir_lexirecall.measures import discounts
+from ir_lexirecall.measures.cwl import gains_on_scale, unjudged_gain
 from ir_lexirecall.measures.declaration import last_rank
 from ir_lexirecall.measures.expected.groups import Spread, groups_of, steps
 from ir_lexirecall.measures.other_programs import (
@@ -127,28 +128,6 @@ def cwl_rbp(measure: Any, run: AlignedRun) -> Floats:
         query, rank, mean_gain, measure.discount(), end=inf, unjudged=unjudged
     )
     return utility / items
-
-
-def unjudged_gain(measure: Any) -> float:
-    """Return the gain of an unjudged document under `unjudged='worst'` or `'best'`."""
-    if measure["unjudged"] == "worst":
-        return 0.0
-    top = np.array([float(measure["max_rel"])])
-    return float(discounts.gain(top, measure["max_rel"], measure["gain"])[0])
-
-
-def gains_on_scale(measure: Any, run: AlignedRun) -> Floats:
-    """Return the gains of retrieved documents on a scale up to `max_rel`.
-
-    With `unjudged='best'`, a document of a negative grade gains like an unjudged one; else a C/W/L
-    measure gives no gain where no document is relevant.
-    """
-    r = discounts.gain(run.grade, measure["max_rel"], measure["gain"])
-    if measure["unjudged"] == "best":
-        return np.where(run.is_judged, r, unjudged_gain(measure))
-    if measure.NAME.startswith("CWL_"):
-        return np.where((run.judgments.m() > 0)[run.query], r, 0.0)
-    return r
 
 
 # -- users who stop when they are satisfied -------------------------------------------------------

@@ -20,8 +20,8 @@ import numpy as np
 
 from ir_lexirecall._util.arrays import Floats, Ints
 from ir_lexirecall._util.lazy import cached_property
+from ir_lexirecall.measures.cwl import gains_on_scale, unjudged_gain
 from ir_lexirecall.measures.declaration import Utility, last_rank
-from ir_lexirecall.measures.expected.graded import gains_on_scale, unjudged_gain
 from ir_lexirecall.measures.expected.groups import Groups, groups_of
 from ir_lexirecall.measures.other_programs import (
     PROGRAM_DEPTH,

@@ -176,11 +176,7 @@ def _gains_of_open_subtopics(
     the saturation; the mean is over all choices of s others.
     """
     top = top_grades(measure, run.judgments)[groups.segment]
-    # Gains are units / scale; units are added up, since sums of whole numbers are exact.
-    if measure["gain"] == "linear":
-        units, scale = grade, top
-    else:
-        units, scale = discounts.in_units(grade, top)
+    units, scale = discounts.in_units(grade, top, measure["gain"])
     first_row = np.searchsorted(groups.segment, np.arange(groups.n_segments))
     open_gains = []
     for start, count in zip(groups.start.tolist(), groups.count.tolist(), strict=True):
