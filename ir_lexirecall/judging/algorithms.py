@@ -272,8 +272,7 @@ def _of_discounted_gains(
                 weight = _scaled(float(measure["p"]) ** np.arange(float(PROGRAM_DEPTH)))
             return sums.WeightedSum(weight, float(top) if rel is None else 1.0)
         case "RBP_TE":
-            top_of_query = np.ones(len(judgments))
-            np.maximum.at(top_of_query, judgments.query, judgments.grade)
+            top_of_query = trec_eval_10.top_grade_of_queries(judgments)
             weight = _geometric(measure["p"])
             return partial(sums.shares_of_top, weight, float(top), top_of_query)
         case "SDCG":

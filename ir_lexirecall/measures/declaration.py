@@ -76,6 +76,18 @@ class UnknownParameter(ValueError):
     """A measure was called with a parameter that it does not have."""
 
 
+def check_names(
+    measure: str, params: Mapping[str, Any], supported: Mapping[str, Any]
+) -> None:
+    """Raise if a parameter is not one of the measure."""
+    unknown = without(params, supported)
+    if unknown:
+        raise UnknownParameter(
+            f"{measure} has no parameter {unknown[0]!r}; it has "
+            f"{', '.join(supported) or 'none'}"
+        )
+
+
 class _Callable(type):
     """Metaclass by which `ESL @ 10` is `ESL(cutoff=10)`, and a class prints as its instances do."""
 
@@ -101,19 +113,11 @@ class Parameterised:
     _text: str | None = None
 
     def __init__(self, **params: Any) -> None:
-        unknown = without(params, self.SUPPORTED_PARAMS)
-        if unknown:
-            raise UnknownParameter(
-                f"{self.NAME} has no parameter {unknown[0]!r}; it has "
-                f"{', '.join(self.SUPPORTED_PARAMS) or 'none'}"
-            )
-        plain = {}
+        check_names(self.NAME, params, self.SUPPORTED_PARAMS)
+        self.params = {}
         for name in self.SUPPORTED_PARAMS:
-            if name in params:
-                plain[name] = _plain(params[name])
-        self.params = {
-            name: value for name, value in plain.items() if value is not None
-        }
+            if params.get(name) is not None:
+                self.params[name] = _plain(params[name])
 
     def __call__(self, **params: Any) -> Self:
         """Return the same measure with other parameters."""
@@ -252,6 +256,14 @@ def looked_at(measure: IRMeasure, run: AlignedRun) -> Ints:
     if k is None:
         return run.depth
     return np.minimum(run.depth, k)
+
+
+def documents_read(measure: IRMeasure, run: AlignedRun) -> Ints | float:
+    """Return the cutoff of a measure; without one, the number of documents of each ranking."""
+    k = measure["cutoff"]
+    if k is None:
+        return run.depth
+    return float(k)
 
 
 def with_formula(docstring: str, about: About) -> str:

@@ -461,20 +461,20 @@ def rows_by_aspect(
 
 def coverage(run: AlignedRun, rel: float, cutoff: float | None) -> Coverage:
     """Return which subtopics the first documents are relevant to, with at least grade `rel`."""
-    aspects = run.judgments.aspects
     subtopic, rank, _ = rows_by_aspect(run, rel, cutoff)
-    relevant = np.bincount(
+    relevant, subtopics = relevant_of_pairs(run.judgments, rel)
+    query = run.judgments.aspects.query[subtopic]
+    return Coverage(query, subtopic, rank, relevant, subtopics)
+
+
+def relevant_of_pairs(judgments: Judgments, rel: float) -> tuple[Ints, Ints]:
+    """Count the relevant documents of each subtopic, and the subtopics with one of each query."""
+    aspects = judgments.aspects
+    n_relevant = np.bincount(
         aspects.aspect[aspects.grade >= rel], minlength=len(aspects.query)
     )
-    return Coverage(
-        query=aspects.query[subtopic],
-        subtopic=subtopic,
-        rank=rank,
-        relevant=relevant,
-        subtopics=np.bincount(
-            aspects.query[relevant > 0], minlength=len(run.judgments)
-        ),
-    )
+    n_subtopics = np.bincount(aspects.query[n_relevant > 0], minlength=len(judgments))
+    return n_relevant, n_subtopics
 
 
 def subtopic_recall(covered: Coverage) -> Floats:

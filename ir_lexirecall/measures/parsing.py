@@ -12,9 +12,13 @@ from ir_measures.measures.base import Measure as IRMeasure
 
 from ir_lexirecall._util.errors import is_number, shown
 from ir_lexirecall._util.measure_strings import UnknownMeasure, parse_measure
-from ir_lexirecall._util.selecting import without
 from ir_lexirecall.io.measure_names import equivalent
-from ir_lexirecall.measures.declaration import REGISTRY, Measure, UnknownParameter
+from ir_lexirecall.measures.declaration import (
+    REGISTRY,
+    Measure,
+    UnknownParameter,
+    check_names,
+)
 from ir_lexirecall.measures.other_names import (
     hint_of_trec_eval,
     measure_meant,
@@ -337,12 +341,8 @@ def check_parameters(measure: IRMeasure) -> None:
 
 def _check_names(measure: IRMeasure) -> None:
     """Raise if a parameter is not one of the measure, or a required one is missing."""
-    unknown = without(measure.params, measure.SUPPORTED_PARAMS)
-    if unknown:  # such a measure cannot even be printed
-        names = ", ".join(measure.SUPPORTED_PARAMS) or "none"
-        raise UnknownParameter(
-            f"{measure.__name__} has no parameter {unknown[0]!r}; it has {names}"
-        )
+    # A measure with an unknown one cannot even be printed.
+    check_names(measure.__name__, measure.params, measure.SUPPORTED_PARAMS)
     for name, param in measure.SUPPORTED_PARAMS.items():
         if param.required and name not in measure.params:
             raise ValueError(

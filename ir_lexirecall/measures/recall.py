@@ -149,15 +149,15 @@ class TSE(_Recall):
         value = np.zeros(len(m))
         value[has_relevant] = e(p_m[has_relevant])
         if self["normalize"]:
-            worst = e(np.array([end]))
-            span = e(m[has_relevant].astype(np.float64)) - worst
-            value[has_relevant] = np.divide(
-                value[has_relevant] - worst,
-                span,
-                out=np.ones(len(span)),
-                where=span != 0,
-            )
+            best, worst = e(m[has_relevant].astype(np.float64)), e(np.array([end]))
+            value[has_relevant] = scaled(value[has_relevant], worst, best)
         return value
+
+
+def scaled(value: Floats, worst: Floats, best: Floats) -> Floats:
+    """Return values as shares of the way from the worst to the best, 1 if these are equal."""
+    span = best - worst
+    return np.divide(value - worst, span, out=np.ones(len(span)), where=span != 0)
 
 
 class LexiRecall(_Recall):

@@ -9,7 +9,7 @@ import numpy as np
 
 from ir_lexirecall._util.arrays import Floats, ratio
 from ir_lexirecall.measures.about import RANKS, About, Example
-from ir_lexirecall.measures.declaration import UNIT, Measure
+from ir_lexirecall.measures.declaration import UNIT, Measure, documents_read
 from ir_lexirecall.measures.parameters import Param, cutoff, rel
 from ir_lexirecall.measures.trec_eval import cutoff_of, gains
 
@@ -99,11 +99,9 @@ class F1(_OfToolkits):
 
     def score(self, run: AlignedRun) -> Floats:
         """Return the harmonic mean of precision and recall of each query."""
-        relevant, k = run.relevant(self["rel"], self["cutoff"]), self["cutoff"]
-        documents = run.depth if k is None else float(k)
-        return ratio(
-            2 * relevant.r, np.where(relevant.m > 0, documents + relevant.m, 0)
-        )
+        relevant = run.relevant(self["rel"], self["cutoff"])
+        together = documents_read(self, run) + relevant.m
+        return ratio(2 * relevant.r, np.where(relevant.m > 0, together, 0))
 
 
 class R_cap(_OfToolkits):
@@ -134,5 +132,5 @@ class R_cap(_OfToolkits):
 
     def score(self, run: AlignedRun) -> Floats:
         """Return the capped recall of each query."""
-        relevant, k = run.relevant(self["rel"], self["cutoff"]), self["cutoff"]
-        return ratio(relevant.r, np.minimum(relevant.m, run.depth if k is None else k))
+        relevant = run.relevant(self["rel"], self["cutoff"])
+        return ratio(relevant.r, np.minimum(relevant.m, documents_read(self, run)))

@@ -22,7 +22,7 @@ from ir_lexirecall._util.arrays import (
     starts_segment,
 )
 from ir_lexirecall.measures.about import RANKS, About, Example
-from ir_lexirecall.measures.declaration import UNIT, Measure
+from ir_lexirecall.measures.declaration import UNIT, Measure, documents_read
 from ir_lexirecall.measures.parameters import Param, cutoff, rel
 from ir_lexirecall.measures.trec_eval import (
     Gains,
@@ -34,6 +34,7 @@ from ir_lexirecall.measures.trec_eval import (
 
 if TYPE_CHECKING:
     from ir_lexirecall.data.aligned_run import AlignedRun
+    from ir_lexirecall.data.judgments import Judgments
 
 _about = partial(
     About,
@@ -191,8 +192,7 @@ class RBP_TE(_TrecEval):
     def score(self, run: AlignedRun) -> Floats:
         """Return rank-biased precision of each query."""
         p, queries = self["p"], len(run.judgments)
-        top = np.ones(queries)
-        np.maximum.at(top, run.judgments.query, run.judgments.grade)
+        top = top_grade_of_queries(run.judgments)
         keep = run.grade > 0
         query, rank = run.query[keep], run.rank[keep]
         weight = np.multiply.accumulate(
@@ -239,11 +239,7 @@ class RelP(_TrecEval):
     def score(self, run: AlignedRun) -> Floats:
         """Return precision over the best possible one for each query."""
         relevant = run.relevant(self["rel"], self["cutoff"])
-        if self["cutoff"] is None:
-            depth = run.depth
-        else:
-            depth = np.full(len(relevant.m), float(self["cutoff"]))
-        return ratio(relevant.r, np.minimum(depth, relevant.m))
+        return ratio(relevant.r, np.minimum(documents_read(self, run), relevant.m))
 
 
 class Rndcg(_TrecEval):
@@ -418,12 +414,17 @@ def recall_point(recall: float, m: Ints, version: int) -> Ints:
     (array([2, 3]), array([1, 2]))
     """
     exact = recall * m
+    if version == 9:
+        return np.floor(exact + 0.9).astype(np.int64)
     whole = np.floor(exact)
-    if version == 10:
-        up = exact - whole >= 0.5
-    else:
-        up = np.floor(exact + 0.9) > whole
-    return (whole + up).astype(np.int64)
+    return (whole + (exact - whole >= 0.5)).astype(np.int64)
+
+
+def top_grade_of_queries(judgments: Judgments) -> Floats:
+    """Return the highest grade of each query, at least 1; shape ``(Q,)``."""
+    top = np.ones(len(judgments))
+    np.maximum.at(top, judgments.query, judgments.grade)
+    return top
 
 
 def log_discount(rank: Ints | Floats, a: float) -> Floats:

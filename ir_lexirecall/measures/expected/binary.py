@@ -8,6 +8,7 @@ import numpy as np
 from ir_measures.measures.base import Measure
 
 from ir_lexirecall._util.arrays import Floats, Ints, per_query_sum, ranges, ratio
+from ir_lexirecall.measures.declaration import documents_read
 from ir_lexirecall.measures.expected.groups import (
     NO_CUTOFF,
     Groups,
@@ -63,13 +64,6 @@ def _relevant_above_cutoff(measure: Measure, run: AlignedRun) -> Floats:
     return expected_count(groups, cutoff_of(measure))
 
 
-def _documents_read(measure: Measure, run: AlignedRun) -> Any:
-    """Return the cutoff k, or the length of each ranking without one."""
-    if measure["cutoff"] is None:
-        return run.depth
-    return measure["cutoff"]
-
-
 def precision(measure: Measure, run: AlignedRun) -> Floats:
     """Return the expected precision, E[r] / k."""
     return _relevant_above_cutoff(measure, run) / float(cutoff_of(measure))
@@ -92,7 +86,7 @@ def f1(measure: Measure, run: AlignedRun) -> Floats:
     """Return the expected F1, 2 E[r] / (k + m)."""
     r = _relevant_above_cutoff(measure, run)
     m = run.judgments.m(measure["rel"])
-    k = _documents_read(measure, run)
+    k = documents_read(measure, run)
     return ratio(2 * r, np.where(m > 0, k + m, 0))
 
 
@@ -100,7 +94,7 @@ def capped_recall(measure: Measure, run: AlignedRun) -> Floats:
     """Return the expected R_cap or RelP, E[r] / min(k, m)."""
     r = _relevant_above_cutoff(measure, run)
     m = run.judgments.m(measure["rel"])
-    return ratio(r, np.minimum(m, _documents_read(measure, run)))
+    return ratio(r, np.minimum(m, documents_read(measure, run)))
 
 
 def judged(measure: Measure, run: AlignedRun) -> Floats:

@@ -33,6 +33,7 @@ from ir_lexirecall.measures.trec_eval import (
     ranking_of,
     with_named_gains,
 )
+from ir_lexirecall.measures.trec_eval_10 import top_grade_of_queries
 
 if TYPE_CHECKING:
     from ir_lexirecall.data.aligned_run import AlignedRun
@@ -97,9 +98,7 @@ def rbp(measure: Measure, run: AlignedRun) -> Floats:
 def rbp_of_trec_eval(measure: Measure, run: AlignedRun) -> Floats:
     """Return the expected RBP_TE, whose gains are shares of the query's top grade."""
     p = measure["p"]
-    top_grade = np.ones(len(run.judgments))
-    np.maximum.at(top_grade, run.judgments.query, run.judgments.grade)
-    gain = np.maximum(run.grade, 0) / top_grade[run.query]
+    gain = np.maximum(run.grade, 0) / top_grade_of_queries(run.judgments)[run.query]
     n_ranks = float(run.depth.max(initial=0))
     return _weighted(run, gain, (1 - p) * p ** np.arange(n_ranks))
 

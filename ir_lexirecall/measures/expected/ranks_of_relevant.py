@@ -16,7 +16,7 @@ from ir_lexirecall._util.arrays import Bools, Floats, Ints, per_query_sum, range
 from ir_lexirecall._util.rounding import SUM
 from ir_lexirecall.measures.expected.binary import expected_count, relevant_groups
 from ir_lexirecall.measures.expected.groups import Groups, whole_cutoff
-from ir_lexirecall.measures.recall import exposure
+from ir_lexirecall.measures.recall import exposure, scaled
 
 if TYPE_CHECKING:
     from ir_lexirecall.data.aligned_run import AlignedRun
@@ -52,10 +52,8 @@ def total_search_efficiency(measure: Measure, run: AlignedRun) -> Floats:
     nothing_found = np.zeros(len(has_relevant), dtype=np.int64)
     value[has_relevant] += e_with_missing(has_relevant, nothing_found)
     if measure["normalize"]:
-        span = e(m[has_relevant].astype(np.float64)) - e_at_end
-        scaled = np.ones(len(span))
-        gain = value[has_relevant] - e_at_end
-        value[has_relevant] = np.divide(gain, span, out=scaled, where=span != 0)
+        best = e(m[has_relevant].astype(np.float64))
+        value[has_relevant] = scaled(value[has_relevant], e_at_end, best)
     return value
 
 

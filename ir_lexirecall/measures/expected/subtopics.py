@@ -37,6 +37,7 @@ from ir_lexirecall.measures.other_programs import (
     Novelty,
     condensed_by_ndeval,
     normalised_novelty,
+    relevant_of_pairs,
 )
 from ir_lexirecall.measures.trec_eval import cutoff_of
 
@@ -49,22 +50,11 @@ def of_queries(run: AlignedRun, value_of_pair: Floats) -> Floats:
     return per_query_sum(run.judgments.aspects.query, value_of_pair, len(run.judgments))
 
 
-def relevant_of_pairs(run: AlignedRun, rel: float) -> tuple[Ints, Ints]:
-    """Count the relevant documents of each subtopic, and the subtopics with one of each query."""
-    aspects = run.judgments.aspects
-    relevant_pairs = aspects.aspect[aspects.grade >= rel]
-    n_relevant = np.bincount(relevant_pairs, minlength=len(aspects.query))
-    n_subtopics = np.bincount(
-        aspects.query[n_relevant > 0], minlength=len(run.judgments)
-    )
-    return n_relevant, n_subtopics
-
-
 def subtopic_recall(run: AlignedRun, rel: float, cutoff: int) -> Floats:
     """Return the expected share of the subtopics with a relevant document above the cutoff."""
     groups, _ = groups_by_aspect(run, rel)
     covered = groups.level_sum(lambda pair, rank, level: 1.0 * (level == 1), cutoff)
-    _, n_subtopics = relevant_of_pairs(run, rel)
+    _, n_subtopics = relevant_of_pairs(run.judgments, rel)
     return ratio(of_queries(run, covered), n_subtopics)
 
 
@@ -78,7 +68,7 @@ def of_ndeval(measure: Measure, run: AlignedRun) -> Floats:
     if measure.NAME == "StRecall":
         return subtopic_recall(run, rel, k)
     groups, _ = groups_by_aspect(run, rel)
-    n_relevant, n_subtopics = relevant_of_pairs(run, rel)
+    n_relevant, n_subtopics = relevant_of_pairs(run.judgments, rel)
     if measure.NAME == "P_IA":
         return ratio(of_queries(run, expected_count(groups, k)), float(k) * n_subtopics)
     if measure.NAME == "AP_IA":
