@@ -31,7 +31,7 @@ def interpolated_precision(measure: Any, run: AlignedRun) -> Floats:
     """Return the expected IPrec; NaN where a group has too many ranks and relevant documents."""
     ranking = ranking_of(measure, run)
     m = ranking.judgments.m(measure["rel"])
-    groups = relevant_groups(ranking, measure["rel"])
+    groups = relevant_groups(measure, ranking)
     return best_precision(groups, recall_point_9(measure, m))
 
 
@@ -39,13 +39,13 @@ def interpolated_precision_10(measure: Any, run: AlignedRun) -> Floats:
     """Return the expected IPrec_TE; NaN as in `interpolated_precision`."""
     m = run.judgments.m(measure["rel"])
     c = recall_point(measure["recall"], m, measure["version"])
-    groups = relevant_groups(run, measure["rel"])
+    groups = relevant_groups(measure, run)
     return best_precision(groups, c)
 
 
 def eleven_points(measure: Any, run: AlignedRun) -> Floats:
     """Return the expected ElevenPt, the mean of eleven interpolated precisions."""
-    groups, m = relevant_groups(run, measure["rel"]), run.judgments.m(measure["rel"])
+    groups, m = relevant_groups(measure, run), run.judgments.m(measure["rel"])
     total = np.zeros(len(m))
     precision_from: dict[
         tuple[int, ...], Floats
@@ -62,19 +62,14 @@ def eleven_points(measure: Any, run: AlignedRun) -> Floats:
 def best_precision(groups: Groups, c: Any) -> Floats:
     """Return the expected best precision from the c-th relevant document of each query on."""
     value = np.zeros(groups.n_segments)
-    query = groups.segment_of_group
-    for q in np.unique(query).tolist():
-        members = query == q
-        ranked = zip(
-            groups.first_of_group[members].tolist(),
-            groups.size_of_group[members].tolist(),
-            groups.count[members].tolist(),
-            groups.level_before[members].tolist(),
-            strict=True,
-        )
-        value[q] = _mean_of_best(
-            [_Group(*of_group) for of_group in ranked], float(c[q])
-        )
+    for q in np.unique(groups.segment).tolist():
+        ranked: list[_Group] = []
+        level = 0
+        for first, size, rows in groups.of_segment(q):
+            n_relevant = rows.stop - rows.start
+            ranked.append(_Group(first, size, n_relevant, level))
+            level += n_relevant
+        value[q] = _mean_of_best(ranked, float(c[q]))
     return value
 
 

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from ir_lexirecall.data.aligned_run import AlignedRun
 
 
-def relevant_groups(run: AlignedRun, rel: float) -> Groups:
-    """Return the retrieved relevant documents, in their groups."""
-    return groups_of(run, run.grade >= rel)
+def relevant_groups(measure: Measure, run: AlignedRun) -> Groups:
+    """Return the retrieved documents that are relevant to a measure, in their groups."""
+    return groups_of(run, run.grade >= measure["rel"])
 
 
 def expected_count(groups: Groups, deepest: Any) -> Floats:
@@ -60,7 +60,7 @@ def average_precision_sum(groups: Groups, cutoff: int = NO_CUTOFF) -> Floats:
 
 def _relevant_above_cutoff(measure: Measure, run: AlignedRun) -> Floats:
     """Return E[r], the expected number of relevant documents down to the cutoff."""
-    groups = relevant_groups(ranking_of(measure, run), measure["rel"])
+    groups = relevant_groups(measure, ranking_of(measure, run))
     return expected_count(groups, cutoff_of(measure))
 
 
@@ -77,7 +77,7 @@ def recall(measure: Measure, run: AlignedRun) -> Floats:
 def r_precision(measure: Measure, run: AlignedRun) -> Floats:
     """Return the expected precision at rank m: E[r down to rank m] / m."""
     m = run.judgments.m(measure["rel"])
-    groups = relevant_groups(ranking_of(measure, run), measure["rel"])
+    groups = relevant_groups(measure, ranking_of(measure, run))
     r = expected_count(groups, np.minimum(m, cutoff_of(measure)))
     return ratio(r, m)
 
@@ -116,7 +116,7 @@ def unjudged(measure: Measure, run: AlignedRun) -> Floats:
 
 def success(measure: Measure, run: AlignedRun) -> Floats:
     """Return the probability that a relevant document stands above the cutoff."""
-    groups = relevant_groups(ranking_of(measure, run), measure["rel"])
+    groups = relevant_groups(measure, ranking_of(measure, run))
     return groups.level_sum(
         lambda segment, rank, level: 1.0 * (level == 1), cutoff_of(measure)
     )
@@ -124,7 +124,7 @@ def success(measure: Measure, run: AlignedRun) -> Floats:
 
 def reciprocal_rank(measure: Measure, run: AlignedRun) -> Floats:
     """Return the expected reciprocal rank of the first relevant document, E[1 / p_1]."""
-    groups = relevant_groups(ranking_of(measure, run), measure["rel"])
+    groups = relevant_groups(measure, ranking_of(measure, run))
     return groups.level_sum(
         lambda segment, rank, level: (level == 1) / rank, cutoff_of(measure)
     )
@@ -132,7 +132,7 @@ def reciprocal_rank(measure: Measure, run: AlignedRun) -> Floats:
 
 def average_precision(measure: Measure, run: AlignedRun) -> Floats:
     """Return the expected average precision, E[sum of i / p_i] / m."""
-    groups = relevant_groups(ranking_of(measure, run), measure["rel"])
+    groups = relevant_groups(measure, ranking_of(measure, run))
     total = average_precision_sum(groups, cutoff_of(measure))
     return ratio(total, run.judgments.m(measure["rel"]))
 

@@ -113,13 +113,11 @@ def coverage_of(measure: Any, run: AlignedRun) -> Floats:
         if not everything[q]:
             continue
         chain = _Chain(everything[q], by_subtopic)
-        for g in np.flatnonzero(groups.segment_of_group == q).tolist():
-            start, count = int(groups.start[g]), int(groups.count[g])
-            docs = run.doc[start : start + count].tolist()
+        for first, size, rows in groups.of_segment(q):
+            docs = run.doc[rows].tolist()
             number_of = Counter(
                 subtopics_of[doc] for doc in docs if doc in subtopics_of
             )
-            first, size = int(groups.first_of_group[g]), int(groups.size_of_group[g])
             chain.go_down(number_of, first, size, int(last[q]))
         value[q] = _result(measure.NAME, chain, int(last[q]))
     return value

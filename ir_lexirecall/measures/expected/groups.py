@@ -59,6 +59,14 @@ class Spread(NamedTuple):
     gain: Floats
 
 
+class Group(NamedTuple):
+    """Documents of one segment that are tied."""
+
+    first: int  # rank
+    size: int  # documents of the ranking, which is the number of ranks
+    rows: slice  # those of them that count
+
+
 @dataclass(frozen=True)
 class Groups:
     """Documents by segment and first rank: those of a segment and a first rank are a group.
@@ -114,6 +122,13 @@ class Groups:
     def rank(self) -> Ints:
         """Return each rank that groups take; `group_of_rank` has its group."""
         return ranges(self.first_of_group, self.first_of_group + self.size_of_group)
+
+    def of_segment(self, segment: int) -> Iterator[Group]:
+        """Yield the groups of one segment, from the top down."""
+        for g in np.flatnonzero(self.segment_of_group == segment).tolist():
+            start = int(self.start[g])
+            rows = slice(start, start + int(self.count[g]))
+            yield Group(int(self.first_of_group[g]), int(self.size_of_group[g]), rows)
 
     def sums(self, values: NDArray[Any]) -> Floats:
         """Return the sum of the values of each group."""

@@ -40,7 +40,7 @@ def lexirecall(measure: Any, run: AlignedRun) -> Floats:
     if measure["form"] == "weighted":
         return weighted_lexirecall(measure, run)
     k, m = whole_cutoff(measure), run.judgments.m(measure["rel"])
-    groups = relevant_groups(run, measure["rel"])
+    groups = relevant_groups(measure, run)
     query, first = groups.segment_of_group, groups.first_of_group
     value = np.zeros(len(m))
     for q in np.unique(query).tolist():

@@ -45,9 +45,7 @@ def total_search_efficiency(measure: Measure, run: AlignedRun) -> Floats:
         with_it[is_last] = e(rank[is_last].astype(np.float64))
         return with_it - e_with_missing(segment, level - 1)
 
-    value = relevant_groups(run, measure["rel"]).level_sum(
-        difference, whole_cutoff(measure)
-    )
+    value = relevant_groups(measure, run).level_sum(difference, whole_cutoff(measure))
     has_relevant = np.flatnonzero(m > 0)
     nothing_found = np.zeros(len(has_relevant), dtype=np.int64)
     value[has_relevant] += e_with_missing(has_relevant, nothing_found)
@@ -93,7 +91,7 @@ def _are_all_found(groups: Groups, m: Ints, k: int) -> Bools:
 
 def search_length(measure: Measure, run: AlignedRun) -> Floats:
     """Return the expected SL3, E[p_m] - m; a missing document has rank n, without n infinity."""
-    groups, m = relevant_groups(run, measure["rel"]), run.judgments.m(measure["rel"])
+    groups, m = relevant_groups(measure, run), run.judgments.m(measure["rel"])
     n, k = measure["n"], whole_cutoff(measure)
     rank_if_missing = 0 if n is None else n
 
@@ -112,7 +110,7 @@ def recall_error(measure: Measure, run: AlignedRun) -> Floats:
 
     A missing document of level i has rank n - m + i; without n, RE is infinite then.
     """
-    groups, m = relevant_groups(run, measure["rel"]), run.judgments.m(measure["rel"])
+    groups, m = relevant_groups(measure, run), run.judgments.m(measure["rel"])
     n, k = measure["n"], whole_cutoff(measure)
     if n is None:
         n_not_relevant = np.zeros(len(m))
@@ -139,7 +137,7 @@ def weighted_lexirecall(measure: Measure, run: AlignedRun) -> Floats:
     With d = 1 / (n + eps) and q = d / (1 + d), the weights are w_1 = q^(m - 1) and
     w_i = q^(m - i) / (1 + d). A missing document of level i has rank n - m + i.
     """
-    groups, m = relevant_groups(run, measure["rel"]), run.judgments.m(measure["rel"])
+    groups, m = relevant_groups(measure, run), run.judgments.m(measure["rel"])
     n = measure["n"]
     delta = 1 / (n + measure["eps"])
     q = delta / (1 + delta)
@@ -198,7 +196,7 @@ def _expected_rank(measure: Any, run: AlignedRun, level: Floats) -> Floats:
 
     A document that was not retrieved stands at the end of the collection.
     """
-    groups = relevant_groups(run, measure["rel"])
+    groups = relevant_groups(measure, run)
     expected_rank = groups.level_sum(
         lambda segment, rank, level_here: (level_here == level[segment]) * rank
     )
@@ -234,7 +232,7 @@ def extra_relevant_found(measure: Any, run: AlignedRun) -> Floats:
     positions, n = measure.positions(run)
     m, x = run.judgments.m(measure["rel"]), measure["x"]
     deepest = np.floor(x * n * (1 + SUM))
-    n_found = expected_count(relevant_groups(run, measure["rel"]), deepest)
+    n_found = expected_count(relevant_groups(measure, run), deepest)
 
     is_missing = positions.level > run.relevant(measure["rel"]).r[positions.query]
     is_read = positions.rank <= deepest[positions.query]

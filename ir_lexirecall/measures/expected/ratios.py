@@ -11,7 +11,7 @@ is how many of its documents of each gain have been seen. Groups are independent
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import ceil, log2, nan, prod
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -22,7 +22,7 @@ from ir_lexirecall._util.arrays import Floats, Ints
 from ir_lexirecall._util.lazy import cached_property
 from ir_lexirecall.measures.cwl import gains_on_scale, unjudged_gain
 from ir_lexirecall.measures.declaration import Utility, last_rank
-from ir_lexirecall.measures.expected.groups import Groups, groups_of
+from ir_lexirecall.measures.expected.groups import Group, groups_of
 from ir_lexirecall.measures.other_programs import (
     PROGRAM_DEPTH,
     linear_gain,
@@ -74,8 +74,7 @@ def _mean_ratios(measure: Any, run: AlignedRun, r: Floats, model: _Model) -> Flo
     value, items = result.value.copy(), result.expected_items
     groups = groups_of(run)
     for q in np.unique(groups.segment_of_group).tolist():
-        members = np.flatnonzero(groups.segment_of_group == q)
-        lattices = _lattices(groups, members, run.rank, r, model)
+        lattices = _lattices(groups.of_segment(q), run.rank, r, model)
         utility, cost = float(value[q] * items[q]), float(items[q])
         value[q] = _mean_ratio(lattices, utility, cost)
     return value
@@ -131,28 +130,26 @@ def _nodes(least: float, most: float) -> tuple[Floats, Floats]:
 
 
 def _lattices(
-    groups: Groups, members: Ints, rank: Ints, r: Floats, model: _Model
+    groups: Iterable[Group], rank: Ints, r: Floats, model: _Model
 ) -> list[_Lattice]:
     """Return the groups of a query of which the order makes a difference, with S above each.
 
     Args:
-        groups: all groups.
-        members: the numbers of those of the query.
+        groups: those of the query.
         rank: the rank of each judged document in the order that is known.
         r: the gain of each one.
         model: what the users do.
     """
     left, last_rank_above, lattices = 1.0, 0, []
-    for g in members.tolist():
-        first, size = int(groups.first_of_group[g]), int(groups.size_of_group[g])
-        start, count = int(groups.start[g]), int(groups.count[g])
-        rows = slice(start, start + count)
+    for first, size, rows in groups:
+        gains = r[rows]
         if model.discount.cascade and model.unjudged:
             n_between = first - 1 - last_rank_above
             left *= (1 - model.unjudged) ** n_between
         if size > 1 and first <= model.end:
-            lattices.append(_lattice(first, size, rank[rows], r[rows], left, model))
-        left *= float(np.prod(1 - r[rows])) * (1 - model.unjudged) ** (size - count)
+            lattices.append(_lattice(first, size, rank[rows], gains, left, model))
+        n_unjudged = size - len(gains)
+        left *= float(np.prod(1 - gains)) * (1 - model.unjudged) ** n_unjudged
         last_rank_above = first + size - 1
     return [lattice for lattice in lattices if len(lattice.gain) > 1]
 

@@ -32,12 +32,9 @@ def bpm(measure: Measure, run: AlignedRun) -> Floats:
     value = np.zeros(len(run.judgments))
     for q in range(len(value)):
         user = _User(wanted, end)
-        for g in np.flatnonzero(groups.segment_of_group == q).tolist():
-            start, count = int(groups.start[g]), int(groups.count[g])
-            gains = gain[start : start + count]
+        for first, size, rows in groups.of_segment(q):
+            gains = gain[rows]
             if user.goes_on:
-                first = int(groups.first_of_group[g])
-                size = int(groups.size_of_group[g])
                 user.read(gains[gains > 0], first, size)
         value[q] = user.expected_value()
     return value
