@@ -59,6 +59,7 @@ from ir_lexirecall.io.groups import GroupsLike
 from ir_lexirecall.measures.declaration import Measure
 from ir_lexirecall.measures.parsing import MeasureLike, parse_measures
 from ir_lexirecall.measures.scoring import check_served, values
+from ir_lexirecall.measures.trec_eval import optional
 from ir_lexirecall.significance import SignificanceTest
 
 try:
@@ -124,9 +125,7 @@ class Metric(ListMetric, RankingMetricBase):  # type: ignore[misc]
     @property
     def _rel(self) -> float | None:
         """The smallest grade that counts as relevant, for measures that have one."""
-        rel = None
-        if "rel" in self.measure.SUPPORTED_PARAMS:
-            rel = self.measure["rel"]
+        rel = optional(self.measure, "rel")
         return rel if is_number(rel) else None
 
     def measure_list(self, recs: ItemList, test: ItemList, /) -> float:

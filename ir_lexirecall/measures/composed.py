@@ -17,7 +17,7 @@ from ir_measures.measures.base import Measure as IRMeasure
 from numpy.typing import NDArray
 
 from ir_lexirecall._util.arrays import Floats, Ints
-from ir_lexirecall._util.errors import and_more
+from ir_lexirecall._util.errors import and_more, is_integer
 from ir_lexirecall._util.measure_strings import parse_measure
 from ir_lexirecall.io.measure_names import known_of
 from ir_lexirecall.measures.about import About, Example
@@ -103,8 +103,7 @@ def _check_aspects(aspects: Any) -> bool:
 def _is_scale(scale: Any) -> bool:
     """Return whether a scale is a top grade, or grades with values that do not fall."""
     if not isinstance(scale, dict):
-        is_integer = isinstance(scale, int) and not isinstance(scale, bool)
-        return is_integer and 1 <= scale <= _TOP_GRADE
+        return is_integer(scale) and 1 <= scale <= _TOP_GRADE
     embedded = list(scale.values())
     if not embedded or not all(map(is_share, [*scale, *embedded])):
         return False

@@ -176,12 +176,11 @@ def cwl(
     # Between the document before and this one stands a stretch of unjudged documents.
     before = shifted_within_segment(query, i, 0)
     stretch = i - before - 1
-    # Share of S that an unjudged document leaves.
-    q = 1 - unjudged if discount.cascade else np.ones(queries)
+    # Shares of S that an unjudged document leaves, and that each of the others does.
     if discount.cascade:
-        stays = 1 - r
+        q, stays = 1 - unjudged, 1 - r
     else:
-        stays = np.ones_like(r)
+        q, stays = np.ones(queries), np.ones(len(r))
     # S right after each document.
     after = running_product(query, q[query] ** stretch * stays)
     s_before = shifted_within_segment(query, after, 1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from math import inf, log2
 from subprocess import CalledProcessError
@@ -144,25 +144,23 @@ def values(
     return result
 
 
-def check_judgments(measures: Iterable[IRMeasure], judgments: Judgments) -> None:
+def check_judgments(measures: Collection[IRMeasure], judgments: Judgments) -> None:
     """Check that judgments suit the measures; called once for all measures of a call.
 
     Raises:
         ValueError: a measure of this library cannot use the judgments.
     """
-    listed = list(measures)
-    for measure in listed:
+    for measure in measures:
         if isinstance(measure, Measure):
             measure.check_judgments(judgments)
-    warn_of_grades(listed, judgments)
+    warn_of_grades(measures, judgments)
 
 
-def warn_of_grades(measures: Iterable[IRMeasure], judgments: Judgments) -> None:
+def warn_of_grades(measures: Collection[IRMeasure], judgments: Judgments) -> None:
     """Warn if the grades of the judgments do not suit the measures."""
-    listed = list(measures)
-    warn_of_several_grades(listed, judgments)
+    warn_of_several_grades(measures, judgments)
     unreached = []
-    for measure in listed:
+    for measure in measures:
         if least_grade(measure) > judgments.highest_grade:
             unreached.append(measure)
     # Names are made for warnings only: they take longer than a small evaluation.

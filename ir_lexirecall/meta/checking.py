@@ -20,6 +20,7 @@ from ir_lexirecall._util.measure_strings import parse_measure
 from ir_lexirecall._util.progress import progress_bar
 from ir_lexirecall.measures.parsing import MeasuresLike
 from ir_lexirecall.measures.scoring import is_native, smaller_is_better
+from ir_lexirecall.measures.trec_eval import optional
 from ir_lexirecall.meta.decisions import parse_measures_for
 from ir_lexirecall.meta.laws import PROPERTIES, Property, Space
 from ir_lexirecall.meta.laws.properties import GAINS, Kind, Search
@@ -348,9 +349,7 @@ def _default_grades(measure: IRMeasure, gains: str) -> tuple[int, ...]:
 
 def _number(measure: IRMeasure, name: str) -> Any:
     """Return the value of a parameter of the measure, set or by default; None if not a number."""
-    value = None
-    if name in measure.SUPPORTED_PARAMS:
-        value = measure[name]
+    value = optional(measure, name)
     if isinstance(value, numbers.Real):
         return value
     return None
