@@ -27,6 +27,7 @@ from ir_lexirecall.measures.discounts import gain
 from ir_lexirecall.measures.other_programs import (
     GDEVAL_MAX_REL,
     PROGRAM_DEPTH,
+    inverse_squares,
     nerr_discount,
 )
 from ir_lexirecall.measures.scoring import counts_judged, is_native
@@ -279,15 +280,10 @@ def _of_discounted_gains(
             weights = 1 / np.log2(np.arange(2.0, min(k, PROGRAM_DEPTH) + 2))
             return sums.WeightedSum(_scaled(weights), _gains(measure, top)[1])
         case "INSQ":
-            t = float(measure["T"])
-            weights = np.r_[1.0, (2 * t / (np.arange(1.0, PROGRAM_DEPTH) + 2 * t)) ** 2]
+            weights = inverse_squares(measure)[:PROGRAM_DEPTH]
             return sums.WeightedSum(_scaled(weights), _gains(measure, top)[1])
         case "CWL_RBP":
-            phi = float(measure["phi"])
-            if phi:
-                weight = _geometric(phi)
-            else:
-                weight = _scaled(np.ones(1))
+            weight = _geometric(measure["phi"])
             return sums.WeightedSum(weight, _gains(measure, top)[1])
     return None
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from ir_measures.measures.base import Measure as IRMeasure
@@ -252,8 +253,7 @@ def _by_run(
     return low, high, exact
 
 
-@dataclass(frozen=True)
-class _OpenPairs:
+class _OpenPairs(NamedTuple):
     """Pairs of runs whose difference open documents can move, on one query: arrays of shape `(P,)`.
 
     Attributes:
@@ -275,15 +275,7 @@ class _OpenPairs:
 
     def only(self, which: Bools) -> _OpenPairs:
         """Return some of the pairs."""
-        return _OpenPairs(
-            self.pair[which],
-            self.a[which],
-            self.b[which],
-            self.beside_a[which],
-            self.beside_b[which],
-            self.n_open_b[which],
-            self.is_shared[which],
-        )
+        return _OpenPairs._make(column[which] for column in self)
 
 
 @dataclass(frozen=True)

@@ -31,6 +31,7 @@ from ir_lexirecall._util.errors import (
 )
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.lazy import polars as pl
+from ir_lexirecall._util.paths import is_path
 from ir_lexirecall._util.selecting import reading_order, with_keys, without
 from ir_lexirecall.data.collection import DEMO, Collection
 from ir_lexirecall.data.judgments import (
@@ -328,7 +329,7 @@ def merged(judgments: Judgments, more: QrelsLike) -> Judgments:
     >>> more.doc_ids, more.grade.tolist()
     (['a', 'b'], [1.0, 2.0])
     """
-    if isinstance(more, (str, os.PathLike)):
+    if is_path(more):
         name = os.fspath(more)
     else:
         name = "the judgments to be added"
@@ -444,26 +445,19 @@ def _rows(judgments: Judgments) -> pl.DataFrame:
 
 def _judgments_of(source: QrelsLike) -> Judgments:
     """Return judgments in any form, or those that were filled into a table for judging."""
-    graded = _graded(source)
-    if isinstance(source, (str, os.PathLike)) and graded is not source:
-        with naming(os.fspath(source)):
-            return Judgments.from_qrels(graded)
-    return Judgments.from_qrels(graded)
-
-
-def _graded(source: QrelsLike) -> QrelsLike:
-    """Return the graded rows of a table for judging; other judgments as they are.
-
-    Raises:
-        ValueError: no row has a grade, or the table has a fault.
-    """
-    path = ""
-    if isinstance(source, (str, os.PathLike)):
-        path = os.fspath(source)
+    if not is_path(source):
+        return Judgments.from_qrels(source)
+    path = os.fspath(source)
     pool = read_pool(path)
     if pool is None:
-        return source
-    graded, n_without = pool
+        return Judgments.from_qrels(source)
+    _check_graded(path, *pool)
+    with naming(path):
+        return Judgments.from_qrels(pool[0])
+
+
+def _check_graded(path: str, graded: pl.DataFrame, n_without: int) -> None:
+    """Raise if no document of a table for judging has a grade; warn of some without."""
     if not len(graded):
         raise ValueError(
             f"{path}: no document in it has a grade; fill in the column 'relevance'"
@@ -473,4 +467,3 @@ def _graded(source: QrelsLike) -> QrelsLike:
         warn(
             f"{path}: {n_without} of {n_rows} documents have no grade yet and are left out"
         )
-    return graded

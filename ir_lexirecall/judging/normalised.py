@@ -317,8 +317,7 @@ class _OpenRanking:
         return _nested(choice[is_relevant], ranks, choices.r, choices.last, choices.m)
 
 
-@dataclass(frozen=True)
-class _Choices:
+class _Choices(NamedTuple):
     """Choices of a case and of how many open documents are relevant: arrays of shape `(K,)`.
 
     Attributes:
@@ -337,13 +336,7 @@ class _Choices:
 
     def only(self, which: Bools) -> _Choices:
         """Return some of the choices."""
-        return _Choices(
-            self.case[which],
-            self.j[which],
-            self.r[which],
-            self.m[which],
-            self.last[which],
-        )
+        return _Choices._make(column[which] for column in self)
 
     @property
     def _first(self) -> Ints:

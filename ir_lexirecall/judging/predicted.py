@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -92,28 +93,19 @@ def prediction_powered(
     (array([0.]), np.float64(0.07), array([121.]))
     """
     n, n_all = len(human), f.shape[1]
-    mean_d, d_centred = _centred(d)
-    mean_f, f_centred = _centred(f[:, human])
-    var_d = np.square(d_centred).sum(axis=1) / (n - 1)
-    var_f = np.square(f_centred).sum(axis=1) / (n - 1)
-    covariance = (d_centred * f_centred).sum(axis=1) / (n - 1)
-    scale = np.sqrt(var_d * var_f)
-    rho = np.divide(covariance, scale, out=np.zeros(len(d)), where=scale > 0)
-    rho = rho.clip(-1, 1)
-
-    residuals, slope = _residuals(d, f[:, human])
-    estimate = mean_d - slope * (mean_f - f.mean(axis=1))
-    var_residuals = np.square(residuals).sum(axis=1) / (n - 2)
-    variance = (1 / n - 1 / n_all) * var_residuals + var_d / n_all
+    fit = _Regression.of(d, f[:, human])
+    estimate = fit.mean_d - fit.slope * (fit.mean_f - f.mean(axis=1))
+    var_residuals = np.square(fit.residuals).sum(axis=1) / (n - 2)
+    variance = (1 / n - 1 / n_all) * var_residuals + fit.var_d / n_all
     error = np.sqrt(variance)
     half_width = -special.stdtrit(n - 2, alpha / 2) * error
     with np.errstate(divide="ignore", invalid="ignore"):
         t = np.where(estimate == 0, 0.0, np.abs(estimate) / error)
-        n_effective = np.where(variance > 0, var_d / variance, n)
+        n_effective = np.where(variance > 0, fit.var_d / variance, n)
     p = np.maximum(2 * special.stdtr(n - 2, -t), _least_p(estimate, d))
     low, high = _holding_zero(estimate - half_width, estimate + half_width, p > alpha)
-    skew = skew_correction(residuals)
-    return PredictionPowered(estimate, low, high, p, rho, n_effective, error, skew)
+    skew = skew_correction(fit.residuals)
+    return PredictionPowered(estimate, low, high, p, fit.rho, n_effective, error, skew)
 
 
 def powered_preferences(
@@ -140,7 +132,7 @@ def powered_preferences(
     n, n_all = d.shape[1], f.shape[1]
     if n < _ENOUGH_FOR_PREFERENCES:
         return result, np.zeros(len(d), dtype=bool)
-    residuals, _ = _residuals(d, f[:, human])
+    residuals = _Regression.of(d, f[:, human]).residuals
     is_powered = np.count_nonzero(np.abs(residuals) > 0.5, axis=1) >= _SURPRISES
     middle, error_of_residuals = with_a_win_and_a_loss(
         residuals + result.estimate[:, None]
@@ -275,18 +267,32 @@ def powered_bounds(
     return np.minimum(low, result.low), np.maximum(high, result.high)
 
 
-def _residuals(d: Floats, f: Floats) -> tuple[Floats, Floats]:
-    """Return (d - mean d) - l (f - mean f), and l = Cov(d, f) / Var(f), 0 if d or f is constant."""
-    _, d_centred = _centred(d)
-    _, f_centred = _centred(f)
-    n = d.shape[1]
-    covariance = (d_centred * f_centred).sum(axis=1) / (n - 1)
-    var_d = np.square(d_centred).sum(axis=1) / (n - 1)
-    var_f = np.square(f_centred).sum(axis=1) / (n - 1)
-    slope = np.divide(
-        covariance, var_f, out=np.zeros(len(d)), where=np.sqrt(var_d * var_f) > 0
-    )
-    return d_centred - slope[:, None] * f_centred, slope
+class _Regression(NamedTuple):
+    """Regression of differences d on f, those of the same queries: arrays of shape `(P,)`."""
+
+    mean_d: Floats
+    mean_f: Floats
+    var_d: Floats
+    rho: Floats  # correlation, 0 if d or f is constant
+    slope: Floats  # l = Cov(d, f) / Var(f), 0 if d or f is constant
+    residuals: Floats  # (d - mean d) - l (f - mean f), shape `(P, n)`
+
+    @classmethod
+    def of(cls, d: Floats, f: Floats) -> _Regression:
+        """Return the regression of each row."""
+        mean_d, d_centred = _centred(d)
+        mean_f, f_centred = _centred(f)
+        n = d.shape[1]
+        covariance = (d_centred * f_centred).sum(axis=1) / (n - 1)
+        var_d = np.square(d_centred).sum(axis=1) / (n - 1)
+        var_f = np.square(f_centred).sum(axis=1) / (n - 1)
+        scale = np.sqrt(var_d * var_f)
+        rho, slope = (
+            np.divide(covariance, whole, out=np.zeros(len(d)), where=scale > 0)
+            for whole in (scale, var_f)
+        )
+        residuals = d_centred - slope[:, None] * f_centred
+        return cls(mean_d, mean_f, var_d, rho.clip(-1, 1), slope, residuals)
 
 
 def _least_p(estimate: Floats, d: Floats) -> Floats:

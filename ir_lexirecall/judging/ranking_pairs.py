@@ -98,7 +98,7 @@ class RankingPairs:
         Pair p and query q are case `p * Q + q`. Documents below `cutoff` count as not retrieved;
         open ones can still be relevant. The arguments are those of `bounds_of_differences`.
         """
-        pool = pool.only(np.where(pool.is_judged, pool.grade > 0, pool.within(depth)))
+        pool = pool.that_can_matter(depth)
         queries, (rank, top) = len(pool.judgments), pool.ranks_within(depth, cutoff)
         seen = top | (pool.is_judged & (rank > 0))
         for block in row_blocks(len(a), len(pool.query), _AT_ONCE):
