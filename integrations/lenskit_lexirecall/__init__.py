@@ -144,7 +144,7 @@ class Metric(ListMetric, RankingMetricBase):  # type: ignore[misc]
             recs = ItemList(recs.ids().astype(str), ordered=True)
             test = ItemList(test.ids().astype(str), ordered=True)
         # Of an item that is listed twice, the last row counts.
-        row_of_item = {item: row for row, item in enumerate(test.ids().tolist())}
+        row_of_item = index_of(test.ids().tolist())
         rows = list(row_of_item.values())
         judgments = Judgments(
             ["of this list"],

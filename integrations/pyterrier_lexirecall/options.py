@@ -7,7 +7,6 @@ each wrong value is refused by the name of its option, before any system runs.
 from __future__ import annotations
 
 import inspect
-import os
 import types
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -22,6 +21,7 @@ from ir_lexirecall._util.errors import (
     check_integer,
     shown,
 )
+from ir_lexirecall._util.paths import is_path
 
 _STYLES = ("bold", "color", "colour")
 # Read before any monkey-patching: users may put `pt.lexirecall.Experiment` in its place.
@@ -85,7 +85,7 @@ def _check_highlight(value: Any) -> None:
 
 def _check_save_dir(value: Any) -> None:
     """Raise if a value is neither None nor the path of a folder."""
-    if value is not None and not isinstance(value, (str, os.PathLike)):
+    if value is not None and not is_path(value):
         raise ValueError(f"save_dir must be a folder, not {shown(value)}")
 
 

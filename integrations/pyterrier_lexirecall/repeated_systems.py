@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 import pyterrier as pt
 
+from ir_lexirecall._util.paths import is_path
 from ir_lexirecall._util.selecting import among
 from ir_lexirecall.io.repeated_values import CHOICES, RepeatLabels, Repeats, RepeatsLike
 
@@ -106,7 +107,7 @@ class RepeatedSystems:
 
 def _as_system(run: Any) -> Any:
     """Return a run as `pt.Experiment` takes it: a file is read."""
-    if isinstance(run, (str, os.PathLike)):
+    if is_path(run):
         return pt.io.read_results(os.fspath(run))
     return run
 

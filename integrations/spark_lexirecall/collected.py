@@ -19,7 +19,7 @@ from ir_measures.measures.base import Measure as IRMeasure
 from ir_lexirecall._util.arrays import Floats, Ints
 from ir_lexirecall._util.lazy import cached_property
 from ir_lexirecall._util.lazy import pandas as pd
-from ir_lexirecall._util.selecting import without
+from ir_lexirecall._util.selecting import index_of, without
 from ir_lexirecall.comparison.criteria import PreferenceCriterion
 from ir_lexirecall.data.aligned_run import AlignedRun
 from ir_lexirecall.data.judgments import Judgments
@@ -200,9 +200,7 @@ class CollectedPreference(PreferenceCriterion):
         answers = self.exchange.ask(
             partial(explained, self.preference, pair), {"query_id": "string", **kinds}
         )
-        row_of_query = {
-            query_id: row for row, query_id in enumerate(answers["query_id"].to_list())
-        }
+        row_of_query = index_of(answers["query_id"].to_list())
         rows = answers[[row_of_query[query_id] for query_id in self.query_ids]]
         decided: dict[str, Any] = {}
         for name in kinds:

@@ -27,7 +27,7 @@ DEMO = "lexirecall/demo"
 PREFIX = "irds:"  # of ids in PyTerrier, which may stand before any id of ir_datasets
 
 _SELF_MATCHES = re.compile(r"(^|/)(arguana|quora|cqadupstack)(/|$)")
-_EXCLUDED_GRADES = ((re.compile(r"(^|/)bright(/|$)"), (-100.0,)),)
+_EXCLUDES_BY_GRADE = re.compile(r"(^|/)bright(/|$)")
 
 ASPECTS: dict[str, dict[str, str]] = {
     "EhealthQrel": {
@@ -111,10 +111,8 @@ def rules_of(dataset_id: str) -> Rules:
     'without documents of grade -100'
     """
     excluded_grades: tuple[float, ...] = ()
-    for pattern, grades in _EXCLUDED_GRADES:
-        if pattern.search(dataset_id):
-            excluded_grades = grades
-            break
+    if _EXCLUDES_BY_GRADE.search(dataset_id):
+        excluded_grades = (-100.0,)
     return Rules(_SELF_MATCHES.search(dataset_id) is not None, excluded_grades)
 
 

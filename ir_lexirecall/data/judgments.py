@@ -18,6 +18,7 @@ from ir_lexirecall._util.errors import and_more, entry, naming, shown, warn
 from ir_lexirecall._util.lazy import Memoised, cached_property
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.lazy import polars as pl
+from ir_lexirecall._util.selecting import index_of
 from ir_lexirecall.data.collection import Collection, Rules, find_collection
 from ir_lexirecall.data.qrels import AspectRows, read_qrels
 from ir_lexirecall.data.reading import RELEVANT, ExcludeLike, LevelsLike, Reading
@@ -483,7 +484,7 @@ class Judgments(Memoised):
     @cached_property
     def place(self) -> dict[str, int]:
         """The position of each query id."""
-        return {query_id: q for q, query_id in enumerate(self.query_ids)}
+        return index_of(self.query_ids)
 
     def rows_of_query(self, q: int) -> list[tuple[int, str]]:
         """Return the rows and ids of the judged documents of query number ``q``."""

@@ -13,6 +13,7 @@ from ir_lexirecall._util import engine
 from ir_lexirecall._util.arrays import Bools, Floats, Ints, starts_segment
 from ir_lexirecall._util.errors import and_more, check_text
 from ir_lexirecall._util.lazy import polars as pl
+from ir_lexirecall._util.selecting import index_of
 from ir_lexirecall.io.columns import (
     checked_columns,
     nested_columns,
@@ -142,8 +143,8 @@ def _of_few(columns: Mapping[str, list[Any]] | None) -> Qrels | None:
 def _with_queries(qrels: Qrels, nested: Mapping[str, Mapping[str, Any]]) -> Qrels:
     """Return qrels with the queries that have no documents."""
     query_ids = sorted(nested)
-    index_of = {query_id: q for q, query_id in enumerate(query_ids)}
-    new = np.array([index_of[query_id] for query_id in qrels.query_ids], dtype=np.int64)
+    index = index_of(query_ids)
+    new = np.array([index[query_id] for query_id in qrels.query_ids], dtype=np.int64)
     return qrels._replace(query_ids=query_ids, query=new[qrels.query])
 
 
@@ -168,7 +169,7 @@ def _sorted_rows(columns: Mapping[str, Any]) -> Qrels:
     names, code = ["0"], np.zeros(len(new), np.int64)
     if aspects:
         new = new_doc | starts_segment(aspects[0])
-        names, code = _numbered(list(aspects[0]))
+        names, code = numbered(list(aspects[0]))
     grade = grades[line]
     _check_judged_once(in_order, grade, new)
     docs = doc_id[np.flatnonzero(new_doc)]
@@ -237,13 +238,11 @@ def _check_judged_once(in_order: Sequence[Any], grade: Floats, new: Bools) -> No
     )
 
 
-def _numbered(names: list[str]) -> tuple[list[str], Ints]:
+def numbered(names: list[str]) -> tuple[list[str], Ints]:
     """Return the different names, sorted, and the index of each of them."""
     different = sorted(set(names))
-    index_of = {name: i for i, name in enumerate(different)}
-    return different, np.fromiter(
-        map(index_of.__getitem__, names), np.int64, len(names)
-    )
+    index = index_of(different)
+    return different, np.fromiter(map(index.__getitem__, names), np.int64, len(names))
 
 
 def aspect_column(columns: Mapping[str, Any]) -> pl.Series | list[str] | None:

@@ -12,9 +12,10 @@ import numpy as np
 from ir_lexirecall._util.arrays import Floats
 from ir_lexirecall._util.errors import called, entry, shown, warn
 from ir_lexirecall._util.lazy import cached_property
+from ir_lexirecall._util.selecting import index_of
 from ir_lexirecall.data.aligned_run import AlignedRun
 from ir_lexirecall.data.judgments import Judgments
-from ir_lexirecall.data.qrels import AspectRows
+from ir_lexirecall.data.qrels import AspectRows, numbered
 from ir_lexirecall.io.cells import id_of
 from ir_lexirecall.io.relevant_documents import check_listed
 from ir_lexirecall.measures.declaration import Measure, Utility
@@ -229,7 +230,7 @@ class _Judged:
         self._rel, self._cutoff = rel, cutoff
         self._are_ids = not isinstance(relevant, Mapping)
         by_doc = _grades_by_document(relevant)
-        self.row_of = {doc: row for row, doc in enumerate(by_doc)}
+        self.row_of = index_of(by_doc)
         self.rows: list[tuple[int, str, float]] | None = None
         self.grades: dict[str, float]
         if any(isinstance(grade, Mapping) for grade in by_doc.values()):
@@ -529,10 +530,8 @@ def _joined_subtopics(parts: Sequence[_Judged], sizes: Sequence[int]) -> AspectR
             of_part = [(row, "0", grade) for row, grade in enumerate(grades)]
         rows += [(start + row, name, grade) for row, name, grade in of_part]
         start += size
-    names = sorted({name for _, name, _ in rows})
-    code = {name: i for i, name in enumerate(names)}
+    names, aspect = numbered([name for _, name, _ in rows])
     doc = np.array([doc for doc, _, _ in rows], dtype=np.int64)
-    aspect = np.array([code[name] for _, name, _ in rows], dtype=np.int64)
     grade = np.array([grade for *_, grade in rows], dtype=float)
     line = np.arange(len(rows))
     return AspectRows(doc, aspect, grade, names, {}, line, line)

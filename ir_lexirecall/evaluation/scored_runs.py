@@ -29,6 +29,7 @@ from ir_lexirecall._util.errors import (
 )
 from ir_lexirecall._util.lazy import Memoised, cached_property
 from ir_lexirecall._util.lazy import pandas as pd
+from ir_lexirecall._util.paths import is_path
 from ir_lexirecall._util.progress import progress_bar
 from ir_lexirecall._util.rounding import same
 from ir_lexirecall.data.aligned_run import AlignedRun
@@ -358,7 +359,7 @@ def runs_by_name(runs: Any) -> Any:
     >>> runs_by_name({"q": {"a": 1.0}}), runs_by_name({"bm25": {"q": {"a": 1.0}}})
     ({'run': {'q': {'a': 1.0}}}, {'bm25': {'q': {'a': 1.0}}})
     """
-    if isinstance(runs, (str, os.PathLike)):
+    if is_path(runs):
         return {os.path.basename(os.fspath(runs)): runs}
     if not isinstance(runs, Mapping):
         return {"run": runs}
@@ -375,11 +376,9 @@ def run_name(name: str | int | None) -> str | None:
     >>> run_name(1), run_name("bm25"), run_name(None)
     ('1', 'bm25', None)
     """
-    if name is None:
-        return None
     if is_integer(name):
         return str(name)
-    return cast(str, name)
+    return cast("str | None", name)
 
 
 def label_of(name: object) -> str:

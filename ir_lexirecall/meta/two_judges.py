@@ -15,6 +15,7 @@ from ir_lexirecall._util import engine
 from ir_lexirecall._util.arrays import Floats
 from ir_lexirecall._util.errors import check_integer, check_number, naming, required
 from ir_lexirecall._util.lazy import pandas as pd
+from ir_lexirecall._util.paths import is_path
 from ir_lexirecall._util.rounding import same
 from ir_lexirecall._util.selecting import among, index_of
 from ir_lexirecall.comparison.compared import Design
@@ -241,8 +242,7 @@ def several_judges(qrels: Any) -> dict[str, Any] | None:
     if not isinstance(qrels, (list, tuple, Mapping)) or not qrels:
         return None
     if not isinstance(qrels, Mapping):
-        are_files = all(isinstance(path, (str, os.PathLike)) for path in qrels)
-        if are_files:
+        if all(map(is_path, qrels)):
             return {judge_name(path): path for path in qrels}
         return None
     if all(map(_is_query, qrels.values())):
@@ -446,14 +446,15 @@ class TwoJudges:
 def _full_runs(decisions: Decisions) -> dict[str, Any]:
     """Return the runs as they were given; raise if one was given aligned."""
     sources = decisions.aligned.sources
+    full_runs = {}
     for name in decisions.names:
-        if name not in sources or isinstance(sources[name], AlignedRun):
+        run = sources.get(name)
+        if run is None or isinstance(run, AlignedRun):
             raise ValueError(
                 f"run {name!r} is aligned with one judge's documents; give the full run"
             )
-    return {
-        name: run for name, run in sources.items() if not isinstance(run, AlignedRun)
-    }
+        full_runs[name] = run
+    return full_runs
 
 
 def _grades_of_common_documents(a: Judgments, b: Judgments) -> tuple[Floats, Floats]:

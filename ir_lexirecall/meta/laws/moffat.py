@@ -76,22 +76,27 @@ def _others_below(ranking: Ranking, space: Space) -> Iterator[Claim]:
 
 def _bounded(space: Space) -> Iterator[Claim]:
     """Claim a finite value at every depth, however many relevant documents there are."""
-    for k in range(1, _DEEPEST + 1):
-        for m in range(1, int(min(_MOST_RELEVANT, space.longest - k)) + 1):
-            for retrieved in itertools.product(space.binary, repeat=k):
-                n_relevant = retrieved.count(space.top)
-                if n_relevant <= m:
-                    missing = (space.top,) * (m - n_relevant)
-                    yield Claim(((1, Ranking(retrieved, missing, k)),), number=m)
+    for k, m in _depths_and_numbers(space):
+        for retrieved in itertools.product(space.binary, repeat=k):
+            n_relevant = retrieved.count(space.top)
+            if n_relevant <= m:
+                missing = (space.top,) * (m - n_relevant)
+                yield Claim(((1, Ranking(retrieved, missing, k)),), number=m)
 
 
 def _reached(space: Space) -> Iterator[Claim]:
     """Claim the value 1 of the first k documents where all are relevant, or all m of them are."""
+    for k, m in _depths_and_numbers(space):
+        first = (space.top,) * min(k, m) + (0,) * max(0, k - m)
+        ideal = Ranking(first, (space.top,) * max(0, m - k), k)
+        yield Claim(((1, ideal),), constant=-1.0, number=m)
+
+
+def _depths_and_numbers(space: Space) -> Iterator[tuple[int, int]]:
+    """Yield depths, each with every number of relevant documents of a topic."""
     for k in range(1, _DEEPEST + 1):
         for m in range(1, int(min(_MOST_RELEVANT, space.longest - k)) + 1):
-            first = ((space.top,) * min(k, m), (0,) * max(0, k - m))
-            ideal = Ranking(first[0] + first[1], (space.top,) * max(0, m - k), k)
-            yield Claim(((1, ideal),), constant=-1.0, number=m)
+            yield k, m
 
 
 PROPERTIES = (
