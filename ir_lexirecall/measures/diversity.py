@@ -351,11 +351,8 @@ class SRR(DiversityMeasure):
     def score(self, run: AlignedRun) -> Floats:
         """Return the reciprocal of the rank that covers every subtopic for each query."""
         covered = coverage(run, self["rel"], self["cutoff"])
-        first = position_in_segment(covered.subtopic) == 0
-        query, last = covered.query[first], np.zeros(len(covered.subtopics))
-        # Rank at which the last subtopic is covered.
-        np.maximum.at(last, query, covered.rank[first])
-        return ratio(np.bincount(query, minlength=len(last)) == covered.subtopics, last)
+        is_complete = covered.n_covered == covered.subtopics
+        return ratio(is_complete, covered.rank_of_last)
 
 
 class IA(ComposedMeasure, DiversityMeasure):

@@ -16,7 +16,6 @@ from ir_lexirecall._util.arrays import (
     Floats,
     Ints,
     per_query_sum,
-    position_in_segment,
     ratio,
 )
 from ir_lexirecall.measures import discounts
@@ -128,9 +127,9 @@ class nDCU(EU):
         see_also=("EU", "alpha_DCG_IA", "nDCG"),
     )
 
-    def score(self, run: AlignedRun) -> Floats:
-        """Return the utility divided by that of the ideal ranking for each query."""
-        return ratio(super().score(run), self.ideal(run.judgments))
+    def less_effort(self, run: AlignedRun, utility: Floats) -> Floats:
+        """Return the utility less the effort, divided by that of the ideal ranking."""
+        return ratio(super().less_effort(run, utility), self.ideal(run.judgments))
 
     def ideal(self, judgments: Judgments) -> Floats:
         """Return the expected utility of the greedy ideal ranking of each query."""
@@ -175,7 +174,12 @@ class Novelty(DiversityMeasure, register=False):
         aspect, rank, grade = rows_by_aspect(run, ANY_GAIN, self["cutoff"])
         gain = discounts.gain(grade, top_grades(self, judgments)[aspect], self["gain"])
         worth = self.weights(judgments)[aspect] * gain * self.discount(rank)
-        return novel_utility(judgments, aspect, worth, self["alpha"])
+        total = novel_utility(judgments, aspect, worth, self["alpha"])
+        return self.normalised(total, judgments)
+
+    def normalised(self, total: Floats, judgments: Judgments) -> Floats:
+        """Return the values for these sums: themselves."""
+        return total
 
 
 class alpha_DCG_IA(Novelty):
@@ -243,9 +247,9 @@ class alpha_nDCG_G(Novelty):
         see_also=("alpha_nDCG", "alpha_DCG_IA", "NRBP_G"),
     )
 
-    def score(self, run: AlignedRun) -> Floats:
+    def normalised(self, total: Floats, judgments: Judgments) -> Floats:
         """Return the gain divided by that of the ideal ranking for each query."""
-        return ratio(super().score(run), self.ideal(run.judgments))
+        return ratio(total, self.ideal(judgments))
 
     def ideal(self, judgments: Judgments) -> Floats:
         """Return the discounted gain of the greedy ideal ranking of each query."""
@@ -354,15 +358,16 @@ class P_at_Recall(DiversityMeasure):
     def score(self, run: AlignedRun) -> Floats:
         """Return the share of new documents down to the rank of full recall for each query."""
         covered = coverage(run, self["rel"], self["cutoff"])
-        first = position_in_segment(covered.subtopic) == 0
-        stop = rank_of_stop(covered, first, looked_at(self, run))
+        stop = rank_of_stop(covered, looked_at(self, run))
         # A row per document and subtopic; documents of a query are told apart by their ranks.
         within = covered.rank <= stop[covered.query]
         key = np.stack([covered.query[within], covered.rank[within]])
         document, number, size = np.unique(
             key, axis=1, return_inverse=True, return_counts=True
         )
-        new = np.bincount(number.ravel(), weights=first[within], minlength=len(size))
+        new = np.bincount(
+            number.ravel(), weights=covered.is_first[within], minlength=len(size)
+        )
         if self["form"] == "subtopics":
             worth = new / size
         else:
@@ -370,16 +375,7 @@ class P_at_Recall(DiversityMeasure):
         return ratio(per_query_sum(document[0], worth, len(stop)), stop)
 
 
-def rank_of_stop(covered: Coverage, first: Any, last: Ints) -> Ints:
-    """Return the rank at which every subtopic of a query is covered; `last` if one never is.
-
-    Args:
-        covered: the relevant documents by subtopic.
-        first: whether each of its rows is the first of its subtopic.
-        last: the last rank of each query.
-    """
-    query = covered.query[first]
-    deepest = np.zeros(len(last), dtype=np.int64)
-    np.maximum.at(deepest, query, covered.rank[first])
-    is_complete = np.bincount(query, minlength=len(last)) == covered.subtopics
-    return np.where(is_complete & (covered.subtopics > 0), deepest, last)
+def rank_of_stop(covered: Coverage, last: Ints) -> Ints:
+    """Return the rank at which every subtopic of a query is covered; `last` if one never is."""
+    is_complete = covered.n_covered == covered.subtopics
+    return np.where(is_complete & (covered.subtopics > 0), covered.rank_of_last, last)

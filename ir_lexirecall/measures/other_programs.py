@@ -12,6 +12,7 @@ from ir_measures.measures.base import Measure
 from numpy.typing import NDArray
 
 from ir_lexirecall._util.arrays import (
+    Bools,
     Floats,
     Ints,
     per_query_sum,
@@ -22,6 +23,7 @@ from ir_lexirecall._util.arrays import (
     shifted_within_segment,
     starts_segment,
 )
+from ir_lexirecall._util.lazy import cached_property
 from ir_lexirecall._util.selecting import among
 from ir_lexirecall.measures import discounts
 from ir_lexirecall.measures.declaration import Utility
@@ -444,6 +446,23 @@ class Coverage:
     relevant: Ints  # number of relevant documents of each subtopic, retrieved or not
     subtopics: Ints  # number of subtopics with a relevant document of each query, shape ``(Q,)``
 
+    @cached_property
+    def is_first(self) -> Bools:
+        """Whether each row is the first of its subtopic."""
+        return position_in_segment(self.subtopic) == 0
+
+    @property
+    def n_covered(self) -> Ints:
+        """Number of subtopics of each query with a retrieved relevant document."""
+        return np.bincount(self.query[self.is_first], minlength=len(self.subtopics))
+
+    @property
+    def rank_of_last(self) -> Ints:
+        """Rank at which the last one of these subtopics is covered, 0 without any."""
+        last = np.zeros(len(self.subtopics), dtype=np.int64)
+        np.maximum.at(last, self.query[self.is_first], self.rank[self.is_first])
+        return last
+
 
 def rows_by_aspect(
     run: AlignedRun, rel: float, cutoff: float | None
@@ -479,11 +498,7 @@ def relevant_of_pairs(judgments: Judgments, rel: float) -> tuple[Ints, Ints]:
 
 def subtopic_recall(covered: Coverage) -> Floats:
     """Return subtopics with a retrieved relevant document, over those with a relevant document."""
-    first = position_in_segment(covered.subtopic) == 0
-    return ratio(
-        np.bincount(covered.query[first], minlength=len(covered.subtopics)),
-        covered.subtopics,
-    )
+    return ratio(covered.n_covered, covered.subtopics)
 
 
 def greedy_ideal(

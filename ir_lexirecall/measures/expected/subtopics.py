@@ -117,16 +117,13 @@ def expected_utility(measure: Any, run: AlignedRun) -> Floats:
     weight = run.judgments.aspects.weight
     utility = _novel_gains(measure, run, weight, lambda rank: 1 / (1 + np.log2(rank)))
     value: Floats = measure.less_effort(run, utility)
-    if measure.NAME == "nDCU":
-        return ratio(value, measure.ideal(run.judgments))
     return value
 
 
 def novelty(measure: Any, run: AlignedRun) -> Floats:
     """Return the expected alpha_DCG_IA, alpha_nDCG_G or NRBP_G."""
-    value = _novel_gains(measure, run, measure.weights(run.judgments), measure.discount)
-    if measure.NAME == "alpha_nDCG_G":
-        return ratio(value, measure.ideal(run.judgments))
+    total = _novel_gains(measure, run, measure.weights(run.judgments), measure.discount)
+    value: Floats = measure.normalised(total, run.judgments)
     return value
 
 
