@@ -284,28 +284,24 @@ def _space(
 ) -> Space:
     """Return the rankings that a measure is checked with."""
     aspects = len(aspect_ends(measure))
-    rel = _number(measure, "rel")
     if grades is None:
         chosen = _default_grades(measure, gains)
     else:
         chosen = _checked_grades(grades)
-    if aspects and chosen != (0, 1):
-        raise ValueError(f"{name} names its aspects and their grades; leave out grades")
+    base, rel = measure, _number(measure, "rel")
     if aspects:
-        base = measure.base_measure()
-    else:
-        base = measure
-    if is_native(base):
-        longest = np.inf
-    else:
-        longest = _LONGEST_OF_OTHERS
-    least: float = 1
-    if not aspects and rel is not None:
-        least = float(rel)
+        if chosen != (0, 1):
+            raise ValueError(
+                f"{name} names its aspects and their grades; leave out grades"
+            )
+        base, rel = measure.base_measure(), None
+    longest = float(measure.params.get("n") or np.inf)
+    if not is_native(base):
+        longest = min(longest, _LONGEST_OF_OTHERS)
     return Space(
         grades=chosen,
-        least=least,
-        longest=min(float(measure.params.get("n") or np.inf), longest),
+        least=1 if rel is None else float(rel),
+        longest=longest,
         cutoff=int(_number(base, "cutoff") or 0),
         aspects=aspects,
     )

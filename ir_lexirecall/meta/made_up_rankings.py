@@ -204,12 +204,10 @@ def at_depth(
 
 def aspect_ends(measure: IRMeasure) -> dict[str, tuple[float, float]]:
     """Return the lowest and highest label of each aspect that the measure names."""
-    if "aspects" in measure.SUPPORTED_PARAMS:
-        scales = measure["aspects"].items()
-    else:
-        scales = ()
+    if "aspects" not in measure.SUPPORTED_PARAMS:
+        return {}
     ends = {}
-    for name, scale in scales:
+    for name, scale in measure["aspects"].items():
         if isinstance(scale, dict):
             ends[name] = (min(scale), max(scale))
         else:

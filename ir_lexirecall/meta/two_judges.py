@@ -29,7 +29,14 @@ from ir_lexirecall.io.values import run_name
 from ir_lexirecall.measures.scoring import with_threshold
 from ir_lexirecall.meta.agreements import order_of, tau_b
 from ir_lexirecall.meta.decisions import Decisions, Signs
-from ir_lexirecall.meta.records import SEED, Option, introduction, recorded, study
+from ir_lexirecall.meta.records import (
+    ON_RUNS,
+    SEED,
+    Option,
+    introduction,
+    recorded,
+    study,
+)
 from ir_lexirecall.plots.studies import Shares
 from ir_lexirecall.present.findings import Finding
 from ir_lexirecall.present.text import count, format_number
@@ -122,7 +129,7 @@ def _bar_labels(table: pd.DataFrame) -> pd.Series:
         ),
         **SEED,
     },
-    runs=("rel", "cutoff", "allow_empty"),
+    runs=ON_RUNS,
     test=SignificanceTest(),
 )
 def judges(

@@ -142,10 +142,7 @@ def tie_probabilities(
     depths: Sequence[int | None] = [None]
     if depth is not None:
         depths = check_integers("depth", depth)
-    if max(relevant) > min(sizes):
-        raise ValueError(
-            f"m={max(relevant)} relevant documents do not fit into n={min(sizes)}"
-        )
+    _check_fits(relevant, sizes)
     too_deep = [ñ for ñ in depths if ñ is not None and ñ > min(sizes)]
     if too_deep:
         raise ValueError(
@@ -168,6 +165,14 @@ def tie_probabilities(
         "source": DIAZ,
     }
     return recorded(table, "tie_probabilities", **facts)
+
+
+def _check_fits(relevant: Sequence[int], sizes: Sequence[int]) -> None:
+    """Raise if a number of relevant documents is larger than a collection."""
+    if max(relevant) > min(sizes):
+        raise ValueError(
+            f"m={max(relevant)} relevant documents do not fit into n={min(sizes)}"
+        )
 
 
 def _tie_probabilities(
@@ -294,10 +299,7 @@ def orientation(
         raise ValueError(
             f"n={max(sizes)} documents are more ranks than floats tell apart, 2^53"
         )
-    if max(relevant) > min(sizes):
-        raise ValueError(
-            f"m={max(relevant)} relevant documents do not fit into n={min(sizes)}"
-        )
+    _check_fits(relevant, sizes)
     rows = []
     for name, measure in progress_bar(None, parsed.items(), desc="measures"):
         for size, few in product(sizes, relevant):
