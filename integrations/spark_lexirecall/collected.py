@@ -183,10 +183,7 @@ class CollectedPreference(PreferenceCriterion):
 
         See ``Comparison.explain``.
         """
-        kinds = dict.fromkeys(
-            ("levels_a", "levels_b") if self.preference.NAME in PAIRWISE else (),
-            "int64",
-        )
+        kinds: dict[str, str] = {}
         if self.preference.NAME in LEXICOGRAPHIC:
             kinds = {
                 "level": "int64",
@@ -194,8 +191,10 @@ class CollectedPreference(PreferenceCriterion):
                 "doc_id": "string",
                 "rank_a": "int64",
                 "rank_b": "int64",
+                "other_doc_id": "string",
             }
-            kinds["other_doc_id"] = "string"
+        elif self.preference.NAME in PAIRWISE:
+            kinds = {"levels_a": "int64", "levels_b": "int64"}
         pair = self.exchange.names[a], self.exchange.names[b]
         answers = self.exchange.ask(
             partial(explained, self.preference, pair), {"query_id": "string", **kinds}

@@ -92,7 +92,7 @@ class DistantDocuments:
 
     def _bounds(
         self, work: Callable[[Pool, Tables], Any], dtype: Any, pair_indices: PairIndices
-    ) -> list[Any]:
+    ) -> tuple[Any, Any, Bools]:
         """Return ``low``, ``high`` and ``exact`` of pairs of runs, each of shape ``(P, Q)``."""
         names = ("low", "high", "exact")
 
@@ -106,7 +106,10 @@ class DistantDocuments:
         answers = self._ask(
             columns, dict.fromkeys(names, pa_.list_(pa_.from_numpy_dtype(dtype)))
         )
-        return [list_matrix(answers[name], len(pair_indices[0])) for name in names]
+        low, high, exact = (
+            list_matrix(answers[name], len(pair_indices[0])) for name in names
+        )
+        return low, high, exact.astype(bool)
 
     def _counted(self, depth: int | None) -> pl.DataFrame:
         """Return how many documents of each query are unjudged, and how many can matter."""
@@ -163,9 +166,8 @@ class DistantDocuments:
             np.int8,
             pair_indices,
         )
-        low, high, exact = bounds
         unknown = self.judgments.m(preference.rel_in(self.judgments)) == 0
-        return WinBounds(low, high, exact.astype(bool), unknown)
+        return WinBounds(*bounds, unknown)
 
     def differences(
         self,
@@ -195,8 +197,7 @@ class DistantDocuments:
                 pool, measure, of_runs, pair_indices, judgings, below
             )
 
-        low, high, exact = self._bounds(differences, np.float64, pair_indices)
-        return ValueBounds(low, high, exact.astype(bool))
+        return ValueBounds(*self._bounds(differences, np.float64, pair_indices))
 
     def to_judge(self, pairs: OpenPairs, n: int) -> pd.DataFrame:
         """Return the n documents to judge next; see `to_judge_table`."""
@@ -230,8 +231,9 @@ class DistantDocuments:
             "doc_id": "string",
             "decides": "float64",
             "concerns": "float64",
+            "ranks": pa_.list_(pa_.int64()),
         }
-        answers = self._ask(next_documents, {**types, "ranks": pa_.list_(pa_.int64())})
+        answers = self._ask(next_documents, types)
         query = np.array(
             [self.judgments.place[query_id] for query_id in answers["query_id"]],
             dtype=np.int64,
