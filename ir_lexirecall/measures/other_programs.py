@@ -135,8 +135,13 @@ def _weighted(run: AlignedRun, gain: Floats, v: Floats) -> Utility:
 @computes(BY_OTHERS, "SDCG")
 def _sdcg(measure: Measure, run: AlignedRun) -> Utility:
     """Compute SDCG: V(i) = 1 / log2(i + 1) down to rank k."""
-    i = np.arange(1, min(cutoff_of(measure), PROGRAM_DEPTH + 1) + 1)
-    return _weighted(run, linear_gain(measure, run), 1 / log2_of_next(i))
+    return _weighted(run, linear_gain(measure, run), inverse_logarithms(measure))
+
+
+def inverse_logarithms(measure: Measure) -> Floats:
+    """Return V(i) of SDCG down to rank k, at most 1,001."""
+    last = min(cutoff_of(measure), PROGRAM_DEPTH + 1)
+    return 1 / log2_of_next(np.arange(1, last + 1))
 
 
 @computes(BY_OTHERS, "INSQ")

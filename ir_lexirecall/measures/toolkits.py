@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from math import inf
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from ir_lexirecall._util.arrays import Floats, ratio
+from ir_lexirecall._util.arrays import Floats, Ints, ratio
 from ir_lexirecall.measures.about import RANKS, About, Example
 from ir_lexirecall.measures.declaration import UNIT, Measure, documents_read
 from ir_lexirecall.measures.parameters import Param, cutoff, rel
@@ -70,7 +71,23 @@ class DCG(_OfToolkits):
         return gains(run, self["dcg"]).dcg(cutoff_of(self), len(run.judgments))
 
 
-class F1(_OfToolkits):
+class _OfCount(_OfToolkits, register=False):
+    """Base of measures of r, the number of relevant documents among the first k."""
+
+    RANGE = UNIT
+    FAMILY: ClassVar[str] = "binary"
+    params: dict[str, Any] = {"cutoff": cutoff(), "rel": rel()}
+
+    @abstractmethod
+    def of_count(self, run: AlignedRun, r: Ints | Floats) -> Floats:
+        """Return the values for a number of relevant documents of each query."""
+
+    def score(self, run: AlignedRun) -> Floats:
+        """Return the value of each query for the relevant documents that it has."""
+        return self.of_count(run, run.relevant(self["rel"], self["cutoff"]).r)
+
+
+class F1(_OfCount):
     """Harmonic mean of precision and recall of the first documents.
 
     >>> from ir_lexirecall import F1
@@ -79,8 +96,6 @@ class F1(_OfToolkits):
     """
 
     PRETTY_NAME: ClassVar[str] = "F1 of Precision and Recall"
-    RANGE = UNIT
-    FAMILY: ClassVar[str] = "binary"
     ABOUT = About(
         formula=r"\frac{2 r}{k + m}",
         symbols=f"{RANKS} (r down to rank k); without a cutoff, k is the number of documents "
@@ -95,16 +110,14 @@ class F1(_OfToolkits):
         source="chinchor1992",
         see_also=("SetF", "P", "R"),
     )
-    params: dict[str, Any] = {"cutoff": cutoff(), "rel": rel()}
 
-    def score(self, run: AlignedRun) -> Floats:
+    def of_count(self, run: AlignedRun, r: Ints | Floats) -> Floats:
         """Return the harmonic mean of precision and recall of each query."""
-        relevant = run.relevant(self["rel"], self["cutoff"])
-        together = documents_read(self, run) + relevant.m
-        return ratio(2 * relevant.r, np.where(relevant.m > 0, together, 0))
+        m = run.judgments.m(self["rel"])
+        return ratio(2 * r, np.where(m > 0, documents_read(self, run) + m, 0))
 
 
-class R_cap(_OfToolkits):
+class R_cap(_OfCount):
     """Recall in which a cutoff below the number of relevant documents does not count against a run.
 
     >>> from ir_lexirecall import R_cap
@@ -113,8 +126,6 @@ class R_cap(_OfToolkits):
     """
 
     PRETTY_NAME: ClassVar[str] = "Capped Recall"
-    RANGE = UNIT
-    FAMILY: ClassVar[str] = "binary"
     ABOUT = About(
         formula=r"\frac{r}{\min(k, m)}",
         symbols=f"{RANKS} (r down to rank k); without a cutoff, k is the number of documents "
@@ -128,9 +139,8 @@ class R_cap(_OfToolkits):
         source="diaz2026",
         see_also=("R", "Rprec"),
     )
-    params: dict[str, Any] = {"cutoff": cutoff(), "rel": rel()}
 
-    def score(self, run: AlignedRun) -> Floats:
+    def of_count(self, run: AlignedRun, r: Ints | Floats) -> Floats:
         """Return the capped recall of each query."""
-        relevant = run.relevant(self["rel"], self["cutoff"])
-        return ratio(relevant.r, np.minimum(relevant.m, documents_read(self, run)))
+        m = run.judgments.m(self["rel"])
+        return ratio(r, np.minimum(m, documents_read(self, run)))

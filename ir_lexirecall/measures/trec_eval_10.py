@@ -22,8 +22,9 @@ from ir_lexirecall._util.arrays import (
     starts_segment,
 )
 from ir_lexirecall.measures.about import RANKS, About, Example
-from ir_lexirecall.measures.declaration import UNIT, Measure, documents_read
+from ir_lexirecall.measures.declaration import UNIT, Measure
 from ir_lexirecall.measures.parameters import Param, cutoff, rel
+from ir_lexirecall.measures.toolkits import R_cap
 from ir_lexirecall.measures.trec_eval import (
     Gains,
     best_precision,
@@ -203,7 +204,7 @@ class RBP_TE(_TrecEval):
         )
 
 
-class RelP(_TrecEval):
+class RelP(R_cap):
     """Precision, divided by the largest that k documents can have: P up to rank m, R below.
 
     trec_eval's relative_P and set_relative_P.
@@ -234,12 +235,6 @@ class RelP(_TrecEval):
         ),
         see_also=("P", "R", "Rprec"),
     )
-    params: dict[str, Any] = {"cutoff": cutoff(), "rel": rel()}
-
-    def score(self, run: AlignedRun) -> Floats:
-        """Return precision over the best possible one for each query."""
-        relevant = run.relevant(self["rel"], self["cutoff"])
-        return ratio(relevant.r, np.minimum(documents_read(self, run), relevant.m))
 
 
 class Rndcg(_TrecEval):

@@ -8,7 +8,6 @@ import numpy as np
 from ir_measures.measures.base import Measure
 
 from ir_lexirecall._util.arrays import Floats, Ints, per_query_sum, ranges, ratio
-from ir_lexirecall.measures.declaration import documents_read
 from ir_lexirecall.measures.expected.groups import (
     NO_CUTOFF,
     Groups,
@@ -82,19 +81,10 @@ def r_precision(measure: Measure, run: AlignedRun) -> Floats:
     return ratio(r, m)
 
 
-def f1(measure: Measure, run: AlignedRun) -> Floats:
-    """Return the expected F1, 2 E[r] / (k + m)."""
-    r = _relevant_above_cutoff(measure, run)
-    m = run.judgments.m(measure["rel"])
-    k = documents_read(measure, run)
-    return ratio(2 * r, np.where(m > 0, k + m, 0))
-
-
-def capped_recall(measure: Measure, run: AlignedRun) -> Floats:
-    """Return the expected R_cap or RelP, E[r] / min(k, m)."""
-    r = _relevant_above_cutoff(measure, run)
-    m = run.judgments.m(measure["rel"])
-    return ratio(r, np.minimum(m, documents_read(measure, run)))
+def of_count(measure: Any, run: AlignedRun) -> Floats:
+    """Return the expected F1, R_cap or RelP."""
+    value: Floats = measure.of_count(run, _relevant_above_cutoff(measure, run))
+    return value
 
 
 def judged(measure: Measure, run: AlignedRun) -> Floats:

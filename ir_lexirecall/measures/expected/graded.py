@@ -17,6 +17,7 @@ from ir_lexirecall.measures.expected.groups import Spread, groups_of, steps
 from ir_lexirecall.measures.other_programs import (
     GDEVAL_MAX_REL,
     PROGRAM_DEPTH,
+    inverse_logarithms,
     inverse_squares,
     linear_gain,
     rbp_gain,
@@ -26,7 +27,6 @@ from ir_lexirecall.measures.trec_eval import (
     Gains,
     cutoff_of,
     gains,
-    log2_of_next,
     ndcg_of_gains,
     number,
     optional,
@@ -105,9 +105,7 @@ def rbp_of_trec_eval(measure: Measure, run: AlignedRun) -> Floats:
 
 def sdcg(measure: Measure, run: AlignedRun) -> Floats:
     """Return the expected SDCG, whose weights are 1 / log2(i + 1)."""
-    last = min(cutoff_of(measure), PROGRAM_DEPTH + 1)
-    i = np.arange(1, last + 1)
-    return _of_program(run, linear_gain(measure, run), 1 / log2_of_next(i))
+    return _of_program(run, linear_gain(measure, run), inverse_logarithms(measure))
 
 
 def insq(measure: Measure, run: AlignedRun) -> Floats:
