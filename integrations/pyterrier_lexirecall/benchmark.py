@@ -84,9 +84,7 @@ def Benchmark(
     runs: dict[str, dict[str, str]] = {}
     with tempfile.TemporaryDirectory(prefix="ir-lexirecall-") as temporary:
         kept = Path(temporary if save_dir is None else save_dir)
-        for name, source in progress_bar(
-            progress, data.items(), total=len(data), desc="data sets"
-        ):
+        for name, source in progress_bar(progress, data.items(), desc="data sets"):
             systems = _named(pipelines, source)
             runs[name] = _run_pipelines(
                 systems, source, kept / _folder(name), experiment or {}

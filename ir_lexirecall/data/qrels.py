@@ -13,7 +13,7 @@ from ir_lexirecall._util import engine
 from ir_lexirecall._util.arrays import Bools, Floats, Ints, starts_segment
 from ir_lexirecall._util.errors import and_more, check_text
 from ir_lexirecall._util.lazy import polars as pl
-from ir_lexirecall._util.selecting import index_of
+from ir_lexirecall._util.selecting import index_of, without_keys
 from ir_lexirecall.io.columns import (
     checked_columns,
     nested_columns,
@@ -181,9 +181,7 @@ def _sorted_rows(columns: Mapping[str, Any]) -> Qrels:
         docs,
         grade[new],
     )
-    further = {
-        name: values for name, values in columns.items() if name not in QREL_COLUMNS
-    }
+    further = without_keys(columns, QREL_COLUMNS)
     if aspect is None and set(further) <= set(ASPECT_COLUMNS):
         return qrels
     for name, values in further.items():

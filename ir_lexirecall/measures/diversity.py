@@ -421,9 +421,7 @@ class IA(ComposedMeasure, DiversityMeasure):
                 query=run.query[keep],
                 doc=doc[keep],
                 rank=run.rank[keep],
-                ties=None
-                if run.ties is None
-                else type(run.ties).among(first[keep], size[keep]),
+                ties=run.ties and run.ties.among(first[keep], size[keep]),
             )
             pair = np.flatnonzero(number_in_query == number_of_aspect)
             yield ranking, aspects.query[pair], aspects.weight[pair]

@@ -159,16 +159,11 @@ def check_judgments(measures: Collection[IRMeasure], judgments: Judgments) -> No
 def warn_of_grades(measures: Collection[IRMeasure], judgments: Judgments) -> None:
     """Warn if the grades of the judgments do not suit the measures."""
     warn_of_several_grades(measures, judgments)
-    unreached = []
-    for measure in measures:
-        if least_grade(measure) > judgments.highest_grade:
-            unreached.append(measure)
+    top = judgments.highest_grade
     # Names are made for warnings only: they take longer than a small evaluation.
-    if unreached:
-        warn_if_unreached(
-            {str(measure): least_grade(measure) for measure in unreached},
-            judgments.highest_grade,
-        )
+    if any(least_grade(measure) > top for measure in measures):
+        least_of = {str(measure): least_grade(measure) for measure in measures}
+        warn_if_unreached(least_of, top)
 
 
 _OF_SEVERAL_GRADES = ("subtopics", "aspects")

@@ -25,6 +25,7 @@ from ir_lexirecall._util.arrays import (
 )
 from ir_lexirecall._util.errors import and_more, is_integer
 from ir_lexirecall._util.rounding import SUM
+from ir_lexirecall._util.selecting import without
 from ir_lexirecall.measures.about import About, Example
 from ir_lexirecall.measures.declaration import UNIT, Measure
 from ir_lexirecall.measures.parameters import Param, rel
@@ -122,10 +123,8 @@ class _TotalRecall(Measure, register=False):
     def _sizes_by_query(self, ids: Sequence[str], relevant: Relevant) -> Ints:
         """Return the sizes that `n` gives; raise if a query with relevant documents has none."""
         size_of = {str(query_id): size for query_id, size in self["n"].items()}
-        unknown = []
-        for q in np.flatnonzero(relevant.m).tolist():
-            if ids[q] not in size_of:
-                unknown.append(ids[q])
+        with_relevant = [ids[q] for q in np.flatnonzero(relevant.m).tolist()]
+        unknown = without(with_relevant, size_of)
         if unknown:
             raise ValueError(
                 f"{self.NAME}: n has no size for query "

@@ -223,10 +223,8 @@ def unanimity(self: Decisions) -> pd.DataFrame:
         )
     # Of every pair of runs, how many measures prefer the first, and how many the second; a
     # measure's own share is taken out.
-    rising, falling = (
-        np.zeros((len(self.pairs[0]), len(self.queries)), dtype=np.int32)
-        for _ in range(2)
-    )
+    shape = (2, len(self.pairs[0]), len(self.queries))
+    rising, falling = np.zeros(shape, dtype=np.int32)
     for label in self.labels:
         signs = self.signs(label)
         rising += signs > 0

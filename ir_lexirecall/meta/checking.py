@@ -309,10 +309,9 @@ def _space(
 
 def _checked_grades(grades: Any) -> tuple[int, ...]:
     """Return the grades that the user gave; raise unless they rise from 0."""
+    message = "grades must be 0 and some larger integers in order, not"
     if not isinstance(grades, Iterable):
-        raise ValueError(
-            f"grades must be 0 and some larger integers in order, not {grades!r}"
-        )
+        raise ValueError(f"{message} {grades!r}")
     chosen = tuple(grades)
     integers = all(map(is_integer, chosen))
     if (
@@ -321,9 +320,7 @@ def _checked_grades(grades: Any) -> tuple[int, ...]:
         or chosen[0] != 0
         or list(chosen) != sorted(set(chosen))
     ):
-        raise ValueError(
-            f"grades must be 0 and some larger integers in order, not {list(chosen)!r}"
-        )
+        raise ValueError(f"{message} {list(chosen)!r}")
     return chosen
 
 

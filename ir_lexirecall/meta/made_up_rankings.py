@@ -167,11 +167,9 @@ def values(
         )
         if ends:
             if labels.ndim == 1:
-                top = np.broadcast_to(labels[:, None], (len(labels), len(ends)))
-            else:
-                top = labels
+                labels = labels[:, None]
             lowest, highest = np.array(list(ends.values()), dtype=np.float64).T
-            labels = np.where(top > 0, highest, lowest)
+            labels = np.where(labels > 0, highest, lowest)
         rank = np.where(rank <= depth[block][query], rank, 0)
         run = made_up_run(
             query, rank, labels, depth[block], columns=list(ends), weights=weights
@@ -311,13 +309,10 @@ def simulate_rankings(
     >>> bool(compare(few.qrels, few.runs).table()["wins"][0] > 20)
     True
     """
-    for name, value, least in (
-        ("n", n, 1),
-        ("depth", depth, 1),
-        ("queries", queries, 1),
-        ("seed", seed, 0),
-    ):
-        check_integer(name, value, least=least, most=_MOST)
+    check_integer("n", n, most=_MOST)
+    check_integer("depth", depth, most=_MOST)
+    check_integer("queries", queries, most=_MOST)
+    check_integer("seed", seed, least=0, most=_MOST)
     ends: tuple[int | range, ...] = (m,)
     if isinstance(m, range) and len(m):
         ends = m[0], m[-1]
@@ -353,9 +348,7 @@ def simulate_rankings(
     )
     first = np.cumsum(relevant) - relevant
     aligned = {}
-    for name, quality in progress_bar(
-        None, qualities.items(), total=len(qualities), desc="simulated runs"
-    ):
+    for name, quality in progress_bar(None, qualities.items(), desc="simulated runs"):
         doc, rank = positions(rng, n, relevant, quality)
         query, level = np.nonzero(rank <= depth)
         rows, ranks = first[query] + doc[query, level], rank[query, level]

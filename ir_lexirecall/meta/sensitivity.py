@@ -18,7 +18,7 @@ from ir_lexirecall._util.blocks import BLOCK
 from ir_lexirecall._util.errors import check_integer
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.progress import progress_bar
-from ir_lexirecall._util.selecting import of_type, without
+from ir_lexirecall._util.selecting import of_type, without, without_keys
 from ir_lexirecall.comparison.compared import Design
 from ir_lexirecall.comparison.comparing import comparison_of
 from ir_lexirecall.comparison.verdicts import UNDECIDED
@@ -70,10 +70,7 @@ def discriminative_power(
     curve = achieved_significance(self, test=test)
     by_measure = curve.groupby("measure", sort=False)["significant"]
     table = by_measure.agg(pairs="size", significant="sum", share="mean").reset_index()
-    facts = {}
-    for name, fact in curve.attrs.items():
-        if name not in ("function", "versions"):
-            facts[name] = fact
+    facts = without_keys(curve.attrs, ("function", "versions"))
     return recorded(table, "discriminative_power", **facts)
 
 

@@ -283,11 +283,7 @@ def explain(
             there = (level > 0) & (positions.r[s] >= level)
             row = (positions.start[s] + level - 1)[there]
             rank[i, there] = positions.rank[row]
-            doc_id[i, there] = (
-                runs[s]
-                .judgments.doc_id.gather(runs[s].doc[positions.row[row]])
-                .to_list()
-            )
+            doc_id[i, there] = counts.judgments.ids_of(runs[s].doc[positions.row[row]])
         a_wins = values > 0
         table["doc_id"] = np.where(a_wins, doc_id[0], doc_id[1])
         table["rank_a"], table["rank_b"] = _whole(rank[0]), _whole(rank[1])
