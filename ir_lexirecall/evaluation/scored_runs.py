@@ -32,6 +32,7 @@ from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.paths import is_path
 from ir_lexirecall._util.progress import progress_bar
 from ir_lexirecall._util.rounding import same
+from ir_lexirecall._util.selecting import of_type
 from ir_lexirecall.data.aligned_run import AlignedRun
 from ir_lexirecall.data.alignment import RunLike, ranks_as_given
 from ir_lexirecall.data.judgments import Judgments, QrelsLike
@@ -118,10 +119,8 @@ class ScoredRuns(Memoised):
             sources[str(given_name)] = given
         columns: dict[str, list[Floats]] = {name: [] for name in measures}
         mismatches = Mismatches()
-        with ExitStack() as stack:
-            bar = stack.enter_context(
-                progress_bar(progress, total=len(runs), desc="runs")
-            )
+        bar = progress_bar(progress, total=len(runs), desc="runs")
+        with bar, ExitStack() as stack:
             # Files are read a few at a time, in threads: parsing, hashing and sorting release the
             # GIL.
             readers = futures.ThreadPoolExecutor(_READERS)
@@ -147,10 +146,9 @@ class ScoredRuns(Memoised):
             for column, rows in columns.items()
         }
         metadata: dict[str, str] = {}
-        for name, source in sources.items():
-            text = source.metadata if isinstance(source, Source) else ""
-            if text:
-                metadata[name] = text
+        for name, source in of_type(sources, Source).items():
+            if source.metadata:
+                metadata[name] = source.metadata
         return cls(judgments, aligned, dict(measures), scored, metadata, sources)
 
     def warn_of_hardly_judged(self) -> None:
