@@ -462,16 +462,14 @@ class _Systems:
         _check_named_systems(systems, names)
         several = RepeatedSystems.of(systems, names, repeats, deterministic)
         names_baselines = isinstance(baseline, (list, tuple))
+        baselines: list[Any] = []
         if isinstance(baseline, (list, tuple)):
             baselines = _indices_of_baselines(baseline, names)
-        elif baseline is None:
-            baselines = []
-        else:
-            single: Any = baseline
+        elif isinstance(baseline, str) and several is None:
             # `pt.Experiment` refuses the name of a system in a list.
-            baselines = [single]
-            if several is not None or not isinstance(baseline, str):
-                baselines = _indices_of_baselines(baselines, names)
+            baselines = [baseline]
+        elif baseline is not None:
+            baselines = _indices_of_baselines([baseline], names)
         return cls(systems, names, baselines, names_baselines, several)
 
     @property
@@ -526,9 +524,7 @@ def _check_named_systems(systems: Sequence[Any], names: Sequence[Any]) -> None:
         )
 
 
-def _indices_of_baselines(
-    baselines: Sequence[int | str], names: Sequence[Any]
-) -> list[Any]:
+def _indices_of_baselines(baselines: Sequence[Any], names: Sequence[Any]) -> list[Any]:
     """Return the indices of several baselines.
 
     Raises:
@@ -536,7 +532,7 @@ def _indices_of_baselines(
     """
     indices = []
     for baseline in baselines:
-        index: Any = baseline
+        index = baseline
         if isinstance(baseline, str) and names.count(baseline) == 1:
             index = names.index(baseline)
         indices.append(index)

@@ -234,12 +234,12 @@ class _Averages:
             best = _SMALLER
         else:
             best = _LARGER
-        if self.comparison is None or name not in self.comparison.compared.by:
+        criterion = None
+        if self.comparison is not None:
+            criterion = self.comparison.compared.by.get(name)
+        if criterion is None or is_added_up(measure):
             return _Column(self.plain[name], best)
-        if is_added_up(measure):
-            return _Column(self.plain[name], best)
-        means = self.comparison.compared.by[name].means
-        return _Column(_rounded(name, means, self.evaluated.places), best)
+        return _Column(_rounded(name, criterion.means, self.evaluated.places), best)
 
     def _preference(self, name: str, ending: str) -> dict[str, _Column]:
         """Return the mean preferences over a baseline; over all other systems without one."""

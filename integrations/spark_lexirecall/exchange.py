@@ -103,15 +103,13 @@ class Exchange:
         """
         names = list(map(str, runs))
         every = _in_one_frame(names, list(runs.values()))
+        whole = None
         if isinstance(qrels, (Collection, Judgments)):
             whole = Judgments.from_qrels(qrels)
-        else:
-            whole = None
-        if whole is None:
-            frame = _readable(qrels, QRELS, qrel_table)
-        else:
             query_ids = [(query_id,) for query_id in whole.query_ids]
             frame = every.sparkSession.createDataFrame(query_ids, "query_id string")
+        else:
+            frame = _readable(qrels, QRELS, qrel_table)
         buckets = _check_size(frame, every, buckets)
         aspects = _aspects(measures.values())
         if whole is not None:

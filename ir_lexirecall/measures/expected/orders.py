@@ -148,18 +148,14 @@ def _tied_queries(run: AlignedRun) -> Iterator[_Query]:
     query_starts = np.flatnonzero(starts_segment(query)).tolist()
     for start, end in pairwise([*query_starts, len(row)]):
         groups = []
-        for members in np.split(np.arange(start, end), _changes(first[start:end])):
+        group_starts = np.flatnonzero(starts_segment(first[start:end]))
+        for members in np.split(np.arange(start, end), group_starts[1:]):
             _, alike = np.unique(kind[members], return_counts=True)
             top = members[0]
             groups.append(
                 _Group(int(first[top]), int(size[top]), tuple(alike.tolist()))
             )
         yield _Query(int(query[start]), row[start:end], groups)
-
-
-def _changes(values: Ints) -> Ints:
-    """Return the indices at which values differ from the one before."""
-    return np.flatnonzero(np.diff(values)) + 1
 
 
 def _kinds(run: AlignedRun) -> Ints:
