@@ -245,11 +245,15 @@ def unanimity(self: Decisions) -> pd.DataFrame:
         )
         with np.errstate(divide="ignore", invalid="ignore"):
             unanimity = np.log2(np.divide(joint / pairs, 0.5 * (unanimous / pairs)))
-        rows.append((label, pairs, unanimous, joint, float(unanimity)))
-    table = pd.DataFrame(
-        rows, columns=["measure", "pairs", "unanimous", "joint", "unanimity"]
-    )
-    return recorded(table, "unanimity", **self.provenance)
+        row = {
+            "measure": label,
+            "pairs": pairs,
+            "unanimous": unanimous,
+            "joint": joint,
+            "unanimity": float(unanimity),
+        }
+        rows.append(row)
+    return recorded(pd.DataFrame(rows), "unanimity", **self.provenance)
 
 
 COEFFICIENTS: dict[str, Callable[[Floats, Floats], Any]] = {

@@ -148,15 +148,21 @@ def tie_probabilities(
         raise ValueError(
             f"depth={too_deep[0]} is more than the n={min(sizes)} documents of the collection"
         )
-    rows: list[tuple[int, int, int, str, Fraction]] = []
+    rows = []
     combinations = list(product(sizes, relevant, depths))
     for size, n_relevant, cut in progress_bar(None, combinations, desc="n, m, depth"):
         retrieved = size if cut is None else cut
         probabilities = _tie_probabilities(size, n_relevant, retrieved, cutoffs)
         for measure, probability in probabilities.items():
-            rows.append((size, n_relevant, retrieved, measure, probability))
-    table = pd.DataFrame(rows, columns=["n", "m", "depth", "measure", "exact"])
-    table.insert(4, "probability", [float(row[4]) for row in rows])
+            row = {
+                "n": size,
+                "m": n_relevant,
+                "depth": retrieved,
+                "measure": measure,
+                "probability": float(probability),
+                "exact": probability,
+            }
+            rows.append(row)
     facts = {
         "n": sizes,
         "m": relevant,
@@ -164,7 +170,7 @@ def tie_probabilities(
         "depth": depth and depths,
         "source": DIAZ,
     }
-    return recorded(table, "tie_probabilities", **facts)
+    return recorded(pd.DataFrame(rows), "tie_probabilities", **facts)
 
 
 def _check_fits(relevant: Sequence[int], sizes: Sequence[int]) -> None:
@@ -313,8 +319,7 @@ def orientation(
             row["recall"] = (best - last_down) / scale
             rows.append(row | dict(zip(_EXTREMES, extremes.tolist(), strict=True)))
     facts = {"measures": list(parsed), "m": relevant, "n": sizes, "source": DIAZ}
-    columns = ["measure", "n", "m", "precision", "recall", *_EXTREMES]
-    return recorded(pd.DataFrame(rows, columns=columns), "orientation", **facts)
+    return recorded(pd.DataFrame(rows), "orientation", **facts)
 
 
 _EXTREMES = ("best", "worst", "first_up", "last_down")
@@ -543,19 +548,9 @@ def interval_scale(
     rows = []
     for name, measure in progress_bar(None, parsed.items(), desc="measures"):
         value = _values_of(measure, relevances, m)
-        rows.append(
-            (name, order, *_spacing(value), _is_interval(value, relevances, m, order))
-        )
-    names = [
-        "measure",
-        "order",
-        "values",
-        "smallest_step",
-        "largest_step",
-        "ratio",
-        "equally_spaced",
-        "interval",
-    ]
+        row = {"measure": name, "order": order, **_spacing(value)}
+        row["interval"] = _is_interval(value, relevances, m, order)
+        rows.append(row)
     facts = {
         "measures": list(parsed),
         "n": n,
@@ -563,7 +558,7 @@ def interval_scale(
         "order": order,
         "source": "Ferrante, Ferro, Pontarollo, ICTIR 2017",
     }
-    return recorded(pd.DataFrame(rows, columns=names), "interval_scale", **facts)
+    return recorded(pd.DataFrame(rows), "interval_scale", **facts)
 
 
 def _values_of(
@@ -580,19 +575,21 @@ def _values_of(
     return np.round(rising(measure, values(measure, rankings)), _DIGITS)
 
 
-def _spacing(value: Floats) -> tuple[int, float, float, float, bool | float]:
-    """Return the number of values, the least and largest step, and how alike the steps are.
-
-    This is their ratio, and whether all are equal.
-    """
+def _spacing(value: Floats) -> dict[str, Any]:
+    """Return the columns on how many values there are, and how alike the steps between them."""
     steps = np.diff(np.unique(value))
-    if not len(steps):
-        return 1, np.nan, np.nan, np.nan, np.nan
-    least, most = float(steps.min()), float(steps.max())
-    is_spaced: bool | float = np.nan
+    least = most = is_spaced = np.nan
+    if len(steps):
+        least, most = float(steps.min()), float(steps.max())
     if len(steps) > 1:
         is_spaced = bool(most - least < _EQUAL)
-    return len(steps) + 1, least, most, most / least, is_spaced
+    return {
+        "values": len(steps) + 1,
+        "smallest_step": least,
+        "largest_step": most,
+        "ratio": most / least,
+        "equally_spaced": is_spaced,
+    }
 
 
 def _is_interval(
