@@ -33,7 +33,6 @@ from ir_lexirecall.judging.algorithms import Bounded, DepthLike, Judgings, bound
 from ir_lexirecall.judging.normalised import (
     AveragePrecision,
     ByRun,
-    NestedLexirecall,
     largest_ratio,
 )
 from ir_lexirecall.judging.ranking_pairs import (
@@ -150,45 +149,39 @@ def bounds_of_differences(
     proven = bounded(measure, pool.judgments, judgings)
     if proven is None:
         return None
-    if isinstance(indices, tuple) and _by_runs_alone(
-        pool, measure, indices, judgings, proven, below
-    ):
-        assert isinstance(proven.algorithm, AveragePrecision | NestedLexirecall)
-        low, high, exact = _by_run(proven.algorithm, pool, indices, values, proven)
-    else:
-        low, high, exact = _by_pair(pool, indices, values, proven)
-    # Rounding must not push a bound past the value that was measured.
-    if isinstance(indices, tuple):
-        today = values[indices[0]] - values[indices[1]]
-    else:
+    algorithm = proven.algorithm
+    if not isinstance(indices, tuple):
         today = values[indices]
+        low, high, exact = _by_pair(pool, indices, None, values, proven)
+    else:
+        a, b = indices
+        today = values[a] - values[b]
+        if isinstance(algorithm, ByRun) and _is_faster_by_run(
+            pool, measure, len(a), judgings, below
+        ):
+            low, high, exact = _by_run(algorithm, pool, indices, values, proven)
+        else:
+            low, high, exact = _by_pair(pool, a, b, values, proven)
+    # Rounding must not push a bound past the value that was measured.
     return ValueBounds(np.minimum(low, today), np.maximum(high, today), exact)
 
 
-def _by_runs_alone(
-    pool: Pool,
-    measure: IRMeasure,
-    pair_indices: PairIndices,
-    judgings: Judgings,
-    known: Bounded,
-    below: bool | None,
+def _is_faster_by_run(
+    pool: Pool, measure: IRMeasure, pairs: int, judgings: Judgings, below: bool | None
 ) -> bool:
     """Return whether what runs reach by themselves bounds all pairs, and is found faster."""
-    if not isinstance(known.algorithm, AveragePrecision | NestedLexirecall):
-        return False
-    if not shares_documents(measure, len(pool.names), len(pair_indices[0])):
+    if not shares_documents(measure, len(pool.names), pairs):
         return False
     return not (is_open_below(pool, measure, judgings) if below is None else below)
 
 
 def _by_pair(
-    pool: Pool, indices: PairIndices | Ints, values: Floats, known: Bounded
+    pool: Pool, a: Ints, b: Ints | None, values: Floats, known: Bounded
 ) -> tuple[Floats, Floats, Bools]:
-    """Return bounds of differences, low, high, and exact, found pair by pair."""
-    if isinstance(indices, tuple):
-        a, b = indices
-    else:
-        a, b = indices, None
+    """Return bounds of differences, low, high, and exact, found pair by pair.
+
+    Without ``b``, they are those of the values of runs.
+    """
     depths = known.depth, known.cutoff, known.unretrieved
     blocks = RankingPairs.blocks(pool, a, b, values, *depths)
     shape = len(a), len(pool.judgments)

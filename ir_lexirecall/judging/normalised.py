@@ -22,6 +22,7 @@ from ir_lexirecall._util.arrays import (
     ranges,
     ratio,
     running_sum,
+    starts_segment,
 )
 from ir_lexirecall._util.lazy import cached_property, special
 from ir_lexirecall._util.rounding import SUM
@@ -121,21 +122,20 @@ class AveragePrecision:
 
     def __call__(self, pairs: RankingPairs) -> Largest:
         """Return the largest difference of each case, or a bound of it, and whether it is exact."""
-        in_a, in_b = pairs.a.has & pairs.is_open, pairs.b.has & pairs.is_open
+        in_neither = ~pairs.a.has & ~pairs.b.has
         best = self.sums(pairs, pairs.a, best=True)
         worst = self.sums(pairs, pairs.b, best=False)
         n_open, m = pairs.count(pairs.is_open), self.m[pairs.query].astype(np.float64)
         # Without shared open documents, the numbers of both decide together.
-        outside_both = pairs.count(pairs.is_open & ~in_a & ~in_b) + pairs.elsewhere
+        outside_both = pairs.count(pairs.is_open & in_neither) + pairs.elsewhere
         exact = largest_ratio(best, worst, m, outside_both)
         # With some, A's largest value and B's smallest are taken apart.
         outside_b = n_open - worst.most + pairs.elsewhere
         best_of_a = largest_ratio(best, None, m, np.zeros_like(n_open))
         high = best_of_a + largest_ratio(None, worst, m, outside_b)
 
-        has_shared = pairs.count(in_a & in_b) > 0
-        may_be_relevant = pairs.is_open | (pairs.grade >= self.rel)
-        differs = pairs.count((pairs.a.rank != pairs.b.rank) & may_be_relevant) > 0
+        has_shared = pairs.count(pairs.shared) > 0
+        differs = _differs(pairs, self.rel)
         can_change = differs & ((n_open > 0) | (pairs.elsewhere > 0))
         bound = np.where(
             can_change, np.where(has_shared, high, exact), pairs.difference
@@ -157,7 +157,7 @@ class AveragePrecision:
 
     def sums(self, pairs: RankingPairs, one: Retrieved, best: bool) -> Sums:
         """Return sums of precisions with j open documents relevant, shape `(C, most + 1)`."""
-        row = pairs.in_order(one, pairs.is_open | (pairs.grade >= self.rel))
+        row = pairs.in_order(one, pairs.may_be_relevant(self.rel))
         case, is_open, inverse = pairs.case[row], pairs.is_open[row], 1 / one.rank[row]
         fixed = ~is_open
         # Number of relevant judged documents down to here.
@@ -199,14 +199,11 @@ class NestedLexirecall:
 
     def __call__(self, pairs: RankingPairs) -> Largest:
         """Return the largest difference of each case, or a bound of it, and whether it is exact."""
-        may_be_relevant = pairs.is_open | (pairs.grade >= self.rel)
-        in_a, in_b = pairs.a.has & may_be_relevant, pairs.b.has & may_be_relevant
-        outside_b = pairs.count(pairs.is_open & ~in_b) + pairs.elsewhere
+        outside_b = pairs.count(pairs.is_open & ~pairs.b.has) + pairs.elsewhere
         high = self.extreme(pairs, pairs.a, None) - self.extreme(
             pairs, pairs.b, outside_b
         )
-        n_differing = pairs.count((in_a | in_b) & (pairs.a.rank != pairs.b.rank))
-        differs = pairs.alone | (n_differing > 0)
+        differs = pairs.alone | _differs(pairs, self.rel)
         can_change = differs & (
             (pairs.count(pairs.is_open) > 0) | (pairs.elsewhere > 0)
         )
@@ -235,6 +232,11 @@ class NestedLexirecall:
         return smallest
 
 
+def _differs(pairs: RankingPairs, rel: float) -> Bools:
+    """Return the cases with a document at different ranks that is or may be relevant."""
+    return pairs.count(pairs.may_be_relevant(rel) & (pairs.a.rank != pairs.b.rank)) > 0
+
+
 @dataclass(frozen=True)
 class _OpenRanking:
     """Documents of one ranking of each case that are or may be relevant: arrays of shape `(N,)`.
@@ -261,7 +263,7 @@ class _OpenRanking:
         cls, pairs: RankingPairs, one: Retrieved, rel: float, *, is_first_relevant: bool
     ) -> _OpenRanking:
         """Return the documents of one ranking of each case."""
-        row = pairs.in_order(one, pairs.is_open | (pairs.grade >= rel))
+        row = pairs.in_order(one, pairs.may_be_relevant(rel))
         case, is_open = pairs.case[row], pairs.is_open[row]
         n_open = np.bincount(case[is_open], minlength=len(pairs))
         n_judged = np.bincount(case[~is_open], minlength=len(pairs))
@@ -341,7 +343,7 @@ class _Choices(NamedTuple):
     @property
     def _first(self) -> Ints:
         """The first choice of each case, shape `(C,)`; every case has one."""
-        return np.flatnonzero(np.diff(self.case, prepend=-1))
+        return np.flatnonzero(starts_segment(self.case))
 
     @property
     def least(self) -> Floats:

@@ -157,6 +157,14 @@ class RankingPairs:
         """Which open documents are in both rankings, shape ``(N,)``."""
         return self.is_open & self.a.has & self.b.has
 
+    def is_relevant(self, rel: float) -> Bools:
+        """Return which documents count as relevant whatever the judging, shape `(N,)`."""
+        return ~self.is_open & (self.grade >= rel)
+
+    def may_be_relevant(self, rel: float) -> Bools:
+        """Return which documents count as relevant under some judging, shape `(N,)`."""
+        return self.is_open | (self.grade >= rel)
+
     @property
     def difference(self) -> Floats:
         """What the measure says today: value of A less that of B."""

@@ -56,7 +56,7 @@ def recall(rel: float, m: Ints, pairs: RankingPairs) -> Largest:
         pairs: the cases.
     """
     in_a, in_b = pairs.a.has, pairs.b.has
-    relevant = ~pairs.is_open & (pairs.grade >= rel)
+    relevant = pairs.is_relevant(rel)
     d = pairs.count(relevant & in_a) - pairs.count(relevant & in_b)
     x = pairs.count(pairs.is_open & in_a & ~in_b)
     z = pairs.count(pairs.is_open & (in_a == in_b)) + pairs.elsewhere
@@ -138,7 +138,7 @@ def last(
     for one, sign in ((pairs.a, 1), (pairs.b, -1)):
         if one.is_nothing:
             continue
-        relevant = ~is_open & (pairs.grade >= rel) & one.has
+        relevant = pairs.is_relevant(rel) & one.has
         ranks = one.rank[relevant].astype(np.float64)
         last_judged = segment_max(pairs.case[relevant], ranks, np.zeros(len(pairs)))
         is_incomplete = pairs.count(relevant) < m[pairs.query]
