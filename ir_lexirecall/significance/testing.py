@@ -405,11 +405,11 @@ def margin_test(
     W. The sign test needs no such floor: it leaves ties out.
 
     Where theta is a mean or a centre (t, bootstrap, randomisation, Wilcoxon's), the margin is added
-    to every difference and the sum tested against 0; ``bootstrap`` halves its two-sided p. The sign
-    test's theta is the effect (wins - losses) / (wins + losses): its margin is one of shares, (1 -
-    D) / 2 of the decided queries. Where the differences other than 0 have one magnitude, the tests
-    of means use the t interval with one more win and loss, never below 2^-Q, and never above the
-    exact p of D = 0.
+    to every difference (by Wilcoxon, that is not 0) and the sum tested against 0; ``bootstrap``
+    halves its two-sided p. The sign test's theta is the effect (wins - losses) / (wins + losses):
+    its margin is one of shares, (1 - D) / 2 of the decided queries. Where the differences other
+    than 0 have one magnitude, the tests of means use the t interval with one more win and loss,
+    never below 2^-Q, and never above the exact p of D = 0.
 
     Args:
         test: any but ``tukey``, see ``margin_test_of_all``. Its alpha is not used. Its groups are

@@ -136,7 +136,9 @@ def test_wilcoxon_counts_all_assignments_of_signs_of_the_moved_differences(
         (found.worse, -1, 0),
         (found.not_worse, 1, margin),
     ):
-        moved = np.array([sign * value + shift for value in x if sign * value + shift])
+        others = [value for value in x if value] or x  # ties are no evidence
+        moved = [sign * value + shift for value in others if sign * value + shift]
+        moved = np.array(moved)
         ranks = stats.rankdata(np.abs(moved))
         sums = [
             ranks[np.array(s, dtype=bool)].sum()
