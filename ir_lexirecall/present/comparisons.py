@@ -354,7 +354,7 @@ def _cells_against(
         sign += marks.UNSURE
     return _CellsAgainst(
         first,
-        signed(row["difference"], places),
+        signed_beside(row["difference"], standing.margin, places),
         texts.interval(row["ci_low"], row["ci_high"], places),
         texts.format_p(row["p_corrected"]),
         verdict_cell(standing, row),
@@ -399,6 +399,22 @@ def signed(value: float, places: int) -> str:
     """
     text = texts.format_number(value, places)
     return f"+{text}" if value > 0 else text
+
+
+def signed_beside(value: float, margin: float | None, places: int) -> str:
+    """Return a difference with its sign, and more digits if rounding moves it beyond a margin.
+
+    >>> signed_beside(0.0096, 0.0097, 3), signed_beside(0.0096, 0.02, 3)
+    ('+0.0096', '+0.010')
+    """
+    text = signed(value, places)
+    if margin is None or np.isnan(value):
+        return text
+    for digits in range(places, places + 6):
+        text = signed(value, digits)
+        if (abs(float(text)) <= margin) == (abs(value) <= margin):
+            return text
+    return text
 
 
 # -- the legend ------------------------------------------------------------------------------------
@@ -844,7 +860,8 @@ def _with_interval(standing: Standing, row: pd.Series, places: int) -> str:
     label = "estimate"  # which the words on the bound name
     if standing.estimate == MEAN_DIFFERENCE:
         label = "difference"
-    estimate = f"{label} {signed(row['estimate'], places)}"
+    shown = signed_beside(row["estimate"], standing.margin, places)
+    estimate = f"{label} {shown}"
     interval = texts.interval(row["ci_low"], row["ci_high"], places)
     if interval == "-":
         return estimate

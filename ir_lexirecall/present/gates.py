@@ -22,7 +22,12 @@ from ir_lexirecall.present.caveats import (
     caveats_without,
     shared_words,
 )
-from ir_lexirecall.present.comparisons import POWER, planned_queries, signed
+from ir_lexirecall.present.comparisons import (
+    POWER,
+    planned_queries,
+    signed,
+    signed_beside,
+)
 from ir_lexirecall.present.findings import grouped
 from ir_lexirecall.present.glance import (
     COMMAND,
@@ -269,7 +274,13 @@ def _groups(gate: Gate, alpha: float) -> list[Group]:
     groups = [
         _column(gate.baseline, map(_mean_cell, table["mean_b"])),
         _column(gate.candidate, map(_mean_cell, table["mean_a"])),
+<<<<<<< HEAD
         _column("difference", (signed(x, PLACES) for x in table["difference"])),
+=======
+        _column(
+            "difference", map(_difference_cell, table["difference"], table["margin"])
+        ),
+>>>>>>> 35df83ba (Round no difference to the other side of a margin)
         _interval_column(gate, alpha),
     ]
     if gate.rule != "drop":
@@ -295,6 +306,11 @@ def _mean_cell(mean: Any) -> str:
     if pd.isna(mean):
         return "-"
     return texts.format_number(mean, PLACES)
+
+
+def _difference_cell(difference: float, margin: float) -> str:
+    """Return a difference, on the side of the margin on which it lies."""
+    return signed_beside(difference, margin, PLACES)
 
 
 def _verdict_column(gate: Gate) -> Group:
