@@ -274,13 +274,9 @@ def _groups(gate: Gate, alpha: float) -> list[Group]:
     groups = [
         _column(gate.baseline, map(_mean_cell, table["mean_b"])),
         _column(gate.candidate, map(_mean_cell, table["mean_a"])),
-<<<<<<< HEAD
-        _column("difference", (signed(x, PLACES) for x in table["difference"])),
-=======
         _column(
             "difference", map(_difference_cell, table["difference"], table["margin"])
         ),
->>>>>>> 35df83ba (Round no difference to the other side of a margin)
         _interval_column(gate, alpha),
     ]
     if gate.rule != "drop":

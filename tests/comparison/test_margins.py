@@ -504,6 +504,10 @@ def check_bounds(row, margin, sign=1):
     about = row._asdict()
     if not np.isfinite([low, high]).all():
         return
+    if row.verdict in ("not worse", "within margin"):
+        assert sign * row.estimate >= -margin, about
+    if row.verdict == "within margin":
+        assert sign * row.estimate <= margin, about
     if row.verdict == "better":
         assert low > 0, about
     elif row.verdict in ("not worse", "within margin"):
@@ -601,7 +605,7 @@ def test_the_bounds_of_random_pairs_agree_with_their_verdicts(test, kind):
         )
         (row,) = result.table().itertuples()
         check_bounds_of_one(row, margin, -1 if is_cost else 1)
-        if test != "wilcoxon":  # which estimates the differences that are not 0
+        if test != "wilcoxon":  # whose interval interpolates between ties
             assert row.bound_low <= row.estimate + 1e-9 <= row.bound_high + 2e-9
         if test != "tukey":
             check_words(result, margin)
@@ -821,3 +825,102 @@ def test_a_single_query_is_counted_as_one():
     words = " ".join(one.summary(full=True).split())
     assert "identical on 1 query, which does not show equivalence" in words
     assert "all 1 " not in words
+
+
+# -- a gain beside a margin ------------------------------------------------------------------------
+
+
+def some_gains(rng, n):
+    """Gains on 5 to 7 queries, ties on the others: for fewer than 8, ties forbid *not worse*."""
+    x = np.zeros(n)
+    k = int(rng.integers(5, 8))
+    x[:k] = rng.uniform(0.03, 0.07, k)
+    return x
+
+
+@pytest.mark.parametrize("test", ["t", "bootstrap", "randomisation"])
+def test_whoever_is_better_does_not_lose_the_margin(test):
+    """A gate printed "not worse: p 0.30" beside *better*: ties, or skewness, made one p larger."""
+    tested = SignificanceTest(test, n_resamples=499, progress=False)
+    skewed = np.array([0.02, 0.03, 0.04, 0.05, 0.06, 0.05, 0.04, 0.03, -0.04, 0.05])
+    n_better = 0
+    for seed in range(12):
+        x = skewed if seed == 0 else some_gains(np.random.default_rng(seed), 15)
+        gate = irl.gate(values=values(x), margin=0.01, test=tested)
+        (row,) = gate.table.itertuples()
+        if row.verdict == "better":
+            assert row.not_worse_p <= row.better_p <= 0.05
+            n_better += 1
+        else:
+            assert row.not_worse_p > 0.05
+    assert n_better > 3
+
+
+@pytest.mark.parametrize("n_rivals", [1, 3])
+def test_bounds_before_correction_do_not_follow_the_corrected_verdict(n_rivals):
+    """Of a run by itself the bound was above 0, of the same run beside others -0.18."""
+    rng = np.random.default_rng(3)
+    gain = np.zeros(15)
+    gain[:6] = [0.05, 0.06, 0.055, 0.065, 0.045, 0.05]
+    rivals = [rng.normal(0, 0.1, 15) for _ in range(n_rivals - 1)]
+    table = compared(gain, *rivals, margin=0.02).table()
+    row = table.iloc[0]
+    assert row["p"] <= 0.05
+    assert row["bound_low"] > 0
+    assert (row["verdict"] == "better") == (n_rivals == 1)
+    if n_rivals > 1:
+        result = compared(gain, *rivals, margin=0.02)
+        words = " ".join(result.summary(full=True).split())
+        assert "loses at most 0 before correction" in words
+        assert "uncorrected: each run by itself" in words
+
+
+def test_a_gain_that_only_a_correction_hides_is_not_worse_in_a_gate():
+    gain = np.zeros(15)
+    gain[:6] = [0.05, 0.06, 0.055, 0.065, 0.045, 0.05]
+    runs = values(gain)
+    for of_run in runs.values():
+        for of_query in of_run.values():
+            of_query["RR"] = 0.5
+    table = irl.gate(values=runs, margin=0.02).table.set_index("criterion")
+    assert table["better_p"]["AP"] > 0.05
+    assert table["verdict"]["AP"] == "not worse"
+    assert table["bound_low"]["AP"] > 0
+
+
+def test_a_difference_within_the_margin_is_not_rounded_beyond_it():
+    """0.00051 was +0.001 beside *within margin*, which was 0.00096."""
+    x = np.tile([0.00281, -0.00179], 40)
+    plain = SignificanceTest(correction=None)
+    for rivals in ([x], [x, -x]):
+        result = compared(*rivals, margin=0.00096, test=plain)
+        assert result.table()["verdict"].iloc[0] == "within margin"
+        assert "+0.0005" in str(result)
+        assert "+0.001" not in str(result)
+    gate = irl.gate(values=values(x), margin=0.00096)
+    assert gate.table["verdict"].tolist() == ["within margin"]
+    assert "+0.0005" in str(gate)
+
+
+@pytest.mark.parametrize("seed", [35, 107, 148, 162, *range(8)])
+def test_by_ranks_no_run_is_within_a_margin_that_its_estimate_exceeds(seed):
+    """Ties counted for the margin, but not for the estimate: +0.022 was within 0.02."""
+    rng = np.random.default_rng(seed)
+    x = np.zeros(int(rng.integers(20, 200)))
+    n = int(rng.integers(6, max(7, len(x) // 2)))
+    x[:n] = rng.normal(rng.choice([-0.03, 0.03, 0.02]), 0.03, n)
+    margin = float(rng.choice([0.01, 0.02, 0.05]))
+    row = compared(x, margin=margin, test="wilcoxon").table().iloc[0]
+    if row["verdict"] == "within margin":
+        assert abs(row["estimate"]) < margin
+    if row["verdict"] == "not worse":
+        assert row["estimate"] > -margin
+
+
+def test_ranks_say_not_worse_of_a_loss_of_the_margin_as_seldom_as_they_should():
+    """Half of the queries tie, the others lose the margin: it was said in 0.87 of samples."""
+    rng = np.random.default_rng(0)
+    x = np.where(rng.random((1000, 40)) < 0.5, 0.0, rng.normal(-0.02, 0.03, (1000, 40)))
+    tested = margin_test(SignificanceTest("wilcoxon", progress=False), x, 0.02)
+    assert np.mean(tested.not_worse <= 0.05) <= 0.065
+    assert np.mean(tested.within <= 0.05) <= 0.065
