@@ -14,7 +14,7 @@ import numpy as np
 from ir_lexirecall._util.arrays import Floats, Ints, PairIndices, row_blocks
 from ir_lexirecall._util.blocks import BLOCK
 from ir_lexirecall._util.lazy import cached_property
-from ir_lexirecall._util.rounding import levelled
+from ir_lexirecall._util.rounding import levelled, settled
 from ir_lexirecall._util.selecting import index_of
 from ir_lexirecall.comparison.repeated_preferences import RepeatedPreferences
 from ir_lexirecall.preferences.counts import Counts, PreferenceCounts, explain
@@ -225,8 +225,9 @@ class MeasureCriterion:
     def mean_differences(
         self, a: Sequence[int] | Ints, b: Sequence[int] | Ints
     ) -> Floats:
-        """Return mean_a - mean_b of each pair."""
-        return self.means[a] - self.means[b]
+        """Return mean_a - mean_b of each pair; 0 where rounding explains it."""
+        first, second = self.means[a], self.means[b]
+        return settled(first - second, np.maximum(np.abs(first), np.abs(second)))
 
     def explained(self, a: int, b: int) -> tuple[Floats, dict[str, Any]]:
         """Return which of two runs is better per query (1: the first), and their values."""
@@ -358,8 +359,8 @@ class PreferenceCriterion:
     def mean_differences(
         self, a: Sequence[int] | Ints, b: Sequence[int] | Ints
     ) -> Floats:
-        """Return the mean preference of each pair."""
-        return self._counted.mean[a, b]
+        """Return the mean preference of each pair; 0 where rounding explains it."""
+        return settled(self._counted.mean[a, b], 1.0)
 
     def explained(self, a: int, b: int) -> tuple[Floats, dict[str, Any]]:
         """Return the preference per query, and what decided it; see ``Comparison.explain``."""

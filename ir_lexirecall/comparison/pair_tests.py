@@ -195,6 +195,9 @@ class PairTests(Memoised):
         if compared.predicted is None:
             tested = self._tested(criterion, test)
             difference = criterion.mean_differences(a, b)
+            if criterion.is_measure and test.procedure.of == "mean":
+                estimate = np.where(difference == 0, 0.0, tested.estimate)
+                tested = replace(tested, estimate=estimate)
             if not compared.has_seeds:  # d_z is that of queries alone
                 effect_low, effect_high = self._effect_interval(tested, test, n_queries)
         else:

@@ -16,6 +16,7 @@ from ir_lexirecall._util.errors import (
     entry,
     shown,
 )
+from ir_lexirecall._util.rounding import settled
 from ir_lexirecall.significance import closed_form
 from ir_lexirecall.significance.evidence import (
     least_margin_p,
@@ -260,7 +261,10 @@ class SignificanceTest:
         else:
             x, exponent = scaled(x)
             result = self._two_sided(x)
-            ends = (result.estimate, result.low, result.high)
+            estimate = result.estimate
+            if procedure.of == "mean":
+                estimate = settled(estimate, 1.0)  # of the largest difference
+            ends = (estimate, result.low, result.high)
             estimate, low, high = (np.ldexp(array, exponent[:, 0]) for array in ends)
             result = TestResult(estimate, low, high, result.p, result.effect_size)
         return agreeing(result, self.alpha, bounds)
