@@ -35,6 +35,7 @@ from ir_lexirecall.significance import (
     queries_with_repeats,
     repeats_with_queries,
 )
+from ir_lexirecall.significance.evidence import differing_queries
 from ir_lexirecall.significance.planning import queries_that_differ
 from ir_lexirecall.significance.repeats import Components
 
@@ -406,7 +407,7 @@ class Comparison:
 
         With repeats, both runs have ``repeats`` of them, by default the fewest that a run has.
         There is no interval then. If seeds vary so much that no number of queries is enough, the
-        number is infinity.
+        number is infinity. It is NaN for identical runs, which show nothing of the variance.
 
         Returns:
             A row per pair: ``run_a``, ``run_b``, ``difference``, ``power``, ``queries``,
@@ -418,7 +419,7 @@ class Comparison:
             return self._planned(
                 by, power, queries_for_difference, "queries", difference=difference
             )
-        parts, x = self._components(by, difference)
+        parts, x = self._components(by)
         if repeats is None and repeated is not None:
             repeats = max(2, int(repeated.n_repeats.min()))
         assert repeats is not None
@@ -426,7 +427,8 @@ class Comparison:
             parts, difference, repeats, power, self.test.alpha
         )
         of_ties = queries_that_differ(x, power, self.test.alpha, difference)
-        queries = np.maximum(queries, of_ties)
+        is_known = differing_queries(x) > 0
+        queries = np.where(is_known, np.maximum(queries, of_ties), np.nan)
         columns = {"difference": difference, "power": power, "queries": queries}
         return self.compared.frame(
             {**self.compared.pair_columns, **columns, "repeats": repeats}
@@ -452,7 +454,8 @@ class Comparison:
 
         Returns:
             A row per pair: ``run_a``, ``run_b``, ``difference``, ``power``, ``queries``,
-            ``repeats``; infinity if more than 1,000 are needed, or too few queries differ.
+            ``repeats``; infinity if more than 1,000 are needed, or too few queries differ; NaN for
+            identical runs.
 
         Raises:
             ValueError: there are no repeats.
@@ -469,7 +472,7 @@ class Comparison:
         [12.0]
         """
         check_number("difference", difference, above=0)
-        parts, x = self._components(by, difference)
+        parts, x = self._components(by)
         if queries is None:
             queries = len(self.compared.criterion(by).query_ids)
         repeats = repeats_with_queries(
@@ -477,15 +480,14 @@ class Comparison:
         )
         of_ties = queries_that_differ(x, power, self.test.alpha, difference)
         repeats = np.where(of_ties > queries, np.inf, repeats)
+        repeats = np.where(differing_queries(x) > 0, repeats, np.nan)
         columns = {"difference": difference, "power": power, "queries": queries}
         return self.compared.frame(
             {**self.compared.pair_columns, **columns, "repeats": repeats}
         )
 
-    def _components(
-        self, by: str | None, difference: float
-    ) -> tuple[Components, Floats]:
-        """Return the components of variance of every pair under a true difference.
+    def _components(self, by: str | None) -> tuple[Components, Floats]:
+        """Return the components of variance of every pair, as plans need them.
 
         Also return the observed differences of averages over repeats, shape ``(P, Q)``.
 
@@ -501,7 +503,7 @@ class Comparison:
             raise ValueError(f"{criterion.name}: the variance needs at least 2 queries")
         x = self._all_differences(criterion)
         parts = criterion.components(self.compared.pair_indices)
-        return parts.with_difference(difference, x), x
+        return parts.among_ties(x), x
 
     def _all_differences(self, criterion: Criterion) -> Floats:
         """Return the differences of all pairs by a criterion, shape ``(P, Q)``."""
@@ -538,8 +540,8 @@ class Comparison:
 
         Returns:
             A row per pair: ``run_a``, ``run_b``, ``power``, ``difference``, ``ci_low``,
-                ``ci_high``; infinity if too few queries differ to find any difference. With
-                seeds there is no interval (NaN).
+                ``ci_high``; infinity if too few queries differ to find any difference; NaN for
+                identical runs. With seeds there is no interval (NaN).
         """
         criterion = self.compared.criterion(by)
         seeds = criterion.variance_with_seeds(self.compared.pair_indices)

@@ -152,7 +152,7 @@ def detectable_difference(
     """
     n_queries = x.shape[1]
     degrees = np.full(len(x), max(1.0, n_queries - 1.0))
-    noncentrality = noncentrality_to_find(x, degrees, power, alpha, _ties_that_stay(x))
+    noncentrality = noncentrality_to_find(x, degrees, power, alpha, ties_that_stay(x))
     least = np.where(
         _are_whole(x), least_share_that_differs(n_queries, power, alpha), 0
     )
@@ -214,7 +214,7 @@ def ties_per_difference(x: Floats) -> Floats:
     return np.divide(ties, differing, out=np.full(len(x), np.inf), where=differing > 0)
 
 
-def _ties_that_stay(x: Floats) -> Floats:
+def ties_that_stay(x: Floats) -> Floats:
     """Return how many queries tie for each that differs, as far as a difference leaves them ties.
 
     Differences of 0, 1 and -1 cannot grow, so a true difference makes more queries differ: 0 ties.
@@ -263,7 +263,7 @@ def _needed(
         )
     ties = np.zeros(len(x))
     if sides == 2:
-        ties = _ties_that_stay(x)
+        ties = ties_that_stay(x)
     return Planned(
         *(_queries_of(difference, s, ties, power, alpha, sides) for s in deviations)
     )

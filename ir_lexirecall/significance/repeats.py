@@ -28,12 +28,14 @@ import numpy as np
 from ir_lexirecall._util.arrays import Bools, Floats, Ints
 from ir_lexirecall._util.errors import check_integer, check_number
 from ir_lexirecall._util.lazy import cached_property, special
+from ir_lexirecall._util.rounding import settled
+from ir_lexirecall.significance.evidence import differing_queries
 from ir_lexirecall.significance.outcomes import MarginTest, TestResult
 from ir_lexirecall.significance.planning import (
     MOST,
     least_enough,
     noncentrality_to_find,
-    ties_per_difference,
+    ties_that_stay,
 )
 
 MOST_REPEATS = 1000
@@ -73,8 +75,9 @@ class SeedVariance:
             if len(run) < 2:
                 continue
             of_seed = run.mean(axis=1)
-            seeds[system] = of_seed.var(ddof=1)
+            seeds[system] = _variance(of_seed)
             rest = run - of_seed[:, None] - run.mean(axis=0) + run.mean()
+            rest = settled(rest, np.abs(run).max(initial=0.0))
             noise[system] = (rest**2).sum() / ((len(run) - 1) * max(1, queries - 1))
         return cls(repeats, seeds, noise, queries)
 
@@ -82,6 +85,18 @@ class SeedVariance:
     def component(self) -> Floats:
         """Variance of a system's mean between seeds, without the noise in it, shape ``(S,)``."""
         return np.maximum(0.0, self.seeds - self.noise / self.queries)
+
+
+def _variance(x: Floats) -> Floats:
+    """Return the variance of each row, with n - 1; deviations that are rounding count as 0.
+
+    >>> _variance(np.array([[0.1 + 0.2, 0.3, 0.3], [1.0, 2.0, 3.0]]))
+    array([0., 1.])
+    """
+    deviations = x - x.mean(axis=-1, keepdims=True)
+    largest = np.abs(x).max(axis=-1, initial=0.0, keepdims=True)
+    squares: Floats = settled(deviations, largest) ** 2
+    return np.asarray(squares.sum(axis=-1) / (x.shape[-1] - 1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,6 +180,8 @@ class DifferenceVariance:
     def detectable(self, x: Floats, power: float, alpha: float) -> Floats:
         """Return the smallest true difference that the two-sided test finds with some power.
 
+        It is infinite where too few queries differ, and NaN for identical runs.
+
         Args:
             x: differences of averages over seeds, shape ``(P, Q)``, of which only ties count.
             power: the probability of finding it.
@@ -172,7 +189,8 @@ class DifferenceVariance:
         """
         _check_levels(power, alpha)
         noncentrality = noncentrality_to_find(x, self.degrees, power, alpha)
-        return noncentrality * np.sqrt(self.variance)
+        is_known = differing_queries(x) > 0
+        return np.where(is_known, noncentrality, np.nan) * np.sqrt(self.variance)
 
     def widened(self, tested: TestResult, alpha: float) -> TestResult:
         """Return a t-test over queries that also allows for the seeds: p is never smaller."""
@@ -212,7 +230,7 @@ def difference_variance(
         pairs: the systems of each pair by index; one array for means of single systems.
     """
     queries = x.shape[1]
-    of_queries = x.var(axis=1, ddof=1) / queries
+    of_queries = _variance(x) / queries
     variance, degrees = satterthwaite(of_queries, queries, systems, pairs)
     return DifferenceVariance(x.mean(axis=1), variance, degrees)
 
@@ -264,23 +282,29 @@ class Components:
         queries: of the true differences of queries.
         seeds: of the mean difference between seeds.
         noise: of what seeds and queries do not explain.
+        ties: queries that tie for each that differs, t. A true difference D lies on the latter
+            only, and so the variance that a test sees is larger by t D^2.
     """
 
     queries: Floats
     seeds: Floats
     noise: Floats
+    ties: Floats | float = 0.0
 
-    def with_difference(self, difference: float, x: Floats) -> Components:
-        """Return the components under a true difference, which only queries that differ have.
+    def among_ties(self, x: Floats) -> Components:
+        """Return the components that a plan needs, which know ties.
+
+        The observed mean m lies on queries that differ, too. What it adds to the observed variance,
+        t m^2, is no part of the variance without a difference.
 
         Args:
-            difference: the true difference of means.
-            x: observed differences of averages over repeats, shape ``(P, Q)``; without any,
-                nothing is added.
+            x: observed differences of averages over repeats, shape ``(P, Q)``.
         """
-        ties = ties_per_difference(x)
-        added = difference**2 * np.where(np.isfinite(ties), ties, 0.0)
-        return replace(self, queries=self.queries + added)
+        n_queries = x.shape[1]
+        ties = ties_that_stay(x)
+        ties = np.where(np.isfinite(ties), ties, 0.0)
+        of_mean = ties * x.mean(axis=1) ** 2 * n_queries / (n_queries - 1)
+        return replace(self, queries=np.maximum(0.0, self.queries - of_mean), ties=ties)
 
 
 def components_of(
@@ -292,7 +316,7 @@ def components_of(
     """
     noise = np.stack([systems.noise[side] for side in pairs])
     repeats = np.stack([systems.repeats[side] for side in pairs])
-    of_queries = x.var(axis=1, ddof=1) - (noise / repeats).sum(axis=0)
+    of_queries = _variance(x) - (noise / repeats).sum(axis=0)
     seeds = sum((systems.component[side] for side in pairs), np.zeros(len(x)))
     return Components(np.maximum(0.0, of_queries), seeds, noise.sum(axis=0))
 
@@ -309,7 +333,9 @@ def planned_power(
     The test estimates the variance and its degrees of freedom. The power is the mean over what it
     may estimate, for normal values. The noncentral t of the expected variance and degrees of
     freedom would promise 0.80 where 3 seeds reach 0.78: estimates of two seed variances are seldom
-    equal, and then have fewer degrees of freedom.
+    equal, and then have fewer degrees of freedom. Ties add to what the test estimates, but not to
+    the error of the mean, as in ``planning``: in simulations of 40 to 93 queries of which 8 to 30
+    differ, planned seeds find the difference in 0.73 to 0.89 of samples for 0.80.
 
     Args:
         components: of variance, of P pairs.
@@ -321,8 +347,9 @@ def planned_power(
     of_queries = (components.queries + components.noise / repeats) / queries
     of_seeds = (components.seeds + components.noise / queries) / repeats
     true_variance = of_queries + of_seeds - components.noise / (repeats * queries)
+    of_ties = components.ties * difference**2 / queries
     part_of_queries, parts_of_seeds = _possible_estimates(
-        of_queries, of_seeds, queries, repeats
+        of_queries + of_ties, of_seeds, queries, repeats
     )
     n_estimates = part_of_queries.shape[1]
 

@@ -1,5 +1,7 @@
 """Comparisons of systems with several runs."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -284,3 +286,25 @@ def test_a_run_called_as_a_repeat_of_another_is_refused():
                 repeats="seeds",
                 deterministic="a, repeat 1",
             )
+
+
+@pytest.mark.parametrize("repeats", ["seeds", "samples"])
+def test_plans_for_identical_runs_are_not_known(repeats: str) -> None:
+    """They were infinite for seeds and NaN without; ``detectable`` warned of a product with 0."""
+    rng = np.random.default_rng(0)
+    values = rng.uniform(0.3, 0.6, 12)
+    rows = [
+        (run, f"q{q}", seed, float(value))
+        for run in "ab"
+        for seed in range(3)
+        for q, value in enumerate(values)
+    ]
+    frame = pd.DataFrame(rows, columns=["run", "query_id", "seed", "AP"])
+    repeated = irl.compare(values=frame, repeats=repeats)
+    plain = irl.compare(values=frame[frame["seed"] == 0].drop(columns="seed"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert np.isnan(repeated.repeats_needed(0.1)["repeats"][0])
+        for result in (repeated, plain):
+            assert np.isnan(result.queries_needed(0.1)["queries"][0])
+            assert np.isnan(result.detectable()["difference"][0])

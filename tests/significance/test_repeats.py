@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from ir_lexirecall.significance import SignificanceTest
 from ir_lexirecall.significance.planning import t_power
 from ir_lexirecall.significance.repeats import (
     Components,
@@ -281,3 +282,62 @@ def test_planned_queries_have_the_power(repeats, queries):
             <= 0.05
         )
     assert 760 <= found <= 850
+
+
+# -- plans among ties ------------------------------------------------------------------------------
+
+
+def runs_with_ties(rng, n_seeds, gain, share=0.2, n_queries=40, n_differing=None):
+    """Two systems with seeds that differ on some of the queries only, by ``gain / share`` there."""
+    differs = rng.random(n_queries) < share
+    if n_differing is not None:
+        differs = np.arange(n_queries) < n_differing
+    gains = [0.0, gain / share + rng.normal(0, 0.03, n_queries)]
+    systems = []
+    for of_queries in gains:
+        seeds = rng.normal(0, 0.004 / share, (n_seeds, 1))
+        noise = rng.normal(0, 0.02, (n_seeds, n_queries))
+        systems.append(0.5 + np.where(differs, of_queries + seeds + noise, 0.0))
+    difference = np.where(differs, systems[1].mean(axis=0) - systems[0].mean(axis=0), 0)
+    return systems[::-1], difference[None]
+
+
+@pytest.mark.parametrize("gain_of_pilot", [0.0, 0.02])
+def test_planned_seeds_among_many_ties_are_as_few_as_find_the_difference(gain_of_pilot):
+    """40 queries, some 8 of which differ. The observed difference counted twice: no number did."""
+    rng = np.random.default_rng(1)
+    planned = []
+    for _ in range(40):
+        systems, x = runs_with_ties(rng, 5, gain_of_pilot, n_differing=8)
+        parts = components_of(x, SeedVariance.of(systems), PAIR).among_ties(x)
+        planned.extend(repeats_with_queries(parts, 0.02, 40, 0.8, 0.05))
+    n_seeds = int(np.median(planned))
+    assert n_seeds in (3, 4)
+    found = []
+    for _ in range(600):
+        systems, x = runs_with_ties(rng, n_seeds, 0.02)
+        of_queries = SignificanceTest("t").of_pairs(x)
+        variance = difference_variance(x, SeedVariance.of(systems), PAIR)
+        found.append(variance.widened(of_queries, 0.05).p[0] <= 0.05)
+    assert 0.73 <= np.mean(found) <= 0.88
+
+
+def test_without_ties_a_plan_takes_the_components_as_they_are():
+    rng = np.random.default_rng(0)
+    runs = [rng.normal(0.5, 0.1, (4, 30)) for _ in range(2)]
+    x = (runs[0].mean(axis=0) - runs[1].mean(axis=0))[None]
+    parts = components_of(x, SeedVariance.of(runs), PAIR)
+    assert parts.among_ties(x).queries == pytest.approx(parts.queries)
+    assert parts.among_ties(x).ties == 0
+
+
+def test_variances_of_rounding_are_0():
+    """Seeds that are the same but for rounding varied by 4.8e-17."""
+    base = np.arange(20) / 10
+    runs = [base + 0.1 * np.arange(3)[:, None] + shift for shift in (0.0, 0.1)]
+    found = SeedVariance.of(runs)
+    assert found.noise.tolist() == [0.0, 0.0]
+    same = SeedVariance.of([np.tile(base / 3, (3, 1)) + 1e-17])
+    assert same.seeds.tolist() == [0.0]
+    x = (runs[0].mean(axis=0) - runs[1].mean(axis=0))[None]
+    assert components_of(x, found, PAIR).queries.tolist() == [0.0]
