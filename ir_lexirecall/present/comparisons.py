@@ -37,6 +37,7 @@ from ir_lexirecall.present.caveats import (
 from ir_lexirecall.present.findings import grouped
 from ir_lexirecall.present.glance import PLACES, Glance, Group, Part, Span, Step
 from ir_lexirecall.present.standings import (
+    MAY_BE_UNDECIDED,
     SIGNS,
     VERDICTS,
     AnyStanding,
@@ -476,7 +477,7 @@ def _legend_of_pairs(
     """Yield what the marks of runs mean, and how many pairs differ."""
     yield _legend_of_best(result, used)
     if any(map(_leaves_out_undecided, standings)):
-        yield "a run without a mark need not be significantly worse than the leader"
+        yield MAY_BE_UNDECIDED
     yield _differing_pairs(result, standings, how)
     yield from filter(None, [families_words(result)])
     yield from _about_preferences(result, standings)

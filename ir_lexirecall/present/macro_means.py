@@ -12,6 +12,7 @@ from ir_lexirecall._util.arrays import Floats
 from ir_lexirecall._util.errors import check_choice
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.rounding import SUM, levelled
+from ir_lexirecall._util.selecting import without
 from ir_lexirecall.benchmarks import Benchmark
 from ir_lexirecall.comparison.pair_tests import best_first
 from ir_lexirecall.comparison.verdicts import BETTER, UNDECIDED
@@ -21,6 +22,8 @@ from ir_lexirecall.present.caveats import (
     RARE,
     caveats_on_data,
     comparison_caveats,
+    identical_pairs,
+    losses_hidden_by_skewness,
     losses_on_unseen_queries,
     notes_on_rows,
     poorly_shared_queries,
@@ -52,6 +55,7 @@ from ir_lexirecall.present.glance import (
 from ir_lexirecall.present.paper_tables import TABLES, careful_notes
 from ir_lexirecall.present.standings import (
     BY_ITSELF,
+    MAY_BE_UNDECIDED,
     SIGNS,
     MacroStanding,
     criteria_captions,
@@ -116,6 +120,7 @@ def _notes(result: Benchmark) -> Iterator[Note]:
     yield from _on_few_queries(result)
     yield from _on_replicated(result)
     yield from _on_unseen_losses(result)
+    yield from _on_undecided_pairs(result)
     for name, comparison in result.items():
         for note in caveats_on_data(comparison):
             # `_on_small_collections` says this of all collections at once.
@@ -142,6 +147,14 @@ def _on_unseen_losses(result: Benchmark) -> Iterator[Note]:
     for risk, names in names_of.items():
         message = f"{listed(names)}: {risk}"
         yield Note(message, kind=kind, subject=message.removesuffix("."))
+
+
+def _on_undecided_pairs(result: Benchmark) -> Iterator[Note]:
+    """Yield notes on pairs that a margin leaves undecided: identical, or worse two-sided only."""
+    for name, comparison in result.items():
+        for caveat in (identical_pairs, losses_hidden_by_skewness):
+            for note in caveat(comparison, standings_of(comparison)):
+                yield note.within(name)
 
 
 def _on_missing_runs(result: Benchmark) -> Iterator[Note]:
@@ -452,6 +465,8 @@ def _legend(
         f"{BEST} {best}, {MAY_BE_BEST} may be the best as well ({level} for each criterion); "
         f"rank: {level} for all runs at once ({_resampled(result, over)})"
     )
+    if any(map(_leaves_out_undecided, standings)):
+        yield MAY_BE_UNDECIDED
     if result.baseline is not None and result.rivals:
         yield from _legend_against(result, standings, over)
     criteria = {name: result.criterion(name) for name in result.quantities}
@@ -461,6 +476,17 @@ def _legend(
             means += f"; their differences are against {result.baseline} alone"
         yield means
     yield from filter(None, [missing_words(result), directions(criteria)])
+
+
+def _leaves_out_undecided(standing: MacroStanding) -> bool:
+    """Return whether leader and baseline do not differ, of which one is left out of the best."""
+    if standing.all_alike or standing.reference not in standing.runs:
+        return False
+    best, leader = standing.may_be_best, standing.runs[0]
+    verdicts = standing.against.set_index("run")["verdict"]
+    if standing.reference != leader:
+        return standing.reference not in best and verdicts[leader] == UNDECIDED
+    return any(verdicts[without(standing.runs[1:], best)] == UNDECIDED)
 
 
 def _legend_against(
@@ -474,7 +500,7 @@ def _legend_against(
     else:
         least = min(standing.against["p_corrected"].min() for standing in standings)
         none = f"no significant difference from {result.baseline}"
-        yield f"{none}, {texts.least_p_words(least)} ({how})"
+        yield f"{none}, smallest {texts.p_words(least)} ({how})"
     if families:
         yield families
     yield from _would_decide(result, standings, over)

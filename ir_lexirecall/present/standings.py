@@ -67,6 +67,9 @@ _P_WITH_MARGIN = {
     NOT_WORSE: "not_worse_p",
 }
 _SMALLEST = 1e-300  # a smaller loss stands for any above 0
+MAY_BE_UNDECIDED = (
+    "a run without a mark need not be significantly worse than the leader"
+)
 BY_ITSELF = ", each criterion by itself"  # the end of how differences are tested
 _ALONE = "each criterion tested by itself"
 _NUMBERS = dict(

@@ -401,21 +401,6 @@ def p_words(p: float) -> str:
     return f"p = {shown}"
 
 
-def least_p_words(p: float) -> str:
-    """Return that several p-values are at least p, which is rounded down.
-
-    >>> least_p_words(0.0996), least_p_words(0.998), least_p_words(0.05), least_p_words(1.0)
-    ('p >= 0.099', 'p >= 0.99', 'p >= 0.050', 'p = 1.0')
-    """
-    if p >= 1:
-        return p_words(1.0)
-    shown = f"{p:#.2g}"
-    if float(shown) > p:
-        step = 10.0 ** (math.floor(math.log10(p)) - 1)
-        shown = f"{math.floor(p / step) * step:#.2g}"
-    return f"p >= {shown}"
-
-
 def gathered(pairs: Iterable[tuple[K, V]]) -> dict[K, list[V]]:
     """Gather values by their keys, in order, so that a sentence says a fact once of several names.
 
