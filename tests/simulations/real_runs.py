@@ -500,37 +500,9 @@ def real_units(samples: int, rng: Generator) -> Iterator[Row]:
                 wrong,
                 ALPHA,
             )
-        d, f = x, np.tile(0.5 * (judge[a] - judge[b])[some], 2)
-        for n, queries in ((10, 100), (25, 200)):
-            setting = f"real pairs, {where}, {n} of {queries} queries, predicted by half of nDCG@10"
-            draws = (
-                np.arange(len(d))[:, None],
-                rng.integers(d.shape[1], size=(count, len(d), queries)),
-            )
-            human, predicted = (v[draws].reshape(-1, queries) for v in (d, f))
-            got = prediction_powered(human[:, :n], predicted, np.arange(n), ALPHA)
-            yield of_pairs(
-                "prediction-powered difference",
-                setting,
-                holds(got.low, 0.0, got.high).reshape(count, -1),
-            )
-            human, predicted = np.sign(human), np.sign(predicted)
-            alone = SignificanceTest("t").of_pairs(human[:, :n], bounds=(-1, 1))
-            found = prediction_powered(human[:, :n], predicted, np.arange(n), ALPHA)
-            got = with_people_alone(found, human[:, :n], alone, (-1, 1))
-            right = holds(
-                got.low.reshape(count, -1),
-                np.sign(d).mean(axis=1),
-                got.high.reshape(count, -1),
-            )
-            yield of_pairs("prediction-powered preference", setting, right, reason=HULL)
-            low, high = sig.preference_interval(human[:, :n])
-            right = holds(
-                low.reshape(count, -1), np.sign(d).mean(axis=1), high.reshape(count, -1)
-            )
-            yield of_pairs(
-                "mean preference", f"real pairs, {where}, {n} queries", right
-            )
+        f = np.tile(0.5 * (judge[a] - judge[b])[some], 2)
+        for sizes in ((10, 100), (25, 200)):
+            yield from _predicted(where, x, f, sizes, count, rng)
         for queries in SIZES:
             flat = drawn(x, count, queries, rng).reshape(-1, queries)
             low, high = imbens_manski(
@@ -559,6 +531,71 @@ def real_units(samples: int, rng: Generator) -> Iterator[Row]:
             ALPHA,
             STOPPING,
         )
+
+
+def _predicted(
+    where: str,
+    d: Floats,
+    f: Floats,
+    sizes: tuple[int, int],
+    samples: int,
+    rng: Generator,
+) -> Iterator[Row]:
+    """Prediction-powered differences and preferences of pairs.
+
+    Args:
+        where: collection and measure.
+        d: differences by people, shape ``(P, Q)``.
+        f: the same by predicted judgments.
+        sizes: numbers of queries that people judged, and of all.
+        samples: how many samples of queries.
+        rng: random numbers.
+    """
+    n, queries = sizes
+    setting = (
+        f"real pairs, {where}, {n} of {queries} queries, predicted by half of nDCG@10"
+    )
+    draws = (
+        np.arange(len(d))[:, None],
+        rng.integers(d.shape[1], size=(samples, len(d), queries)),
+    )
+    human, predicted = (v[draws].reshape(-1, queries) for v in (d, f))
+    got = prediction_powered(human[:, :n], predicted, np.arange(n), ALPHA)
+    yield of_pairs(
+        "prediction-powered difference",
+        setting,
+        holds(got.low, 0.0, got.high).reshape(samples, -1),
+    )
+    human, predicted = np.sign(human), np.sign(predicted)
+    alone = SignificanceTest("t").of_pairs(human[:, :n], bounds=(-1, 1))
+    found = prediction_powered(human[:, :n], predicted, np.arange(n), ALPHA)
+    got = with_people_alone(found, human[:, :n], alone, (-1, 1))
+    right = holds(
+        got.low.reshape(samples, -1),
+        np.sign(d).mean(axis=1),
+        got.high.reshape(samples, -1),
+    )
+    yield of_pairs("prediction-powered preference", setting, right, reason=HULL)
+    low, high = sig.preference_interval(human[:, :n])
+    right = holds(
+        low.reshape(samples, -1), np.sign(d).mean(axis=1), high.reshape(samples, -1)
+    )
+    yield of_pairs("mean preference", f"real pairs, {where}, {n} queries", right)
+
+
+def real_predictions(samples: int, rng: Generator) -> Iterator[Row]:
+    """What predicted judgments say of pairs of which people judged more queries, by AP."""
+    of_measures = dict(real_values())
+    for where, values in of_measures.items():
+        if not where.endswith("AP"):
+            continue
+        both = values, 0.5 * of_measures[where.replace("AP", "nDCG@10")]
+        a, b = np.triu_indices(len(values), 1)
+        differs = (values[a] != values[b]).sum(axis=1) >= 3
+        some = rng.permutation(np.flatnonzero(differs))[:SOME]
+        by_people, by_program = ((x[a] - x[b])[some] for x in both)
+        d, f = without_difference(by_people), np.tile(by_program, 2)
+        yield from _predicted(where, d, f, (50, 400), samples // 5, rng)
 
 
 def real_collections(samples: int, rng: Generator) -> Iterator[Row]:
@@ -722,4 +759,5 @@ REAL = [
     real_units,
     real_collections,
     real_replicability,
+    real_predictions,
 ]

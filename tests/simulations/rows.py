@@ -151,9 +151,8 @@ class PrintedRow:
 def advised(rows: Sequence[PrintedRow]) -> list[PrintedRow]:
     """Return the rows, whose advice to take more queries follows their numbers.
 
-    It stays where all rows with more queries are nearer to their level or, if there are none, the
-    row is nearer than the next smaller one. If only the largest are, the advice names their number.
-    A power to be reached, of a level between 0.5 and 0.95, always rises with queries.
+    It stays where rows with more queries are all nearer to their level. If only the largest are,
+    the advice names their number.
     """
     return [replace(row, remark=_remark_by_rows(row, rows)) for row in rows]
 
@@ -161,7 +160,7 @@ def advised(rows: Sequence[PrintedRow]) -> list[PrintedRow]:
 def _remark_by_rows(row: PrintedRow, rows: Sequence[PrintedRow]) -> str:
     """Return the remark of a row beside those that differ only in the number of queries."""
     off, _, advice = row.remark.partition(": ")
-    if advice not in WITHOUT_MORE or 0.5 < float(row.level) < 0.95:
+    if advice not in WITHOUT_MORE:
         return row.remark
     gaps = {
         other.n_queries: other.gap(of_worst=off != "off")
@@ -172,19 +171,18 @@ def _remark_by_rows(row: PrintedRow, rows: Sequence[PrintedRow]) -> str:
         return row.remark
     if without := WITHOUT_MORE[advice]:
         return f"{off}: {without}"
-    if len(gaps) == 1:
+    n_smaller = max((n for n in gaps if n < row.n_queries), default=None)
+    is_largest = row.n_queries == max(gaps)
+    if is_largest and (n_smaller is None or gaps[n_smaller] > gaps[row.n_queries]):
         return f"{off}: {UNTRIED}"
     enough = _queries_from_which_all_are_better(gaps, row.n_queries)
     return f"{off}: " + (f"take {enough} queries or more" if enough else NO_HELP)
 
 
 def _gets_better(gaps: Mapping[int, float], n: int) -> bool:
-    """Return whether all larger rows are better, or the largest is better than the one before."""
+    """Return whether there are larger rows, all of which are better."""
     larger = [gap for other, gap in gaps.items() if other > n]
-    if larger:
-        return max(larger) < gaps[n]
-    smaller = [other for other in gaps if other < n]
-    return bool(smaller) and gaps[max(smaller)] > gaps[n]
+    return bool(larger) and max(larger) < gaps[n]
 
 
 def _queries_from_which_all_are_better(gaps: Mapping[int, float], n: int) -> int | None:
