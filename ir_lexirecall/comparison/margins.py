@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import fields
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -32,24 +32,6 @@ def corrected_together(p: Sequence[Floats], test: SignificanceTest) -> Corrected
     adjusted, reject = corrected(np.concatenate(p), method, test.alpha)
     ends = np.cumsum([len(one) for one in p])[:-1]
     return np.split(adjusted, ends), np.split(reject, ends)
-
-
-def with_two_sided_gains(tested: MarginTest, gain_p: Floats) -> MarginTest:
-    """Return tests that take a gain for one only if the two-sided test does.
-
-    So a margin turns no undecided run into a *better* one. Whoever is better does not lose the
-    margin: p of *not worse* is at most that of *better*, whatever ties or skewness make of it.
-
-    Args:
-        tested: one-sided p, before any correction.
-        gain_p: two-sided p of those that gain, before any correction; 1 of others.
-
-    >>> tested = MarginTest(*np.array([[0.01], [0.99], [0.30], [0.30]]))
-    >>> with_two_sided_gains(tested, np.array([0.02])).not_worse
-    array([0.02])
-    """
-    not_worse = np.minimum(tested.not_worse, gain_p)
-    return replace(tested, better=gain_p, not_worse=not_worse)
 
 
 def margin_columns(
@@ -89,7 +71,7 @@ def margin_columns(
 def agreeing_bounds(
     bounds: tuple[Floats, Floats],
     tested: MarginTest,
-    gain_p: Floats,
+    is_better: Bools,
     margin: float,
     least: Floats,
     alpha: float,
@@ -102,21 +84,21 @@ def agreeing_bounds(
     Args:
         bounds: lower and upper ones, shape ``(P,)`` each.
         tested: one-sided p, before any correction.
-        gain_p: two-sided p of those that gain, before any correction; 1 of others.
+        is_better: whether the verdict is *better*.
         margin: D.
         least: the smallest loss that ties do not forbid to rule out, shape ``(P,)``.
         alpha: level of each bound.
 
     >>> tested = MarginTest(*np.array([[0.9], [0.9], [0.9], [0.9]]))
-    >>> ends, gain_p = (np.zeros(1), np.zeros(1)), np.ones(1)
-    >>> agreeing_bounds(ends, tested, gain_p, 0.01, np.array([0.26]), 0.05)
+    >>> ends, is_better = (np.zeros(1), np.zeros(1)), np.array([False])
+    >>> agreeing_bounds(ends, tested, is_better, 0.01, np.array([0.26]), 0.05)
     (array([-0.26]), array([0.26]))
     """
     low, high = bounds
     tiny = np.nextafter(0.0, 1.0)
     inside = np.nextafter(margin, 0.0)
-    rules_out_loss = with_two_sided_gains(tested, gain_p).not_worse <= alpha
-    gains = (gain_p <= alpha) | ((tested.better <= alpha) & rules_out_loss)
+    rules_out_loss = tested.not_worse <= alpha
+    gains = is_better | ((tested.better <= alpha) & rules_out_loss)
     loses = tested.worse <= alpha
     low = np.where(gains, low, np.minimum(low, -least))
     high = np.where(loses, high, np.maximum(high, least))

@@ -18,9 +18,8 @@ from ir_lexirecall.comparison.margins import (
     agreeing_bounds,
     corrected_together,
     margin_columns,
-    with_two_sided_gains,
 )
-from ir_lexirecall.comparison.verdicts import Verdicts, two_sided
+from ir_lexirecall.comparison.verdicts import BETTER, Verdicts, two_sided
 from ir_lexirecall.io.measure_names import holds_few_values
 from ir_lexirecall.judging.predicted import (
     PredictionPowered,
@@ -354,28 +353,24 @@ class PairTests(Memoised):
     def _with_margins(self, in_groups: bool) -> dict[str, list[Columns]]:
         """Return the columns that margins add, by criterion: they are corrected over all.
 
-        See `with_two_sided_gains`.
+        *Better* asks for the two-sided p, as it does without a margin.
         """
         margins = self.compared.margins or {}
         one_sided: dict[str, list[MarginTest]] = {}
         tested: dict[str, list[MarginTest]] = {}
-        for name in self.compared.by:
+        for name, criterion in self.compared.by.items():
             one_sided[name] = self.one_sided(name, margins[name], in_groups)
             tested[name] = []
             for part, columns in zip(
                 one_sided[name], self._uncorrected_parts(name, in_groups), strict=True
             ):
-                gain_p = self._gain_p(name, columns)
-                tested[name].append(with_two_sided_gains(part, gain_p))
+                is_gain = criterion.sign * columns["estimate"] > 0
+                better = np.where(is_gain, columns["p"], 1.0)
+                tested[name].append(replace(part, better=better))
         columns_of = margin_columns(tested, self.compared.test)
         for name in columns_of:
             self._add_bounds(name, columns_of[name], one_sided[name], in_groups)
         return columns_of
-
-    def _gain_p(self, by: str, columns: Columns) -> Floats:
-        """Return the two-sided p of pairs that gain, 1 of others, by columns of `uncorrected`."""
-        is_gain = self.compared.by[by].sign * columns["estimate"] > 0
-        return np.where(is_gain, columns["p"], 1.0)
 
     def _add_bounds(
         self,
@@ -401,7 +396,9 @@ class PairTests(Memoised):
             strict=True,
         ):
             verdicts = added.pop("verdict")
-            low, high = part.one_sided_bounds(by, test, tested, columns)
+            low, high = part.one_sided_bounds(
+                by, test, tested, {**columns, "verdict": verdicts}
+            )
             added |= {"bound_low": low, "bound_high": high, "verdict": verdicts}
 
     def one_sided_bounds(
@@ -413,7 +410,7 @@ class PairTests(Memoised):
             by: the criterion.
             test: how its differences are tested.
             tested: the one-sided p, before any correction.
-            columns: those of `uncorrected`.
+            columns: those of `uncorrected`, and the verdicts.
         """
         if self.compared.has_uneven_pairs:
             return self._one_sided_bounds_by_part(by, test, tested, columns)
@@ -427,8 +424,8 @@ class PairTests(Memoised):
         least = self._least_losses(criterion, test, margin)
         # Bounds agree with p where larger differences are better; for costs, both are turned.
         of_gains = (low, high) if criterion.sign > 0 else (-high, -low)
-        gain_p = self._gain_p(by, columns)
-        ends = agreeing_bounds(of_gains, tested, gain_p, margin, least, test.alpha)
+        is_better = np.asarray(columns["verdict"]) == BETTER
+        ends = agreeing_bounds(of_gains, tested, is_better, margin, least, test.alpha)
         if criterion.sign < 0:
             ends = -ends[1], -ends[0]
         return cut_at_limits(ends, _limits(criterion, test), columns["estimate"])

@@ -259,10 +259,9 @@ class Comparison:
             - With a margin: p-values of these hypotheses. ``worse_p``: there is no loss
               (one-sided); ``better_p``: there is no difference (two-sided; 1 without a gain); both
               corrected over all criteria and pairs. ``within_p``: the loss or gain is at least the
-              margin; ``not_worse_p``: the loss is at least the margin (one-sided, at most the p of
-              a gain); both corrected over the pairs of the criterion. ``bound_low`` and
-              ``bound_high`` are the one-sided bounds of the estimate at 1 - alpha that agree with
-              these p before correction.
+              margin; ``not_worse_p``: the loss is at least the margin (one-sided); both corrected
+              over the pairs of the criterion. ``bound_low`` and ``bound_high`` are the one-sided
+              bounds of the estimate at 1 - alpha that agree with these p before correction.
             - If some runs lack values: ``queries``, the number of queries that both runs have, on
               which the pair is compared (for MTEB's results also ``cells``, the splits and subsets
               of tasks).

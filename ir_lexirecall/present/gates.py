@@ -14,7 +14,13 @@ import numpy as np
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.selecting import among
 from ir_lexirecall.comparison.gating import Gate
-from ir_lexirecall.comparison.verdicts import NOT_BOUNDED, UNDECIDED, UNDONE, WORSE
+from ir_lexirecall.comparison.verdicts import (
+    BETTER,
+    NOT_BOUNDED,
+    UNDECIDED,
+    UNDONE,
+    WORSE,
+)
 from ir_lexirecall.present import text as texts
 from ir_lexirecall.present.caveats import (
     IDENTICAL,
@@ -284,9 +290,7 @@ def _groups(gate: Gate, alpha: float) -> list[Group]:
     groups += [
         _column("margin", (f"{x:g}" for x in table["margin"])),
         _column("worse: p", map(texts.format_p, table["worse_p"].astype(float)), 2),
-        _column(
-            "not worse: p", map(texts.format_p, table["not_worse_p"].astype(float)), 2
-        ),
+        _column("not worse: p", _not_worse_cells(gate), 2),
         _verdict_column(gate),
     ]
     return groups
@@ -302,6 +306,21 @@ def _mean_cell(mean: Any) -> str:
     if pd.isna(mean):
         return "-"
     return texts.format_number(mean, PLACES)
+
+
+def _not_worse_cells(gate: Gate) -> list[str]:
+    """Return the p of *not worse* by each criterion; ``-`` where *better* has a p of its own.
+
+    Ties or skewness may keep the p of *not worse* above alpha where the two-sided test of the
+    gain is significant. The legend gives the p of *better*.
+    """
+    cells = []
+    for row in gate.table.itertuples():
+        if row.verdict == BETTER:
+            cells.append("-")
+        else:
+            cells.append(texts.format_p(float(row.not_worse_p)))
+    return cells
 
 
 def _difference_cell(difference: float, margin: float) -> str:
@@ -409,6 +428,13 @@ def _legend(gate: Gate) -> Iterator[str]:
         if gate.rule != "drop":
             corrected += ", its bound is not"
     yield f"{texts.how_tested(tests, 1)}; worse and not worse are one-sided{corrected}"
+    better = gate.table[gate.table["verdict"] == BETTER]
+    if len(better) and gate.rule != "drop":
+        p_values = [
+            f"{row.criterion} ({texts.p_words(float(row.better_p))})"
+            for row in better.itertuples()
+        ]
+        yield f"better: by the two-sided p, {texts.listed(p_values)}"
 
 
 def _unjudged_of_all(gate: Gate) -> list[str]:

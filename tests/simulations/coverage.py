@@ -30,7 +30,7 @@ from scipy import stats
 
 from ir_lexirecall import significance as sig
 from ir_lexirecall.comparison.ledger import spent_at
-from ir_lexirecall.comparison.margins import margin_columns, with_two_sided_gains
+from ir_lexirecall.comparison.margins import margin_columns
 from ir_lexirecall.judging.bounds import imbens_manski
 from ir_lexirecall.meta.missing_labels import TwoWay
 from ir_lexirecall.significance import SignificanceTest, corrected
@@ -305,7 +305,7 @@ def rivals(samples: int, rng: Generator) -> Iterator[Row]:
             better = np.where(
                 both.estimate > 0, both.p, 1.0
             )  # two-sided, as in comparisons
-            p = with_two_sided_gains(one_sided, better).arrays
+            p = replace(one_sided, better=better).arrays
             of_samples = np.stack(p).reshape(4, samples, measures, count)
             found = [
                 margin_columns(

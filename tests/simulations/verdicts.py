@@ -9,7 +9,7 @@ import numpy as np
 from numpy.random import Generator
 
 from ir_lexirecall import significance as sig
-from ir_lexirecall.comparison.margins import margin_verdicts, with_two_sided_gains
+from ir_lexirecall.comparison.margins import margin_verdicts
 from ir_lexirecall.significance import SignificanceTest
 from tests.simulations.rows import ALPHA, FAMILY, FEW, Row, differences, false
 
@@ -43,7 +43,7 @@ def criteria(samples: int, rng: Generator) -> Iterator[Row]:
         better = np.where(
             two_sided.estimate > 0, two_sided.p, 1.0
         )  # as comparisons ask
-        verdicts = margin_verdicts(with_two_sided_gains(tested, better), ALPHA)
+        verdicts = margin_verdicts(replace(tested, better=better), ALPHA)
         setting = f"1 rival as good, 1 measure, {n_queries} queries"
         for verdict, reason in (("better", ONE_SIDE), ("worse", FEW)):
             yield false(
