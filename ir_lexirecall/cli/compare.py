@@ -702,8 +702,7 @@ def gate_of_runs(options: Options, asked: Mapping[str, Any]) -> Gate:
             raise ValueError(
                 f"--{name} needs --values; give run files without it: QRELS BASELINE CANDIDATE"
             )
-    is_one_file = options.baseline == options.candidate != STDIN
-    if is_one_file:
+    if options.baseline != STDIN and _is_one_file(options.baseline, options.candidate):
         options.runs = [options.baseline]
     else:
         options.runs = [options.baseline, options.candidate]
@@ -723,12 +722,17 @@ def gate_of_runs(options: Options, asked: Mapping[str, Any]) -> Gate:
     )
 
 
+def _is_one_file(first: str, second: str) -> bool:
+    """Return whether two paths name one file, as `a.run` and `./a.run` do."""
+    return os.path.normpath(first) == os.path.normpath(second)
+
+
 def gate_of_values(options: Options, asked: Mapping[str, Any]) -> Gate:
     """Return the gate of values that another program computed."""
     options.check_only_values()
     files = list(options.values)
     values: Any = files[0] if len(files) == 1 else files
-    if len(files) == 2 and files[0] == files[1]:
+    if len(files) == 2 and _is_one_file(*files):
         values = {
             run_name(files[0]): files[0],
             f"{run_name(files[0])} (candidate)": files[0],
