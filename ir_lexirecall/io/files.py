@@ -84,8 +84,6 @@ _FOREIGN = {
     b"\x89HDF": "an HDF5 file; give the table that pandas.read_hdf makes of it",
     b"SQLite format 3": "a database of SQLite; give a table of it",
     b"\xd0\xcf\x11\xe0": "a spreadsheet of Excel; save it as CSV",
-    b"\xff\xfe": "in UTF-16, not UTF-8; save it again",
-    b"\xfe\xff": "in UTF-16, not UTF-8; save it again",
     b"\x04\x22\x4d\x18": "compressed with LZ4; unpack it (lz4 -d)",
     **dict.fromkeys(
         (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE),

@@ -341,7 +341,7 @@ def test_files_whose_third_field_is_no_rank(
         (b"\x93NUMPY\x01\0", "it is an array of NumPy"),
         (b"\x80\x05\x95", "it is a pickle"),
         (b"\xd0\xcf\x11\xe0", "it is a spreadsheet of Excel"),
-        (b"\xff\xfeq\0u\0", "it is in UTF-16, not UTF-8"),
+        (b"\xff\xfeq\0u\0", "it is a text in UTF-16, as PowerShell writes it"),
     ],
 )
 def test_files_are_called_what_they_are(
