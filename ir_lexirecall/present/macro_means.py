@@ -482,6 +482,8 @@ def _leaves_out_undecided(standing: MacroStanding) -> bool:
     """Return whether leader and baseline do not differ, of which one is left out of the best."""
     if standing.all_alike or standing.reference not in standing.runs:
         return False
+    if standing.against.empty:  # only the baseline is left
+        return False
     best, leader = standing.may_be_best, standing.runs[0]
     verdicts = standing.against.set_index("run")["verdict"]
     if standing.reference != leader:
