@@ -11,6 +11,7 @@ the workers too.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
@@ -176,7 +177,8 @@ def compare(
     preferences = of_type(criteria, Preference)
     scored, counted = collected_runs(exchange, measures, preferences, allow_empty)
     top = scored.whole["highest_grade"]
-    warn_of_unreached_grades(preferences, scored.judgments, top)
+    # Only the warning of measures looks for grades below 1, on the cluster.
+    warn_of_unreached_grades(preferences, scored.judgments, top, lowest=math.inf)
     table = None
     if (
         exchange.whole is None

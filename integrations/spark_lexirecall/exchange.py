@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, reduce
@@ -320,9 +321,10 @@ def _warn_of_unreached_grades(
     """Warn of measures that count documents from a grade on that no judgment has."""
     least = {name: least_grade(measure) for name, measure in measures.items()}
     if any(grade > 0 for grade in least.values()):
-        top = qrels.agg(F.max(_grade())).collect()[0][0]
+        gain = F.when(_grade() > 0, _grade())
+        top, lowest = qrels.agg(F.max(_grade()), F.min(gain)).collect()[0]
         if top is not None:
-            warn_if_unreached(least, top)
+            warn_if_unreached(least, top, math.inf if lowest is None else lowest)
 
 
 def _warn_of_several_grades(

@@ -130,7 +130,8 @@ def run_eval(options: Options) -> None:
     else:
         add_means(page, scored)
     if page.for_people and not is_tested:  # tests come with the caveats of a comparison
-        page.add_sentences(*grouped(present.run_caveats(scored)))
+        cutoff = present.deepest_cutoff(scored.measures.values())
+        page.add_sentences(*grouped(present.run_caveats(scored, cutoff)))
     page.finish()
 
 

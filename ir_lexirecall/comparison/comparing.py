@@ -257,7 +257,9 @@ def compare_runs(
     judgments = Judgments.from_qrels(qrels)
     if design.least > 1:  # a benchmark needs the same criteria on all collections
         by = distinct_criteria(by, judgments.threshold)
-    warn_of_unreached_grades(by, judgments, judgments.highest_grade)
+    warn_of_unreached_grades(
+        by, judgments, judgments.highest_grade, judgments.lowest_gain
+    )
 
     predicted = None
     if design.predicted is None:
@@ -287,12 +289,14 @@ def _check_single_rankings(runs: Mapping[str, RunLike]) -> None:
             )
 
 
-def warn_of_unreached_grades(by: Criteria, judgments: Judgments, top: float) -> None:
-    """Warn of preferences for which no document is relevant; ``top`` is the highest grade."""
+def warn_of_unreached_grades(
+    by: Criteria, judgments: Judgments, top: float, lowest: float
+) -> None:
+    """Warn of preferences whose grades do not suit them; see `warn_if_unreached`."""
     least_grade = {}
     for name, preference in of_type(by, Preference).items():
         least_grade[name] = preference.rel_in(judgments)
-    warn_if_unreached(least_grade, top)
+    warn_if_unreached(least_grade, top, lowest)
 
 
 def _predicted_like(judgments: Judgments, qrels: QrelsLike) -> Judgments:

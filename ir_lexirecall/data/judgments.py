@@ -559,6 +559,11 @@ class Judgments(Memoised):
         return float(self.grade.max(initial=-np.inf))
 
     @cached_property
+    def lowest_gain(self) -> float:
+        """The lowest grade above 0 of all documents, infinite without any."""
+        return float(self.grade[self.grade > 0].min(initial=np.inf))
+
+    @cached_property
     def has_fractions(self) -> bool:
         """Whether any grade is between 0 and 1."""
         return bool(((self.grade > 0) & (self.grade < 1)).any())

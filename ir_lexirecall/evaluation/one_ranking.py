@@ -245,18 +245,26 @@ class _Judged:
             }
 
     def check_reached(self, least_grade: float, measure: Any) -> None:
-        """Warn if labels between 0 and 1 are all too low to count as relevant for a measure."""
+        """Warn if labels between 0 and 1 are too low to count as relevant for a measure."""
         if self._are_ids or not self.grades:
             return
         top = max(self.grades.values())
-        if 0 < top < min(least_grade, 1):
-            way_out = "give a smaller rel, as in scorer('LR', rel=0.5)"
-            if not isinstance(measure, Measure):
-                way_out = _way_to_count(min(top, 0.5))
-            warn(
-                f"{measure}: no grade of a query is high enough to count as relevant: the highest "
-                f"is {top:g}, and every ranking scores 0; {way_out}"
+        lowest = min((grade for grade in self.grades.values() if grade > 0), default=1)
+        if top > 1 or lowest >= min(least_grade, 1):
+            return
+        way_out = "give a smaller rel, as in scorer('LR', rel=0.5)"
+        if not isinstance(measure, Measure):
+            way_out = _way_to_count(min(lowest, 0.5))
+        if top < least_grade:
+            message = (
+                "no grade of a query is high enough to count as relevant: the highest is "
+                f"{top:g}, and every ranking scores 0"
             )
+        else:
+            message = (
+                f"grades between 0 and 1, such as {lowest:g}, count as not relevant"
+            )
+        warn(f"{measure}: {message}; {way_out}")
 
     @cached_property
     def relevant(self) -> frozenset[str]:

@@ -205,6 +205,10 @@ class Measure(Parameterised, IRMeasure, metaclass=_Callable):  # type: ignore[mi
     ABOUT: ClassVar[About] = About()
     DEFAULT = 0.0
 
+    def least_grade(self) -> float:
+        """Return the grade without which a query scores 0, unless ``rel`` says it."""
+        return self.LEAST_GRADE
+
     def about(self) -> About:
         """Return the description of the measure with its parameters, by default `ABOUT`."""
         return self.ABOUT

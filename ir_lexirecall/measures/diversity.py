@@ -33,7 +33,7 @@ from ir_lexirecall.measures.other_programs import (
     subtopic_recall,
 )
 from ir_lexirecall.measures.parameters import GAIN_OF_ASPECTS, Param, cutoff, rel
-from ir_lexirecall.measures.scoring import values
+from ir_lexirecall.measures.scoring import least_grade, values, with_threshold
 
 if TYPE_CHECKING:
     from ir_lexirecall.data.aligned_run import AlignedRun
@@ -395,6 +395,10 @@ class IA(ComposedMeasure, DiversityMeasure):
         for ranking, query, weight in self.by_subtopic(run):
             value[query] += weight * values(base, ranking, 1)[query]
         return value
+
+    def least_grade(self) -> float:
+        """Return the smallest grade that is relevant to the base measure."""
+        return least_grade(with_threshold(self.base_measure(), 1))
 
     def by_subtopic(self, run: AlignedRun) -> Iterator[tuple[AlignedRun, Ints, Floats]]:
         """Yield the ranking judged for the first subtopic of all queries, then the second, ...

@@ -160,10 +160,11 @@ def warn_of_grades(measures: Collection[IRMeasure], judgments: Judgments) -> Non
     """Warn if the grades of the judgments do not suit the measures."""
     warn_of_several_grades(measures, judgments)
     top = judgments.highest_grade
+    lowest = judgments.lowest_gain
     # Names are made for warnings only: they take longer than a small evaluation.
-    if any(least_grade(measure) > top for measure in measures):
+    if any(least_grade(measure) > min(top, lowest) for measure in measures):
         least_of = {str(measure): least_grade(measure) for measure in measures}
-        warn_if_unreached(least_of, top)
+        warn_if_unreached(least_of, top, lowest)
 
 
 _OF_SEVERAL_GRADES = ("subtopics", "aspects")
@@ -245,13 +246,26 @@ def several_grades_message(first: str, n_others: int) -> str:
     )
 
 
-def warn_if_unreached(least_grade: Mapping[str, float], top: float) -> None:
-    """Warn of criteria for which no document is relevant.
+def warn_if_unreached(
+    least_grade: Mapping[str, float], top: float, lowest: float
+) -> None:
+    """Warn of criteria for which no document is relevant, or none with a grade below 1.
+
+    Where the highest grade is 1, those between 0 and 1 are probabilities or votes as a rule, most
+    of which are meant to count.
 
     Args:
         least_grade: for each criterion, the smallest grade that counts as relevant.
         top: the highest grade of the judgments.
+        lowest: the lowest grade above 0; infinite without one.
     """
+    # A rel below 1 is one that the user chose.
+    partly = [name for name, least in least_grade.items() if lowest < 1 == least == top]
+    if partly:
+        warn(
+            f"grades between 0 and 1, such as {lowest:g}, count as not relevant for "
+            f"{shown_names(partly)}{way_to_reach(lowest)}"
+        )
     unreached = [name for name, least in least_grade.items() if max(top, 0) < least]
     if not unreached or top == -inf:  # there are no judgments
         return
@@ -281,9 +295,11 @@ def way_to_reach(top: float) -> str:
 def least_grade(measure: IRMeasure) -> float:
     """Return the smallest grade that counts as relevant; 0 if any grade has a gain."""
     rel = optional(measure, "rel")
-    if rel is None:
-        return getattr(measure, "LEAST_GRADE", 0.0)
-    return rel
+    if rel is not None:
+        return rel
+    if isinstance(measure, Measure):
+        return measure.least_grade()
+    return 0.0
 
 
 def aggregate(measure: IRMeasure, per_query: Floats) -> float:

@@ -8,7 +8,7 @@ _NAMES = {
     "macro_means": "benchmark_caveats benchmark_glance benchmark_table",
     "caveats": "comparison_caveats",
     "comparisons": "comparison_glance",
-    "findings": "collection_finding run_caveats",
+    "findings": "collection_finding deepest_cutoff run_caveats",
     "gates": "MOST_LOST gate_glance gate_json gate_screen gate_text headline",
     "glance": "full_text glance_html glance_markdown glance_text",
     "paper_tables": "comparison_table marks_of undone_words",

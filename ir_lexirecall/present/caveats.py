@@ -31,6 +31,7 @@ from ir_lexirecall.present.findings import (
     FEW_QUERIES,
     WEAK,
     Note,
+    deepest_cutoff,
     gravest_first,
     run_caveats,
 )
@@ -297,10 +298,16 @@ def leaders_with_many_zeros(result: Comparison) -> Iterator[Note]:
 
 def doubtful_rankings(result: Comparison) -> Iterator[Note]:
     """Warn of rankings that are short, missing, tied or hardly judged; see `run_caveats`."""
-    if result.compared.scored is not None:
-        yield from run_caveats(
-            result.compared.scored.with_measures(result.compared.measures)
-        )
+    if result.compared.scored is None:
+        return
+    scored = result.compared.scored.with_measures(result.compared.measures)
+    preferences = [
+        criterion.preference
+        for criterion in result.compared.by.values()
+        if isinstance(criterion, PreferenceCriterion)
+    ]
+    cutoff = deepest_cutoff([*scored.measures.values(), *preferences])
+    yield from run_caveats(scored, cutoff)
 
 
 CAVEATS_ON_DATA: tuple[Callable[[Comparison], Iterator[Note]], ...] = (

@@ -8,9 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from math import inf
 from typing import TYPE_CHECKING
 
 import numpy as np
+from ir_measures.measures.base import Measure as IRMeasure
 
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall.data.matching import FIRST, hardly_judged
@@ -19,6 +21,7 @@ from ir_lexirecall.io.rising_scores import fault_of_order
 from ir_lexirecall.io.source import Source
 from ir_lexirecall.measures.declaration import Measure
 from ir_lexirecall.measures.parsing import parse_one
+from ir_lexirecall.preferences.naming import Preference
 from ir_lexirecall.present import text as texts
 from ir_lexirecall.present.tables import Shown
 from ir_lexirecall.present.text import count, enumerated, gathered, listed
@@ -169,11 +172,16 @@ def gravest_first(notes: Iterable[Note]) -> list[Note]:
     return sorted(dict.fromkeys(notes), key=lambda note: note.gravity)
 
 
-def run_caveats(scored: ScoredRuns) -> list[Note]:
-    """Return the notes on rankings that are short, missing, tied, or hardly judged."""
+def run_caveats(scored: ScoredRuns, cutoff: float) -> list[Note]:
+    """Return the notes on rankings that are short, missing, tied, or hardly judged.
+
+    Args:
+        scored: the runs.
+        cutoff: the deepest rank that a criterion looks at; infinite without a cutoff.
+    """
     return gravest_first(
         [
-            *_on_depths(scored),
+            *_on_depths(scored, cutoff),
             *_on_rising_scores(scored),
             *_on_hardly_judged(scored),
             *_on_ties(scored),
@@ -181,7 +189,13 @@ def run_caveats(scored: ScoredRuns) -> list[Note]:
     )
 
 
-def _on_depths(scored: ScoredRuns) -> Iterator[Note]:
+def deepest_cutoff(criteria: Iterable[IRMeasure | Preference]) -> float:
+    """Return the largest cutoff of some criteria; infinite if one of them has none."""
+    cutoffs = [criterion.params.get("cutoff", inf) for criterion in criteria]
+    return max(cutoffs, default=inf)
+
+
+def _on_depths(scored: ScoredRuns, cutoff: float) -> Iterator[Note]:
     """Yield notes on runs whose rankings miss relevant documents, as they are short or empty."""
     judgments = scored.judgments
     has_relevant = judgments.m(judgments.threshold) > 0
@@ -194,7 +208,7 @@ def _on_depths(scored: ScoredRuns) -> Iterator[Note]:
         n_retrieved = run.found(judgments.threshold)[has_relevant]
         is_ranked = depth > 0
         n_rankings = int(is_ranked.sum())
-        is_short = is_ranked & (depth < np.maximum(100, n_relevant))
+        is_short = is_ranked & (depth < np.minimum(np.maximum(100, n_relevant), cutoff))
         n_shallow = int((is_short & (n_retrieved < n_relevant)).sum())
         if n_shallow > n_rankings / 2:
             median = f"median depth {np.median(depth[is_ranked]):g}"

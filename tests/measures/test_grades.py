@@ -76,9 +76,9 @@ def test_measures_that_take_such_grades_do_not_warn(measure: str) -> None:
     assert not warned(lambda: irl.evaluate(measure, LABELS, RUN))
 
 
-def test_other_qrels_do_not_warn() -> None:
-    qrels = {"q": {"a": 1, "b": 0.5}}
-    assert not warned(lambda: irl.evaluate(["AP", "LR"], qrels, RUN))
+@pytest.mark.parametrize("grades", [{"a": 2, "b": 0.5}, {"a": 1, "b": 0}])
+def test_other_qrels_do_not_warn(grades: dict[str, float]) -> None:
+    assert not warned(lambda: irl.evaluate(["AP", "LR"], {"q": grades}, RUN))
 
 
 @pytest.mark.parametrize(
@@ -245,3 +245,47 @@ def test_one_grade_for_each_document_does_not_warn(qrels: Any) -> None:
         for one in warned(lambda: irl.evaluate("nDCG", qrels, RUN))
         if "several" in one
     ]
+
+
+@pytest.mark.parametrize(
+    ("measure", "names"),
+    [
+        ("AP", "AP"),
+        ("LR", "LexiRecall"),
+        ("IA(base='AP')", "IA(base='AP')"),
+        (["nDCG", "P@2"], "P@2"),
+    ],
+)
+def test_some_grades_below_1_warn_where_they_do_not_count(
+    measure: Any, names: str
+) -> None:
+    """One grade of 1 had silenced the warning of the others, which count as not relevant."""
+    qrels = {"q": {"a": 0.8, "b": 0.7, "c": 1.0, "d": 0.0}}
+    runs = {"r": RUN, "o": OTHER}
+    said = f"grades between 0 and 1, such as 0.7, count as not relevant for {names}"
+    doors: list[Callable[[], Any]] = [
+        lambda: irl.evaluate(measure, qrels, RUN),
+        lambda: irl.compare(qrels, runs, measure),
+    ]
+    for door in doors:
+        assert any(message.startswith(said) for message in warned(door))
+    assert not warned(lambda: irl.evaluate("nDCG", qrels, RUN))
+    whole = {"q": {"a": 1.5, "b": 0.5, "c": 2.0}}
+    assert not warned(lambda: irl.evaluate("AP", whole, RUN))
+
+
+def test_a_scorer_warns_of_some_labels_below_1() -> None:
+    score = irl.scorer("AP")
+    labels = {"a": 0.8, "b": 1.0}
+    [message] = warned(lambda: score(["a", "b"], labels))
+    assert message.startswith(
+        "AP: grades between 0 and 1, such as 0.8, count as not relevant; "
+    )
+
+
+def test_ia_of_labels_below_1_warns_as_other_measures_of_subtopics() -> None:
+    said = "no grade of the qrels is high enough to count as relevant for IA(base='AP')"
+    qrels = {"q": {"a": 0.7, "b": 0.3}}
+    [message] = warned(lambda: irl.evaluate("IA(base='AP')", qrels, RUN))
+    assert message.startswith(said)
+    assert not warned(lambda: irl.evaluate("IA(base='LR(rel=0.3)')", qrels, RUN))

@@ -1024,3 +1024,26 @@ def test_a_benchmark_with_a_margin_names_identical_runs_and_hidden_losses() -> N
         assert sentence.partition(":")[2] in " ".join(result.summary(full=True).split())
         plain = irl.benchmark(values=values, baseline="run")
         assert not any(note.startswith(sentence) for note in plain.diagnostics)
+
+
+@pytest.mark.parametrize(
+    ("criteria", "is_shallow"),
+    [
+        ("nDCG@10", False),
+        (["P@5", "RR@10"], False),
+        (["nDCG@10", "AP"], True),
+        (["nDCG@10", "lexirecall"], True),
+        ("nDCG@20", True),
+        ("lexirecall@10", False),
+    ],
+)
+def test_rankings_as_deep_as_every_cutoff_are_not_shallow(
+    criteria: Any, is_shallow: bool
+) -> None:
+    qrels = {f"q{i}": {f"r{n}": 1 for n in range(15)} for i in range(4)}
+    runs = {
+        name: {query: {f"r{n}": -n * sign for n in range(10)} for query in qrels}
+        for name, sign in (("a", 1.0), ("b", -1.0))
+    }
+    summary = irl.compare(qrels, runs, criteria).summary(full=True)
+    assert ("hallow" in summary) == is_shallow
