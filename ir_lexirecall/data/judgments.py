@@ -559,6 +559,11 @@ class Judgments(Memoised):
         return float(self.grade.max(initial=-np.inf))
 
     @cached_property
+    def has_decimals(self) -> bool:
+        """Whether at least half of the grades are no whole numbers."""
+        return bool(np.count_nonzero(self.grade % 1) >= len(self.grade) / 2)
+
+    @cached_property
     def lowest_gain(self) -> float:
         """The lowest grade above 0 of all documents, infinite without any."""
         return float(self.grade[self.grade > 0].min(initial=np.inf))

@@ -27,6 +27,7 @@ FIRST = 10  # documents of a ranking that are expected to be judged
 SIDES = ("run's", "qrels'")
 _SAMPLE = 2**16  # rows of a run in which ids are looked at
 _QUERIES = 5  # queries whose documents are looked at
+_FEWEST_GRADES = 10  # from which grades and scores tell qrels and a run apart
 _NAMED = 5  # further runs that a warning names
 
 
@@ -261,6 +262,21 @@ def nothing_retrieved(
     if hint:
         return f"{message}. {hint}"
     return message
+
+
+def are_swapped(judgments: Judgments, run: AlignedRun) -> bool:
+    """Return whether the qrels have numbers as a run has, and the run those of qrels.
+
+    At least half of the grades are fractions, and half are different; three quarters of the run's
+    judged documents have the score of another one.
+    """
+    grade = judgments.grade
+    if len(run.doc) < _FEWEST_GRADES or not judgments.has_decimals:
+        return False
+    if len(np.unique(grade)) < len(grade) / 2:
+        return False
+    _, n_tied = run.tied()
+    return bool((n_tied > 1).mean() >= 0.75)
 
 
 def judged_share(run: AlignedRun) -> float:

@@ -26,6 +26,7 @@ from ir_lexirecall._util.errors import (
     naming,
     repeated,
     shown,
+    warn,
 )
 from ir_lexirecall._util.lazy import Memoised, cached_property
 from ir_lexirecall._util.lazy import pandas as pd
@@ -38,6 +39,7 @@ from ir_lexirecall.data.alignment import RunLike, ranks_as_given
 from ir_lexirecall.data.judgments import Judgments, QrelsLike
 from ir_lexirecall.data.matching import (
     Mismatches,
+    are_swapped,
     check_matches,
     hardly_judged,
     warn_once,
@@ -429,6 +431,12 @@ def read_run(
         allow_empty=allow_empty,
         mismatches=mismatches,
     )
+    if are_swapped(judgments, aligned):
+        warn(
+            f"{title}: most of its documents have equal scores, while the grades of the qrels are "
+            "fractions, nearly all different; were the two swapped? The qrels come first, then "
+            "the run"
+        )
     if judgments.judged_only:
         return aligned.condensed()
     return aligned

@@ -172,12 +172,12 @@ def gravest_first(notes: Iterable[Note]) -> list[Note]:
     return sorted(dict.fromkeys(notes), key=lambda note: note.gravity)
 
 
-def run_caveats(scored: ScoredRuns, cutoff: float) -> list[Note]:
+def run_caveats(scored: ScoredRuns, cutoff: float = inf) -> list[Note]:
     """Return the notes on rankings that are short, missing, tied, or hardly judged.
 
     Args:
         scored: the runs.
-        cutoff: the deepest rank that a criterion looks at; infinite without a cutoff.
+        cutoff: the deepest rank that a criterion looks at; by default none is the deepest.
     """
     return gravest_first(
         [

@@ -558,3 +558,29 @@ def test_ids_with_blanks_within_are_not_told(form: str, tmp_path: Path) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         irl.evaluate("AP", {"q 1": {"a b": 1, "ab": 1}}, ALL_FORMS[form](run, tmp_path))
+
+
+def by_query(table: pd.DataFrame, column: str) -> dict[str, dict[str, float]]:
+    """Return a run, or qrels, as dicts of dicts."""
+    dicts: dict[str, dict[str, float]] = {}
+    for query, doc, number in table[["query_id", "doc_id", column]].itertuples(
+        index=False
+    ):
+        dicts.setdefault(query, {})[doc] = number
+    return dicts
+
+
+def test_qrels_and_run_in_the_wrong_order_are_told_apart_by_their_numbers() -> None:
+    """As dicts they have one form, so that any numbers were taken for grades."""
+    qrels = by_query(irl.demo.qrels(), "relevance")
+    run = by_query(irl.demo.run("bm25"), "score")
+    said = "while the grades of the qrels are fractions, nearly all different"
+    with pytest.warns(UserWarning, match=said):
+        irl.evaluate("AP", run, qrels)
+    with pytest.warns(UserWarning, match=said):
+        irl.compare(run, {"a": qrels, "b": by_query(irl.demo.run("ql"), "score")}, "AP")
+    steps = {query: dict.fromkeys(docs, 1.0) for query, docs in run.items()}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        irl.evaluate("AP", qrels, run)
+        irl.evaluate("AP", qrels, steps)
