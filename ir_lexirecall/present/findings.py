@@ -177,7 +177,7 @@ def run_caveats(scored: ScoredRuns, cutoff: float = inf) -> list[Note]:
 
     Args:
         scored: the runs.
-        cutoff: the deepest rank that a criterion looks at; by default none is the deepest.
+        cutoff: the deepest rank that a criterion looks at; infinite for whole rankings.
     """
     return gravest_first(
         [
