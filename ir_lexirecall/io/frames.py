@@ -29,7 +29,12 @@ from ir_lexirecall.io.lines import NumberedRow, stacked
 from ir_lexirecall.io.names import ITEM_NAMES, QUERY_NAMES, RUN_NAMES
 from ir_lexirecall.io.readers import format_of
 from ir_lexirecall.io.schemas import VALUES
-from ir_lexirecall.io.value_cells import id_text, is_missing, texts, value_of
+from ir_lexirecall.io.value_cells import is_missing, texts, value_of
+from ir_lexirecall.io.whole_columns import (
+    distinct,
+    id_texts,
+    numbers_in,
+)
 
 _INTEGER = re.compile(r"0|-?[1-9]\d*", re.ASCII)  # "007" is a text
 _LEADING_ZERO = re.compile(r"-?0\d")
@@ -45,6 +50,10 @@ class Kind(Enum):
     NUMBER = "numbers"
     TEXT = "texts"
     OTHER = "other objects"
+
+
+_KIND_OF_TYPE = {bool: Kind.FLAG, int: Kind.INTEGER, float: Kind.NUMBER}
+"""The kind of a column whose values are all of one type."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,20 +155,23 @@ class Table:
 
     def ids(self, column: str) -> set[str | None]:
         """Return the ids in a column; None stands for a missing one."""
-        return set(map(id_text, self.columns[column]))
+        return set(id_texts(self.columns[column]))
 
     def has_values(self, column: str) -> bool:
         """Return whether a column holds numbers, or True and False."""
         values = self.columns[column]
         if values.dtype.kind in "fiub":
             return True
-        present = [value for value in values if value is not None]
-        numeric = [value for value in present if value_of(value) is not None]
-        if present and len(numeric) == len(present):
+        present = [value for value in distinct(values) if value is not None]
+        if not present:
+            return False
+        if numbers_in(texts(present)) is not None:
+            return True
+        if all(value_of(value) is not None for value in present):
             return True
         if self.is_typed and all(isinstance(value, str) for value in present):
             return False
-        return not all(map(_is_flag, numeric))
+        return any(map(_is_number_but_no_flag, present))
 
     def floats(self, column: str) -> Floats:
         """Return a column as floats, with 1 and 0 for True and False, and NaN for what is missing.
@@ -172,6 +184,9 @@ class Table:
         values = self.columns[column]
         if values.dtype.kind in "fiub":
             return np.asarray(values, dtype=np.float64)
+        numbers = numbers_in(values)
+        if numbers is not None:
+            return numbers
         floats = []
         for value in values:
             floats.append(np.nan if is_missing(value) else value_of(value))
@@ -199,9 +214,13 @@ def kind_of(values: Objects) -> Kind:
     """
     if values.dtype.kind in "iu":
         return Kind.INTEGER
-    present = [value for value in values if not is_missing(value)]
+    # What holds for all values holds for each that is distinct.
+    present = [value for value in distinct(values) if not is_missing(value)]
     if not present:
         return Kind.EMPTY
+    types = set(map(type, present))
+    if len(types) == 1 and not types.isdisjoint(_KIND_OF_TYPE):
+        return _KIND_OF_TYPE[types.pop()]
     if all(map(_is_flag, present)):
         return Kind.FLAG
     for kind, belongs in (
@@ -212,6 +231,11 @@ def kind_of(values: Objects) -> Kind:
         if all(map(belongs, present)):
             return kind
     return Kind.OTHER
+
+
+def _is_number_but_no_flag(value: Any) -> bool:
+    """Return whether a value is a number, or a text of one, and not True or False."""
+    return value_of(value) is not None and not _is_flag(value)
 
 
 def _is_flag(value: Any) -> bool:
@@ -353,23 +377,46 @@ def _with_one_level(data: Any) -> Any:
     columns = data.columns
     if columns.nlevels < 2:
         return data
-    # A column that was an index has a name on one level only, as in ("query_id", "").
-    is_id = [sum(str(part) != "" for part in name) < 2 for name in columns]
-    ids, values = columns[is_id], columns[[not one for one in is_id]]
-    levels = range(columns.nlevels)
-    varying = [n for n in levels if values.get_level_values(n).nunique() > 1]
-    run_levels = [n for n in levels if str(values.names[n]).lower() in RUN_NAMES]
+    is_id = np.array([_names_one_level(name) for name in columns])
+    ids, values = columns[is_id], columns[~is_id]
+    run_levels = _run_levels(values)
     if columns.nlevels == 2 and len(run_levels) == 1:
         return _with_runs_as_rows(data, ids, values, run_levels[0])
+    level = _level_of_names(values)
+    return data[[*ids, *values]].set_axis(_names_at(level, ids, values), axis=1)
+
+
+def _names_one_level(name: Iterable[Any]) -> bool:
+    """Return whether a column was an index: it has a name on one level, as ("query_id", "")."""
+    return sum(str(part) != "" for part in name) < 2
+
+
+def _run_levels(columns: Any) -> list[int]:
+    """Return the levels of the names of columns that are those of runs, by their own names."""
+    levels = range(columns.nlevels)
+    return [n for n in levels if str(columns.names[n]).lower() in RUN_NAMES]
+
+
+def _level_of_names(columns: Any) -> int:
+    """Return the only level on which the names of columns differ; the last one if none does.
+
+    Raises:
+        ValueError: they differ on several levels.
+    """
+    levels = range(columns.nlevels)
+    varying = [n for n in levels if columns.get_level_values(n).nunique() > 1]
     if len(varying) > 1:
         raise ValueError(
-            f"the columns have {columns.nlevels} levels, as in {tuple(values[0])}, and none is "
+            f"the columns have {columns.nlevels} levels, as in {tuple(columns[0])}, and none is "
             "called run; name it (frame.columns.names), or give a row per query and run"
         )
-    level = varying[0] if varying else columns.nlevels - 1
+    return varying[0] if varying else columns.nlevels - 1
+
+
+def _names_at(level: int, ids: Any, values: Any) -> list[str]:
+    """Return the names of columns of ids, and those of columns of values on one level."""
     names = ["".join(map(str, name)) for name in ids]
-    names += list(map(str, values.get_level_values(level)))
-    return data[[*ids, *values]].set_axis(names, axis=1)
+    return [*names, *map(str, values.get_level_values(level))]
 
 
 def _with_runs_as_rows(data: Any, ids: Any, values: Any, run_level: int) -> Any:
@@ -385,8 +432,7 @@ def _with_runs_as_rows(data: Any, ids: Any, values: Any, run_level: int) -> Any:
     parts = []
     for run in runs.unique():
         of_run = values[runs == run]
-        names = ["".join(map(str, name)) for name in ids]
-        names += list(map(str, of_run.get_level_values(1 - run_level)))
+        names = _names_at(1 - run_level, ids, of_run)
         part = data[[*ids, *of_run]].set_axis(names, axis=1)
         parts.append(part.assign(run=run))
     return pd.concat(parts)

@@ -18,6 +18,12 @@ from ir_lexirecall.io.measure_names import known
 from ir_lexirecall.io.names import ITEM_NAMES, QUERY_NAMES, RUN_NAMES
 from ir_lexirecall.io.repeated_values import REPEAT_COLUMNS, Repeats
 from ir_lexirecall.io.value_cells import RepeatAdvice, id_text, is_measure, texts
+from ir_lexirecall.io.whole_columns import (
+    contradictions,
+    first_positions,
+    id_texts,
+    rows_by_name,
+)
 
 TEXT_NAMES = ("question", "user_input", "input")
 """Names of texts that stand for an id where there is none, as in files of ragas."""
@@ -30,29 +36,23 @@ _QUESTION_NAMES = ("question", "user_input", "query", "query_text", "question_te
 """Names of the text that a query asks."""
 _SETTING_NAMES = ("filter", "k", "cutoff", "depth", "num_fewshot", "n_shot")
 """Names of settings in which runs that are compared hardly differ on purpose."""
-_SYSTEM_NAMES = frozenset(
-    (
-        *(
-            "method",
-            "methods",
-            "approach",
-            "algorithm",
-            "retriever",
-            "ranker",
-            "reranker",
-        ),
-        *(
-            "engine",
-            "pipeline",
-            "submission",
-            "team",
-            "llm",
-            "models",
-            "systems",
-            "runs",
-        ),
-    )
-)
+_SYSTEM_NAMES = {
+    "algorithm",
+    "approach",
+    "engine",
+    "llm",
+    "method",
+    "methods",
+    "models",
+    "pipeline",
+    "ranker",
+    "reranker",
+    "retriever",
+    "runs",
+    "submission",
+    "systems",
+    "team",
+}
 """Names of columns that most likely hold systems, and no queries: the user has to say so."""
 CONTENT_HASH = "doc_hash"
 """The column in which lm-eval says which document an id stands for."""
@@ -213,11 +213,9 @@ def is_row_count(table: Table, column: str, run: str | None = None) -> bool:
     numbers = table.columns[column]
     if run is None or _counts_rows(numbers, in_order=True):
         return _counts_rows(numbers, in_order=True)
-    names = pd.Series(texts(map(str, table.columns[run])))
-    rows_of_runs = names.groupby(names, sort=False).indices.values()
     return all(
         len(rows) > 1 and _counts_rows(numbers[rows], in_order=True)
-        for rows in rows_of_runs
+        for rows in rows_by_name([table.columns[run]])
     )
 
 
@@ -305,15 +303,15 @@ def check_no_contradiction(tables: Sequence[Table], columns: Sequence[str]) -> N
     _check_same_data(runs)
     names = [*ITEM_NAMES, *TEXT_NAMES, *_texts_beside_counts(runs)]
     for name in names:
-        pairings = [(run, column, run.named([name]) or "") for run, column in runs]
-        if not all(_may_pair(*pairing) for pairing in pairings):
+        pairings = _pairings(runs, name)
+        if len(pairings) < len(runs) or not all(map(_may_pair, pairings)):
             continue
         if not _pair_alike(pairings):
-            run, column, other = pairings[0]
-            likely = column if name in ITEM_NAMES else other
+            one = pairings[0]
+            likely = one.query if name in ITEM_NAMES else one.other
             raise ValueError(
-                f"{run.location(0)}: {column} and {other} pair the rows of runs in different "
-                f"ways; say which names the queries: query={likely!r}"
+                f"{one.run.location(0)}: {one.query} and {one.other} pair the rows of runs in "
+                f"different ways; say which names the queries: query={likely!r}"
             )
 
 
@@ -327,6 +325,87 @@ def _runs_with_queries(
     return runs
 
 
+@dataclass(frozen=True)
+class _Pairing:
+    """Two columns in the rows of a run.
+
+    Attributes:
+        run: the rows.
+        query: the column of queries.
+        other: another column.
+    """
+
+    run: Table
+    query: str
+    other: str
+
+    @property
+    def queries(self) -> Objects:
+        """The id of the query of each row."""
+        return id_texts(self.run.columns[self.query])
+
+    @property
+    def others(self) -> Objects:
+        """What the other column has in each row, as texts."""
+        return id_texts(self.run.columns[self.other])
+
+
+def _pairings(runs: Sequence[tuple[Table, str]], name: str) -> list[_Pairing]:
+    """Return the columns of queries beside those of a name, of the runs that have both."""
+    pairings = []
+    for run, query in runs:
+        other = run.named([name])
+        if other not in (None, query):
+            pairings.append(_Pairing(run, query, str(other)))
+    return pairings
+
+
+@dataclass(frozen=True)
+class _Contradiction:
+    """A row in which another column says something else than in an earlier row of the query.
+
+    Attributes:
+        pairing: the run of the row, and the columns.
+        row: the row in this run.
+        query: the id of the query.
+        value: what the other column has in this row.
+        first_value: what it has in the first row of the query.
+    """
+
+    pairing: _Pairing
+    row: int
+    query: str
+    value: str
+    first_value: str
+
+
+def _first_contradiction(pairings: Sequence[_Pairing]) -> _Contradiction | None:
+    """Return the first contradiction in the rows of some runs; None without any.
+
+    Rows where the other column has nothing do not count.
+    """
+    if not pairings:
+        return None
+    queries = np.concatenate([pairing.queries for pairing in pairings])
+    values = np.concatenate([pairing.others for pairing in pairings])
+    has_value = np.not_equal(values, None)
+    (kept,) = np.nonzero(has_value)
+    positions, first = contradictions(queries[kept], values[kept])
+    if not len(positions):
+        return None
+    position = int(kept[positions[0]])
+    ends = np.cumsum([len(pairing.run) for pairing in pairings])
+    index = int(np.searchsorted(ends, position, side="right"))
+    pairing = pairings[index]
+    return _Contradiction(
+        pairing,
+        row=position - int(ends[index]) + len(pairing.run),
+        query=queries[position],
+        value=values[position],
+        first_value=values[kept[first[0]]],
+    )
+
+
 def _check_same_data(runs: Sequence[tuple[Table, str]]) -> None:
     """Raise if a query of two runs is of different data sets, tasks or splits.
 
@@ -336,24 +415,25 @@ def _check_same_data(runs: Sequence[tuple[Table, str]]) -> None:
         ValueError: it is; the message names the column and both values.
     """
     varying = [name for name in _DATA_NAMES if _varies(name, runs)]
-    data_of_query: dict[tuple[str, str | None], str] = {}
-    for run, column in runs:
-        named = [run.named([name]) for name in varying]
-        names = [name for name in named if name not in (None, column)]
-        if not names or not _is_unique(column, [run]):
-            continue  # a query that occurs twice is refused where values are read
-        for name in map(str, names):
-            ids, values = run.columns[column], run.columns[name]
-            for row, (item, value) in enumerate(zip(ids, values, strict=True)):
-                text = id_text(value)
-                key = name.lower(), id_text(item)
-                if text is None or data_of_query.setdefault(key, text) == text:
-                    continue
-                raise ValueError(
-                    f"{run.location(row)}: {column} {key[1]!r} is of the {name} {text!r}, and of "
-                    f"{data_of_query[key]!r} in another run; compare runs on the same data, or "
-                    f"if they are, say so: query={column!r}"
-                )
+    if not varying:
+        return
+    # A query that occurs twice is refused where values are read.
+    runs = [(run, query) for run, query in runs if _is_unique(query, [run])]
+    contradicting = []
+    for name in varying:
+        contradiction = _first_contradiction(_pairings(runs, name))
+        if contradiction is not None:
+            contradicting.append(contradiction)
+    if not contradicting:
+        return
+    order_of_run = {id(run): n for n, (run, _) in enumerate(runs)}
+    one = min(contradicting, key=lambda one: order_of_run[id(one.pairing.run)])
+    query, name = one.pairing.query, one.pairing.other
+    raise ValueError(
+        f"{one.pairing.run.location(one.row)}: {query} {one.query!r} is of the {name} "
+        f"{one.value!r}, and of {one.first_value!r} in another run; compare runs on the same "
+        f"data, or if they are, say so: query={query!r}"
+    )
 
 
 def _varies(name: str, runs: Sequence[tuple[Table, str]]) -> bool:
@@ -376,20 +456,20 @@ def _check_same_documents(runs: Sequence[tuple[Table, str]]) -> None:
     Raises:
         ValueError: it does, for example because the files are of two versions of a task.
     """
-    hash_of_query: dict[str | None, str | None] = {}
-    for run, column in runs:
-        if CONTENT_HASH not in run.columns:
-            continue
-        ids, hashes = run.columns[column], run.columns[CONTENT_HASH]
-        for row, (item, value) in enumerate(zip(ids, hashes, strict=True)):
-            query, content = id_text(item), id_text(value)
-            if content is None or hash_of_query.setdefault(query, content) == content:
-                continue
-            raise ValueError(
-                f"{run.location(row)}: {column} {query!r} is another document than in the other "
-                f"runs, by {CONTENT_HASH}; give samples of one version of the task, or "
-                f"query={column!r} if they are the same"
-            )
+    pairings = [
+        _Pairing(run, query, CONTENT_HASH)
+        for run, query in runs
+        if CONTENT_HASH in run.columns
+    ]
+    contradiction = _first_contradiction(pairings)
+    if contradiction is None:
+        return
+    pairing = contradiction.pairing
+    raise ValueError(
+        f"{pairing.run.location(contradiction.row)}: {pairing.query} {contradiction.query!r} is "
+        f"another document than in the other runs, by {CONTENT_HASH}; give samples of one version "
+        f"of the task, or query={pairing.query!r} if they are the same"
+    )
 
 
 def _texts_beside_counts(runs: Sequence[tuple[Table, str]]) -> list[str]:
@@ -397,20 +477,28 @@ def _texts_beside_counts(runs: Sequence[tuple[Table, str]]) -> list[str]:
 
     Runs share these texts, but have them in other rows.
     """
-    for run, column in runs:
-        if not len(run) or not _counts_rows(run.columns[column], in_order=True):
-            return []
+    if not all(_only_counts(run, query) for run, query in runs):
+        return []
     tables = [run for run, _ in runs]
-    starts = {id_text(run.columns[column][0]) for run, column in runs}
+    starts = {id_text(run.columns[query][0]) for run, query in runs}
     names = []
-    for name in tables[0].columns:
-        if tables[0].kind(name) is not Kind.TEXT or not _is_unique(name, tables[:1]):
-            continue
+    for name in _unique_texts(tables[0]):
         if len(starts) == 1 and _has_same_rows(name, tables):
             continue
         if _is_unique(name, tables) and _is_common(name, tables):
             names.append(name)
     return names
+
+
+def _only_counts(run: Table, query: str) -> bool:
+    """Return whether a column only counts the rows of a run."""
+    return len(run) > 0 and _counts_rows(run.columns[query], in_order=True)
+
+
+def _unique_texts(table: Table) -> list[str]:
+    """Return the columns of texts that have each text once."""
+    names = [name for name in table.columns if table.kind(name) is Kind.TEXT]
+    return [name for name in names if _is_unique(name, [table])]
 
 
 def _has_same_rows(name: str, tables: Sequence[Table]) -> bool:
@@ -422,22 +510,19 @@ def _has_same_rows(name: str, tables: Sequence[Table]) -> bool:
     )
 
 
-def _may_pair(run: Table, column: str, other: str) -> bool:
-    """Return whether another column than that of queries has ids, and does not just count rows."""
-    if other in ("", column) or not _is_unique(other, [run]):
+def _may_pair(pairing: _Pairing) -> bool:
+    """Return whether the other column has ids, and does not just count rows."""
+    if not _is_unique(pairing.other, [pairing.run]):
         return False
-    return not _counts_rows(run.columns[other], in_order=True)
+    return not _counts_rows(pairing.run.columns[pairing.other], in_order=True)
 
 
-def _pair_alike(pairings: Iterable[tuple[Table, str, str]]) -> bool:
+def _pair_alike(pairings: Sequence[_Pairing]) -> bool:
     """Return whether two columns of each run pair the rows of the runs in the same way."""
-    query_of_id: dict[str | None, str | None] = {}
-    for run, column, other in pairings:
-        ids = map(id_text, run.columns[other])
-        for item, query in zip(ids, map(id_text, run.columns[column]), strict=True):
-            if query_of_id.setdefault(item, query) != query:
-                return False
-    return True
+    others = np.concatenate([pairing.others for pairing in pairings])
+    queries = np.concatenate([pairing.queries for pairing in pairings])
+    positions, _ = contradictions(others, queries)
+    return not len(positions)
 
 
 def roles_with_query(table: Table, query: str) -> Roles:
@@ -502,9 +587,8 @@ def _labelled_runs(table: Table) -> list[tuple[str, Table]]:
     column = None if table.one_run else run_column(table, None)
     if column is None:
         return [(table.name, table)]
-    names = pd.Series(texts(map(str, table.columns[column])))
-    groups = names.groupby(names, sort=False).indices.items()
-    return [(str(name), table.rows(np.asarray(rows))) for name, rows in groups]
+    names = table.columns[column]
+    return [(str(names[rows[0]]), table.rows(rows)) for rows in rows_by_name([names])]
 
 
 def notes_on_questions(tables: Sequence[Table], columns: Sequence[str]) -> list[str]:
@@ -516,27 +600,34 @@ def notes_on_questions(tables: Sequence[Table], columns: Sequence[str]) -> list[
     """
     if all(table.named(_QUESTION_NAMES) is None for table in tables):
         return []
-    question_of: dict[str | None, str] = {}
-    queries: set[str | None] = set()
-    different: dict[str | None, tuple[str, str]] = {}
+    ids_of_runs = []
+    questions_of_runs = []
     for ids, questions in _questions_of_runs(tables, columns):
-        for query, question in zip(
-            map(id_text, ids), map(id_text, questions), strict=True
-        ):
-            if question is None:
-                continue
-            if query in question_of:
-                queries.add(query)
-            first = question_of.setdefault(query, question)
-            if first != question and first.split() != question.split():
-                different.setdefault(query, (first, question))
-    if 2 * len(different) <= len(queries):
+        are_there = np.not_equal(questions, None)
+        ids_of_runs.append(ids[are_there])
+        questions_of_runs.append(questions[are_there])
+    if not ids_of_runs:
         return []
-    query, (first, other) = next(iter(different.items()))
+    queries, questions = np.concatenate(ids_of_runs), np.concatenate(questions_of_runs)
+    different: dict[str | None, tuple[str, str]] = {}
+    for position, first in zip(*contradictions(queries, questions), strict=True):
+        pair = questions[first], questions[position]
+        if pair[0].split() != pair[1].split():
+            different.setdefault(queries[position], pair)
+    n_compared = _n_repeated(queries)
+    if 2 * len(different) <= n_compared:
+        return []
+    query, (one, other) = next(iter(different.items()))
     return [
-        f"{len(different)} of {len(queries)} queries ask something else in another run, such as "
-        f"{query!r}: {shown(first)}, {shown(other)}."
+        f"{len(different)} of {n_compared} queries ask something else in another run, such as "
+        f"{query!r}: {shown(one)}, {shown(other)}."
     ]
+
+
+def _n_repeated(ids: Objects) -> int:
+    """Return how many ids occur more than once."""
+    n_times = np.bincount(first_positions(ids), minlength=1)
+    return int((n_times > 1).sum())
 
 
 def _questions_of_runs(
@@ -548,7 +639,7 @@ def _questions_of_runs(
         name = run.named(_QUESTION_NAMES)
         if name is None or name == column or run.kind(name) is not Kind.TEXT:
             continue
-        both = run.columns[column], run.columns[name]
+        both = id_texts(run.columns[column]), id_texts(run.columns[name])
         if len(several) > 1 and all(map(np.array_equal, both, several[0])):
             continue  # as in the first run
         several.append(both)
@@ -569,11 +660,8 @@ def table_label(name: str) -> str:
 def known_query_column(table: Table) -> str | None:
     """Return the column that names queries by a known name; None without one."""
     run = table.named(RUN_NAMES)
-    for column in (
-        known_item_column(table),
-        task_column(table),
-        table.named(["name"]),
-    ):
+    for find in (known_item_column, task_column, _name_column):
+        column = find(table)
         if column is not None and column != run:
             return column
     labels = [name for name in table.columns if _ROW_LABELS.fullmatch(name)]
@@ -586,6 +674,11 @@ def known_query_column(table: Table) -> str | None:
 def known_item_column(table: Table) -> str | None:
     """Return the column that names queries or items, not tasks, by a known name."""
     return table.named((*QUERY_NAMES, *ITEM_NAMES, *TEXT_NAMES))
+
+
+def _name_column(table: Table) -> str | None:
+    """Return the column `name`; None without one."""
+    return table.named(["name"])
 
 
 def task_column(table: Table) -> str | None:
@@ -661,11 +754,10 @@ def tables_of_runs(table: Table) -> list[Table]:
     names = [name for name in columns if name is not None]
     if not names:
         return [table]
-    keys = pd.Series(
-        list(zip(*(map(str, table.columns[name]) for name in names), strict=True))
-    )
-    groups = keys.groupby(keys, sort=False).indices.values()
-    return [table.rows(np.asarray(rows)) for rows in groups]
+    groups = rows_by_name([table.columns[name] for name in names])
+    if len(groups) == 1:
+        return [table]
+    return [table.rows(rows) for rows in groups]
 
 
 def _is_unique(name: str, runs: Iterable[Table]) -> bool:

@@ -20,25 +20,51 @@ from ir_lexirecall.io.value_cells import is_missing, value_of
 
 MISSING = frozenset(("", "-", "--", "?", "na", "n/a", "#n/a", "nan", "none", "null"))
 """Texts that stand for a missing value, in lower case."""
-VERDICTS = frozenset(
-    (
-        *("c", "i", "p", "n"),  # of inspect_ai
-        *("y", "yes", "no"),
-        *("t", "true", "f", "false"),
-        *("correct", "partial", "incorrect"),
-        *("right", "wrong"),
-        *("pass", "passed", "fail", "failed"),
-        *("success", "failure"),
-        *("good", "bad"),
-    )
-)
+VERDICTS = {
+    # inspect_ai
+    "c",
+    "i",
+    "p",
+    "n",
+    # people and programs
+    "y",
+    "yes",
+    "no",
+    "t",
+    "true",
+    "f",
+    "false",
+    "correct",
+    "partial",
+    "incorrect",
+    "right",
+    "wrong",
+    "pass",
+    "passed",
+    "fail",
+    "failed",
+    "success",
+    "failure",
+    "good",
+    "bad",
+}
 """Texts that stand for values, in lower case."""
-_DIFFERENCE_WORDS = frozenset(
-    (
-        *("diff", "diffs", "difference", "delta", "δ", "change", "gap", "range"),
-        *("improvement", "improv", "gain", "lift", "uplift", "increase"),
-    )
-)
+_DIFFERENCE_WORDS = {
+    "change",
+    "delta",
+    "diff",
+    "difference",
+    "diffs",
+    "gain",
+    "gap",
+    "improv",
+    "improvement",
+    "increase",
+    "lift",
+    "range",
+    "uplift",
+    "δ",
+}
 """Words in the name of a column that holds differences of two runs."""
 _MOST_RUNS = 40
 """Columns among which differences are looked for: tables of more are not made by hand."""
@@ -216,24 +242,46 @@ def columns_of_differences(columns: Mapping[str, Floats]) -> dict[str, str]:
     """
     if not 2 < len(columns) <= _MOST_RUNS:
         return {}
-    negative = [name for name, values in columns.items() if (values < 0).any()]
-    if len(negative) > _MOST_CANDIDATES:
-        negative = []
+    negative = _columns_with_negatives(columns)
     pair_of_column: dict[str, str] = {}
     for name in columns:
         others = [one for one in columns if one != name and one not in pair_of_column]
-        is_named = _is_named_difference(name)
-        if not is_named and name not in negative:
-            # It may be called `b - a`.
-            others = [one for one in others if one in name]
-        for first, second in permutations(others, 2):
-            by_name = is_named or _is_named_after(name, first, second)
-            if not by_name and name not in negative:
-                continue
-            if _is_difference(columns, name, first, second, is_named=by_name):
-                pair_of_column[name] = f"{first} and {second}"
-                break
+        pair = _pair_of_differences(columns, name, others, may_be_any=name in negative)
+        if pair is not None:
+            pair_of_column[name] = " and ".join(pair)
     return pair_of_column
+
+
+def _columns_with_negatives(columns: Mapping[str, Floats]) -> list[str]:
+    """Return the columns with negative values; none if they are many, as of values."""
+    names = [name for name, values in columns.items() if (values < 0).any()]
+    if len(names) > _MOST_CANDIDATES:
+        return []
+    return names
+
+
+def _pair_of_differences(
+    columns: Mapping[str, Floats], name: str, others: Sequence[str], *, may_be_any: bool
+) -> tuple[str, str] | None:
+    """Return the two columns whose differences a column holds; None if there are none.
+
+    Args:
+        columns: the columns of values.
+        name: the column that may hold differences.
+        others: the columns whose differences they may be.
+        may_be_any: whether it may hold differences under any name, not only under one that says so.
+    """
+    is_named = _is_named_difference(name)
+    if not is_named and not may_be_any:
+        # It may be called `b - a`.
+        others = [other for other in others if other in name]
+    for first, second in permutations(others, 2):
+        by_name = is_named or _is_named_after(name, first, second)
+        if not by_name and not may_be_any:
+            continue
+        if _is_difference(columns, name, first, second, is_named=by_name):
+            return first, second
+    return None
 
 
 def _is_named_difference(name: str) -> bool:

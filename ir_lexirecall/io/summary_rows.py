@@ -86,6 +86,9 @@ _OUTCOMES = frozenset(
     )
 )
 """Names of rows that say what a comparison of the columns gives."""
+_SUMMARY_WORDS = {*_STATISTICS, *" ".join(_OUTCOMES).split()}
+"""Words of which the name of a summary has one at least, unless it is a quantile."""
+_WORD = re.compile(r"[^\W\d_]+")
 _LETTERS_OF_IDS = frozenset(("n", "num", "q"))
 """Words of names of rows that are ids with a number behind them, such as `n7`."""
 _QUANTILE = re.compile(r"\s*(\d{1,2}(?:\.\d{1,9})?)\s*%\s*", re.ASCII)
@@ -109,6 +112,9 @@ def is_summary_name(name: str) -> bool:
     >>> is_summary_name("what is the average height?")
     False
     """
+    words = _words_of_row(name)
+    if words.isdisjoint(_SUMMARY_WORDS) and _QUANTILE.fullmatch(name) is None:
+        return False  # as of most queries, quickly
     plain = re.sub(r"[\W_]+", " ", name.lower()).strip()
     if len(plain) == 1:
         return False  # a letter names a query as well
@@ -126,7 +132,7 @@ def has_word_of_means(name: str) -> bool:
 
 def _words_of_row(name: str) -> set[str]:
     """Return the words in the name of a row, in lower case."""
-    return {word for word in re.split(r"[\W\d_]+", name.lower()) if word}
+    return set(_WORD.findall(name.lower()))
 
 
 def statistics_named(name: str) -> list[Statistic]:
@@ -134,6 +140,8 @@ def statistics_named(name: str) -> list[Statistic]:
     if quantile := _QUANTILE.fullmatch(name):
         return [_quantile(float(quantile[1]))]
     words = _words_of_row(name)
+    if words.isdisjoint(_STATISTICS):
+        return []
     if words <= _LETTERS_OF_IDS and re.search(r"\d", name):
         return []
     if not words <= _STATISTICS.keys() | _FURTHER_WORDS:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any, NamedTuple
 
 from ir_lexirecall._util.errors import counted, naming, shown
@@ -393,31 +394,41 @@ def table_of_records(numbered: Records, path: str, label: str) -> Table:
         ValueError: one of them is no object.
     """
     records = [record for _, record in numbered]
-    if any(not isinstance(record, dict) for record in records):
+    numbers = [n for n, _ in numbered]
+    _check_are_objects(records, path)
+    nested = _columns_of_values(records)
+    if nested:
+        records = [_flattened(record, nested) for record in records]
+    names = dict.fromkeys(chain.from_iterable(records))
+    if names.keys() - {"run"} == _IR_MEASURES_COLUMNS:
+        # ir_measures writes values over all queries, too.
+        kept = _rows_of_queries(records)
+        records = [records[row] for row in kept]
+        numbers = [numbers[row] for row in kept]
+    columns = {name: texts(record.get(name) for record in records) for name in names}
+    return Table(columns, path, lambda row: f"{path}, {label} {numbers[row]}")
+
+
+def _check_are_objects(records: Sequence[Any], path: str) -> None:
+    """Raise if a record is no object."""
+    if not all(isinstance(record, dict) for record in records):
         raise ValueError(
             f"{path}: expected objects with run, query_id, measure and value, "
             f"got {shown(records[:1])}"
         )
-    if nested := _columns_of_values(records):
-        records = [_flattened(record, nested) for record in records]
-        numbered = [
-            (n, record) for (n, _), record in zip(numbered, records, strict=True)
-        ]
-    names = dict.fromkeys(name for record in records for name in record)
-    # ir_measures writes values over all queries, too.
-    if names.keys() - {"run"} == _IR_MEASURES_COLUMNS:
-        over_queries = rows_over_queries([_row_of_record(one) for one in records])
-        numbered = [row for n, row in enumerate(numbered) if n not in over_queries]
-    columns = {name: texts(row.get(name) for _, row in numbered) for name in names}
-    return Table(columns, path, lambda row: f"{path}, {label} {numbered[row][0]}")
+
+
+def _rows_of_queries(records: Sequence[Mapping[str, Any]]) -> list[int]:
+    """Return the indices of records of ir_measures whose values are not over all queries."""
+    over_queries = rows_over_queries([_row_of_record(record) for record in records])
+    return [row for row in range(len(records)) if row not in over_queries]
 
 
 def _columns_of_values(records: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return the names under which records hold their values in a dict of their own."""
     columns = []
     for name in records[0]:
-        inner = [record.get(name) for record in records]
-        if all(map(_holds_values, inner)):
+        if all(_holds_values(record.get(name)) for record in records):
             columns.append(name)
     return columns
 

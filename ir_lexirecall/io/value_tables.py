@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -40,6 +40,7 @@ from ir_lexirecall.io.value_cells import (
     is_text_measure,
     texts,
 )
+from ir_lexirecall.io.whole_columns import id_texts
 
 
 def cells_of_table(table: Table, roles: Roles, measures: Sequence[str] | None) -> Cells:
@@ -63,7 +64,8 @@ def cells_of_table(table: Table, roles: Roles, measures: Sequence[str] | None) -
     if measures is not None and len(measures) == 1:
         [label] = measures
     if has_column_per_run(table, roles, list(columns)):
-        notes = notes_of_left_out(table, roles.others(table))
+        left_out = [name for name in roles.others(table) if name not in columns]
+        notes = notes_of_left_out(table, left_out)
         table = replace(table, notes=(*table.notes, *notes))
         return cells_by_run(table, roles, columns, label or "value")
     if roles.run is None and label is not None and len(columns) == 1:
@@ -81,10 +83,7 @@ def has_column_per_run(table: Table, roles: Roles, columns: Sequence[str]) -> bo
     """
     if roles.run is not None or table.one_run:
         return False
-    others = [name for name in columns if not is_measure(name)]
-    if table.one_run is None:
-        others = [name for name in others if name.lower() not in VALUE_NAMES]
-    if others:
+    if _have_runs(table, columns):
         return True
     if table.one_run is None:
         return False
@@ -98,9 +97,20 @@ def has_column_per_run(table: Table, roles: Roles, columns: Sequence[str]) -> bo
     )
 
 
+def _have_runs(table: Table, columns: Iterable[str]) -> bool:
+    """Return whether a column has the name of no measure, which is then that of a run.
+
+    In a file that may be of one run, `value` is the name of a measure, too.
+    """
+    others = [name for name in columns if not is_measure(name)]
+    if table.one_run is None:
+        others = [name for name in others if name.lower() not in VALUE_NAMES]
+    return bool(others)
+
+
 def check_has_texts(table: Table, column: str) -> None:
     """Raise if a row has nothing in a column of ids or names."""
-    ids = list(map(id_text, table.columns[column]))
+    ids = id_texts(table.columns[column]).tolist()
     if None in ids:
         raise ValueError(f"{table.location(ids.index(None))}: there is no {column}")
 
@@ -258,11 +268,11 @@ def _stacked(
     names, height = list(columns), len(table)
     repeat = None
     if table.repeat is not None:
-        repeat = np.tile(texts(map(id_text, table.columns[table.repeat])), len(columns))
+        repeat = np.tile(id_texts(table.columns[table.repeat]), len(columns))
     advice = advice_on_repeats(table, roles, names)
     return Cells(
         runs,
-        np.tile(texts(map(id_text, table.columns[roles.query])), len(columns)),
+        np.tile(id_texts(table.columns[roles.query]), len(columns)),
         measures,
         np.concatenate([*columns.values()]),
         lambda n: f"{table.location(n % height)}, column {names[n // height]!r}",
@@ -281,8 +291,7 @@ def run_of_rows(table: Table, roles: Roles) -> Objects:
     """Return the run of each row; None where it is not named."""
     if roles.run is None:
         return texts([None] * len(table))
-    names = table.columns[roles.run]
-    return texts(map(id_text, names))
+    return id_texts(table.columns[roles.run])
 
 
 # -- several collections ---------------------------------------------------------------------------
