@@ -34,6 +34,7 @@ from ir_lexirecall.io.whole_columns import (
     distinct,
     id_texts,
     numbers_in,
+    rows_with_values,
 )
 
 _INTEGER = re.compile(r"0|-?[1-9]\d*", re.ASCII)  # "007" is a text
@@ -162,12 +163,10 @@ class Table:
         values = self.columns[column]
         if values.dtype.kind in "fiub":
             return True
-        present = [value for value in distinct(values) if value is not None]
-        if not present:
+        present = texts(value for value in distinct(values) if value is not None)
+        if not len(present):
             return False
-        if numbers_in(texts(present)) is not None:
-            return True
-        if all(value_of(value) is not None for value in present):
+        if _are_numbers(present):
             return True
         if self.is_typed and all(isinstance(value, str) for value in present):
             return False
@@ -214,23 +213,39 @@ def kind_of(values: Objects) -> Kind:
     """
     if values.dtype.kind in "iu":
         return Kind.INTEGER
-    # What holds for all values holds for each that is distinct.
-    present = [value for value in distinct(values) if not is_missing(value)]
-    if not present:
+    if values.dtype.kind == "f":
+        return Kind.EMPTY if np.isnan(values).all() else Kind.NUMBER
+    present = values[rows_with_values(values)]
+    if not len(present):
         return Kind.EMPTY
     types = set(map(type, present))
+    if types == {str}:
+        return _kind_by_looks(present) or Kind.TEXT
     if len(types) == 1 and not types.isdisjoint(_KIND_OF_TYPE):
         return _KIND_OF_TYPE[types.pop()]
-    if all(map(_is_flag, present)):
-        return Kind.FLAG
+    kind = _kind_by_looks(present)
+    if kind is None and all(map(_is_text, present)):
+        return Kind.TEXT
+    return kind or Kind.OTHER
+
+
+def _kind_by_looks(values: Objects) -> Kind | None:
+    """Return the kind of flags and numbers, or of their texts; None for other values."""
     for kind, belongs in (
+        (Kind.FLAG, _is_flag),
         (Kind.INTEGER, _is_integer),
         (Kind.NUMBER, _is_number),
-        (Kind.TEXT, _is_text),
     ):
-        if all(map(belongs, present)):
+        if all(map(belongs, values)):
             return kind
-    return Kind.OTHER
+    return None
+
+
+def _are_numbers(values: Objects) -> bool:
+    """Return whether all values are numbers, or True and False, or texts of these."""
+    if numbers_in(values) is not None:
+        return True
+    return all(value_of(value) is not None for value in values)
 
 
 def _is_number_but_no_flag(value: Any) -> bool:
@@ -280,26 +295,32 @@ def table_of_frame(data: Any, name: str = "") -> Table | None:
     if isinstance(data, Table):
         return data
     data = _as_frame(data)
-    label = f"{name}, " if name else ""
-    index, columns = None, {}
-    levels: frozenset[str] = frozenset()
     if hasattr(data, "itertuples"):
-        levels = frozenset(
-            str(level) for level in data.index.names if level is not None
-        )
-        data = _with_one_level(_with_named_index(data))
-        columns = _pandas_columns(data)
-        if type(data.index).__name__ != "RangeIndex":
-            index = texts(data.index)
-    elif hasattr(data, "to_dicts"):  # Polars
+        return _table_of_pandas(data, name)
+    if hasattr(data, "to_dicts"):  # Polars
         columns = {series.name: texts(series) for series in data}
     elif hasattr(data, "to_pydict"):  # Arrow
         columns = {column: texts(values) for column, values in data.to_pydict().items()}
     else:
         return None
-    return Table(
-        columns, name or "values", lambda row: f"{label}row {row + 1}", index, levels
-    )
+    return _table(columns, name)
+
+
+def _table_of_pandas(data: Any, name: str) -> Table:
+    """Return the columns of a frame of pandas, and the labels of its rows."""
+    names = [level for level in data.index.names if level is not None]
+    levels = frozenset(map(str, names))
+    data = _with_one_level(_with_named_index(data))
+    index = None
+    if type(data.index).__name__ != "RangeIndex":
+        index = texts(data.index)
+    return replace(_table(_pandas_columns(data), name), index=index, levels=levels)
+
+
+def _table(columns: Mapping[str, Objects], name: str) -> Table:
+    """Return columns as a table; a name stands before the row in messages."""
+    label = f"{name}, " if name else ""
+    return Table(columns, name or "values", lambda row: f"{label}row {row + 1}")
 
 
 def _as_frame(data: Any) -> Any:
@@ -308,20 +329,30 @@ def _as_frame(data: Any) -> Any:
         return pd.DataFrame(data)
     if hasattr(data, "collect") and not hasattr(data, "itertuples"):
         data = data.collect()  # Polars' LazyFrame
-    if hasattr(data, "to_frame") and hasattr(data, "index"):  # pandas' Series
-        name = data.name
-        if name is None:
-            name = "value"
-        data = data.to_frame(name)
+    if hasattr(data, "to_frame") and hasattr(data, "index"):
+        data = _frame_of_series(data)
     if hasattr(data, "itertuples") or hasattr(data, "to_dicts"):
         return data
     if hasattr(data, "__arrow_c_stream__"):
-        if hasattr(data, "to_pydict") or not engine.computes():
-            return data
-        return pl.DataFrame(data)  # of any program, such as DuckDB
+        return _frame_of_stream(data)
     if hasattr(data, "to_pandas"):  # ragas' results
         return data.to_pandas()
     return data
+
+
+def _frame_of_series(data: Any) -> Any:
+    """Return the frame of a column of pandas, which is called `value` if it has no name."""
+    name = data.name
+    if name is None:
+        name = "value"
+    return data.to_frame(name)
+
+
+def _frame_of_stream(data: Any) -> Any:
+    """Return a table of Arrow as it is, and the frame of another program's stream."""
+    if hasattr(data, "to_pydict") or not engine.computes():
+        return data
+    return pl.DataFrame(data)  # of any program, such as DuckDB
 
 
 def readable_again(data: Any) -> Any:

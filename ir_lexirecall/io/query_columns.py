@@ -17,12 +17,13 @@ from ir_lexirecall.io.frames import Kind, Table, kind_of
 from ir_lexirecall.io.measure_names import known
 from ir_lexirecall.io.names import ITEM_NAMES, QUERY_NAMES, RUN_NAMES
 from ir_lexirecall.io.repeated_values import REPEAT_COLUMNS, Repeats
-from ir_lexirecall.io.value_cells import RepeatAdvice, id_text, is_measure, texts
+from ir_lexirecall.io.value_cells import RepeatAdvice, id_text, is_measure
 from ir_lexirecall.io.whole_columns import (
     contradictions,
     first_positions,
     id_texts,
     rows_by_name,
+    rows_with_values,
 )
 
 TEXT_NAMES = ("question", "user_input", "input")
@@ -388,8 +389,7 @@ def _first_contradiction(pairings: Sequence[_Pairing]) -> _Contradiction | None:
         return None
     queries = np.concatenate([pairing.queries for pairing in pairings])
     values = np.concatenate([pairing.others for pairing in pairings])
-    has_value = np.not_equal(values, None)
-    (kept,) = np.nonzero(has_value)
+    kept = rows_with_values(values)
     positions, first = contradictions(queries[kept], values[kept])
     if not len(positions):
         return None
@@ -603,9 +603,10 @@ def notes_on_questions(tables: Sequence[Table], columns: Sequence[str]) -> list[
     ids_of_runs = []
     questions_of_runs = []
     for ids, questions in _questions_of_runs(tables, columns):
-        are_there = np.not_equal(questions, None)
-        ids_of_runs.append(ids[are_there])
-        questions_of_runs.append(questions[are_there])
+        questions = id_texts(questions)
+        kept = rows_with_values(questions)
+        ids_of_runs.append(id_texts(ids)[kept])
+        questions_of_runs.append(questions[kept])
     if not ids_of_runs:
         return []
     queries, questions = np.concatenate(ids_of_runs), np.concatenate(questions_of_runs)
@@ -639,7 +640,7 @@ def _questions_of_runs(
         name = run.named(_QUESTION_NAMES)
         if name is None or name == column or run.kind(name) is not Kind.TEXT:
             continue
-        both = id_texts(run.columns[column]), id_texts(run.columns[name])
+        both = run.columns[column], run.columns[name]
         if len(several) > 1 and all(map(np.array_equal, both, several[0])):
             continue  # as in the first run
         several.append(both)
@@ -713,9 +714,7 @@ def id_column(tables: Sequence[Table]) -> str:
             f"{tables[0].name}: there are no values in it: it has {columns}"
         )
     unique = [name for name in tables[0].columns if _is_unique(name, runs)]
-    common = [name for name in unique if _is_common(name, runs)]
-    ids = [name for name in common if not _is_value(name, runs)]
-    ids = [name for name in ids if not is_system_name(name)]
+    ids = [name for name in unique if _may_name_queries(name, runs)]
     if any(map(_may_have_column_per_run, tables)):
         candidates = _ids_beside_runs(ids, runs)
     else:
@@ -723,6 +722,13 @@ def id_column(tables: Sequence[Table]) -> str:
     if len(candidates) != 1:
         raise ValueError(_no_id_column(tables[0], runs, candidates or unique))
     return candidates[0]
+
+
+def _may_name_queries(name: str, runs: Sequence[Table]) -> bool:
+    """Return whether a column of ids is common to all runs, and holds no values and no systems."""
+    if not _is_common(name, runs):
+        return False
+    return not _is_value(name, runs) and not is_system_name(name)
 
 
 def _may_have_column_per_run(table: Table) -> bool:
@@ -815,13 +821,13 @@ def _has_counts(table: Table, column: str) -> bool:
     return not table.ids(column) <= {"0", "1", None}
 
 
-def _counts_rows(values: Iterable[Any], *, in_order: bool) -> bool:
+def _counts_rows(values: Objects, *, in_order: bool) -> bool:
     """Return whether values are 0 to n - 1, or 1 to n, perhaps in another order."""
-    if isinstance(values, np.ndarray) and values.dtype.kind in "iu":
+    if values.dtype.kind in "iu":
         integers = values if in_order else np.sort(values)
         counts = np.arange(len(integers))
         return any(np.array_equal(integers, counts + start) for start in (0, 1))
-    if kind_of(texts(values)) is not Kind.INTEGER:
+    if kind_of(values) is not Kind.INTEGER:
         return False
     numbers = [int(value) for value in values if value is not None]
     counted = numbers if in_order else sorted(numbers)

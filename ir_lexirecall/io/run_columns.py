@@ -8,7 +8,7 @@ from itertools import permutations
 
 import numpy as np
 
-from ir_lexirecall._util.arrays import Floats
+from ir_lexirecall._util.arrays import Floats, Objects
 from ir_lexirecall._util.errors import shown
 from ir_lexirecall._util.measure_strings import parse_measure
 from ir_lexirecall.io.cells import is_printed_number, number_hint
@@ -17,6 +17,7 @@ from ir_lexirecall.io.measure_names import equivalent
 from ir_lexirecall.io.query_columns import words_of
 from ir_lexirecall.io.summary_rows import unit_of
 from ir_lexirecall.io.value_cells import is_missing, value_of
+from ir_lexirecall.io.whole_columns import rows_with_values
 
 MISSING = frozenset(("", "-", "--", "?", "na", "n/a", "#n/a", "nan", "none", "null"))
 """Texts that stand for a missing value, in lower case."""
@@ -97,7 +98,7 @@ def check_left_out(table: Table, column: str, *, is_run: bool) -> None:
         is_run: whether columns of values are runs, not measures.
     """
     values = table.columns[column]
-    rows = [row for row, value in enumerate(values) if not is_missing(value)]
+    rows = rows_with_values(values).tolist()
     if not rows:
         return
     if all(is_printed_number(values[row]) for row in rows):
@@ -106,7 +107,7 @@ def check_left_out(table: Table, column: str, *, is_run: bool) -> None:
             "write numbers as 0.5, or leave the column out"
             f"{number_hint(values[rows[0]])}"
         )
-    stray = _text_among_numbers([values[row] for row in rows], is_run=is_run)
+    stray = _text_among_numbers(values[rows], is_run=is_run)
     if stray is not None:
         row = rows[stray]
         raise ValueError(
@@ -120,7 +121,7 @@ def check_left_out(table: Table, column: str, *, is_run: bool) -> None:
         )
 
 
-def _text_among_numbers(values: Sequence[object], *, is_run: bool) -> int | None:
+def _text_among_numbers(values: Objects, *, is_run: bool) -> int | None:
     """Return the index of the first text in a column most of which are numbers; else None.
 
     Unless the column is a run's, all of its texts must stand for missing values: answers may be
@@ -161,16 +162,22 @@ def check_like_runs(table: Table, columns: Mapping[str, Floats]) -> None:
     measures = [name for name in columns if _is_named_measure(name)]
     if measures and len(measures) < len(columns):
         raise ValueError(_no_run(table, measures[0], "is a measure by its name"))
-    for name, values in columns.items():
-        if not _has_integers_or_flags(table, name, values):
+    for name in columns:
+        if not _is_of_another_kind(table, columns, name):
             continue
-        others = [other for other in columns if other != name]
-        if _has_no_fractions(columns, name, others):
-            kind = "whole numbers"
-            if table.kind(name) is Kind.FLAG:
-                kind = "True and False"
-            reason = f"holds {kind}, other columns have fractions"
-            raise ValueError(_no_run(table, name, reason))
+        kind = "whole numbers"
+        if table.kind(name) is Kind.FLAG:
+            kind = "True and False"
+        reason = f"holds {kind}, other columns have fractions"
+        raise ValueError(_no_run(table, name, reason))
+
+
+def _is_of_another_kind(table: Table, columns: Mapping[str, Floats], name: str) -> bool:
+    """Return whether a column holds whole numbers or flags where others have fractions."""
+    if not _has_integers_or_flags(table, name, columns[name]):
+        return False
+    others = [other for other in columns if other != name]
+    return _has_no_fractions(columns, name, others)
 
 
 def _no_run(table: Table, column: str, reason: str) -> str:

@@ -286,14 +286,22 @@ def _is_by_measure(content: Mapping[Any, Any]) -> bool:
 
     All outer keys are names of measures, no inner one is, and there is more than one query.
     """
-    if not content or not all(
-        isinstance(inner, Mapping) and len(inner) > 1 for inner in content.values()
-    ):
+    if not content or not all(map(_is_dict_of_several, content.values())):
         return False
-    if not all(isinstance(key, str) and is_measure(key) for key in content):
+    if not all(map(_is_key_of_measure, content)):
         return False
-    queries = dict.fromkeys(query for inner in content.values() for query in inner)
-    return not any(isinstance(query, str) and is_measure(query) for query in queries)
+    inner_keys = dict.fromkeys(chain.from_iterable(content.values()))
+    return not any(map(_is_key_of_measure, inner_keys))
+
+
+def _is_dict_of_several(inner: Any) -> bool:
+    """Return whether an object is a dict with more than one key."""
+    return isinstance(inner, Mapping) and len(inner) > 1
+
+
+def _is_key_of_measure(key: Any) -> bool:
+    """Return whether a key is the name of a measure."""
+    return isinstance(key, str) and is_measure(key)
 
 
 def _is_measure_of_users(key: Any, inner: Mapping[Any, Any]) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -64,15 +64,28 @@ def cells_of_table(table: Table, roles: Roles, measures: Sequence[str] | None) -
     if measures is not None and len(measures) == 1:
         [label] = measures
     if has_column_per_run(table, roles, list(columns)):
-        left_out = [name for name in roles.others(table) if name not in columns]
-        notes = notes_of_left_out(table, left_out)
-        table = replace(table, notes=(*table.notes, *notes))
+        table = _with_notes_of_left_out(table, roles, columns)
         return cells_by_run(table, roles, columns, label or "value")
     if roles.run is None and label is not None and len(columns) == 1:
         [(name, column)] = columns.items()
         if name.lower() in VALUE_NAMES:
             columns = {label: column}
     return cells_by_measure(table, roles, columns)
+
+
+def _with_notes_of_left_out(
+    table: Table, roles: Roles, columns: Container[str]
+) -> Table:
+    """Return the same table with sentences on columns that are left out and may be of runs.
+
+    Args:
+        table: the table.
+        roles: what its columns hold.
+        columns: the columns of values, which are taken.
+    """
+    names = [name for name in roles.others(table) if name not in columns]
+    notes = notes_of_left_out(table, names)
+    return replace(table, notes=(*table.notes, *notes))
 
 
 def has_column_per_run(table: Table, roles: Roles, columns: Sequence[str]) -> bool:

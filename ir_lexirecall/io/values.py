@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, compress
 from pathlib import Path
-from typing import Any, Self, TypeAlias, TypeGuard
+from typing import Any, NamedTuple, Self, TypeAlias, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -163,50 +163,32 @@ class ValueTable:
         means: list[str] = []
         if cells.may_have_summary:
             grid, summaries, means = grid.without_means()
-        notes = [
-            f"The run {name!r} holds the means of the others: left out."
-            for name in means
-        ]
         names = grid.measures if measures is None else list(measures)
         wanted = _names_there(names, grid.measures, source)
         measures_of_cells = among(grid.measures, wanted)
         grid = grid.selected(wanted, names)
-        if scores is None:
-            check_measures_of_runs(grid.values, names, grid.runs, source)
-        else:
-            check_measures_of_runs(scores.stacked(wanted), names, scores.runs, source)
-            scores = scores.renamed(dict(zip(names, wanted, strict=True)))
+        scores = _checked_scores(scores, grid, wanted, source)
         check_ranges(cells, measures_of_cells, summaries)
-        incomplete = np.asarray(np.isnan(grid.values).any(axis=(0, 1)))
         keeps_gaps = cells.per_task and missing == "skip"
-        if incomplete.all() and not keeps_gaps:
-            raise ValueError(_no_complete_query(grid, source))
-        if missing == "error":
-            check_complete(grid, source, cells.cut)
-        elif incomplete.any() and (form := _form_of_ids(grid)):
-            notes.append(form.removeprefix(". ") + ".")
-        notes += notes_on_percentages(grid)
-        complete = list(compress(grid.query_ids, ~incomplete))
-        doubtful = []
-        if cells.may_have_summary:
-            doubtful = list(filter(is_summary_name, complete))
-            if cells.per_task:
-                doubtful = list(filter(has_word_of_means, complete))
+        note_on_ids = _check_gaps(grid, cells, missing, source)
+        complete = list(compress(grid.query_ids, grid.is_complete))
         return cls(
             grid.runs,
             complete,
-            {
-                name: x[:, ~incomplete]
-                for name, x in zip(names, grid.values, strict=True)
-            },
-            tuple(compress(grid.query_ids, incomplete)),
+            grid.complete_values,
+            tuple(compress(grid.query_ids, ~grid.is_complete)),
             cells.per_task,
             source,
             summaries=tuple(summaries),
-            doubtful=tuple(doubtful),
+            doubtful=_doubtful(cells, complete),
             query_column=cells.query_column,
             missing_of_run=_n_missing_of_run(grid),
-            notes=(*cells.notes, *notes),
+            notes=(
+                *cells.notes,
+                *_notes_on_means(means),
+                *note_on_ids,
+                *notes_on_percentages(grid),
+            ),
             cut=cells.cut,
             grid=grid if keeps_gaps else None,
             cells=scores,
@@ -415,6 +397,20 @@ class Grid:
         """Whether a run has the values of all measures for a query, shape ``(S, Q)``."""
         return np.asarray(~np.isnan(self.values).any(axis=0))
 
+    @property
+    def is_complete(self) -> Bools:
+        """Whether all runs have the values of all measures for a query, shape ``(Q,)``."""
+        return np.asarray(~np.isnan(self.values).any(axis=(0, 1)))
+
+    @property
+    def complete_values(self) -> dict[str, Floats]:
+        """The values by measure, of queries that are complete."""
+        kept = self.is_complete
+        return {
+            name: of_measure[:, kept]
+            for name, of_measure in zip(self.measures, self.values, strict=True)
+        }
+
     def selected(self, measures: Sequence[str], names: Sequence[str]) -> Self:
         """Return some measures, under other names."""
         rows = [self.measures.index(measure) for measure in measures]
@@ -464,6 +460,66 @@ class Grid:
             self.is_last[is_query],
         )
         return grid, summaries, means
+
+
+def _checked_scores(
+    scores: CellScores | None, grid: Grid, wanted: Sequence[str], source: str
+) -> CellScores | None:
+    """Return the scores of cells of tasks by the names of the measures in a grid.
+
+    Args:
+        scores: the scores by the names in the source, if there are any.
+        grid: the values.
+        wanted: the name in the source of each measure of the grid.
+        source: the label of the source in messages.
+
+    Raises:
+        ValueError: a run has no value of a measure at all.
+    """
+    if scores is None:
+        check_measures_of_runs(grid.values, grid.measures, grid.runs, source)
+        return None
+    check_measures_of_runs(scores.stacked(wanted), grid.measures, scores.runs, source)
+    return scores.renamed(dict(zip(grid.measures, wanted, strict=True)))
+
+
+def _check_gaps(grid: Grid, cells: Cells, missing: str, source: str) -> list[str]:
+    """Return a sentence if ids of queries that are left out would meet in another form.
+
+    Args:
+        grid: the values.
+        cells: the same values before.
+        missing: what to do about a missing value, as in `read_values`.
+        source: the label of the source in messages.
+
+    Raises:
+        ValueError: a value is missing and must not, or no query has all values.
+    """
+    # A leaderboard compares each pair of runs on the tasks that both have.
+    keeps_gaps = cells.per_task and missing == "skip"
+    if not grid.is_complete.any() and not keeps_gaps:
+        raise ValueError(_no_complete_query(grid, source))
+    if missing == "error":
+        check_complete(grid, source, cells.cut)
+    if grid.is_complete.all():
+        return []
+    form = _form_of_ids(grid)
+    if not form:
+        return []
+    return [form.removeprefix(". ") + "."]
+
+
+def _notes_on_means(runs: Iterable[str]) -> list[str]:
+    """Return a sentence on each run that holds the means of the others."""
+    return [f"The run {run!r} holds the means of the others: left out." for run in runs]
+
+
+def _doubtful(cells: Cells, query_ids: Iterable[str]) -> tuple[str, ...]:
+    """Return queries whose names are those of means, of a source that may have means."""
+    if not cells.may_have_summary:
+        return ()
+    is_doubtful = has_word_of_means if cells.per_task else is_summary_name
+    return tuple(filter(is_doubtful, query_ids))
 
 
 def check_once(cells: Cells, index: NDArray[Any]) -> None:
@@ -600,20 +656,43 @@ def notes_on_percentages(grid: Grid) -> list[str]:
     """Return a sentence on each measure that some runs seem to have in percent, others not."""
     notes = []
     for measure, values in zip(grid.measures, grid.values, strict=True):
-        of_runs = {}
-        for run, of_run in zip(grid.runs, values, strict=True):
-            present = of_run[np.isfinite(of_run)]
-            if len(present) and present.min() >= 0 and present.max() <= _PERCENT:
-                of_runs[run] = float(present.max()), float(present.mean())
-        shares = [run for run, (most, _) in of_runs.items() if 0 < most <= 1]
-        for run, (most, mean) in of_runs.items():
-            if shares and mean > 1 and mean > _MANY_TIMES * of_runs[shares[0]][1]:
-                notes.append(
-                    f"{measure}: {run!r} has values up to {most:.4g}, {shares[0]!r} up to "
-                    f"{of_runs[shares[0]][0]:.4g}; is one of them in percent?"
-                )
-                break
+        ranges = _possible_percentages(grid.runs, values)
+        shares = [one for one in ranges if 0 < one.most <= 1]
+        if not shares:
+            continue
+        first = shares[0]
+        percentages = [
+            one for one in ranges if one.mean > max(1, _MANY_TIMES * first.mean)
+        ]
+        if percentages:
+            notes.append(
+                f"{measure}: {percentages[0].run!r} has values up to {percentages[0].most:.4g}, "
+                f"{first.run!r} up to {first.most:.4g}; is one of them in percent?"
+            )
     return notes
+
+
+class _Range(NamedTuple):
+    """The largest value and the mean of a run."""
+
+    run: str
+    most: float
+    mean: float
+
+
+def _possible_percentages(runs: Iterable[str], values: Floats) -> list[_Range]:
+    """Return the ranges of runs whose values all lie between 0 and 100.
+
+    Args:
+        runs: their names.
+        values: shape ``(S, Q)``; NaN where a value is missing.
+    """
+    ranges = []
+    for run, of_run in zip(runs, values, strict=True):
+        present = of_run[np.isfinite(of_run)]
+        if len(present) and present.min() >= 0 and present.max() <= _PERCENT:
+            ranges.append(_Range(run, float(present.max()), float(present.mean())))
+    return ranges
 
 
 # -- reading ---------------------------------------------------------------------------------------
@@ -982,9 +1061,7 @@ def parts_of_path(path: PathLike, columns: NamedColumns) -> list[Part]:
     if samples:
         check_is_one_task(samples, path)
         return parts_of_files(samples, columns)
-    items = [
-        item for item in sorted(Path(path).iterdir()) if not item.name.startswith(".")
-    ]
+    items = _items_in(path)
     files = [item for item in items if item.is_file()]
     if not files or len(files) < len(items):
         check_is_no_mixture(path, files)
@@ -1255,20 +1332,30 @@ def folders_of_collections(path: PathLike) -> dict[str, Any]:
         tasks.setdefault(str(task_of_samples(sample)), []).append(sample)
     if tasks:
         return tasks
-    items = [
-        item for item in sorted(Path(path).iterdir()) if not item.name.startswith(".")
-    ]
+    items = _items_in(path)
     folders = [item for item in items if item.is_dir()]
     if any(map(holds_mteb_results, folders)):
         return {}
-    files = [item.name for item in items if item not in folders]
-    files = [name for name in files if _ABOUT_VALUES.fullmatch(name) is None]
-    if folders and files:
-        warn(
-            f"{Path(path) / files[0]}: left out, as it is not in the folder of a collection"
-            f"{and_more(len(files) - 1)}"
-        )
+    if folders:
+        _warn_of_files(path, [item for item in items if not item.is_dir()])
     return {folder.name: folder for folder in folders}
+
+
+def _items_in(path: PathLike) -> list[Path]:
+    """Return the files and folders in a folder, sorted, without hidden ones."""
+    items = sorted(Path(path).iterdir())
+    return [item for item in items if not item.name.startswith(".")]
+
+
+def _warn_of_files(path: PathLike, files: Iterable[Path]) -> None:
+    """Warn of files beside the folders of collections, but not of a README and its like."""
+    names = [file.name for file in files]
+    names = [name for name in names if _ABOUT_VALUES.fullmatch(name) is None]
+    if names:
+        warn(
+            f"{Path(path) / names[0]}: left out, as it is not in the folder of a collection"
+            f"{and_more(len(names) - 1)}"
+        )
 
 
 def tasks_in(values: Any, source: ValuesLike, options: Mapping[str, Any]) -> ValueTable:

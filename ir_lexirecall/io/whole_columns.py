@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
 from ir_lexirecall._util.arrays import Floats, Ints, Objects
 from ir_lexirecall._util.lazy import pandas as pd
-from ir_lexirecall.io.value_cells import id_text, texts
+from ir_lexirecall.io.value_cells import id_text, is_missing, texts
 
 _PYTHON_NUMBERS = frozenset((bool, int, float, type(None)))
 _TEXTS_OR_NONE = frozenset((str, type(None)))
@@ -20,6 +20,18 @@ _NOT_IN_NUMBERS = re.compile(r"[\s_]")
 def has_texts_only(values: Objects) -> bool:
     """Return whether all values of a column are texts."""
     return values.dtype.kind == "O" and set(map(type, values)) <= {str}
+
+
+def rows_with_values(values: Objects) -> Ints:
+    """Return the rows of a column whose values are not missing.
+
+    >>> rows_with_values(texts(["a", None, float("nan"), ""])).tolist()
+    [0, 3]
+    """
+    rows: Iterable[int] = range(len(values))
+    if not has_texts_only(values):
+        rows = [row for row in rows if not is_missing(values[row])]
+    return np.fromiter(rows, dtype=np.int64)
 
 
 def distinct(values: Objects) -> Objects:
