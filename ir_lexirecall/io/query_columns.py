@@ -426,8 +426,9 @@ def _check_same_data(runs: Sequence[tuple[Table, str]]) -> None:
             contradicting.append(contradiction)
     if not contradicting:
         return
-    order_of_run = {id(run): n for n, (run, _) in enumerate(runs)}
-    one = min(contradicting, key=lambda one: order_of_run[id(one.pairing.run)])
+    # The message is about the first run that contradicts an earlier one.
+    number_of_run = {id(run): number for number, (run, _) in enumerate(runs)}
+    one = min(contradicting, key=lambda other: number_of_run[id(other.pairing.run)])
     query, name = one.pairing.query, one.pairing.other
     raise ValueError(
         f"{one.pairing.run.location(one.row)}: {query} {one.query!r} is of the {name} "
@@ -627,7 +628,7 @@ def notes_on_questions(tables: Sequence[Table], columns: Sequence[str]) -> list[
 
 def _n_repeated(ids: Objects) -> int:
     """Return how many ids occur more than once."""
-    n_times = np.bincount(first_positions(ids), minlength=1)
+    n_times = np.bincount(first_positions(ids))
     return int((n_times > 1).sum())
 
 

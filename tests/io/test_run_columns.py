@@ -223,3 +223,10 @@ def test_the_command_says_what_was_left_out(
     assert not cli.main(["compare", "--values", str(tmp_path / "v.csv")])
     output = " ".join(capsys.readouterr().out.split())
     assert "The column 'delta' holds the differences of b and a: left out." in output
+
+
+def test_a_column_of_which_values_are_taken_is_not_called_left_out():
+    codes = ["01", 0.5, *([0.25] * (N - 2))]  # "01" may be an id
+    table = read_values(wide(c=codes))
+    assert table.runs == ["a", "b", "c"]
+    assert not table.notes

@@ -315,3 +315,17 @@ def test_means_of_groups_of_tasks_are_told(name: str) -> None:
     board = pd.DataFrame({"task": tasks, "a": [0.1, 0.2, 0.15, 0.31]})
     table = read_values(board.assign(b=[0.5, 0.7, 0.6, 0.9]))
     assert (len(table.query_ids), table.doubtful) == (4, (name,))
+
+
+def test_the_first_run_on_other_data_is_named_whichever_column_says_so():
+    first = run(A, dataset="x", split="dev")
+    second = run(B, dataset="x", split="test")
+    third = run(B, dataset="y", split="dev")
+    with pytest.raises(
+        ValueError, match=r"run 'b', row 1: query_id '0' is of the split"
+    ):
+        read_values({"a": first, "b": second, "c": third})
+    with pytest.raises(
+        ValueError, match=r"run 'b', row 1: query_id '0' is of the dataset"
+    ):
+        read_values({"a": first, "b": third, "c": second})
