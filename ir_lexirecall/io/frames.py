@@ -211,10 +211,8 @@ def kind_of(values: Objects) -> Kind:
     >>> kind_of(texts(["1", "2"])), kind_of(texts(["1", "q2"])), kind_of(texts([0.5, None]))
     (<Kind.INTEGER: 'integers'>, <Kind.TEXT: 'texts'>, <Kind.NUMBER: 'numbers'>)
     """
-    if values.dtype.kind in "iu":
-        return Kind.INTEGER
-    if values.dtype.kind == "f":
-        return Kind.EMPTY if np.isnan(values).all() else Kind.NUMBER
+    if values.dtype.kind in "iuf":
+        return _kind_of_numbers(values)
     present = values[rows_with_values(values)]
     if not len(present):
         return Kind.EMPTY
@@ -227,6 +225,15 @@ def kind_of(values: Objects) -> Kind:
     if kind is None and all(map(_is_text, present)):
         return Kind.TEXT
     return kind or Kind.OTHER
+
+
+def _kind_of_numbers(values: Objects) -> Kind:
+    """Return the kind of an array of numbers."""
+    if values.dtype.kind in "iu":
+        return Kind.INTEGER
+    if np.isnan(values).all():
+        return Kind.EMPTY
+    return Kind.NUMBER
 
 
 def _kind_by_looks(values: Objects) -> Kind | None:
