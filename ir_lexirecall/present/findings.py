@@ -12,7 +12,6 @@ from math import inf
 from typing import TYPE_CHECKING
 
 import numpy as np
-from ir_measures.measures.base import Measure as IRMeasure
 
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall.data.matching import FIRST, hardly_judged
@@ -21,13 +20,15 @@ from ir_lexirecall.io.rising_scores import fault_of_order
 from ir_lexirecall.io.source import Source
 from ir_lexirecall.measures.declaration import Measure
 from ir_lexirecall.measures.parsing import parse_one
-from ir_lexirecall.preferences.naming import Preference
 from ir_lexirecall.present import text as texts
 from ir_lexirecall.present.tables import Shown
 from ir_lexirecall.present.text import count, enumerated, gathered, listed
 
 if TYPE_CHECKING:
+    from ir_measures.measures.base import Measure as IRMeasure
+
     from ir_lexirecall.data.collection import Collection
+    from ir_lexirecall.preferences.naming import Preference
 
 # -- notes ---------------------------------------------------------------------------------------
 
