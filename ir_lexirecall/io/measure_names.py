@@ -258,6 +258,9 @@ _RANGES = {
 _TURNED = re.compile(r"\A\s*([-−]|1\s*[-−/])|[↑↓]|\A[^(]*+\(.*(neg|inv)", re.DOTALL)
 """Names of costs turned round: ``-RMSE``, ``1 - WER``, ``1/latency``, ``loss (negated)``."""
 
+_RELEVANCE_LEVEL = re.compile(r"(?<=[a-z\d])-l\d+(?=@|\Z)")
+"""What ranx writes for the least grade that is relevant, as in ``precision-l2@10``."""
+
 
 class KnownMeasure(NamedTuple):
     """The range of a measure's values, infinite where it has no limit, and its direction."""
@@ -331,9 +334,10 @@ def holds_few_values(name: str) -> bool:
 
 def _without_cutoff(name: str) -> str:
     """Return the name of a measure without its parameters and its cutoff."""
+    name = _RELEVANCE_LEVEL.sub("", name)
     base = re.split("[(@]", name, maxsplit=1)[0]
     if base == name:
-        base = re.sub(r"(_at_\d+|(?<=[A-Za-z])_[\d.]+)\Z", "", name)
+        base = re.sub(r"(_at_\d+|(?<=[A-Za-z])(_[\d.]+|\.\d+))\Z", "", name)
     return base
 
 

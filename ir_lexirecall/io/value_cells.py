@@ -14,10 +14,11 @@ from ir_lexirecall._util.arrays import Floats, Objects
 from ir_lexirecall._util.errors import and_more, is_integer, naming, shown
 from ir_lexirecall.io.cells import grade_of_text, number_or_text
 from ir_lexirecall.io.files import Location
-from ir_lexirecall.io.measure_names import equivalent
+from ir_lexirecall.io.measure_names import equivalent, known
 
 SUMMARY = ("all", "amean", "overall")
 """Names that trec_eval, ir_measures and ndeval give to the row over all queries."""
+_VALUES = ("score", "value")
 _TEXT_MEASURE = re.compile(r"(runid|relstring(_\d+)?)\Z")
 
 CellRow: TypeAlias = tuple[str | None, str, str, float]
@@ -214,6 +215,15 @@ def is_measure(name: str) -> bool:
     return base is not None and base[0] in ir_measures.measures.registry
 
 
+def is_known_measure(name: str) -> bool:
+    """Return whether a name is that of a measure of any program, or just `score` or `value`.
+
+    >>> is_known_measure("rbp.95"), is_known_measure("F1@5"), is_known_measure("q1")
+    (True, True, False)
+    """
+    return name.lower() in _VALUES or is_measure(name) or known(name) is not None
+
+
 def cells_of_dicts(
     content: Mapping[Any, Any], name: str, measures: Sequence[str] | None = None
 ) -> Cells:
@@ -284,14 +294,14 @@ def _query_of_key(key: Any) -> str:
 def _is_by_measure(content: Mapping[Any, Any]) -> bool:
     """Return whether dicts are ``{measure: {query: value}}``, as ranx has them.
 
-    All outer keys are names of measures, no inner one is, and there is more than one query.
+    All outer keys are names of measures, not all inner ones are, and there is more than one query.
     """
     if not content or not all(map(_is_dict_of_several, content.values())):
         return False
     if not all(map(_is_key_of_measure, content)):
         return False
     inner_keys = dict.fromkeys(chain.from_iterable(content.values()))
-    return not any(map(_is_key_of_measure, inner_keys))
+    return not all(map(_is_key_of_measure, inner_keys))
 
 
 def _is_dict_of_several(inner: Any) -> bool:
@@ -301,7 +311,7 @@ def _is_dict_of_several(inner: Any) -> bool:
 
 def _is_key_of_measure(key: Any) -> bool:
     """Return whether a key is the name of a measure."""
-    return isinstance(key, str) and is_measure(key)
+    return isinstance(key, str) and is_known_measure(key)
 
 
 def _is_measure_of_users(key: Any, inner: Mapping[Any, Any]) -> bool:

@@ -42,6 +42,7 @@ from ir_lexirecall.io.value_cells import (
     SUMMARY,
     Cells,
     cells_of_dicts,
+    is_known_measure,
     is_measure,
     is_text_measure,
     texts,
@@ -289,7 +290,11 @@ def field_order(lines: Sequence[Line], path: str) -> FieldOrder:
         raise ValueError(f"{path}: {_IS_QRELS}")
     # Only queries include one for all queries, measures have known names, or they are fewer.
     signs = [
-        (not names.isdisjoint(SUMMARY), not all(map(is_measure, names)), len(names))
+        (
+            not names.isdisjoint(SUMMARY),
+            not all(map(is_known_measure, names)),
+            len(names),
+        )
         for names in (_names_in(lines, first), _names_in(lines, second))
     ]
     if signs[0] == signs[1]:

@@ -294,6 +294,10 @@ COSTS = "RMSE|mae|loss|val_loss|latency|mean_latency_ms|Latency (s)|cost|perplex
 COSTS += (
     "|Character Error Rate|root_mean_square_error|ErrorRate|hallucination|MSE@10|time"
 )
+COSTS += (
+    "|rank|first_rank|mean_rank|median_rank|rank_of_first_relevant|position|distance|kl_div"
+    "|seconds|fallout|num_errors|tokens|total_tokens|memory_mb|energy|unjudged|refusals"
+)
 
 
 @pytest.mark.parametrize("measure", COSTS.split("|"))

@@ -927,6 +927,30 @@ def test_json_by_measure_is_not_read_as_if_by_query(
     assert_ab(read_values(mapping))
 
 
+RANX = (
+    "mrr mrr@10 precision@5 recall@100 hit_rate@10 f1@5 r-precision hits@5 map@100 dcg@10 "
+    "ndcg_burges rbp.95 score accuracy ndcg@10 ndcg@10-l2"
+)
+
+
+@pytest.mark.parametrize("measures", [*zip(RANX.split()), ("map", "ndcg@10")])
+def test_scores_by_measure_as_ranx_has_them(
+    measures: tuple[str, ...], tmp_path: Path
+) -> None:
+    runs = {run: dict.fromkeys(measures, values) for run, values in AB.items()}
+    table = read_values(runs)
+    assert table.measures == [*measures]
+    assert_ab(table, measures[0])
+    for run, values in runs.items():
+        (tmp_path / f"{run}.json").write_text(json.dumps(values))
+    assert_ab(read_values(tmp_path), measures[0])
+
+
+def test_a_query_by_the_name_of_a_measure_is_one_of_ranx_too() -> None:
+    values = {"ndcg@10": {"map": 0.5, "q1": 0.25}}
+    assert read_values({"a": values, "b": values}).query_ids == ["map", "q1"]
+
+
 def test_a_query_by_the_name_of_a_measure_stays_one() -> None:
     values = {"P@5": {"AP": 0.5, "RR": 1.0}, "map": {"AP": 0.25, "RR": 0.5}}
     assert read_values({"a": values, "b": values}).query_ids == ["P@5", "map"]
