@@ -13,6 +13,7 @@ from ir_lexirecall._util.arrays import Floats, Objects
 from ir_lexirecall._util.errors import and_more, shown, shown_names
 from ir_lexirecall.io.frames import Kind, Table
 from ir_lexirecall.io.mteb_results import has_cells
+from ir_lexirecall.io.no_measures import without_no_measures
 from ir_lexirecall.io.query_columns import (
     MEASURE_NAMES,
     TASK_NAMES,
@@ -43,7 +44,12 @@ from ir_lexirecall.io.value_cells import (
 from ir_lexirecall.io.whole_columns import id_texts
 
 
-def cells_of_table(table: Table, roles: Roles, measures: Sequence[str] | None) -> Cells:
+def cells_of_table(
+    table: Table,
+    roles: Roles,
+    measures: Sequence[str] | None,
+    constant: frozenset[str] = frozenset(),
+) -> Cells:
     """Return the values in a table.
 
     Args:
@@ -52,6 +58,7 @@ def cells_of_table(table: Table, roles: Roles, measures: Sequence[str] | None) -
         measures: the columns to take if all of them are there, else all with numbers. A single
             one is also the name of the values in a table with a column per run, and of a column
             called `value`.
+        constant: columns with the same number in all rows of all tables (`constants`).
 
     Raises:
         ValueError: an id is missing, a value is not a number, or there are no values.
@@ -59,7 +66,8 @@ def cells_of_table(table: Table, roles: Roles, measures: Sequence[str] | None) -
     check_has_texts(table, roles.query)
     if roles.value is not None:
         return cells_of_rows(table, roles)
-    columns = value_columns(table, roles, measures)
+    columns, notes = value_columns(table, roles, measures, constant)
+    table = replace(table, notes=(*table.notes, *notes))
     label = None
     if measures is not None and len(measures) == 1:
         [label] = measures
@@ -129,16 +137,29 @@ def check_has_texts(table: Table, column: str) -> None:
 
 
 def value_columns(
-    table: Table, roles: Roles, measures: Sequence[str] | None
-) -> dict[str, Floats]:
+    table: Table,
+    roles: Roles,
+    measures: Sequence[str] | None,
+    constant: frozenset[str],
+) -> tuple[dict[str, Floats], list[str]]:
     """Return the columns of values by name: those asked for, if they are there, else all.
+
+    With them come notes on columns of numbers that are left out, as they are no measures.
 
     Raises:
         ValueError: there are none, or a value is not a number.
     """
+    notes: list[str] = []
     if measures is None or not set(measures) <= table.columns.keys():
-        others = roles.others(table)
-        candidates = table.measures or others
+        candidates: Sequence[str] = table.measures
+        if not candidates:
+            candidates, notes = without_no_measures(
+                table,
+                roles.others(table),
+                measures or (),
+                constant,
+                beside_runs=roles.run is None and not table.one_run,
+            )
         measures = [name for name in candidates if table.has_values(name)]
         if not measures:
             raise ValueError(_no_values(table, roles))
@@ -146,7 +167,7 @@ def value_columns(
         for name in candidates:
             if name not in measures:
                 check_left_out(table, name, is_run=is_run)
-    return {name: table.floats(name) for name in measures}
+    return {name: table.floats(name) for name in measures}, notes
 
 
 def _no_values(table: Table, roles: Roles) -> str:

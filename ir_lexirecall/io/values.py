@@ -46,6 +46,7 @@ from ir_lexirecall.io.mteb_results import (
     with_cells_as_tasks,
 )
 from ir_lexirecall.io.names import RUN_NAMES
+from ir_lexirecall.io.no_measures import constants
 from ir_lexirecall.io.query_columns import (
     TASK_NAMES,
     NamedColumns,
@@ -1234,10 +1235,13 @@ def with_cells_of_tables(parts: Sequence[Part], columns: NamedColumns) -> list[P
         *notes_on_questions(tables, [roles.query for roles in all_roles]),
     ]
     roles = iter(all_roles)
+    constant = constants(tables)
     several = []
     for part in parts:
         if isinstance(part.content, Table):
-            cells = cells_of_table(part.content, next(roles), columns.measures)
+            cells = cells_of_table(
+                part.content, next(roles), columns.measures, constant
+            )
             part = replace(part, content=replace(cells, notes=(*notes, *cells.notes)))
             notes = []  # said once
         several.append(part)

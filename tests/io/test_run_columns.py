@@ -154,7 +154,7 @@ def test_runs_that_are_differences_by_chance_stay() -> None:
     ("name", "values"),
     [
         ("num_rel", RNG.integers(2, 90, N)), ("query_length", RNG.integers(2, 9, N)),
-        ("year", [2020] * N), ("sign", np.sign(B - A).astype(int)), ("percent", (C * 100).round()),
+        ("born", [2020] * N), ("sign", np.sign(B - A).astype(int)), ("percent", (C * 100).round()),
         ("b_better", B > A),
     ],
 )  # fmt: skip

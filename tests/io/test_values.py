@@ -961,7 +961,7 @@ def test_values_in_an_object_of_each_record(name: str, tmp_path: Path) -> None:
     for run, values in AB.items():
         lines = [
             json.dumps(
-                {"id": query, "ms": 7, name: {"AP": value, "F1": None if n else 1}}
+                {"id": query, "ms": 7 + n, name: {"AP": value, "F1": None if n else 1}}
             )
             for n, (query, value) in enumerate(values.items())
         ]

@@ -1,0 +1,149 @@
+"""Columns of numbers that are no measures: times, processes, settings, labels, and constants."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from ir_lexirecall._util.errors import shown_names
+from ir_lexirecall.io.frames import Table
+from ir_lexirecall.io.query_columns import VALUE_NAMES, words_of
+from ir_lexirecall.io.value_cells import is_known_measure, value_of
+
+_TIMES = """
+    begin, begin time, created, created at, created time, creation time, date, datetime, day, end,
+    end time, ended, ended at, epoch time, event time, finished at, hour, modified, modified at,
+    month, start, start time, started, started at, time stamp, ts, unix time, updated, updated at,
+    week, year
+"""
+_PROCESSES = """
+    core, device, gpu, host, job, local rank, machine, node, partition, pid, port, ppid, process,
+    shard, thread, tid, worker, world size
+"""
+_SETTINGS = """
+    attempt, batch, batch idx, batch index, batch size, beam size, beams, chunk, chunk size,
+    context length, context size, error code, evaluation cost, exit code, frequency penalty,
+    http code, http status, idx, index, iteration, learning rate, lr, max length, max new tokens,
+    max output tokens, max tokens, min p, n shots, n samples, num beams, num fewshot, num samples,
+    num shots, num workers, order, page, params, patience, presence penalty, repetition penalty,
+    return code, returncode, round, row, shots, status, status code, step, temp, template,
+    test idx, top k, top p, try, turn, variant, window size
+"""
+_LABELS = """
+    actual output, answer, choice, class, expected, expected output, gold, gold idx, gold index,
+    ground truth, gt, model answer, output, pred, predicted, prediction, reference,
+    reference answer, response, target, target idx, target index, y pred, y true
+"""
+_TESTS = "p val, p value, pval, pvalue"
+_LAST_WORDS = frozenset(
+    ("date", "datetime", "label", "seed", "temperature", "threshold", "timestamp")
+) | {"labels", "tstamp", "version"}
+"""Last words of names that are none of measures, as in `gold_label` or `prompt_version`."""
+_LEVELS = (0.0, 1.0)
+"""What a measure may well be in all rows."""
+
+
+def _plain_names(text: str) -> frozenset[str]:
+    """Return names between commas, without blanks."""
+    return frozenset("".join(name.split()) for name in text.split(","))
+
+
+_ABOUT_RUNS = _plain_names(",".join((_TIMES, _PROCESSES, _SETTINGS, _TESTS)))
+_ABOUT_ANSWERS = _plain_names(_LABELS)
+
+
+def is_no_measure(name: str, *, or_label: bool = True) -> bool:
+    """Return whether a column is none of a measure by its name.
+
+    Args:
+        name: its name; what stands before a point does not count, as in `metadata.turn`.
+        or_label: whether names of labels and answers count, too.
+
+    >>> is_no_measure("createdAt"), is_no_measure("gold_label"), is_no_measure("latency")
+    (True, True, False)
+    """
+    words = words_of(name.rsplit(".", maxsplit=1)[-1])
+    plain = "".join(words)
+    if plain in _ABOUT_RUNS:
+        return True
+    if not _LAST_WORDS.isdisjoint(words[-1:]):
+        return or_label or not words[-1].startswith("label")
+    return or_label and plain in _ABOUT_ANSWERS
+
+
+def constants(tables: Sequence[Table]) -> frozenset[str]:
+    """Return the columns that have one and the same number in all rows of some tables.
+
+    Measures by their names do not count, nor what is 0 or 1: a measure may well be level.
+    """
+    if not tables or sum(map(len, tables)) < 2:
+        return frozenset()
+    names = [name for name in tables[0].columns if not is_known_measure(name)]
+    return frozenset(name for name in names if _is_constant(name, tables))
+
+
+def _is_constant(name: str, tables: Iterable[Table]) -> bool:
+    """Return whether all tables have one and the same value in a column, other than 0 and 1."""
+    first = None
+    for table in tables:
+        values = table.columns.get(name)
+        if values is None or not len(values):
+            return False
+        if first is None:
+            first = values[0]
+        if not isinstance(first, (str, int, float, np.number)):
+            return False
+        number = value_of(first)
+        if number is None or number in _LEVELS or not np.all(values == first):
+            return False
+    return True
+
+
+def without_no_measures(
+    table: Table,
+    columns: Sequence[str],
+    named: Iterable[str],
+    constant: frozenset[str],
+    *,
+    beside_runs: bool,
+) -> tuple[list[str], list[str]]:
+    """Return the columns that may hold values, and notes on those that are left out.
+
+    Args:
+        table: the table.
+        columns: its columns that are to hold values.
+        named: measures that the user names: they stay.
+        constant: see `constants`.
+        beside_runs: whether columns may be runs: a label may then be the name of one, and any
+            values may be level.
+
+    Raises:
+        ValueError: there are numbers, but none that is a measure.
+    """
+    lower = {name.lower() for name in columns}
+    or_label = not beside_runs or not lower.isdisjoint(VALUE_NAMES)
+    kept, left_out = [], []
+    for name in columns:
+        if name not in named and is_no_measure(name, or_label=or_label):
+            left_out.append(name)
+        else:
+            kept.append(name)
+    with_values = [name for name in kept if table.has_values(name)]
+    left_out = [name for name in left_out if table.has_values(name)]
+    if left_out and not with_values:
+        raise ValueError(
+            f"{table.name}: no column is a measure by its name: {shown_names(left_out)} holds "
+            f"numbers; name what is one, such as {left_out[0]!r}, as a measure"
+        )
+    notes = [
+        f"The column {name!r} is no measure by its name: left out." for name in left_out
+    ]
+    level = [] if beside_runs else [x for x in with_values if x in constant]
+    level = [name for name in level if name not in named]
+    if len(level) == len(with_values):
+        return kept, notes
+    for name in level:
+        value = table.floats(name)[0]
+        notes.append(f"The column {name!r} is {value:.12g} in all rows: left out.")
+    return [name for name in kept if name not in level], notes
