@@ -17,6 +17,7 @@ from ir_lexirecall.io.frames import Kind, Table, kind_of
 from ir_lexirecall.io.measure_names import known
 from ir_lexirecall.io.names import ITEM_NAMES, QUERY_NAMES, RUN_NAMES
 from ir_lexirecall.io.repeated_values import REPEAT_COLUMNS, Repeats
+from ir_lexirecall.io.same_documents import check_same_contents
 from ir_lexirecall.io.value_cells import RepeatAdvice, id_text, is_measure
 from ir_lexirecall.io.whole_columns import (
     contradictions,
@@ -301,6 +302,7 @@ def check_no_contradiction(tables: Sequence[Table], columns: Sequence[str]) -> N
     if len(runs) < 2:
         return
     _check_same_documents(runs)
+    check_same_contents(runs)
     _check_same_data(runs)
     names = [*ITEM_NAMES, *TEXT_NAMES, *_texts_beside_counts(runs)]
     for name in names:

@@ -35,6 +35,7 @@ from ir_lexirecall.io.query_columns import (
     TEXT_NAMES,
     NamedColumns,
 )
+from ir_lexirecall.io.same_documents import DOCUMENT_NAMES
 from ir_lexirecall.io.schemas import VALUES
 from ir_lexirecall.io.summary_rows import PrintedRow, rows_over_queries
 from ir_lexirecall.io.value_archives import is_archive, log_of_archive
@@ -433,6 +434,8 @@ def _columns_of_values(records: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return the names under which records hold their values in a dict of their own."""
     columns = []
     for name in records[0]:
+        if name in DOCUMENT_NAMES:
+            continue
         if all(_holds_values(record.get(name)) for record in records):
             columns.append(name)
     return columns

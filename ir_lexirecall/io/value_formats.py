@@ -267,7 +267,10 @@ def table_of_lm_eval(records: Sequence[JSONObject], path: str) -> Table:
     measures = []
     for record in records:
         measures += [name for name in record["metrics"] if name in record]
-    kept = ("doc_id", "filter", CONTENT_HASH, *dict.fromkeys(measures))
+    about_document: tuple[str, ...] = (CONTENT_HASH,)
+    if all(record.get(CONTENT_HASH) is None for record in records):
+        about_document = ("doc", "target")  # older versions write no hash
+    kept = ("doc_id", "filter", *about_document, *dict.fromkeys(measures))
     about: Row = {"run": _model_of_samples(path)}
     task = task_of_samples(path)
     if task is not None:

@@ -1,0 +1,99 @@
+"""Whether an id stands for the same document in all runs, by what samples say of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from ir_lexirecall._util.errors import shown
+from ir_lexirecall.io.frames import Table
+from ir_lexirecall.io.value_cells import id_text
+
+DOCUMENT_NAMES = ("doc",)
+"""Names of what a sample is about, an object with fields."""
+_TARGET_NAMES = (
+    *("target", "gold", "gold_answer", "gold_label", "ground_truth", "ideal"),
+    *("expected", "expected_output", "reference", "reference_answer"),
+)
+"""Names of what an answer should have been, which no run changes."""
+
+
+def check_same_contents(runs: Sequence[tuple[Table, str]]) -> None:
+    """Raise if an id stands for another document in another run, by the document or its target.
+
+    One document that differs is enough. Of targets most must differ: one may have been corrected.
+
+    Args:
+        runs: the rows of each run, with its column of queries.
+
+    Raises:
+        ValueError: it does, for example because the runs have the documents in different orders.
+    """
+    for name in DOCUMENT_NAMES:
+        _check_column(runs, name, _document_text, share=0.0)
+    for name in _TARGET_NAMES:
+        _check_column(runs, name, _target_text, share=0.5)
+
+
+def _check_column(
+    runs: Sequence[tuple[Table, str]],
+    name: str,
+    text_of: Callable[[Any], str | None],
+    share: float,
+) -> None:
+    """Raise if more than a share of the ids that runs have in common differ in a column.
+
+    Raises:
+        ValueError: they do; the message names the first one.
+    """
+    first: dict[str | None, tuple[int, str]] = {}
+    shared: set[str | None] = set()
+    different: dict[str | None, str] = {}
+    way_out = ""
+    for number, (run, column) in enumerate(runs):
+        for row, query, content in _contents(run, column, name, text_of):
+            first_run, first_content = first.setdefault(query, (number, content))
+            if first_run == number:
+                continue
+            shared.add(query)
+            if content == first_content or query in different:
+                continue
+            different[query] = (
+                f"{run.location(row)}: {column} {query!r} is another document than in the other "
+                f"runs, by {name}: {shown(content)}, not {shown(first_content)}"
+            )
+            way_out = f"query={column!r} if they are the same"
+    if len(different) > share * len(shared):
+        message = next(iter(different.values()))
+        raise ValueError(
+            f"{message}; give samples of one version of the task, or {way_out}"
+        )
+
+
+def _contents(
+    run: Table, column: str, name: str, text_of: Callable[[Any], str | None]
+) -> Iterator[tuple[int, str | None, str]]:
+    """Yield the number of each row of a run, its id, and what it has in a column."""
+    other = run.named([name])
+    if other in (None, column):
+        return
+    ids, values = run.columns[column], run.columns[str(other)]
+    for row, (item, value) in enumerate(zip(ids, values, strict=True)):
+        content = text_of(value)
+        if content is not None:
+            yield row, id_text(item), content
+
+
+def _document_text(value: Any) -> str | None:
+    """Return a document with fields as a text; None for a text, which may be of any document."""
+    if not isinstance(value, Mapping):
+        return None
+    fields = {str(name): field for name, field in value.items()}
+    return json.dumps(fields, sort_keys=True, default=str, ensure_ascii=False)
+
+
+def _target_text(value: Any) -> str | None:
+    """Return a target as a text without further blanks; None if it is missing."""
+    text = id_text(value)
+    return None if text is None else " ".join(text.split())

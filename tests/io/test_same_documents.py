@@ -1,0 +1,118 @@
+"""Samples whose ids stand for other documents in another run are refused, also without a hash."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import polars as pl
+import pytest
+
+from ir_lexirecall.io.values import read_values
+
+N = 16
+ORDER = [*range(1, N), 0]
+
+
+def samples(order: list[int], *columns: str) -> list[dict[str, Any]]:
+    """Samples with the documents in an order, and some of the columns that say what they are."""
+    return [
+        {"doc_id": k, "acc": float(k % 3 == 0)}
+        | {name: CONTENTS[name](n) for name in columns}
+        for k, n in enumerate(order)
+    ]
+
+
+CONTENTS: dict[str, Callable[[int], Any]] = {
+    "doc": lambda n: {"question": f"text {n}", "choices": ["x", "y"]},
+    "target": lambda n: "ABCD"[n % 4],
+    "gold": lambda n: n % 4,
+    "expected": lambda n: f"answer {n}",
+}
+
+
+def as_lines(runs: dict[str, list[dict[str, Any]]], path: Path) -> Any:
+    for run, rows in runs.items():
+        text = "\n".join(map(json.dumps, rows)) + "\n"
+        (path / f"{run}.jsonl").write_text(text)
+    return path
+
+
+def of_lm_eval(runs: dict[str, list[dict[str, Any]]], path: Path) -> Any:
+    return as_lines(
+        {
+            run: [{**row, "metrics": ["acc"]} for row in rows]
+            for run, rows in runs.items()
+        },
+        path,
+    )
+
+
+FORMS: dict[str, Callable[..., Any]] = {
+    "JSON lines": as_lines,
+    "lm-eval": of_lm_eval,
+    "pandas": lambda runs, path: {
+        run: pd.DataFrame(rows) for run, rows in runs.items()
+    },
+    "Polars": lambda runs, path: {
+        run: pl.DataFrame(rows) for run, rows in runs.items()
+    },
+    "one table": lambda runs, path: pd.concat(
+        [pd.DataFrame(rows).assign(run=run) for run, rows in runs.items()]
+    ),
+}
+IN_ANY_FORM = pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
+
+
+@IN_ANY_FORM
+@pytest.mark.parametrize("columns", [("doc",), ("target",), ("doc", "target")])
+def test_documents_in_another_order_are_refused(
+    columns: tuple[str, ...], form: Callable[..., Any], tmp_path: Path
+) -> None:
+    runs = {"a": samples([*range(N)], *columns), "b": samples(ORDER, *columns)}
+    values = form(runs, tmp_path)
+    with pytest.raises(
+        ValueError,
+        match=rf"doc_id '0' is another document than in the other runs, by {columns[0]}: .*"
+        r"query='doc_id' if they are the same",
+    ):
+        read_values(values)
+    assert read_values(values, query="doc_id").query_ids[0] == "0"
+
+
+@pytest.mark.parametrize("name", ["gold", "expected", "target"])
+def test_most_targets_that_differ_are_refused(name: str, tmp_path: Path) -> None:
+    runs = {"a": samples([*range(N)], name), "b": samples(ORDER, name)}
+    with pytest.raises(ValueError, match=f"another document .* by {name}"):
+        read_values(as_lines(runs, tmp_path))
+
+
+@IN_ANY_FORM
+def test_the_same_documents_in_another_order_are_paired(
+    form: Callable[..., Any], tmp_path: Path
+) -> None:
+    a = samples([*range(N)], "doc", "target")
+    runs = {"a": a, "b": a[::-1], "c": [*a[3:], *a[:3]]}
+    assert read_values(form(runs, tmp_path)).measures == ["acc"]
+
+
+def test_a_corrected_target_and_answers_of_the_runs_may_differ(tmp_path: Path) -> None:
+    a = samples([*range(N)], "doc", "target")
+    b = [{**row, "response": f"other {n}"} for n, row in enumerate(a)]
+    b[3] = {**b[3], "target": "E"}
+    assert read_values(as_lines({"a": a, "b": b}, tmp_path)).measures == ["acc"]
+
+
+def test_one_document_that_differs_is_refused(tmp_path: Path) -> None:
+    a = samples([*range(N)], "doc")
+    b = [*a[:-1], {**a[-1], "doc": {"question": "another"}}]
+    with pytest.raises(ValueError, match="'15' is another document"):
+        read_values(as_lines({"a": a, "b": b}, tmp_path))
+
+
+def test_numbers_of_a_document_are_no_values(tmp_path: Path) -> None:
+    rows = [{**row, "doc": {"x": 1, "y": 2}} for row in samples([*range(N)])]
+    assert read_values(as_lines({"a": rows, "b": rows}, tmp_path)).measures == ["acc"]
