@@ -16,10 +16,10 @@ from ir_lexirecall.io.frames import Kind, Table
 from ir_lexirecall.io.measure_names import equivalent
 from ir_lexirecall.io.query_columns import words_of
 from ir_lexirecall.io.summary_rows import unit_of
-from ir_lexirecall.io.value_cells import is_missing, value_of
+from ir_lexirecall.io.value_cells import MISSING_MARKS, is_missing, value_of
 from ir_lexirecall.io.whole_columns import rows_with_values
 
-MISSING = frozenset(("", "-", "--", "?", "na", "n/a", "#n/a", "nan", "none", "null"))
+MISSING = MISSING_MARKS | {"", "-", "--", "?"}
 """Texts that stand for a missing value, in lower case."""
 VERDICTS = {
     # inspect_ai

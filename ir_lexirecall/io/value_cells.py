@@ -18,6 +18,13 @@ from ir_lexirecall.io.measure_names import equivalent, known
 
 SUMMARY = ("all", "amean", "overall")
 """Names that trec_eval, ir_measures and ndeval give to the row over all queries."""
+MISSING_MARKS = frozenset(
+    (
+        *("na", "n/a", "#n/a", "<na>", "nan", "nat", "none", "null"),
+        *("#div/0!", "#value!", "#num!", "#ref!", "#name?", "#null!"),
+    )
+)
+"""What R, pandas, SQL and Excel write where there is no value, in lower case."""
 _VALUES = ("score", "value")
 _TEXT_MEASURE = re.compile(r"(runid|relstring(_\d+)?)\Z")
 
@@ -187,6 +194,32 @@ def is_missing(value: Any) -> bool:
     return value is None
 
 
+def is_missing_mark(value: Any) -> bool:
+    """Return whether a text stands for a missing value, as R's `NA` and Excel's `#N/A` do."""
+    return isinstance(value, str) and value.strip().lower() in MISSING_MARKS
+
+
+def without_missing_marks(values: Objects) -> Objects:
+    """Return a column with None for texts that stand for missing values, if the others are numbers.
+
+    >>> without_missing_marks(texts(["0.5", "NA"])).tolist()
+    ['0.5', None]
+    >>> without_missing_marks(texts(["Paris", "NA"])).tolist()
+    ['Paris', 'NA']
+    """
+    if values.dtype.kind != "O":
+        return values
+    marks = np.fromiter(map(is_missing_mark, values), dtype=bool, count=len(values))
+    if not marks.any():
+        return values
+    others = [value for value in values[~marks] if not is_missing(value)]
+    if not others or any(value_of(value) is None for value in others):
+        return values
+    return texts(
+        None if is_mark else value for value, is_mark in zip(values, marks, strict=True)
+    )
+
+
 def value_of(value: Any) -> float | None:
     """Return a value as a float, 1 and 0 for True and False; None if it is not a number.
 
@@ -238,6 +271,7 @@ def cells_of_dicts(
     with naming(name):
         rows = _rows_of_dicts(content, measures)
     rows = [row for row in rows if not is_text_measure(row[1])]
+    rows = [(*row[:2], None if is_missing_mark(row[2]) else row[2]) for row in rows]
     if all(query in SUMMARY for query, _, _ in rows):
         rows = []
     faults = [row for row in rows if not _is_number_or_missing(row[2])]

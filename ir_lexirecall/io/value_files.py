@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import chain
+from math import nan
 from typing import Any, NamedTuple
 
 from ir_lexirecall._util.errors import counted, naming, shown
@@ -45,6 +46,7 @@ from ir_lexirecall.io.value_cells import (
     cells_of_dicts,
     is_known_measure,
     is_measure,
+    is_missing_mark,
     is_text_measure,
     texts,
     value_of,
@@ -242,7 +244,8 @@ def cells_of_lines(text: str, path: str) -> Cells:
 def _printed_row(line: Line, order: FieldOrder) -> PrintedRow:
     """Return the run, query, measure and value of a line."""
     run = None if order.run is None else line.fields[order.run]
-    value = number_of_text(line.fields[order.value])
+    field = line.fields[order.value]
+    value = nan if is_missing_mark(field) else number_of_text(field)
     return run, line.fields[order.query], line.fields[order.measure], value
 
 

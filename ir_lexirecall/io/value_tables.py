@@ -40,6 +40,7 @@ from ir_lexirecall.io.value_cells import (
     is_missing,
     is_text_measure,
     texts,
+    without_missing_marks,
 )
 from ir_lexirecall.io.whole_columns import id_texts
 
@@ -64,6 +65,7 @@ def cells_of_table(
         ValueError: an id is missing, a value is not a number, or there are no values.
     """
     check_has_texts(table, roles.query)
+    table = with_missing_values(table, roles)
     if roles.value is not None:
         return cells_of_rows(table, roles)
     columns, notes = value_columns(table, roles, measures, constant)
@@ -94,6 +96,16 @@ def _with_notes_of_left_out(
     names = [name for name in roles.others(table) if name not in columns]
     notes = notes_of_left_out(table, names)
     return replace(table, notes=(*table.notes, *notes))
+
+
+def with_missing_values(table: Table, roles: Roles) -> Table:
+    """Return a table whose columns of numbers have None where a text such as `NA` stands."""
+    ids = (roles.query, roles.run, roles.measure, table.repeat)
+    columns = {
+        name: values if name in ids else without_missing_marks(values)
+        for name, values in table.columns.items()
+    }
+    return replace(table, columns=columns)
 
 
 def has_column_per_run(table: Table, roles: Roles, columns: Sequence[str]) -> bool:
