@@ -24,7 +24,7 @@ _PROCESSES = """
 _SETTINGS = """
     attempt, batch, batch idx, batch index, batch size, beam size, beams, chunk, chunk size,
     context length, context size, error code, evaluation cost, exit code, frequency penalty,
-    http code, http status, idx, index, iteration, learning rate, lr, max length, max new tokens,
+    http code, http status, idx, index, iteration, k, learning rate, lr, max length, max new tokens,
     max output tokens, max tokens, min p, n shots, n samples, num beams, num fewshot, num samples,
     num shots, num workers, order, page, params, patience, presence penalty, repetition penalty,
     return code, returncode, round, row, shots, status, status code, step, temp, template,

@@ -36,6 +36,7 @@ from ir_lexirecall.io.summary_rows import runs_of_means
 from ir_lexirecall.io.value_cells import (
     Cells,
     id_text,
+    is_known_measure,
     is_measure,
     is_missing,
     is_text_measure,
@@ -315,7 +316,12 @@ def _stacked(
     repeat = None
     if table.repeat is not None:
         repeat = np.tile(id_texts(table.columns[table.repeat]), len(columns))
-    advice = advice_on_repeats(table, roles, names)
+
+    def advice(first: int, second: int) -> str:
+        values = [name for name in names if not _tells_rows_apart(table, roles, name)]
+        of_rows = advice_on_repeats(table, roles, values)
+        return of_rows(first % height, second % height)
+
     return Cells(
         runs,
         np.tile(id_texts(table.columns[roles.query]), len(columns)),
@@ -324,13 +330,26 @@ def _stacked(
         lambda n: f"{table.location(n % height)}, column {names[n // height]!r}",
         per_task=roles.query == table.named(TASK_NAMES),
         may_have_summary=True,
-        advice=lambda first, second: advice(first % height, second % height),
+        advice=advice,
         query_column=roles.query,
         notes=table.notes,
         cut=table.cut,
         repeat=repeat,
         repeat_column=table.repeat,
     )
+
+
+def _tells_rows_apart(table: Table, roles: Roles, column: str) -> bool:
+    """Return whether a column of integers by no measure's name numbers the rows of each query."""
+    are_runs = roles.run is None and not table.one_run
+    if are_runs or is_known_measure(column) or table.kind(column) is not Kind.INTEGER:
+        return False
+    if table.ids(column) <= {"0", "1", None}:
+        return False
+    names = (roles.query, roles.run, roles.measure, column)
+    columns = [table.columns[name] for name in names if name is not None]
+    keys = zip(*(map(id_text, values) for values in columns), strict=True)
+    return len(set(keys)) == len(table)
 
 
 def run_of_rows(table: Table, roles: Roles) -> Objects:

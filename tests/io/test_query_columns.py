@@ -253,6 +253,10 @@ REPEATS = {
     "prompt_style": (["plain", "chain"], "such as where={'prompt_style': 'plain'}"),
     "dataset": (["x", "y"], "or give them to benchmark as several collections"),
 }
+NUMBERED = "turn attempt round template k try variant chunk wording pass_no"
+REPEATS |= {
+    name: ([3, 7], f"such as where={{'{name}': '3'}}$") for name in NUMBERED.split()
+}
 
 
 @FORM
