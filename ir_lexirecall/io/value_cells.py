@@ -290,6 +290,21 @@ def cells_of_dicts(
     )
 
 
+def cells_of_metrics(metrics: Iterable[Any], name: str) -> Cells:
+    """Return values as ir_measures' `iter_calc` gives them: with query_id, measure and value."""
+    rows: list[CellRow] = [
+        (None, str(one.query_id), str(one.measure), float(one.value)) for one in metrics
+    ]
+    return Cells.from_rows(rows, lambda n: f"{name}, query {rows[n][1]!r}")
+
+
+def are_metrics(data: Any) -> bool:
+    """Return whether data is a list of ir_measures' values per query."""
+    if not isinstance(data, (list, tuple)) or not data:
+        return False
+    return all({"query_id", "measure", "value"} <= {*dir(one)} for one in data)
+
+
 def _rows_of_dicts(
     content: Mapping[Any, Any], measures: Sequence[str] | None
 ) -> list[tuple[str, str, Any]]:

@@ -22,6 +22,7 @@ from ir_lexirecall.io.files import (
     kind_of_file,
 )
 from ir_lexirecall.io.frames import Table
+from ir_lexirecall.io.json_shapes import cells_of_object
 from ir_lexirecall.io.lines import csv_rows, numbered_lines
 from ir_lexirecall.io.mteb_results import check_is_no_result
 from ir_lexirecall.io.names import (
@@ -43,7 +44,6 @@ from ir_lexirecall.io.value_archives import is_archive, log_of_archive
 from ir_lexirecall.io.value_cells import (
     SUMMARY,
     Cells,
-    cells_of_dicts,
     is_known_measure,
     is_measure,
     is_missing_mark,
@@ -112,7 +112,7 @@ def content_of_text(file: File, columns: NamedColumns) -> Cells | Table:
     text, path = without_separator_line(file.text()), file.path
     first = _first_line(text, path)
     if first.lstrip().startswith(("{", "[")):
-        return content_of_json(text, file)
+        return content_of_json(text, file, columns.measures)
     separator = separator_of_header(first, path, columns)
     if separator is not None:
         rows = list(csv_rows(text, file.line_name, separator))
@@ -334,7 +334,9 @@ def _names_in(lines: Sequence[Line], field: int) -> set[str]:
 # -- JSON ------------------------------------------------------------------------------------------
 
 
-def content_of_json(text: str, file: File) -> Cells | Table:
+def content_of_json(
+    text: str, file: File, measures: Sequence[str] | None
+) -> Cells | Table:
     """Return the values in JSON: a file of a known program, records, or a dict of dicts."""
     path = file.path
     with naming(path):
@@ -350,7 +352,7 @@ def content_of_json(text: str, file: File) -> Cells | Table:
     check_is_no_summary(content, path)
     if len(numbered) > 1:
         return replace(table_of_records(numbered, path, "line"), cut=cut)
-    return replace(content_of_value(content, path), cut=cut)
+    return replace(content_of_value(content, path, measures), cut=cut)
 
 
 def table_of_program(records: Sequence[Any], path: str) -> Table | None:
@@ -361,13 +363,16 @@ def table_of_program(records: Sequence[Any], path: str) -> Table | None:
     return table
 
 
-def content_of_value(content: Any, path: str) -> Cells | Table:
+def content_of_value(
+    content: Any, path: str, measures: Sequence[str] | None
+) -> Cells | Table:
     """Return the values in one JSON value: a dict of dicts, a list of records, or a record."""
     if not isinstance(content, dict):
         return table_of_records([*enumerate(content, start=1)], path, "record")
-    if any(isinstance(value, (dict, list)) for value in content.values()):
-        return cells_of_dicts(content, path)
-    return table_of_records([(1, content)], path, "record")
+    cells = cells_of_object(content, path, measures)
+    if cells is None:
+        return table_of_records([(1, content)], path, "record")
+    return cells
 
 
 def json_records(text: str, location: Location) -> tuple[Records, tuple[str, ...]]:

@@ -33,6 +33,7 @@ from ir_lexirecall._util.selecting import among
 from ir_lexirecall.io.files import matching
 from ir_lexirecall.io.frames import Table, table_of_frame
 from ir_lexirecall.io.id_forms import form_hint
+from ir_lexirecall.io.json_shapes import by_run
 from ir_lexirecall.io.measure_names import equivalent, known
 from ir_lexirecall.io.mteb_results import (
     CellScores,
@@ -72,7 +73,12 @@ from ir_lexirecall.io.summary_rows import (
     runs_of_means,
     summary_rows,
 )
-from ir_lexirecall.io.value_cells import Cells, cells_of_dicts
+from ir_lexirecall.io.value_cells import (
+    Cells,
+    are_metrics,
+    cells_of_dicts,
+    cells_of_metrics,
+)
 from ir_lexirecall.io.value_files import content_of_file
 from ir_lexirecall.io.value_formats import samples_in, task_of_samples
 from ir_lexirecall.io.value_tables import cells_of_table, tables_of_collections
@@ -1004,6 +1010,8 @@ def part_of_run(run: str, source: Any, columns: NamedColumns) -> Part:
         return Part(content, run)
     if isinstance(source, Mapping):
         return Part(cells_of_dicts(source, name, columns.measures), run)
+    if are_metrics(source):
+        return Part(cells_of_metrics(source, name), run)
     if hasattr(source, "test_results"):
         return Part(cells_of_dicts(scores_of_deepeval(source), name), run)
     table = table_of_frame(source, name)
@@ -1097,6 +1105,8 @@ def parts_of_files(paths: Sequence[PathLike], columns: NamedColumns) -> list[Par
     another file has two of them, too (one is the column of queries).
     """
     contents = [read_content(path, columns) for path in paths]
+    if len(contents) == 1 and isinstance(contents[0], Cells):
+        contents = [by_run(contents[0], columns.measures)]
     tables = [content for content in contents if is_of_one_run(content)]
     n_tables = Counter[str]()
     for table in tables:
