@@ -112,7 +112,7 @@ def without_no_measures(
 
     Args:
         table: the table.
-        columns: its columns that are to hold values.
+        columns: its columns of numbers that may hold values.
         named: measures that the user names: they stay.
         constant: see `constants`.
         beside_runs: whether columns may be runs: a label may then be the name of one, and any
@@ -129,9 +129,7 @@ def without_no_measures(
             left_out.append(name)
         else:
             kept.append(name)
-    with_values = [name for name in kept if table.has_values(name)]
-    left_out = [name for name in left_out if table.has_values(name)]
-    if left_out and not with_values:
+    if left_out and not kept:
         raise ValueError(
             f"{table.name}: no column is a measure by its name: {shown_names(left_out)} holds "
             f"numbers; name what is one, such as {left_out[0]!r}, as a measure"
@@ -139,9 +137,9 @@ def without_no_measures(
     notes = [
         f"The column {name!r} is no measure by its name: left out." for name in left_out
     ]
-    level = [] if beside_runs else [x for x in with_values if x in constant]
+    level = [] if beside_runs else [x for x in kept if x in constant]
     level = [name for name in level if name not in named]
-    if len(level) == len(with_values):
+    if len(level) == len(kept):
         return kept, notes
     for name in level:
         value = table.floats(name)[0]

@@ -6,9 +6,13 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
+from ir_lexirecall._util.arrays import Objects
 from ir_lexirecall._util.errors import shown
 from ir_lexirecall.io.frames import Table
-from ir_lexirecall.io.value_cells import id_text
+from ir_lexirecall.io.value_cells import id_text, texts
+from ir_lexirecall.io.whole_columns import contradictions, id_texts
 
 DOCUMENT_NAMES = ("doc",)
 """Names of what a sample is about, an object with fields."""
@@ -47,6 +51,8 @@ def _check_column(
     Raises:
         ValueError: they do; the message names the first one.
     """
+    if not _differs(runs, name, text_of):
+        return
     first: dict[str | None, tuple[int, str]] = {}
     shared: set[str | None] = set()
     different: dict[str | None, str] = {}
@@ -69,6 +75,25 @@ def _check_column(
         raise ValueError(
             f"{message}; give samples of one version of the task, or {way_out}"
         )
+
+
+def _differs(
+    runs: Sequence[tuple[Table, str]], name: str, text_of: Callable[[Any], str | None]
+) -> bool:
+    """Return whether any id has two contents in a column, in a quick look at all of it."""
+    ids: list[Objects] = []
+    contents: list[Objects] = []
+    for run, column in runs:
+        other = run.named([name])
+        if other not in (None, column):
+            ids.append(id_texts(run.columns[column]))
+            contents.append(texts(map(text_of, run.columns[str(other)])))
+    if not ids:
+        return False
+    values = np.concatenate(contents)
+    kept = np.flatnonzero([value is not None for value in values])
+    positions, _ = contradictions(np.concatenate(ids)[kept], values[kept])
+    return len(positions) > 0
 
 
 def _contents(

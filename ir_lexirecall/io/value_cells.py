@@ -25,6 +25,8 @@ MISSING_MARKS = frozenset(
     )
 )
 """What R, pandas, SQL and Excel write where there is no value, in lower case."""
+_LONGEST_CELL = 16
+"""Letters of a text that may stand for a missing value, with the blanks around it."""
 _VALUES = ("score", "value")
 _TEXT_MEASURE = re.compile(r"(runid|relstring(_\d+)?)\Z")
 
@@ -196,28 +198,9 @@ def is_missing(value: Any) -> bool:
 
 def is_missing_mark(value: Any) -> bool:
     """Return whether a text stands for a missing value, as R's `NA` and Excel's `#N/A` do."""
-    return isinstance(value, str) and value.strip().lower() in MISSING_MARKS
-
-
-def without_missing_marks(values: Objects) -> Objects:
-    """Return a column with None for texts that stand for missing values, if the others are numbers.
-
-    >>> without_missing_marks(texts(["0.5", "NA"])).tolist()
-    ['0.5', None]
-    >>> without_missing_marks(texts(["Paris", "NA"])).tolist()
-    ['Paris', 'NA']
-    """
-    if values.dtype.kind != "O":
-        return values
-    marks = np.fromiter(map(is_missing_mark, values), dtype=bool, count=len(values))
-    if not marks.any():
-        return values
-    others = [value for value in values[~marks] if not is_missing(value)]
-    if not others or any(value_of(value) is None for value in others):
-        return values
-    return texts(
-        None if is_mark else value for value, is_mark in zip(values, marks, strict=True)
-    )
+    if not isinstance(value, str) or len(value) > _LONGEST_CELL:
+        return False
+    return value.strip().lower() in MISSING_MARKS
 
 
 def value_of(value: Any) -> float | None:

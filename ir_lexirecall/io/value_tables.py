@@ -13,7 +13,7 @@ from ir_lexirecall._util.arrays import Floats, Objects
 from ir_lexirecall._util.errors import and_more, shown, shown_names
 from ir_lexirecall.io.frames import Kind, Table
 from ir_lexirecall.io.mteb_results import has_cells
-from ir_lexirecall.io.no_measures import without_no_measures
+from ir_lexirecall.io.no_measures import is_no_measure, without_no_measures
 from ir_lexirecall.io.query_columns import (
     MEASURE_NAMES,
     TASK_NAMES,
@@ -41,9 +41,8 @@ from ir_lexirecall.io.value_cells import (
     is_missing,
     is_text_measure,
     texts,
-    without_missing_marks,
 )
-from ir_lexirecall.io.whole_columns import id_texts
+from ir_lexirecall.io.whole_columns import id_texts, without_missing_marks
 
 
 def cells_of_table(
@@ -164,21 +163,25 @@ def value_columns(
     """
     notes: list[str] = []
     if measures is None or not set(measures) <= table.columns.keys():
-        candidates: Sequence[str] = table.measures
-        if not candidates:
-            candidates, notes = without_no_measures(
+        named = measures or ()
+        candidates = table.measures or roles.others(table)
+        with_numbers = [name for name in candidates if table.has_values(name)]
+        if not with_numbers:
+            raise ValueError(_no_values(table, roles))
+        measures = with_numbers
+        if not table.measures:
+            measures, notes = without_no_measures(
                 table,
-                roles.others(table),
-                measures or (),
+                with_numbers,
+                named,
                 constant,
                 beside_runs=roles.run is None and not table.one_run,
             )
-        measures = [name for name in candidates if table.has_values(name)]
-        if not measures:
-            raise ValueError(_no_values(table, roles))
         is_run = has_column_per_run(table, roles, measures)
         for name in candidates:
-            if name not in measures:
+            if name not in with_numbers and not is_no_measure(
+                name, or_label=not is_run
+            ):
                 check_left_out(table, name, is_run=is_run)
     return {name: table.floats(name) for name in measures}, notes
 

@@ -9,7 +9,13 @@ import numpy as np
 
 from ir_lexirecall._util.arrays import Floats, Ints, Objects
 from ir_lexirecall._util.lazy import pandas as pd
-from ir_lexirecall.io.value_cells import id_text, is_missing, texts
+from ir_lexirecall.io.value_cells import (
+    id_text,
+    is_missing,
+    is_missing_mark,
+    texts,
+    value_of,
+)
 
 _PYTHON_NUMBERS = frozenset((bool, int, float, type(None)))
 _TEXTS_OR_NONE = frozenset((str, type(None)))
@@ -78,6 +84,27 @@ def numbers_in(values: Objects) -> Floats | None:
         return values.astype(np.float64)
     except (ValueError, OverflowError):
         return None
+
+
+def without_missing_marks(values: Objects) -> Objects:
+    """Return a column with None for texts that stand for missing values, if the others are numbers.
+
+    >>> without_missing_marks(texts(["0.5", "NA"])).tolist()
+    ['0.5', None]
+    >>> without_missing_marks(texts(["Paris", "NA"])).tolist()
+    ['Paris', 'NA']
+    """
+    if values.dtype.kind != "O":
+        return values
+    present = (value for value in values if not is_missing(value))
+    first = next((value for value in present if not is_missing_mark(value)), None)
+    if value_of(first) is None or numbers_in(values) is not None:
+        return values
+    marked = texts(None if is_missing_mark(value) else value for value in values)
+    is_number = (value_of(value) is not None for value in marked if value is not None)
+    if all(is_number):
+        return marked
+    return values
 
 
 def rows_by_name(columns: Sequence[Objects]) -> list[Ints]:
