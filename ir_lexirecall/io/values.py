@@ -778,8 +778,8 @@ def read_values(
               without the ending;
             - a folder of such files, or of MTEB's results: the value of a task is the mean over
               the splits and subsets that all models have (``compare``: both models of a pair).
-        measures: the measures to take, by default all; for a frame with a column per run, the
-            name of its values.
+        measures: the measures to take, by default all; columns of times, settings and labels count
+            only if named here. For a frame with a column per run, the name of its values.
         missing: ``'error'`` if a value is missing, or ``'skip'`` to leave out queries that lack
             one; ``compare`` then takes for each pair of runs the queries that both have.
         smaller_is_better: measures whose smaller value is better. The direction of measures of this
