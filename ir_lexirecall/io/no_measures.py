@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from ir_lexirecall._util.errors import shown_names
+from ir_lexirecall._util.selecting import without
 from ir_lexirecall.io.frames import Table
 from ir_lexirecall.io.query_columns import VALUE_NAMES, words_of
 from ir_lexirecall.io.value_cells import is_known_measure, value_of
@@ -39,7 +40,7 @@ _TESTS = "p val, p value, pval, pvalue"
 _LAST_WORDS = frozenset(
     ("date", "datetime", "label", "seed", "temperature", "threshold", "timestamp")
 ) | {"labels", "tstamp", "version"}
-"""Last words of names that are none of measures, as in `gold_label` or `prompt_version`."""
+"""Last words of names that no measure has, as in `gold_label` or `prompt_version`."""
 _LEVELS = (0.0, 1.0)
 """What a measure may well be in all rows."""
 
@@ -54,7 +55,7 @@ _ABOUT_ANSWERS = _plain_names(_LABELS)
 
 
 def is_no_measure(name: str, *, or_label: bool = True) -> bool:
-    """Return whether a column is none of a measure by its name.
+    """Return whether the name of a column says that it is no measure.
 
     Args:
         name: its name; what stands before a point does not count, as in `metadata.turn`.
@@ -123,6 +124,26 @@ def without_no_measures(
     """
     lower = {name.lower() for name in columns}
     or_label = not beside_runs or not lower.isdisjoint(VALUE_NAMES)
+    kept, notes = _measures_by_name(table, columns, named, or_label=or_label)
+    if beside_runs:
+        return kept, notes
+    level = [name for name in kept if name in constant and name not in named]
+    if len(level) == len(kept):
+        return kept, notes
+    for name in level:
+        value = table.floats(name)[0]
+        notes.append(f"The column {name!r} is {value:.12g} in all rows: left out.")
+    return without(kept, level), notes
+
+
+def _measures_by_name(
+    table: Table, columns: Sequence[str], named: Iterable[str], *, or_label: bool
+) -> tuple[list[str], list[str]]:
+    """Return the columns that may be measures by their names, and notes on the others.
+
+    Raises:
+        ValueError: there is none.
+    """
     kept, left_out = [], []
     for name in columns:
         if name not in named and is_no_measure(name, or_label=or_label):
@@ -137,11 +158,4 @@ def without_no_measures(
     notes = [
         f"The column {name!r} is no measure by its name: left out." for name in left_out
     ]
-    level = [] if beside_runs else [x for x in kept if x in constant]
-    level = [name for name in level if name not in named]
-    if len(level) == len(kept):
-        return kept, notes
-    for name in level:
-        value = table.floats(name)[0]
-        notes.append(f"The column {name!r} is {value:.12g} in all rows: left out.")
-    return [name for name in kept if name not in level], notes
+    return kept, notes
