@@ -79,7 +79,11 @@ def comparison_glance(result: Comparison, places: int = PLACES) -> Glance:
     whole = replace(
         whole, unjudged=[*_unjudged(result, standings)], steps=_steps(result)
     )
-    remarks = [*missing, *_predicted(result, standings), *_in_groups(result, standings)]
+    remarks = [
+        *missing,
+        *about_predictions(result, standings),
+        *_in_groups(result, standings),
+    ]
     if len(result.runs) == 2:
         facts = [(x.label, _fact(x, places)) for x in standings]
         legend = [*_how(result, standings), *_would_decide(result, standings)]
@@ -739,13 +743,15 @@ def _queries_for_margin(standing: Standing) -> str:
 def planned_queries(result: Comparison, name: str, margin: float) -> Floats | None:
     """Return how many queries would show of each pair that no loss reaches a margin.
 
-    None if no plan is possible: plans are of means of measures, judged by people, without seeds.
+    None if no plan is possible: plans are of means of measures, judged by people, without seeds, on
+    queries that are independent of each other.
     """
     criterion = result.compared.by[name]
     is_plannable = (
         criterion.is_measure
         and len(criterion.query_ids) > 1
         and not has_seeds(criterion)
+        and not result.test.cluster
         and result.compared.predicted is None
         and result.compared.test_of(name).procedure.of == "mean"
     )
@@ -884,7 +890,9 @@ def _unresolvable(standing: Standing, row: pd.Series) -> str:
 # -- what a table cannot say -----------------------------------------------------------------------
 
 
-def _predicted(result: Comparison, standings: Sequence[Standing]) -> Iterator[str]:
+def about_predictions(
+    result: Comparison, standings: Sequence[Standing]
+) -> Iterator[str]:
     """Yield how many queries predicted judgments are worth, of measures only.
 
     Preferences gain less, and not for all pairs, so nothing is said of their precision.

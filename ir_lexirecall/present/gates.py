@@ -30,6 +30,7 @@ from ir_lexirecall.present.caveats import (
 )
 from ir_lexirecall.present.comparisons import (
     POWER,
+    about_predictions,
     planned_queries,
     signed,
     signed_beside,
@@ -135,6 +136,7 @@ def gate_glance(
         legend=[*_legend(gate)],
         unjudged=_unjudged_of_all(gate),
         remarks=[
+            *about_predictions(gate.comparison, standings_of(gate.comparison)),
             *_would_decide(gate, files),
             *_would_decide_release(gate),
             *([str(gate.look)] if gate.look is not None else []),
@@ -215,7 +217,10 @@ def _outcome(gate: Gate) -> str:
             f"at the same ranks, on {queries}"
         )
     if gate.rule == "drop":
-        return f"{candidate} against {baseline}: no mean fell by more than its margin"
+        fell = "no mean fell by more than its margin"
+        if gate.comparison.compared.predicted is not None:
+            fell = "no prediction-powered difference is a loss above its margin"
+        return f"{candidate} against {baseline}: {fell}"
     if gate.undecided:
         by = texts.listed(gate.undecided)
         sentence = (
@@ -427,7 +432,10 @@ def _legend(gate: Gate) -> Iterator[str]:
         corrected = f"; worse is corrected over {len(tests):,} criteria"
         if gate.rule != "drop":
             corrected += ", its bound is not"
-    yield f"{texts.how_tested(tests, 1)}; worse and not worse are one-sided{corrected}"
+    how = texts.how_tested(tests, 1)
+    if result.compared.predicted is not None:
+        how = how.replace("paired", "prediction-powered", 1)
+    yield f"{how}; worse and not worse are one-sided{corrected}"
     better = gate.table[gate.table["verdict"] == BETTER]
     if len(better) and gate.rule != "drop":
         p_values = [

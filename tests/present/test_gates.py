@@ -243,3 +243,50 @@ def test_json_names_the_rule_that_decided(rule: str) -> None:
         qrels, {"q1": {"a": 2.0}}, {"q1": {"a": 1.0}}, "AP", rule=rule, margin=0.1
     )
     assert json.loads(gate_json(gate))["rule"] == rule
+
+
+def _of_queries(values: np.ndarray) -> dict[str, dict[str, float]]:
+    return {f"q{i:03}": {"AP": float(value)} for i, value in enumerate(values)}
+
+
+def test_an_undecided_gate_on_groups_is_printed_without_a_plan() -> None:
+    rng = np.random.default_rng(1)
+    old = rng.uniform(0.2, 0.8, 40)
+    runs = {
+        "old": _of_queries(old),
+        "new": _of_queries(old + rng.normal(0, 0.05, 40)),
+    }
+    gate = irl.gate(
+        values=runs,
+        groups={query: f"g{i % 8}" for i, query in enumerate(runs["old"])},
+        test=irl.SignificanceTest(cluster=True),
+        margin=0.01,
+    )
+    assert gate.undecided == ["AP"]
+    for printed in (str(gate), gate_text(gate), gate_screen(gate, 80)):
+        assert "UNDECIDED" in printed
+        assert "would rule out" not in printed
+
+
+@pytest.mark.parametrize("rule", ["evidence", "drop"])
+def test_a_gate_on_predictions_says_that_its_means_are_of_fewer_queries(
+    rule: str,
+) -> None:
+    """The printed means fall by 0.010 beside a difference of +0.006."""
+    rng = np.random.default_rng(0)
+    old = rng.uniform(0.3, 0.7, 200)
+    new = old + rng.normal(0.02, 0.1, 200)
+    new[:30] -= new[:30].mean() - old[:30].mean() + 0.01
+    gate = irl.gate(
+        values={"old": _of_queries(old[:30]), "new": _of_queries(new[:30])},
+        predicted={"old": _of_queries(old), "new": _of_queries(new)},
+        margin=0.02,
+        rule=rule,
+    )
+    for printed in (str(gate), gate_screen(gate, 80)):
+        words = " ".join(printed.split())
+        assert "Means are those of the queries that people judged." in words
+        assert "only if people's queries were drawn at random" in words
+        assert "prediction-powered t-test" in words
+        assert "paired t-test" not in words
+        assert "no mean fell" not in words
