@@ -38,6 +38,7 @@ from ir_lexirecall.present.findings import (
 from ir_lexirecall.present.standings import SIGNS, Standing, defined, standings_of
 from ir_lexirecall.present.text import (
     FEW_NAMES,
+    capitalised,
     correction_words,
     count,
     count_all,
@@ -58,6 +59,7 @@ from ir_lexirecall.significance import (
     group_units,
     least_two_sided_p,
     may_miss,
+    number_of_units,
     skewness,
     smallest_p,
     unseen_share,
@@ -615,9 +617,11 @@ def tests_without_power(
             result.compared.n_queries_of_pairs(standing.name).max(initial=0)
         )
         tests.setdefault((str(test.name), most_queries), test)
-    unit, n_pairs = result.compared.unit, len(result.pairs)
+    n_comparisons = len(result.pairs)
+    if result.compared.margins is not None or result.test.family == "all":
+        n_comparisons *= len(result.criteria)
     for (_, n_queries), test in tests.items():
-        yield from _smallest_p_notes(test, n_queries, unit, n_pairs)
+        yield from _smallest_p_notes(result.compared, test, n_queries, n_comparisons)
     if result.compared.grouped:
         yield from _groups_without_power(result, standings)
 
@@ -630,35 +634,68 @@ def _groups_without_power(
         for standing in standings:
             test = part.test_of(standing.name)
             n_queries = len(part.by[standing.name].query_ids)
-            for note in _smallest_p_notes(test, n_queries, part.unit, n_comparisons=1):
-                if note.gravity == BROKEN:
+            for note in _smallest_p_notes(part, test, n_queries, n_comparisons=1):
+                if note.gravity != ASIDE:
                     yield note.within(group)
 
 
 def _smallest_p_notes(
-    test: SignificanceTest, n_queries: int, unit: str, n_comparisons: int
+    compared: ComparedRuns, test: SignificanceTest, n_queries: int, n_comparisons: int
 ) -> Iterator[Note]:
-    """Yield the smallest p that a test can give if it is above alpha, or not far below."""
-    least, queries = smallest_p(test, n_queries), count(n_queries, unit)
-    p_corrected, _ = corrected(
-        np.full(n_comparisons, least), test.counted_correction, test.alpha
-    )
-    adjusted = float(p_corrected.max(initial=least))
-    message = f"The smallest p that the {test.name} test can give on {queries} is {format_p(least)}"
-    smallest = f"p {format_p(adjusted)}"
+    """Yield the smallest p that a test can give if it is above alpha, or not far below.
+
+    With a margin there are two: *better* is two-sided, *worse* is not.
+    """
+    n_units = number_of_units(test, n_queries)
+    units = count(n_units, compared.unit if test.groups is None else "group")
+    least = [smallest_p(test, n_queries)]
+    shown = format_p(least[0])
+    if compared.margins is not None:
+        least.append(smallest_p(test, n_queries, one_sided=True))
+        worse = f"{format_p(least[1])} for worse than it"
+        shown = f"{shown} for better than the baseline and {worse}"
+    adjusted = [_least_corrected(test, p, n_comparisons) for p in least]
+    smallest = f"p {_joined_p(adjusted)}"
+    message = f"The smallest p that the {test.name} test can give on {units} is {shown}"
     if adjusted > least:
         smallest = f"corrected {smallest}"
         correction = correction_words(str(test.counted_correction))
         comparisons = f"{n_comparisons:,} comparisons"
-        message += f" ({format_p(adjusted)} after {correction} for {comparisons})"
-    if adjusted > test.alpha:
-        cannot = f"cannot reject at alpha {format_level(test.alpha)}"
+        message += f" ({_joined_p(adjusted)} after {correction} for {comparisons})"
+    cannot = _cannot_show(test, adjusted)
+    if cannot:
+        gravity = BROKEN if min(adjusted) > test.alpha else DOUBTFUL
         kind = f"The {test.name} test {cannot}"
         yield Note(
-            f"{message}: it {cannot}.", BROKEN, kind, f"{queries} (smallest {smallest})"
+            f"{message}: it {cannot}.", gravity, kind, f"{units} (smallest {smallest})"
         )
-    elif n_queries < _FEW and adjusted > test.alpha / 10:
+    elif n_units < _FEW and max(adjusted) > test.alpha / 10:
         yield Note(f"{message}.", ASIDE)
+
+
+def _least_corrected(test: SignificanceTest, p: float, n_comparisons: int) -> float:
+    """Return the smallest p after correction, where all comparisons have it."""
+    p_corrected, _ = corrected(
+        np.full(n_comparisons, p), test.counted_correction, test.alpha
+    )
+    return float(p_corrected.max(initial=p))
+
+
+def _joined_p(p_values: Sequence[float]) -> str:
+    """Return one or two p as a text."""
+    return " and ".join(map(format_p, p_values))
+
+
+def _cannot_show(test: SignificanceTest, least: Sequence[float]) -> str:
+    """Return what a test can never show; empty if its smallest p, one or two, allow all."""
+    level = f"at alpha {format_level(test.alpha)}"
+    if max(least) <= test.alpha:
+        return ""
+    if len(least) == 1:
+        return f"cannot reject {level}"
+    if min(least) > test.alpha:
+        return f"can show neither better nor worse {level}"
+    return f"cannot show better {level}"
 
 
 def skewed_verdicts(
@@ -773,9 +810,40 @@ def _unresolvable_pairs(compared: ComparedRuns, name: str) -> Iterator[Note]:
         n = int(n_differing[pair])
         reason = unresolvable_words(n, compared.unit)
         limit = f"no p is below {format_p(least[pair])}"
+        which = "Unresolvable"
+        if compared.margins is not None:
+            verdicts, limit = _unresolvable_verdicts(n, test.alpha)
+            reason = f"{verdicts} than {b}: {reason}"
+            which = f"{capitalised(verdicts)} unresolvable"
         message = f"{name}, {a} and {b}: {reason}, and so {limit}."
-        kind = f"Unresolvable by {name}, as too few {_plural(compared.unit)} differ"
+        kind = f"{which} by {name}, as too few {_plural(compared.unit)} differ"
         yield Note(message, DOUBTFUL, kind, f"{a} and {b} ({n})", runs=(a, b))
+
+
+def _unresolvable_verdicts(n_differing: int, alpha: float) -> tuple[str, str]:
+    """Return which verdicts, with a margin, a pair cannot have, and the limits of their p.
+
+    *Better* is two-sided, *worse* one-sided. *Not worse* and *within margin* have other limits.
+
+    >>> _unresolvable_verdicts(5, 0.05)
+    ('better', 'no p of better is below 0.062')
+    >>> _unresolvable_verdicts(4, 0.05)
+    ('better or worse', 'no p of better is below 0.12, none of worse below 0.062')
+    """
+    two_sided = float(least_two_sided_p(np.array(n_differing)))
+    limit = f"no p of better is below {format_p(two_sided)}"
+    one_sided = least_one_sided_p(n_differing)
+    if one_sided <= alpha:
+        return "better", limit
+    return (
+        "better or worse",
+        f"{limit}, none of worse below {format_p(one_sided)}",
+    )
+
+
+def least_one_sided_p(n_differing: int) -> float:
+    """Return the smallest one-sided p of a paired test, 2^-k with k differing queries."""
+    return float(np.ldexp(1.0, -n_differing))
 
 
 def unresolvable_words(n_differing: int, unit: str) -> str:

@@ -30,6 +30,7 @@ from ir_lexirecall.present.caveats import (
     MIGHT_BE_UNDONE,
     caveats_without,
     identical_words,
+    least_one_sided_p,
     sampled_units,
     shared_words,
     unresolvable_words,
@@ -882,7 +883,11 @@ def _unresolvable(standing: Standing, row: pd.Series) -> str:
     test = standing.test
     if not differing or test.procedure.at_once or test.groups is not None:
         return ""
-    if least_two_sided_p(np.array(differing)) <= test.alpha:
+    if standing.margin is None:
+        least = float(least_two_sided_p(np.array(differing)))
+    else:  # worse is one-sided
+        least = least_one_sided_p(differing)
+    if least <= test.alpha:
         return ""
     return f"; {unresolvable_words(differing, standing.result.compared.unit)}"
 

@@ -65,5 +65,6 @@ from ir_lexirecall.significance.testing import TESTS as TESTS
 from ir_lexirecall.significance.testing import SignificanceTest as SignificanceTest
 from ir_lexirecall.significance.testing import margin_test as margin_test
 from ir_lexirecall.significance.testing import margin_test_of_all as margin_test_of_all
+from ir_lexirecall.significance.testing import number_of_units as number_of_units
 from ir_lexirecall.significance.testing import one_sided_bounds as one_sided_bounds
 from ir_lexirecall.significance.testing import smallest_p as smallest_p

@@ -287,7 +287,7 @@ class SignificanceTest:
             shifts: in the same unit, shape ``(K, P)``.
         """
         procedure = self.procedure
-        if procedure.of != "signs" and _n_units(self, x.shape[1]) < 2:
+        if procedure.of != "signs" and number_of_units(self, x.shape[1]) < 2:
             # One query, or group, says nothing of the spread.
             return np.ones(shifts.shape), np.ones(shifts.shape)
         return procedure.pairs.one_sided(x, shifts, self.resampling, self.groups)
@@ -365,29 +365,37 @@ def _untested(shape: tuple[int, ...]) -> TestResult:
     return TestResult(*(np.full(shape, number) for number in numbers))
 
 
-def _n_units(test: SignificanceTest, n_queries: int) -> int:
+def number_of_units(test: SignificanceTest, n_queries: int) -> int:
     """Return how many units a test has: queries, or groups of them."""
     if test.groups is None:
         return n_queries
     return len(set(test.groups))
 
 
-def smallest_p(test: SignificanceTest, queries: int) -> float:
+def smallest_p(
+    test: SignificanceTest, queries: int, *, one_sided: bool = False
+) -> float:
     """Return the smallest p-value that a test can give with this number of queries.
 
     Above alpha, the test cannot reject at all. It is 2^(1-n), for tests that draw more resamples
     than that no less than 1 / (n_resamples + 1). Differences of one magnitude need no resamples.
-    One query can never be enough.
+    One query can never be enough. The one-sided p of *worse* is half as large, but not that of
+    Tukey's HSD, which is simultaneous.
 
     >>> smallest_p(SignificanceTest("sign"), 5), smallest_p(SignificanceTest("t"), 25) < 1e-7
     (0.0625, True)
+    >>> smallest_p(SignificanceTest("t"), 5, one_sided=True)
+    0.03125
     >>> smallest_p(SignificanceTest("bootstrap", n_resamples=999), 20)
     0.001
     """
-    n_units = _n_units(test, queries)
+    n_units = number_of_units(test, queries)
     if n_units < 2:
         return 1.0
-    least = math.ldexp(1.0, 1 - n_units)
+    if one_sided and not test.procedure.at_once:
+        least = math.ldexp(1.0, -n_units)
+    else:
+        least = math.ldexp(1.0, 1 - n_units)
     is_drawn = test.resampled and n_units > test.procedure.exact
     if is_drawn:
         return max(least, 1 / (test.n_resamples + 1))

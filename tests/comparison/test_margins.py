@@ -263,6 +263,51 @@ def test_few_differing_queries_are_unresolvable(test, margin):
     assert "unresolvable" not in str(enough)
 
 
+@pytest.mark.parametrize(
+    "test", ["t", "bootstrap", "randomisation", "wilcoxon", "sign"]
+)
+@pytest.mark.parametrize(
+    ("n_queries", "differing", "verdict", "told"),
+    [
+        (5, 5, "worse", "0.062 for better than the baseline and 0.031 for worse than it: it cannot show better"),
+        (3, 3, "undecided", "and 0.12 for worse than it: it can show neither better nor worse"),
+        (40, 5, "worse", "better than old: unresolvable: only 5 queries differ, and so no p of better is below 0.062."),
+        (40, 4, "undecided", "no p of better is below 0.12, none of worse below 0.062."),
+    ],
+)  # fmt: skip
+def test_limits_of_p_with_a_margin_tell_better_from_worse(
+    test: str, n_queries: int, differing: int, verdict: str, told: str
+) -> None:
+    """Worse is one-sided: 5 losses show it, 5 gains do not show better."""
+    x = np.zeros(n_queries)
+    x[:differing] = -0.2 - 0.01 * np.arange(differing)
+    tested = SignificanceTest(test, n_resamples=999, progress=False)
+    result = compared(x, margin=0.005, test=tested)
+    row = result.table().iloc[0]
+    assert row["verdict"] == verdict
+    assert row["worse_p"] == pytest.approx(2.0**-differing, rel=0.1)
+    notes = " ".join(result.diagnostics)
+    assert told in notes
+    assert "it cannot reject" not in notes
+    assert "and so no p is below" not in notes
+    words = " ".join(str(result).split("Careful")[0].split())
+    assert ("unresolvable" in words) == (verdict == "undecided")
+
+
+def test_the_smallest_corrected_p_with_a_margin_is_that_of_all_criteria() -> None:
+    base = np.full(6, 0.5)
+    losses = [0.1, 0.12, 0.13, 0.14, 0.15, 0.11]
+    runs = {"old": base, "new": base - losses, "other": base - losses - 0.01}
+    of_runs = {
+        name: {f"q{q}": {"AP": v, "RR": v} for q, v in enumerate(x.tolist())}
+        for name, x in runs.items()
+    }
+    result = irl.compare(values=of_runs, baseline="old", margin=0.01, test="t")
+    notes = " ".join(result.diagnostics)
+    assert "(0.12 and 0.062 after Holm's correction for 4 comparisons)" in notes
+    assert result.table("AP")["worse_p"].tolist() == pytest.approx([4 / 2**6] * 2)
+
+
 def test_equal_runs_are_seldom_better_or_worse_with_a_margin():
     """At most alpha + alpha / 2: worse is one-sided, better two-sided; before, 0.10."""
     rng = np.random.default_rng(7)
