@@ -285,7 +285,7 @@ class PairTests(Memoised):
         tested = of_all[self.compared.pair_indices]
         if criterion.sign > 0:
             return tested
-        ends = -tested.estimate, -tested.high, -tested.low
+        ends = 0.0 - tested.estimate, 0.0 - tested.high, 0.0 - tested.low
         return TestResult(*ends, tested.p, -tested.effect_size)
 
     @staticmethod

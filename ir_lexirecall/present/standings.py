@@ -518,7 +518,7 @@ class Standing(AnyStanding):
         """Return the rows of a table of pairs that compare a run with the reference, best first."""
         turned = table[table["run_a"] == reference].rename(columns=_TURNED)
         turned = turned[table.columns]
-        turned[_SIGNED] = -turned[_SIGNED]
+        turned[_SIGNED] = 0.0 - turned[_SIGNED]  # 0, not -0
         turned["verdict"] = [turned_verdict(verdict) for verdict in turned["verdict"]]
         both = pd.concat([turned, table[table["run_b"] == reference]])
         both = both.set_index("run_a")

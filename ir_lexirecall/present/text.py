@@ -103,13 +103,15 @@ def format_level(alpha: float) -> str:
 def format_number(value: float, places: int) -> str:
     """Return a number with ``places`` decimal places.
 
-    A number that would read as 0, but is not 0, keeps its magnitude.
+    A number that would read as 0, but is not 0, keeps its magnitude. The 0 of a turned difference
+    has no sign.
 
-    >>> [format_number(value, 4) for value in (1 / 3, 0.00001, 0, float("nan"))]
+    >>> [format_number(value, 4) for value in (1 / 3, 0.00001, -0.0, float("nan"))]
     ['0.3333', '1.0e-05', '0.0000', '-']
     """
     if math.isnan(value):
         return "-"
+    value += 0.0  # -0.0 becomes 0.0
     text = f"{value:.{places}f}"
     if places and value and not float(text):
         return f"{value:.1e}"
@@ -119,9 +121,10 @@ def format_number(value: float, places: int) -> str:
 def format_bound(value: float) -> str:
     """Return a bound with two significant digits.
 
-    >>> format_bound(0.01834), format_bound(0.2589), format_bound(0), format_bound(12.34)
+    >>> format_bound(0.01834), format_bound(0.2589), format_bound(-0.0), format_bound(12.34)
     ('0.018', '0.26', '0', '12')
     """
+    value += 0.0  # -0.0 becomes 0.0
     if abs(value) < 100:
         return f"{value:.2g}"
     return f"{value:.0f}"

@@ -1047,3 +1047,27 @@ def test_rankings_as_deep_as_every_cutoff_are_not_shallow(
     }
     summary = irl.compare(qrels, runs, criteria).summary(full=True)
     assert ("hallow" in summary) == is_shallow
+
+
+@pytest.mark.parametrize("margin", [None, 0.005])
+@pytest.mark.parametrize("baseline", [0.5, 0.51])
+@pytest.mark.parametrize("name", ["AP", "latency"])
+@pytest.mark.parametrize("test", ["t", "tukey", "wilcoxon", "bootstrap"])
+def test_an_end_that_is_zero_has_no_sign(
+    test: str, name: str, baseline: float, margin: float | None
+) -> None:
+    """Five equal gains leave 0 as one end; the worse run's row is turned."""
+    runs = {
+        run: {f"q{q}": {name: value} for q in range(5)}
+        for run, value in (("old", baseline), ("new", 1.01 - baseline))
+    }
+    result = irl.compare(
+        values=runs,
+        baseline=None if margin is None else "old",
+        margin=margin,
+        test=irl.SignificanceTest(test, n_resamples=999, progress=False),
+    )
+    for printed in (str(result), result.to_latex()):
+        assert not re.search(r"-0\.0+(?![0-9.]|e-)", printed)
+    numbers = result.table().select_dtypes("number").to_numpy()
+    assert not np.any(np.signbit(numbers) & (numbers == 0))
