@@ -635,7 +635,7 @@ def loss_words(standing: Standing, row: pd.Series) -> str:
     after correction for several runs, the words say so.
     """
     low, high = _bounds_of_gain(standing, row)
-    if not np.isfinite([low, high]).all():
+    if not _is_bounded(standing, row):
         return "has no known bounds"
     assert standing.margin is not None
     if row["verdict"] == WITHIN:
@@ -675,7 +675,7 @@ def loss_cell(standing: Standing, row: pd.Series) -> str:
     margin, the bound holds for losses and gains.
     """
     low, high = _bounds_of_gain(standing, row)
-    if not np.isfinite([low, high]).all():
+    if not _is_bounded(standing, row):
         return "-"
     assert standing.margin is not None
     if row["verdict"] == WITHIN:
@@ -694,6 +694,19 @@ def _bounds_of_gain(standing: Standing, row: pd.Series) -> tuple[float, float]:
     if standing.criterion.sign < 0:
         return -high, -low
     return low, high
+
+
+def _is_bounded(standing: Standing, row: pd.Series) -> bool:
+    """Return whether a loss has a bound.
+
+    A margin of 0, such as 2% of a mean of 0, gives none where nearly all queries tie: ties do not
+    rule out any loss.
+    """
+    low, high = _bounds_of_gain(standing, row)
+    if not np.isfinite([low, high]).all():
+        return False
+    is_of_ties = standing.margin == 0 and low >= 0
+    return not (is_of_ties and row["verdict"] == UNDECIDED)
 
 
 def exceeds_interval(standing: Standing, row: pd.Series) -> bool:

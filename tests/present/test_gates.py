@@ -290,3 +290,16 @@ def test_a_gate_on_predictions_says_that_its_means_are_of_fewer_queries(
         assert "prediction-powered t-test" in words
         assert "paired t-test" not in words
         assert "no mean fell" not in words
+
+
+@pytest.mark.parametrize("n_queries", [3, 20, 300])
+def test_ties_under_a_margin_of_zero_have_no_bound(n_queries: int) -> None:
+    """2% of a mean of 0 is 0. Identical queries do not show that nothing is lost."""
+    zeros = {f"q{q}": {"Success@1": 0.0} for q in range(n_queries)}
+    values = {"old": zeros, "new": zeros}
+    gate = irl.gate(values=values, margin="2%")
+    (row,) = re.findall(r"^\| Success@1 .*", gate_text(gate), re.MULTILINE)
+    assert re.search(r"0\.000 to 0\.000 \| +- \| +0 \|", row)
+    several = irl.compare(values={**values, "twin": zeros}, baseline="old", margin="2%")
+    assert "up to 0" not in str(several)
+    assert "has no known bounds" in " ".join(str(several).split())
