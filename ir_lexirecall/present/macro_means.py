@@ -496,7 +496,7 @@ def _legend_against(
 ) -> Iterator[str]:
     """Yield what the marks of differences to the baseline mean, and how they were tested."""
     families = macro_families_words(result, over)
-    how = _how_tested(result, families)
+    how = _how_tested(result, families) + _about_margin(result)
     if any(SIGNS.keys() & set(standing.against["verdict"]) for standing in standings):
         yield f"+ better, - worse than {result.baseline} ({how})"
     else:
@@ -506,6 +506,13 @@ def _legend_against(
     if families:
         yield families
     yield from _would_decide(result, standings, over)
+
+
+def _about_margin(result: Benchmark) -> str:
+    """Return that verdicts on means over collections know no margin, if one was given."""
+    if all(comparison.compared.margins is None for comparison in result.values()):
+        return ""
+    return f"; the margin is of single {'tasks' if result.per_task else 'collections'}"
 
 
 def _would_decide(

@@ -1049,6 +1049,14 @@ def test_rankings_as_deep_as_every_cutoff_are_not_shallow(
     assert ("hallow" in summary) == is_shallow
 
 
+def test_a_benchmark_says_that_a_margin_is_of_single_collections() -> None:
+    said = "; the margin is of single collections)"
+    with_margin = irl.benchmark(values=two_collections(), baseline="run", margin=0.02)
+    assert said in " ".join(str(with_margin).split())
+    without = irl.benchmark(values=two_collections(), baseline="run")
+    assert "margin" not in str(without)
+
+
 @pytest.mark.parametrize("margin", [None, 0.005])
 @pytest.mark.parametrize("baseline", [0.5, 0.51])
 @pytest.mark.parametrize("name", ["AP", "latency"])
