@@ -275,8 +275,11 @@ def mostly_tied_pairs(result: Comparison) -> Iterator[Note]:
         for outcome, numbers in (("ties", ties), ("not comparable", incomparable)):
             for pair in np.flatnonzero(numbers > n_queries / 2).tolist():
                 a, b = result.pairs[pair]
-                share = f"{numbers[pair]} of {n_queries[pair]} queries"
+                share = f"{numbers[pair]} of {count(int(n_queries[pair]), 'query')}"
                 message = f"{name}, {a} and {b}: {share} are {outcome}."
+                if n_queries[pair] == 1:
+                    what = outcome.replace("ties", "a tie")
+                    message = f"{name}, {a} and {b}: the only query is {what}."
                 kind, subject = f"Mostly {outcome} by {name}", f"{a} and {b} ({share})"
                 yield Note(message, kind=kind, subject=subject, runs=(a, b))
 

@@ -362,7 +362,7 @@ def _cells_against(
         first,
         signed_beside(row["difference"], standing.margin, places),
         texts.interval(row["ci_low"], row["ci_high"], places),
-        texts.format_p(row["p_corrected"]),
+        texts.format_p(row["p_corrected"], standing.test.alpha),
         verdict_cell(standing, row),
         sign,
     )
@@ -796,7 +796,8 @@ def _fact(standing: Standing, places: int) -> str:
     a, b = row["run_a"], row["run_b"]
     subject = a if result.baseline else standing.runs[0]
     seen = standing.seen_from(b if subject == a else a).iloc[0]
-    numbers = _numbers(standing, seen, texts.p_words(row["p_corrected"]), places)
+    p = texts.p_words(row["p_corrected"], standing.test.alpha)
+    numbers = _numbers(standing, seen, p, places)
     return (
         f"no significant difference: {subject} {numbers}{_unresolvable(standing, row)}"
     )
@@ -808,7 +809,7 @@ def _significant(standing: Standing, row: pd.Series, places: int) -> str:
     if row["verdict"] == WORSE:
         better, other = other, better
     has_margin = standing.margin is not None
-    p = texts.p_words(p_of_verdict(row, has_margin=has_margin))
+    p = texts.p_words(p_of_verdict(row, has_margin=has_margin), standing.test.alpha)
     if has_margin and row["verdict"] == WORSE:
         p = f"one-sided {p}"
     numbers = _numbers(standing, standing.seen_from(other).iloc[0], p, places)
@@ -847,20 +848,25 @@ def _identical(standing: Standing) -> str:
 
 def _fact_with_margin(standing: Standing, row: pd.Series, places: int) -> str:
     """Return what a margin lets one say of two runs, of which neither is better."""
-    margin = f"margin {standing.margin:.3g}"
+    margin, alpha = f"margin {standing.margin:.3g}", standing.test.alpha
     run, baseline, verdict = row["run_a"], row["run_b"], row["verdict"]
     bound = f"{bound_words(standing, row)}; {_with_interval(standing, row, places)}"
     if verdict == WITHIN:
-        p = texts.p_words(row["within_p"])
+        p = texts.p_words(row["within_p"], alpha)
         return f"{run} and {baseline} are equivalent ({margin}, {p}): {run} {bound}"
-    not_worse = texts.p_words(row["not_worse_p"])
+    not_worse = texts.p_words(row["not_worse_p"], alpha)
     if verdict == NOT_WORSE:
         return f"{run} is not worse than {baseline} ({margin}, {not_worse}): {bound}"
-    p = texts.p_words(min(row["better_p"], row["worse_p"]))
+    p = _p_of_neither(row, alpha)
     return (
         f"undecided: {run} is neither better nor worse ({p}{_unresolvable(standing, row)}), nor "
         f"shown to be not worse ({margin}, {not_worse}); it {bound}"
     )
+
+
+def _p_of_neither(row: pd.Series, alpha: float) -> str:
+    """Return the smaller p of *better* and *worse*, which are both above alpha."""
+    return texts.p_words(min(row["better_p"], row["worse_p"]), alpha)
 
 
 def _with_interval(standing: Standing, row: pd.Series, places: int) -> str:

@@ -294,7 +294,7 @@ def _groups(gate: Gate, alpha: float) -> list[Group]:
         groups.append(_column("loses", _bounds_of_losses(gate)))
     groups += [
         _column("margin", (f"{x:g}" for x in table["margin"])),
-        _column("worse: p", map(texts.format_p, table["worse_p"].astype(float)), 2),
+        _column("worse: p", _worse_cells(gate), 2),
         _column("not worse: p", _not_worse_cells(gate), 2),
         _verdict_column(gate),
     ]
@@ -313,6 +313,12 @@ def _mean_cell(mean: Any) -> str:
     return texts.format_number(mean, PLACES)
 
 
+def _worse_cells(gate: Gate) -> list[str]:
+    """Return the p of *worse* by each criterion."""
+    level = gate.comparison.test.alpha
+    return [texts.format_p(p, level) for p in gate.table["worse_p"].astype(float)]
+
+
 def _not_worse_cells(gate: Gate) -> list[str]:
     """Return the p of *not worse* by each criterion; ``-`` where *better* has a p of its own.
 
@@ -324,7 +330,9 @@ def _not_worse_cells(gate: Gate) -> list[str]:
         if row.verdict == BETTER:
             cells.append("-")
         else:
-            cells.append(texts.format_p(float(row.not_worse_p)))
+            cells.append(
+                texts.format_p(float(row.not_worse_p), gate.comparison.test.alpha)
+            )
     return cells
 
 
@@ -375,15 +383,15 @@ def _table_at(gate: Gate, alpha: float) -> pd.DataFrame:
 
 def _other_estimates(gate: Gate) -> dict[str, str]:
     """Return what the test estimates by each criterion for which that is not the difference."""
-    test_of = gate.comparison.compared.test_of
-    estimates = {
-        name: test_of(name).procedure.estimate for name in gate.comparison.criteria
-    }
-    return {
-        name: estimate
-        for name, estimate in estimates.items()
-        if estimate != MEAN_DIFFERENCE
-    }
+    compared, estimates = gate.comparison.compared, {}
+    for name in gate.comparison.criteria:
+        procedure = compared.test_of(name).procedure
+        _, wins, losses, _ = compared.pair_counts(name)
+        # A centre is that of the differences that are not 0: identical runs have none.
+        has_estimate = procedure.of != "centre" or bool(np.any(wins + losses))
+        if procedure.estimate != MEAN_DIFFERENCE and has_estimate:
+            estimates[name] = procedure.estimate
+    return estimates
 
 
 def _bounds_of_losses(gate: Gate) -> list[str]:
@@ -579,6 +587,7 @@ def criterion_facts(gate: Gate) -> dict[str, str]:
     others = _other_estimates(gate)
     alpha = level_of_all(gate)
     level = texts.confidence_words({"alpha": alpha})
+    level_of_test = gate.comparison.test.alpha
     which = _which_bound(gate)
     bounds = _bounds_of_losses(gate)
     intervals = _table_at(gate, alpha)[["ci_low", "ci_high"]].to_numpy()
@@ -588,7 +597,7 @@ def criterion_facts(gate: Gate) -> dict[str, str]:
         interval = f"{level} interval {texts.interval(*ends)}"
         if estimate := others.get(row.criterion):
             interval = f"{estimate} {row.estimate:+.4f}, its {interval}"
-        p, worse = (texts.p_words(p) for p in (row.p, row.worse_p))
+        p, worse = (texts.p_words(p, level_of_test) for p in (row.p, row.worse_p))
         facts[row.criterion] = (
             f"difference {row.difference:+.4f}, {interval}, {p}, worse: {worse}, "
             f"loses {bound} ({which}), margin {row.margin:g}: {row.verdict}"

@@ -415,7 +415,7 @@ def _group(standing: MacroStanding, rows: Sequence[str], places: int) -> Group:
     parts = parts_of_means(standing, rows, places)
     marks = standing.best_marks(rows)
     if "difference" in table:
-        parts += _difference_parts(table, places)
+        parts += _difference_parts(table, places, standing.result.test.alpha)
         marks = [mark + sign for mark, sign in zip(marks, _signs(table), strict=True)]
     if len(rows) > 1:
         parts.append(Part("rank", ranks_of(table), numeric=False))
@@ -432,7 +432,7 @@ def _signs(table: pd.DataFrame) -> list[str]:
     return [SIGNS.get(verdict, "") for verdict in table["verdict"]]
 
 
-def _difference_parts(table: pd.DataFrame, places: int) -> list[Part]:
+def _difference_parts(table: pd.DataFrame, places: int, alpha: float) -> list[Part]:
     """Return the columns of differences to the baseline."""
     differences = []
     for x in table["difference"]:
@@ -442,7 +442,7 @@ def _difference_parts(table: pd.DataFrame, places: int) -> list[Part]:
             differences.append(signed(x, places))
     ends = zip(table["difference_low"], table["difference_high"], strict=True)
     intervals = [texts.interval(*both, places) for both in ends]
-    p = ["" if np.isnan(x) else texts.format_p(x) for x in table["p_corrected"]]
+    p = ["" if np.isnan(x) else texts.format_p(x, alpha) for x in table["p_corrected"]]
     return [
         Part("diff.", differences),
         Part("of difference", intervals, 3),
@@ -502,7 +502,7 @@ def _legend_against(
     else:
         least = min(standing.against["p_corrected"].min() for standing in standings)
         none = f"no significant difference from {result.baseline}"
-        yield f"{none}, smallest {texts.p_words(least)} ({how})"
+        yield f"{none}, smallest {texts.p_words(least, result.test.alpha)} ({how})"
     if families:
         yield families
     yield from _would_decide(result, standings, over)

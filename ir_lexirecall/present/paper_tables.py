@@ -368,7 +368,9 @@ def _rows_of_differences(
             row["run_b"],
             signed(row["estimate"], places),
             texts.interval(row["ci_low"], row["ci_high"], places),
-            texts.format_p(p_of_verdict(row, has_margin=has_margin)),
+            texts.format_p(
+                p_of_verdict(row, has_margin=has_margin), standing.test.alpha
+            ),
             SIGNS.get(row["verdict"], "") + dagger,
             verdict_cell(standing, row),
         )

@@ -925,3 +925,26 @@ def test_ranks_say_not_worse_of_a_loss_of_the_margin_as_seldom_as_they_should():
     tested = margin_test(SignificanceTest("wilcoxon", progress=False), x, 0.02)
     assert np.mean(tested.not_worse <= 0.05) <= 0.065
     assert np.mean(tested.within <= 0.05) <= 0.065
+
+
+def test_units_of_the_smallest_p_are_those_of_the_test() -> None:
+    rng = np.random.default_rng(0)
+    runs = values(rng.normal(0, 0.1, 40))
+    groups = {query: f"g{i % 4}" for i, query in enumerate(runs["old"])}
+    clustered = irl.SignificanceTest(cluster=True)
+    for margin in (None, 0.02):
+        result = irl.compare(
+            values=runs,
+            baseline="old",
+            margin=margin,
+            groups=groups,
+            test=clustered,
+        )
+        (note,) = [note for note in result.diagnostics if "smallest p" in note]
+        assert "test can give on 4 groups is 0.12" in note
+
+
+def test_a_single_tie_is_said_as_one() -> None:
+    notes = " ".join(irl.compare(values=values(np.zeros(1))).diagnostics)
+    assert "the only query is a tie." in notes
+    assert "1 of 1" not in notes

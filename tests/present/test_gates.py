@@ -303,3 +303,27 @@ def test_ties_under_a_margin_of_zero_have_no_bound(n_queries: int) -> None:
     several = irl.compare(values={**values, "twin": zeros}, baseline="old", margin="2%")
     assert "up to 0" not in str(several)
     assert "has no known bounds" in " ".join(str(several).split())
+
+
+def test_wilcoxon_names_no_differences_of_identical_runs() -> None:
+    runs = {"old": _of_queries(np.linspace(0.2, 0.8, 40))}
+    gate = irl.gate(values=runs | {"new": runs["old"]}, test="wilcoxon")
+    assert "not 0" not in gate_text(gate)
+    assert "not 0" not in criterion_facts(gate)["AP"]
+
+
+def test_a_p_beside_its_level_is_on_the_side_that_decided() -> None:
+    """A p of 0.0502 would read as 0.050, which is not above 0.05."""
+    rng = np.random.default_rng(0)
+    old, x = rng.uniform(0.2, 0.8, 200), rng.normal(0, 0.05, 200)
+    error = x.std(ddof=1) / np.sqrt(200)
+    runs = {
+        "old": _of_queries(old),
+        "new": _of_queries(old + x - x.mean() - 1.9710 * error),
+    }
+    result = irl.compare(values=runs, test="t")
+    p = result.table()["p"].iloc[0]
+    assert 0.05 < p < 0.0505
+    words = " ".join(str(result).split())
+    assert "p = 0.050)" not in words
+    assert re.search(r"p = 0\.050\d+\)", words)
