@@ -77,7 +77,7 @@ class Leaderboard:
         has_value = ~np.isnan(self.cells.values)
         low, high, _ = interval_over_tasks(self.values, alpha)
         present = [x[~np.isnan(x)][:, None] for x in self.values.T]
-        low, high = cut_at_range(low, high, self.criterion.range, present)
+        low, high = cut_at_range(low, high, self.criterion.limits, present)
         ranks = ranks_by_pairs(self.gains)
         rank_low, rank_high = rank_intervals(deviations, alpha)
         borda_low, borda_high = rank_intervals(
@@ -143,7 +143,7 @@ class Leaderboard:
         is_rival: Bools = np.arange(len(self.runs)) != index
         differences = self.cells.differences(np.flatnonzero(is_rival), index)
         mean = means_of_present(differences)
-        least, most = self.criterion.range
+        least, most = self.criterion.limits
         bounds = self.criterion.bounds or (least - most, most - least)
         low, high, p = self._tested(differences)
         tested = agreeing(TestResult(mean, low, high, p, mean), alpha, bounds)

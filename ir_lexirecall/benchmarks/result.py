@@ -694,7 +694,7 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
             noise = rng.standard_normal(resampled.shape)
             resampled = resampled + np.sqrt(seeds.added())[:, None] * noise
             rank_low, rank_high = seeds.rank_intervals(criterion.sign, over, alpha)
-        low, high = cut_at_range(low, high, criterion.range, self.values_of(by))
+        low, high = cut_at_range(low, high, criterion.limits, self.values_of(by))
         low, high = np.where(self._withheld(by, self.values_of), np.nan, (low, high))
         ranks = [inference.ranks(criterion.sign * x.mean(axis=1)) for x in values]
         rank_from, rank_to = inference.rank_interval(criterion.sign * resampled, alpha)
@@ -713,7 +713,7 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
     def _bounds_of_differences(self, by: str) -> tuple[float, float]:
         """Return the smallest and the largest possible difference by a criterion."""
         criterion = self.criterion(by)
-        least, most = criterion.range
+        least, most = criterion.limits
         return criterion.bounds or (least - most, most - least)
 
     def _macro_differences(

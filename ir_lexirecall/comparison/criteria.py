@@ -126,10 +126,18 @@ class MeasureCriterion:
 
     @property
     def is_binary(self) -> bool:
-        """Whether all values of the measure in the call are 0 or 1."""
+        """Whether all values of the measure in the call are 0 or 1, those of each repeat."""
         if self.is_binary_in_call is not None:
             return self.is_binary_in_call
-        return bool(np.isin(self.values, (0.0, 1.0)).all())
+        given = [self.values] if self.repeated is None else self.repeated.values
+        return all(bool(np.isin(values, (0.0, 1.0)).all()) for values in given)
+
+    @property
+    def limits(self) -> tuple[float, float]:
+        """The range; 0 and 1 if it has no ends, or is not known, but all values are 0 or 1."""
+        if self.is_binary and not np.isfinite(self.range).all():
+            return 0.0, 1.0
+        return self.range
 
     @cached_property
     def levelled(self) -> Floats:
@@ -156,7 +164,7 @@ class MeasureCriterion:
     @property
     def range_of_differences(self) -> tuple[float, float]:
         """The smallest and the largest possible difference of two values."""
-        low, high = self.range
+        low, high = self.limits
         return low - high, high - low
 
     def variance_with_seeds(self, pairs: PairIndices) -> DifferenceVariance | None:
@@ -256,6 +264,7 @@ class PreferenceCriterion:
     is_measure = False
     bounds: ClassVar[tuple[float, float]] = (-1.0, 1.0)
     range: ClassVar[tuple[float, float]] = bounds
+    limits: ClassVar[tuple[float, float]] = bounds
     range_of_differences: ClassVar[tuple[float, float]] = bounds
     smaller_is_better = False
     direction = ""

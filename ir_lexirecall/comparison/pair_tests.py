@@ -78,7 +78,7 @@ class PairTests(Memoised):
                 criterion, values, self.compared.test_of(by)
             )
             low, high = self._with_seeds(criterion, low, high)
-            low, high = cut_at_range(low, high, criterion.range, [values])
+            low, high = cut_at_range(low, high, criterion.limits, [values])
         return {
             "run": self.compared.runs,
             "mean": criterion.means,
@@ -103,7 +103,7 @@ class PairTests(Memoised):
             values,
             test.alpha,
             draws,
-            criterion.range,
+            criterion.limits,
             few_values=few_values,
             is_binary=criterion.is_binary,
         )

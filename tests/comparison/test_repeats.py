@@ -308,3 +308,25 @@ def test_plans_for_identical_runs_are_not_known(repeats: str) -> None:
         for result in (repeated, plain):
             assert np.isnan(result.queries_needed(0.1)["queries"][0])
             assert np.isnan(result.detectable()["difference"][0])
+
+
+@pytest.mark.parametrize("repeats", ["samples", "seeds"])
+def test_values_of_0_and_1_have_one_interval_whatever_their_name(repeats):
+    def of_run(share, name):
+        rng = np.random.default_rng(4)
+        hits = rng.uniform(size=(3, 20)) < share
+        return [{f"q{q}": {name: float(x)} for q, x in enumerate(run)} for run in hits]
+
+    columns = ["mean", "ci_low", "ci_high"]
+    found = {}
+    for name in ("acc", "Success@1"):
+        values = {run: of_run(share, name) for run, share in (("a", 0.97), ("b", 0.7))}
+        of_two = {"x": values, "y": values}
+        compared = irl.compare(values=values, repeats=repeats)
+        over = irl.benchmark(values=of_two, repeats=repeats, baseline="b").overall()
+        tested = compared.table()[["ci_low", "ci_high"]]
+        found[name] = [compared.means()[columns], over[columns], tested]
+    for own, known in zip(*found.values(), strict=True):
+        pd.testing.assert_frame_equal(own, known)
+    assert all(own.iloc[:, -1].max() <= 1 for own in found["acc"])
+    assert found["acc"][0].notna().all(axis=None)
