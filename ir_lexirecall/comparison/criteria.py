@@ -14,7 +14,7 @@ import numpy as np
 from ir_lexirecall._util.arrays import Floats, Ints, PairIndices, row_blocks
 from ir_lexirecall._util.blocks import BLOCK
 from ir_lexirecall._util.lazy import cached_property
-from ir_lexirecall._util.rounding import levelled, settled
+from ir_lexirecall._util.rounding import VALUE, levelled, same, settled
 from ir_lexirecall._util.selecting import index_of
 from ir_lexirecall.comparison.repeated_preferences import RepeatedPreferences
 from ir_lexirecall.preferences.counts import Counts, PreferenceCounts, explain
@@ -233,9 +233,32 @@ class MeasureCriterion:
     def mean_differences(
         self, a: Sequence[int] | Ints, b: Sequence[int] | Ints
     ) -> Floats:
-        """Return mean_a - mean_b of each pair; 0 where rounding explains it."""
+        """Return mean_a - mean_b of each pair; 0 where rounding explains it.
+
+        Whether it does is asked of the queries, so that the mean is 0 where all of them are ties,
+        and not 0 where a test finds that one run wins. Close means are those of the differences.
+        """
+        a, b = np.asarray(a), np.asarray(b)
         first, second = self.means[a], self.means[b]
-        return settled(first - second, np.maximum(np.abs(first), np.abs(second)))
+        means = np.asarray(first - second)
+        if not self.query_ids:
+            return means
+        size = np.abs(self.levelled).mean(axis=1)
+        alike = self.levelled.mean(axis=1)
+        is_close = same(first, second) | same(alike[a], alike[b], size[a] + size[b])
+        close = np.flatnonzero(is_close)
+        for block in row_blocks(len(close), len(self.query_ids), BLOCK):
+            rows = close[block]
+            means[rows] = self._close_differences(a[rows], b[rows])
+        return means
+
+    def _close_differences(self, a: Ints, b: Ints) -> Floats:
+        """Return the means of the differences of pairs, 0 where those cancel but for rounding."""
+        first, second = self.levelled[a], self.levelled[b]
+        x = first - second
+        largest = np.where(x == 0, 0.0, np.maximum(np.abs(first), np.abs(second)))
+        mean = settled(x.mean(axis=1), np.abs(x).max(axis=1))
+        return settled(mean, largest.mean(axis=1), VALUE)
 
     def explained(self, a: int, b: int) -> tuple[Floats, dict[str, Any]]:
         """Return which of two runs is better per query (1: the first), and their values."""

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -323,3 +324,33 @@ def test_the_default_test_is_t_for_measures_and_sign_for_preferences() -> None:
     assert {asked.compared.test_of(name).name for name in asked.criteria} == {
         "wilcoxon"
     }
+
+
+@pytest.mark.parametrize("exponent", [-16, -15, -14, -13, -12.5, -12, -11.5, -11])
+@pytest.mark.parametrize("is_random", [False, True])
+def test_what_is_rounding_is_a_tie_for_queries_mean_p_and_verdict(exponent, is_random):
+    rng = np.random.default_rng(0)
+    old, loss = rng.uniform(0.2, 0.8, 100), np.full(100, 10.0**exponent)
+    if is_random:
+        loss *= rng.uniform(0, 2, 100)
+    values = {
+        run: {f"q{q}": {"AP": value} for q, value in enumerate(of_run)}
+        for run, of_run in (("old", old), ("new", old - loss))
+    }
+    row = irl.compare(values=values).table().iloc[0]
+    is_tied = row["ties"] == 100
+    assert (row["difference"] == 0) == (row["p"] == 1) == is_tied
+    assert row["verdict"] == ("undecided" if is_tied else "better")
+    assert is_tied or exponent > -13
+    outcome = irl.gate(values=values, margin=0.01).outcome
+    assert outcome == ("passed" if is_tied else "worse")
+
+
+def test_small_values_are_no_rounding_beside_large_ones():
+    values = {
+        run: {f"q{q}": {"AP": value} for q, value in enumerate([0.5] * 9 + [small] * 9)}
+        for run, small in (("a", 2.0**-44), ("b", 2.0**-45))
+    }
+    row = irl.compare(values=values).table().iloc[0]
+    assert (row["wins"], row["verdict"]) == (9, "better")
+    assert row["difference"] == pytest.approx(2.0**-46)
