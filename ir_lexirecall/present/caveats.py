@@ -132,22 +132,26 @@ def repeated_values(result: Comparison) -> Iterator[Note]:
             beginning = "A"
         new_set = f"{beginning} new set of {count(n_queries, result.compared.unit)}"
         a, b = result.pairs[pair]
-        moves = f"{new_set} moves the difference of {a} and {b} by {of_queries:.2g}"
+        moves = f"{new_set} moves the difference of {a} and {b} by {_move(of_queries)}"
         if criterion.repeated.is_of_seeds:
-            new_repeats = (
-                f"new seeds by {deviations['sd_seeds'][pair]:.2g} (standard deviations)"
-            )
+            of_seeds = _move(deviations["sd_seeds"][pair])
+            new_repeats = f"new seeds by {of_seeds} (standard deviations)"
             handling = (
                 "The t-test allows for both, with Satterthwaite's degrees of freedom."
             )
         else:
             of_samples = deviations["sd_noise"][pair] / n_queries**0.5
             new_repeats = (
-                f"new samples of the same by {of_samples:.2g} if there is one of each "
+                f"new samples of the same by {_move(of_samples)} if there is one of each "
                 "(standard deviations)"
             )
             handling = "Repeats are averaged."
         yield Note(f"{moves}, {new_repeats}. {handling}", ASIDE)
+
+
+def _move(deviation: float) -> str:
+    """Return how far a difference moves; the noise of repeats may hide what is not 0."""
+    return f"{deviation:.2g}" if deviation > 0 else "too little to be seen"
 
 
 def repeats_without_variation(result: Comparison) -> Iterator[Note]:

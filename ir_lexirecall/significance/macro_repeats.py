@@ -26,6 +26,7 @@ from ir_lexirecall.significance.repeats import (
     SeedVariance,
     difference_variance,
     satterthwaite,
+    variance_of,
 )
 
 
@@ -125,7 +126,10 @@ class MacroSeeds:
         noise_of_mean = np.sum(noises, axis=0) / n_collections**2
         macro = [means.mean(axis=1) for means in self.seed_means]
         seeds = np.array(
-            [of_seed.var(ddof=1) if len(of_seed) > 1 else 0.0 for of_seed in macro]
+            [
+                float(variance_of(of_seed)) if len(of_seed) > 1 else 0.0
+                for of_seed in macro
+            ]
         )
         repeats = np.array([len(of_seed) for of_seed in macro])
         systems = np.concatenate(pairs)

@@ -20,7 +20,7 @@ from ir_lexirecall._util.arrays import Bools, Floats, Ints, row_blocks
 from ir_lexirecall._util.blocks import BLOCK
 from ir_lexirecall._util.errors import entry, required
 from ir_lexirecall._util.progress import progress_bar
-from ir_lexirecall._util.rounding import settled
+from ir_lexirecall._util.rounding import DIFFERENCE, same, settled
 from ir_lexirecall.significance.verdict import Verdict
 
 MEAN_DIFFERENCE = "mean difference"
@@ -315,15 +315,20 @@ def effect_of_mean(x: Floats) -> Floats:
 def mean_and_deviation(x: Floats) -> tuple[Floats, Floats]:
     """Return mean and standard deviation (ddof 1) of each row.
 
-    Rows of one number have exactly that mean, and a deviation of 0. The deviation of one query is
-    NaN, and so are both numbers without any query.
+    Rows of one number have exactly that mean. Those of one number but for rounding have a deviation
+    of 0. The deviation of one query is NaN, and so are both numbers without any query.
+
+    >>> mean_and_deviation(np.array([[0.4 - 0.3, 0.6 - 0.5], [0.0, 0.2]]))[1].round(3)
+    array([0.   , 0.141])
     """
     if x.shape[1] == 0:
         return np.full(len(x), np.nan), np.full(len(x), np.nan)
-    is_constant = np.all(x == x[:, :1], axis=1)
-    mean = np.where(is_constant, x[:, 0], x.mean(axis=1))
+    least, most = x.min(axis=1), x.max(axis=1)
+    mean = np.where(least == most, x[:, 0], x.mean(axis=1))
     if x.shape[1] < 2:
         return mean, np.full(len(x), np.nan)
+    size = np.maximum(np.abs(least), np.abs(most))
+    is_constant = same(least, most, size, DIFFERENCE)
     return mean, np.where(is_constant, 0.0, x.std(axis=1, ddof=1))
 
 

@@ -49,10 +49,13 @@ class Resamples(Arrays):
 def macro_means(values: Sequence[Floats]) -> Floats:
     """Return the mean over collections of the means over queries, shape ``(S,)``.
 
+    It is 0 where the values cancel but for rounding.
+
     >>> macro_means([np.array([[0.0, 1.0]]), np.array([[1.0, 1.0, 1.0]])])
     array([0.75])
     """
-    return np.mean([x.mean(axis=1) for x in values], axis=0)
+    largest = np.max([np.abs(x).max(axis=1, initial=0.0) for x in values], axis=0)
+    return settled(np.mean([x.mean(axis=1) for x in values], axis=0), largest)
 
 
 def macro_error(values: Sequence[Floats], over: str) -> Floats:

@@ -406,9 +406,8 @@ def _kurtosis(x: Floats, deviation: Floats) -> Floats:
         middle = np.sort(x, axis=1)[:, cut : n - cut].mean(axis=1)
     else:
         middle = np.median(x, axis=1)
-    kurtosis = (
-        ((x - middle[:, None]) ** 4).sum(axis=1) * n / ((n - 1) * deviation**2) ** 2
-    )
+    scaled = (x - middle[:, None]) / deviation[:, None]
+    kurtosis = (scaled**4).sum(axis=1) * n / (n - 1) ** 2
     unbiased = 3 + (n - 1) * ((n + 1) * (kurtosis - 3) + 6) / ((n - 2) * (n - 3))
     return np.maximum(kurtosis, unbiased)
 

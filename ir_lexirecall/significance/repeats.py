@@ -75,7 +75,7 @@ class SeedVariance:
             if len(run) < 2:
                 continue
             of_seed = run.mean(axis=1)
-            seeds[system] = _variance(of_seed)
+            seeds[system] = variance_of(of_seed)
             rest = run - of_seed[:, None] - run.mean(axis=0) + run.mean()
             rest = settled(rest, np.abs(run).max(initial=0.0))
             noise[system] = (rest**2).sum() / ((len(run) - 1) * max(1, queries - 1))
@@ -84,13 +84,18 @@ class SeedVariance:
     @property
     def component(self) -> Floats:
         """Variance of a system's mean between seeds, without the noise in it, shape ``(S,)``."""
-        return np.maximum(0.0, self.seeds - self.noise / self.queries)
+        return _left(self.seeds, self.noise / self.queries)
 
 
-def _variance(x: Floats) -> Floats:
+def _left(variance: Floats, part: Floats) -> Floats:
+    """Return what is left of variances without a part; 0 where that is rounding, or below 0."""
+    return np.maximum(0.0, settled(variance - part, variance))
+
+
+def variance_of(x: Floats) -> Floats:
     """Return the variance of each row, with n - 1; deviations that are rounding count as 0.
 
-    >>> _variance(np.array([[0.1 + 0.2, 0.3, 0.3], [1.0, 2.0, 3.0]]))
+    >>> variance_of(np.array([[0.1 + 0.2, 0.3, 0.3], [1.0, 2.0, 3.0]]))
     array([0., 1.])
     """
     deviations = x - x.mean(axis=-1, keepdims=True)
@@ -230,7 +235,7 @@ def difference_variance(
         pairs: the systems of each pair by index; one array for means of single systems.
     """
     queries = x.shape[1]
-    of_queries = _variance(x) / queries
+    of_queries = variance_of(x) / queries
     variance, degrees = satterthwaite(of_queries, queries, systems, pairs)
     return DifferenceVariance(x.mean(axis=1), variance, degrees)
 
@@ -254,7 +259,7 @@ def satterthwaite(
     seeds = np.stack([systems.seeds[side] for side in pairs]) / repeats
     noise = np.stack([systems.noise[side] for side in pairs]) / (repeats * queries)
     total = seeds.sum(axis=0)
-    added = np.maximum(0.0, total - noise.sum(axis=0))
+    added = _left(total, noise.sum(axis=0))
     shares = np.where(repeats > 1, 1 / repeats, 0.0)
     with np.errstate(divide="ignore", invalid="ignore"):
         own_freedom = total**2 / (seeds**2 / freedom).sum(axis=0)
@@ -316,9 +321,9 @@ def components_of(
     """
     noise = np.stack([systems.noise[side] for side in pairs])
     repeats = np.stack([systems.repeats[side] for side in pairs])
-    of_queries = _variance(x) - (noise / repeats).sum(axis=0)
+    of_queries = _left(variance_of(x), (noise / repeats).sum(axis=0))
     seeds = sum((systems.component[side] for side in pairs), np.zeros(len(x)))
-    return Components(np.maximum(0.0, of_queries), seeds, noise.sum(axis=0))
+    return Components(of_queries, seeds, noise.sum(axis=0))
 
 
 def planned_power(

@@ -330,3 +330,41 @@ def test_values_of_0_and_1_have_one_interval_whatever_their_name(repeats):
         pd.testing.assert_frame_equal(own, known)
     assert all(own.iloc[:, -1].max() <= 1 for own in found["acc"])
     assert found["acc"][0].notna().all(axis=None)
+
+
+def test_rounding_of_averages_is_no_difference_and_no_variance():
+    def runs_of(rows):
+        return [{f"q{q}": {"acc": float(x)} for q, x in enumerate(row)} for row in rows]
+
+    old = runs_of([[1, 1, 1, 0, 0, 0], [0, 1, 0, 0, 1, 0], [1, 0, 1, 0, 1, 1]])
+    new = runs_of([[1, 1, 1, 0, 0, 0], [1, 0, 0, 0, 0, 0], [1, 1, 0, 1, 1, 1]])
+    values = {name: {"old": old, "new": new} for name in "cd"}
+    result = irl.benchmark(values=values, baseline="old", repeats="seeds")
+    assert result.overall()["difference"].dropna().tolist() == [0.0]
+    assert "e-" not in str(result) + result.to_latex() + result.to_markdown()
+
+
+def test_seeds_that_shift_all_queries_leave_no_spread_of_queries():
+    level = np.array([0.1, 0.3, 0.7, 0.2])
+    values = {
+        run: [
+            {f"q{q}": {"AP": x + shift} for q, x in enumerate(level)}
+            for shift in shifts
+        ]
+        for run, shifts in (("old", (0, 0.1)), ("new", (0.05, 0.2)))
+    }
+    result = irl.compare(values=values, repeats="seeds")
+    row = result.table().iloc[0]
+    assert np.isinf(row["effect_size"])
+    assert (row["sd_queries"], row["sd_noise"]) == (0, 0)
+    words = " ".join(result.summary(full=True).split())
+    assert "moves the difference of old and new by too little to be seen" in words
+
+
+def test_components_that_cancel_are_0():
+    values = np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]) * 0.1 + 0.2
+    systems = SeedVariance.of([values, values + 0.3])
+    assert systems.component.tolist() == [0, 0]
+    noise = systems.noise[0]
+    alike = SeedVariance(systems.repeats, noise / 3 * (1 + 1e-15), systems.noise, 3)
+    assert alike.component.tolist() == [0, 0]

@@ -393,3 +393,25 @@ def test_without_spread_there_is_no_interval() -> None:
     low, high = effect_interval(np.array([math.inf, math.nan]), 10)
     assert np.isnan([*low, *high]).all()
     assert np.isnan(effect_interval(np.array([0.0]), 1)).all()
+
+
+@pytest.mark.parametrize("queries", [2, 6, 40])
+def test_plans_take_no_rounding_for_variance(queries):
+    level = np.random.default_rng(2).uniform(0.02, 0.9, queries)
+    level[:2] = 0.435, 0.652
+    x = (level - (level - 0.1))[None]
+    assert np.ptp(x) > 0
+    for plan in (
+        queries_for_difference(x, 0.1),
+        queries_for_margin(x, 0.01),
+        detectable_difference(x),
+    ):
+        assert np.isnan(plan.arrays).all()
+
+
+@pytest.mark.parametrize("scale", [1e-80, 1e-20, 1e80])
+def test_plans_do_not_depend_on_the_unit(scale):
+    planned = queries_for_difference(X * scale, 0.05 * scale)
+    np.testing.assert_array_equal(
+        planned.arrays, queries_for_difference(X, 0.05).arrays
+    )
