@@ -731,14 +731,35 @@ def _differ_everywhere(result: Comparison, name: str) -> bool:
 
 def _queries_for_margin(standing: Standing) -> str:
     """Return how many queries would show that no loss reaches the margin; empty if unknown."""
-    assert standing.margin is not None
-    queries = planned_queries(standing.result, standing.name, standing.margin)
+    queries = _corrected_plan(standing)
     if queries is None:
         return ""
     most = queries[_is_open(standing)].max()
     if np.isfinite(most):
         return f"{most:,.0f} queries"
     return ""
+
+
+def _corrected_plan(standing: Standing) -> Floats | None:
+    """Return `planned_queries` of each pair, corrected for the number of pairs.
+
+    At the level of one, a pair is decided whatever the others are. By Holm, the pair that needs the
+    most has the full level once all others are decided.
+    """
+    result, name, margin = standing.result, standing.name, standing.margin
+    assert margin is not None
+    alone = planned_queries(result, name, margin)
+    if alone is None or result.test.correction is None:
+        return alone
+    corrected = planned_queries(_at_level_of_one(result), name, margin)
+    assert corrected is not None
+    if result.test.correction == "holm":
+        hardest = int(np.argmax(np.nan_to_num(alone, nan=0.0)))
+        others = np.nan_to_num(np.delete(corrected, hardest), nan=np.inf)
+        after_others = np.fmax(alone[hardest], others.max(initial=0.0))
+        corrected = corrected.copy()
+        corrected[hardest] = min(corrected[hardest], after_others)
+    return corrected
 
 
 def planned_queries(result: Comparison, name: str, margin: float) -> Floats | None:
@@ -761,14 +782,19 @@ def planned_queries(result: Comparison, name: str, margin: float) -> Floats | No
     return result.queries_for_margin(margin, POWER, name)["queries"].to_numpy()
 
 
+def _at_level_of_one(result: Comparison) -> Comparison:
+    """Return the comparison at the level that decides a pair whatever the others are."""
+    stricter = replace(result.test, alpha=result.test.alpha / max(len(result.pairs), 1))
+    return result.with_test(stricter)
+
+
 def _detectable_differences(standing: Standing) -> Floats:
     """Return the differences that these queries reveal between the undecided pairs.
 
     Of identical runs it is 0; infinite if too few queries of a pair differ.
     """
-    result = standing.result
-    stricter = replace(result.test, alpha=result.test.alpha / max(len(result.pairs), 1))
-    planned = result.with_test(stricter).detectable(POWER, standing.name)
+    result = _at_level_of_one(standing.result)
+    planned = result.detectable(POWER, standing.name)
     return planned["difference"].to_numpy()[_is_open(standing)]
 
 

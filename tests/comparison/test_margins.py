@@ -948,3 +948,21 @@ def test_a_single_tie_is_said_as_one() -> None:
     notes = " ".join(irl.compare(values=values(np.zeros(1))).diagnostics)
     assert "the only query is a tie." in notes
     assert "1 of 1" not in notes
+
+
+def test_planned_queries_allow_for_the_correction_over_all_runs():
+    def words_on(queries, runs=("a", "b", "c")):
+        level = np.linspace(0.2, 0.8, queries)
+        values = {
+            run: {f"q{q}": {"AP": value} for q, value in enumerate(level)}
+            for run in ("old", *runs)
+        }
+        result = irl.compare(values=values, baseline="old", margin=0.01)
+        return result, " ".join(str(result).split())
+
+    _, words = words_on(320)
+    assert "if there is no loss, about 408 queries would decide" in words
+    decided, _ = words_on(408)
+    assert set(decided.table()["verdict"]) == {"within margin"}
+    almost, _ = words_on(407)
+    assert set(almost.table()["verdict"]) == {"undecided"}
