@@ -142,7 +142,7 @@ def repeated_values(result: Comparison) -> Iterator[Note]:
         else:
             of_samples = deviations["sd_noise"][pair] / n_queries**0.5
             new_repeats = (
-                f"new samples of the same by {_move(of_samples)} if there is one of each "
+                f"new samples of the same by {of_samples:.2g} if there is one of each "
                 "(standard deviations)"
             )
             handling = "Repeats are averaged."
@@ -150,7 +150,7 @@ def repeated_values(result: Comparison) -> Iterator[Note]:
 
 
 def _move(deviation: float) -> str:
-    """Return how far a difference moves; the noise of repeats may hide what is not 0."""
+    """Return how far a difference moves; a variance that noise hides is cut at 0, but not 0."""
     return f"{deviation:.2g}" if deviation > 0 else "too little to be seen"
 
 
