@@ -5,8 +5,8 @@ tie. No tolerance is absolute, because values of a measure may be very small (TS
 down, 1 / 2^40). How large the share is depends on what is known of the numbers:
 
 ==============  ======  ===========================================================================
-``VALUE``       2^-49   one operation on a value of a query: 8 units in the last place
-``SUM``         1e-12   a value of a query, or a sum or mean of many numbers
+``VALUE``       2^-49   a value of a query, of a few operations: 8 units in the last place
+``SUM``         1e-12   a sum or mean of many numbers, relative to their magnitude
 ``DIFFERENCE``  1e-9    a difference, relative to itself, if the magnitudes before it are not known
 ==============  ======  ===========================================================================
 """
@@ -52,7 +52,7 @@ def settled(x: Floats, scale: Any, rounding: float = SUM) -> Floats:
     return np.where(np.abs(x) <= rounding * scale, 0.0, x)
 
 
-def levelled(values: Floats, rounding: float = SUM) -> Floats:
+def levelled(values: Floats, rounding: float = VALUE) -> Floats:
     """Return values without the rounding differences within a query, shape ``(S, Q)``.
 
     They are of S runs on Q queries.

@@ -389,7 +389,7 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
             cells = TaskCells.of_tasks(self._values_per_task(criterion.name))
         else:
             cells = TaskCells(*scores.of_measure(criterion.name, self.runs))
-        cells = replace(cells, values=levelled(cells.values))
+        cells = replace(cells, values=levelled(cells.values, SUM))
         return Leaderboard(self.runs, cells, criterion, self.test)
 
     def _values_per_task(self, name: str) -> Floats:
@@ -533,7 +533,7 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         if self.baseline is None:
             raise ValueError(self._why_no_baseline())
         if self.has_gaps:
-            values = levelled(self._values_per_task(self.criterion(by).name))
+            values = levelled(self._values_per_task(self.criterion(by).name), SUM)
             row = self.runs.index(self.baseline)
             return [
                 x[:, None] for x in (np.delete(values, row, axis=0) - values[row]).T
@@ -1081,7 +1081,7 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
                 f"{_NO_COMMON_RUN}; leave out the tasks or runs that lack most"
             )
         names = without(self.runs, self.lacking)
-        means = criterion.sign * levelled(means[is_complete]).T
+        means = criterion.sign * levelled(means[is_complete], SUM).T
         chi2, p = inference.friedman(means)
         difference, pairs = inference.nemenyi(means, self.test.alpha)
         mean_rank = pd.Series(

@@ -180,7 +180,7 @@ def ranks_in_tasks(values: Floats) -> Floats:
         n = int(np.count_nonzero(has_value))
         if n < 2 and n < n_models:
             continue
-        x = levelled(values[has_value, d][:, None])[:, 0]
+        x = levelled(values[has_value, d][:, None], SUM)[:, 0]
         ordered = np.sort(-x)
         first = 1 + np.searchsorted(ordered, -x, "left")
         last = np.searchsorted(ordered, -x, "right")

@@ -317,7 +317,7 @@ def ranks(means: Floats) -> Floats:
     >>> ranks(np.array([0.2, 0.5, 0.2]))
     array([2.5, 1. , 2.5])
     """
-    means = levelled(means.reshape(len(means), -1)).reshape(means.shape)
+    means = levelled(means.reshape(len(means), -1), SUM).reshape(means.shape)
     above = (means[None] > means[:, None]).sum(axis=1)
     same = (means[None] == means[:, None]).sum(axis=1)
     return 1 + above + (same - 1) / 2
