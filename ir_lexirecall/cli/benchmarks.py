@@ -67,8 +67,8 @@ def add_benchmark(commands: Any) -> None:
         default=[],
         metavar="COLLECTION=FILE",
         help="a program's judgments of all queries of a collection (repeatable); its qrels then "
-        "has people's judgments of a random sample of at least 10 queries; with --values: FILE "
-        "has the program's values of all collections",
+        "has people's judgments of a random sample of at least 10 queries; with --values, give "
+        "one FILE without COLLECTION=: the program's values of all collections",
     )
     parser.add(
         "smaller_is_better", "query_column", "allow_empty", "trec_eval", "levels"

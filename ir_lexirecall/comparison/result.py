@@ -406,11 +406,11 @@ class Comparison:
 
         With repeats, both runs have ``repeats`` of them, by default the fewest that a run has.
         There is no interval then. If seeds vary so much that no number of queries is enough, the
-        number is infinity. It is NaN for identical runs, which show nothing of the variance.
+        number is infinity. It is NaN for identical runs, which leave the variance unknown.
 
         Returns:
             A row per pair: ``run_a``, ``run_b``, ``difference``, ``power``, ``queries``,
-            ``ci_low``, ``ci_high``; with repeats ``repeats`` for the last two.
+            ``ci_low``, ``ci_high``; with repeats, ``repeats`` instead of the last two.
         """
         check_number("difference", difference, above=0)
         repeated = self.compared.criterion(by).repeated

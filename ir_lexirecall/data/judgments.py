@@ -281,9 +281,9 @@ class Judgments(Memoised):
         theirs = list(excluded)
         hint = form_hint(theirs, self.query_ids, ("table's", "qrels'"))
         return (
-            f"exclude: the qrels have none of its queries, such as {shown(theirs[0])} (theirs is "
-            f"{shown(self.query_ids[0])}), so nothing is taken out. {hint}".rstrip(" ")
-        )
+            f"exclude: none of its queries is in the qrels (its first is {shown(theirs[0])}, the "
+            f"qrels' first is {shown(self.query_ids[0])}), so no document is taken out. {hint}"
+        ).rstrip(" ")
 
     def excluding(self, doc_ids: Mapping[str, Iterable[str]]) -> Judgments:
         """Return the judgments without some documents; runs aligned with them lose these, too.

@@ -433,9 +433,9 @@ def read_run(
     )
     if are_swapped(judgments, aligned):
         warn(
-            f"{title}: most of its documents have equal scores, while the grades of the qrels are "
-            "fractions, nearly all different; were the two swapped? The qrels come first, then "
-            "the run"
+            f"{title}: most of its judged documents have equal scores, while many grades of the "
+            "qrels are fractions and differ; were the two swapped? The qrels come first, then the "
+            "run"
         )
     if judgments.judged_only:
         return aligned.condensed()

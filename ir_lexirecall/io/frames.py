@@ -446,7 +446,8 @@ def _level_of_names(columns: Any) -> int:
     if len(varying) > 1:
         raise ValueError(
             f"the columns have {columns.nlevels} levels, as in {tuple(columns[0])}, and none is "
-            "called run; name it (frame.columns.names), or give a row per query and run"
+            "called run; call that of runs so (frame.columns.names), or give a row per query and "
+            "run"
         )
     return varying[0] if varying else columns.nlevels - 1
 

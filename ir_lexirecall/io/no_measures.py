@@ -152,10 +152,11 @@ def _measures_by_name(
             kept.append(name)
     if left_out and not kept:
         raise ValueError(
-            f"{table.name}: no column is a measure by its name: {shown_names(left_out)} holds "
-            f"numbers; name what is one, such as {left_out[0]!r}, as a measure"
+            f"{table.name}: no column has the name of a measure; of the columns with numbers "
+            f"({shown_names(left_out)}), name those that are measures, such as {left_out[0]!r}"
         )
     notes = [
-        f"The column {name!r} is no measure by its name: left out." for name in left_out
+        f"The column {name!r} is left out: its name is not that of a measure."
+        for name in left_out
     ]
     return kept, notes

@@ -433,9 +433,9 @@ def _check_same_data(runs: Sequence[tuple[Table, str]]) -> None:
     one = min(contradicting, key=lambda other: number_of_run[id(other.pairing.run)])
     query, name = one.pairing.query, one.pairing.other
     raise ValueError(
-        f"{one.pairing.run.location(one.row)}: {query} {one.query!r} is of the {name} "
-        f"{one.value!r}, and of {one.first_value!r} in another run; compare runs on the same "
-        f"data, or if they are, say so: query={query!r}"
+        f"{one.pairing.run.location(one.row)}: {query} {one.query!r} has the {name} "
+        f"{one.value!r} here, and {one.first_value!r} in another run; compare runs on the same "
+        f"data, or if the data are the same, say so: query={query!r}"
     )
 
 
@@ -469,9 +469,10 @@ def _check_same_documents(runs: Sequence[tuple[Table, str]]) -> None:
         return
     pairing = contradiction.pairing
     raise ValueError(
-        f"{pairing.run.location(contradiction.row)}: {pairing.query} {contradiction.query!r} is "
-        f"another document than in the other runs, by {CONTENT_HASH}; give samples of one version "
-        f"of the task, or query={pairing.query!r} if they are the same"
+        f"{pairing.run.location(contradiction.row)}: {pairing.query} {contradiction.query!r} "
+        f"stands for another document than in the other runs, by {CONTENT_HASH}; give samples of "
+        "one version of the task, or if the documents are the same, say so: "
+        f"query={pairing.query!r}"
     )
 
 

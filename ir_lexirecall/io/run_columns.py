@@ -161,14 +161,14 @@ def check_like_runs(table: Table, columns: Mapping[str, Floats]) -> None:
     """
     measures = [name for name in columns if _is_named_measure(name)]
     if measures and len(measures) < len(columns):
-        raise ValueError(_no_run(table, measures[0], "is a measure by its name"))
+        raise ValueError(_no_run(table, measures[0], "has the name of a measure"))
     for name in columns:
         if not _is_of_another_kind(table, columns, name):
             continue
         kind = "whole numbers"
         if table.kind(name) is Kind.FLAG:
             kind = "True and False"
-        reason = f"holds {kind}, other columns have fractions"
+        reason = f"holds {kind}, while other columns have fractions"
         raise ValueError(_no_run(table, name, reason))
 
 
@@ -183,7 +183,7 @@ def _is_of_another_kind(table: Table, columns: Mapping[str, Floats], name: str) 
 def _no_run(table: Table, column: str, reason: str) -> str:
     """Return the message on a column that is hardly one of a run."""
     return (
-        f"{table.name}: {column} {reason}; leave it out if it is no run, or give a table with "
+        f"{table.name}: {column} {reason}; leave it out if it is not a run, or give a table with "
         "columns run, query_id and value"
     )
 

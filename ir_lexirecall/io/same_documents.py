@@ -66,10 +66,10 @@ def _check_column(
             if content == first_content or query in different:
                 continue
             different[query] = (
-                f"{run.location(row)}: {column} {query!r} is another document than in the other "
-                f"runs, by {name}: {shown(content)}, not {shown(first_content)}"
+                f"{run.location(row)}: {column} {query!r} stands for another document than in the "
+                f"other runs: its {name} is {shown(content)} here, {shown(first_content)} there"
             )
-            way_out = f"query={column!r} if they are the same"
+            way_out = f"if the documents are the same, say so: query={column!r}"
     if len(different) > share * len(shared):
         message = next(iter(different.values()))
         raise ValueError(

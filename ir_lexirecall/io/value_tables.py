@@ -123,10 +123,10 @@ def has_column_per_run(table: Table, roles: Roles, columns: Sequence[str]) -> bo
     hint = ""
     systems = [name for name in table.columns if is_system_name(name)]
     if systems:
-        hint = f", or if {systems[0]} names them, say so: run={systems[0]!r}"
+        hint = f", or if {systems[0]} names the runs, say so: run={systems[0]!r}"
     raise ValueError(
-        f"{table.name} has columns of measures ({shown_names(list(columns), 3)}) and none that "
-        f"names runs; give {{run: table}}, or add a column run{hint}"
+        f"{table.name} has columns of measures ({shown_names(list(columns), 3)}) and none of "
+        f"runs; give {{run: table}}, or add a column run{hint}"
     )
 
 

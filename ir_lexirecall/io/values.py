@@ -778,8 +778,9 @@ def read_values(
               without the ending;
             - a folder of such files, or of MTEB's results: the value of a task is the mean over
               the splits and subsets that all models have (``compare``: both models of a pair).
-        measures: the measures to take, by default all; columns of times, settings and labels count
-            only if named here. For a frame with a column per run, the name of its values.
+        measures: the measures to take, by default all; columns of times, processes,
+            settings, labels and p-values, and constants, count only if named here. For a frame with
+            a column per run, the name of its values.
         missing: ``'error'`` if a value is missing, or ``'skip'`` to leave out queries that lack
             one; ``compare`` then takes for each pair of runs the queries that both have.
         smaller_is_better: measures whose smaller value is better. The direction of measures of this
@@ -1040,14 +1041,15 @@ def as_one_run(table: Table, name: str) -> Table:
     if len(runs) < 2:
         return table
     message = (
-        f"{name}: its table has rows of {shown_names(runs, 3)} by the column {column!r}"
+        f"{name}: the column {column!r} of its table names several runs "
+        f"({shown_names(runs, 3)})"
     )
     if column.lower().startswith("run"):
         raise ValueError(
-            f"{message}; give the table itself, without a name, or rows of one, such as "
+            f"{message}; give the table itself, without a name, or the rows of one run, such as "
             f"where={{{column!r}: {runs[0]!r}}}"
         )
-    note = f"{message}: all count for it."
+    note = f"{message}; all rows count for {name}."
     return replace(table, notes=(*table.notes, f"{note[0].upper()}{note[1:]}"))
 
 

@@ -38,7 +38,6 @@ from ir_lexirecall.present.findings import (
 from ir_lexirecall.present.standings import SIGNS, Standing, defined, standings_of
 from ir_lexirecall.present.text import (
     FEW_NAMES,
-    capitalised,
     correction_words,
     count,
     count_all,
@@ -817,13 +816,13 @@ def _unresolvable_pairs(compared: ComparedRuns, name: str) -> Iterator[Note]:
         n = int(n_differing[pair])
         reason = unresolvable_words(n, compared.unit)
         limit = f"no p is below {format_p(least[pair])}"
-        which = "Unresolvable"
+        kind = f"Unresolvable by {name}, as too few {_plural(compared.unit)} differ"
         if compared.margins is not None:
             verdicts, limit = _unresolvable_verdicts(n, test.alpha)
-            reason = f"{verdicts} than {b}: {reason}"
-            which = f"{capitalised(verdicts)} unresolvable"
+            kind = (
+                f"Too few {_plural(compared.unit)} differ by {name} to show {verdicts}"
+            )
         message = f"{name}, {a} and {b}: {reason}, and so {limit}."
-        kind = f"{which} by {name}, as too few {_plural(compared.unit)} differ"
         yield Note(message, DOUBTFUL, kind, f"{a} and {b} ({n})", runs=(a, b))
 
 
@@ -833,18 +832,18 @@ def _unresolvable_verdicts(n_differing: int, alpha: float) -> tuple[str, str]:
     *Better* is two-sided, *worse* one-sided. *Not worse* and *within margin* have other limits.
 
     >>> _unresolvable_verdicts(5, 0.05)
-    ('better', 'no p of better is below 0.062')
+    ('better', 'p is at least 0.062 for better')
     >>> _unresolvable_verdicts(4, 0.05)
-    ('better or worse', 'no p of better is below 0.12, none of worse below 0.062')
+    ('better or worse', 'p is at least 0.12 for better and 0.062 for worse')
     """
     two_sided = float(least_two_sided_p(np.array(n_differing)))
-    limit = f"no p of better is below {format_p(two_sided)}"
+    limit = f"p is at least {format_p(two_sided)} for better"
     one_sided = least_one_sided_p(n_differing)
     if one_sided <= alpha:
         return "better", limit
     return (
         "better or worse",
-        f"{limit}, none of worse below {format_p(one_sided)}",
+        f"{limit} and {format_p(one_sided)} for worse",
     )
 
 

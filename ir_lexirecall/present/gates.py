@@ -219,7 +219,7 @@ def _outcome(gate: Gate) -> str:
     if gate.rule == "drop":
         fell = "no mean fell by more than its margin"
         if gate.comparison.compared.predicted is not None:
-            fell = "no prediction-powered difference is a loss above its margin"
+            fell = "no prediction-powered loss exceeds its margin"
         return f"{candidate} against {baseline}: {fell}"
     if gate.undecided:
         by = texts.listed(gate.undecided)
@@ -445,12 +445,12 @@ def _legend(gate: Gate) -> Iterator[str]:
         how = how.replace("paired", "prediction-powered", 1)
     yield f"{how}; worse and not worse are one-sided{corrected}"
     better = gate.table[gate.table["verdict"] == BETTER]
-    if len(better) and gate.rule != "drop":
+    if len(better):
         p_values = [
             f"{row.criterion} ({texts.p_words(float(row.better_p))})"
             for row in better.itertuples()
         ]
-        yield f"better: by the two-sided p, {texts.listed(p_values)}"
+        yield f"better is two-sided: {texts.listed(p_values)}"
 
 
 def _unjudged_of_all(gate: Gate) -> list[str]:

@@ -512,7 +512,8 @@ def _about_margin(result: Benchmark) -> str:
     """Return that verdicts on means over collections know no margin, if one was given."""
     if all(comparison.compared.margins is None for comparison in result.values()):
         return ""
-    return f"; the margin is of single {'tasks' if result.per_task else 'collections'}"
+    units = "tasks" if result.per_task else "collections"
+    return f"; the margin is for single {units}, not for these means"
 
 
 def _would_decide(

@@ -354,8 +354,8 @@ def by_t(x: Floats, shifts: Floats, alpha: float | None, _: object = None) -> Si
     + 1/2), a = g / (3 sqrt(Q)). From t = -1 / (2 a) on, where this would fall, it rises as Hall's
     transformation does, by the growth of a^2 t^3 / 3 since. If a run rarely loses much, t alone
     says *not worse* too often: in 0.079 of samples of 10 queries for 0.05, corrected in 0.062.
-    The corrected p is at most 100 times Student's: a run that loses much on 8 of 10 queries is
-    worse, although its differences are skewed. That adds at most 0.003 to such shares.
+    The corrected p is at most 100 times Student's: thus a run that loses much on 8 of 10 queries is
+    still found worse, despite the skewness. This raises the shares above by at most 0.003.
 
     Sources: Student, The Probable Error of a Mean, Biometrika 1908, doi 10.1093/biomet/6.1.1;
     Johnson, Modified t Tests and Confidence Intervals for Asymmetrical Populations, JASA 1978, doi

@@ -379,8 +379,8 @@ def smallest_p(
 
     Above alpha, the test cannot reject at all. It is 2^(1-n), for tests that draw more resamples
     than that no less than 1 / (n_resamples + 1). Differences of one magnitude need no resamples.
-    One query can never be enough. The one-sided p of *worse* is half as large, but not that of
-    Tukey's HSD, which is simultaneous.
+    One query can never be enough. The one-sided p of *worse* is half as large, except for
+    Tukey's HSD, which is simultaneous, and where the number of resamples sets the limit.
 
     >>> smallest_p(SignificanceTest("sign"), 5), smallest_p(SignificanceTest("t"), 25) < 1e-7
     (0.0625, True)
@@ -420,8 +420,8 @@ def margin_test(
     to every difference (by Wilcoxon, that is not 0) and the sum tested against 0; ``bootstrap``
     halves its two-sided p. The sign test's theta is the effect (wins - losses) / (wins + losses):
     its margin is one of shares, (1 - D) / 2 of the decided queries. Where the differences other
-    than 0 have one magnitude, the tests of means use the t interval with one more win and loss,
-    never below 2^-Q, and never above the exact p of D = 0.
+    than 0 have one magnitude, the p of a mean comes from the t interval with one more win and loss;
+    it is never below 2^-Q, nor above the exact p of D = 0.
 
     Args:
         test: any but ``tukey``, see ``margin_test_of_all``. Its alpha is not used. Its groups are

@@ -271,8 +271,8 @@ def test_few_differing_queries_are_unresolvable(test, margin):
     [
         (5, 5, "worse", "0.062 for better than the baseline and 0.031 for worse than it: it cannot show better"),
         (3, 3, "undecided", "and 0.12 for worse than it: it can show neither better nor worse"),
-        (40, 5, "worse", "better than old: unresolvable: only 5 queries differ, and so no p of better is below 0.062."),
-        (40, 4, "undecided", "no p of better is below 0.12, none of worse below 0.062."),
+        (40, 5, "worse", "unresolvable: only 5 queries differ, and so p is at least 0.062 for better."),
+        (40, 4, "undecided", "p is at least 0.12 for better and 0.062 for worse."),
     ],
 )  # fmt: skip
 def test_limits_of_p_with_a_margin_tell_better_from_worse(
@@ -886,7 +886,7 @@ def test_a_gate_prints_the_p_of_better_not_of_not_worse():
     assert row.better_p <= 0.05 < row.not_worse_p
     text = str(gate)
     assert format_p(row.not_worse_p) not in text
-    assert f"better: by the two-sided p, AP ({p_words(row.better_p)})" in text
+    assert f"better is two-sided: AP ({p_words(row.better_p)})" in text
 
 
 def test_a_difference_within_the_margin_is_not_rounded_beyond_it():

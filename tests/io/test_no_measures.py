@@ -66,7 +66,10 @@ def test_what_is_no_measure_by_its_name_is_left_out_with_a_word(
     values = tables(name, form, tmp_path)
     table = read_values(values)
     assert table.measures == ["score"]
-    assert f"The column {name!r} is no measure by its name: left out." in table.notes
+    assert (
+        f"The column {name!r} is left out: its name is not that of a measure."
+        in table.notes
+    )
     assert read_values(values, measures=[name, "score"]).measures == [name, "score"]
 
 
@@ -83,7 +86,9 @@ def test_a_time_does_not_fail_a_gate(
     words = ["gate", "--values", str(values), "--baseline", "b", "--candidate", "a"]
     assert cli.main(words) == 0
     output = " ".join(capsys.readouterr().out.split())
-    assert "The column 'tstamp' is no measure by its name: left out." in output
+    assert (
+        "The column 'tstamp' is left out: its name is not that of a measure." in output
+    )
     assert cli.main([*words, "-m", "tstamp"]) == 3
 
 
@@ -117,7 +122,10 @@ def test_runs_may_be_called_like_labels_and_be_level() -> None:
     assert read_values(table).runs == ["target", "control"]
     beside = read_values(table.assign(page=rng.integers(0, 99, N)))
     assert beside.runs == ["target", "control"]
-    assert "The column 'page' is no measure by its name: left out." in beside.notes
+    assert (
+        "The column 'page' is left out: its name is not that of a measure."
+        in beside.notes
+    )
 
 
 def test_where_no_column_is_a_measure_it_is_said(tmp_path: Path) -> None:

@@ -629,7 +629,7 @@ def test_systems_are_not_taken_for_queries(name: str, tmp_path: Path) -> None:
         assert read_values(table, query=name).runs == ["t1", "t2"]
     long = pd.concat([frame().assign(**{name: run}) for run in ("a", "b")])
     with pytest.raises(
-        ValueError, match=rf"if {name} names them, say so: run='{name}'"
+        ValueError, match=rf"if {name} names the runs, say so: run='{name}'"
     ):
         read_values(long.rename(columns={"acc": "AP"}))
     with pytest.raises(ValueError, match=rf"names the runs, say so: run='{name}'"):

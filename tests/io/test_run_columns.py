@@ -197,7 +197,7 @@ def test_a_column_unlike_those_of_runs_is_no_run(
     name: str, values: Any, form: Callable[..., Any], tmp_path: Path
 ) -> None:
     table = form(wide(**{name: values}), tmp_path)
-    with pytest.raises(ValueError, match=rf"{name} .*leave it out if it is no run"):
+    with pytest.raises(ValueError, match=rf"{name} .*leave it out if it is not a run"):
         read_values(table)
     rows = wide(**{name: values}).melt("query_id", var_name="run")
     assert read_values(form(rows, tmp_path)).runs == ["a", "b", name]

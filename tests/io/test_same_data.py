@@ -57,7 +57,7 @@ def test_queries_of_other_data_are_not_paired(
     name: str, form: Callable[..., Any], tmp_path: Path
 ) -> None:
     others = form(run(A, **{name: "nq"}), run(B, **{name: "msmarco"}), tmp_path)
-    with pytest.raises(ValueError, match=rf"is of the {name} 'msmarco', and of 'nq'"):
+    with pytest.raises(ValueError, match=rf"has the {name} 'msmarco' here, and 'nq'"):
         read_values(others, measures="AP")
     assert len(read_values(others, measures="AP", query="query_id").query_ids) == N
     same = form(run(A, **{name: "nq"}), run(B, **{name: "nq"}), tmp_path)
@@ -70,7 +70,10 @@ def test_the_command_says_how_to_pair_them_all_the_same(
     paths = as_files(run(A, split="dev"), run(B, split="test"), tmp_path)
     words = ["compare", "--values", *map(str, paths)]
     assert cli.main(words) == 1
-    assert "if they are, say so: --query-column 'query_id'" in capsys.readouterr().err
+    assert (
+        "if the data are the same, say so: --query-column 'query_id'"
+        in capsys.readouterr().err
+    )
     assert cli.main([*words, "--query-column", "query_id"]) == 0
 
 
@@ -80,7 +83,9 @@ def test_one_query_of_another_split_is_enough(
 ) -> None:
     splits = ["dev"] * N
     parts = form(run(A, split=splits), run(B, split=[*splits[1:], "test"]), tmp_path)
-    with pytest.raises(ValueError, match="query_id '13' is of the split 'test', and"):
+    with pytest.raises(
+        ValueError, match="query_id '13' has the split 'test' here, and"
+    ):
         read_values(parts)
     parts = form(run(A, split=splits), run(B, split=[*splits[1:], None]), tmp_path)
     assert len(read_values(parts).query_ids) == N
@@ -187,14 +192,14 @@ def test_names_of_runs_that_differ_in_blanks_or_case_are_named(name: str) -> Non
 def test_a_table_of_several_runs_is_not_one_run() -> None:
     table = as_long(run(A)[:7], run(B)[7:], Path())
     with pytest.raises(
-        ValueError, match=r"run 'x': its table has rows of a, b by the column 'run'"
+        ValueError, match=r"run 'x': the column 'run' of its table names several runs"
     ):
         read_values({"x": table, "y": run(B)})
     assert read_values({"x": run(A, run="a"), "y": run(B)}).runs == ["x", "y"]
     prompts = run(A, system=["be brief", "be kind"] * 7)
     assert read_values({"x": prompts, "y": run(B)}).notes == (
-        "Run 'x': its table has rows of be brief, be kind by the column 'system': all count for "
-        "it.",
+        "Run 'x': the column 'system' of its table names several runs (be brief, be kind); all "
+        "rows count for run 'x'.",
     )
 
 
@@ -238,7 +243,7 @@ def test_tasks_of_lm_eval_are_no_runs(tmp_path: Path) -> None:
         read_values(tmp_path)
     with pytest.raises(ValueError, match=r"samples of 2 tasks \(arc, hellaswag\)"):
         read_values(tmp_path / "small")
-    with pytest.raises(ValueError, match="is of the task 'hellaswag', and of 'arc'"):
+    with pytest.raises(ValueError, match="has the task 'hellaswag' here, and 'arc'"):
         read_values(sorted((tmp_path / "small").glob("samples_*")))
     tables = read_collections(tmp_path)
     assert list(tables) == ["arc", "hellaswag"]
@@ -263,7 +268,7 @@ def test_instances_of_another_scenario_of_helm_are_not_paired(tmp_path: Path) ->
         ]
         (folder / "per_instance_stats.json").write_text(json.dumps(lines))
     paths = sorted(tmp_path.rglob("*.json"))
-    with pytest.raises(ValueError, match=r"is of the task 'mmlu,subject=law', and of"):
+    with pytest.raises(ValueError, match=r"has the task 'mmlu,subject=law' here, and"):
         read_values(paths)
 
 
@@ -278,7 +283,7 @@ def test_samples_of_another_data_set_of_inspect_are_not_paired(tmp_path: Path) -
             ],
         }
         (tmp_path / f"{model}.json").write_text(json.dumps(log))
-    with pytest.raises(ValueError, match="is of the dataset 'gsm8k', and of 'arc'"):
+    with pytest.raises(ValueError, match="has the dataset 'gsm8k' here, and 'arc'"):
         read_values(tmp_path)
 
 
@@ -321,11 +326,9 @@ def test_the_first_run_on_other_data_is_named_whichever_column_says_so():
     first = run(A, dataset="x", split="dev")
     second = run(B, dataset="x", split="test")
     third = run(B, dataset="y", split="dev")
-    with pytest.raises(
-        ValueError, match=r"run 'b', row 1: query_id '0' is of the split"
-    ):
+    with pytest.raises(ValueError, match=r"run 'b', row 1: query_id '0' has the split"):
         read_values({"a": first, "b": second, "c": third})
     with pytest.raises(
-        ValueError, match=r"run 'b', row 1: query_id '0' is of the dataset"
+        ValueError, match=r"run 'b', row 1: query_id '0' has the dataset"
     ):
         read_values({"a": first, "b": third, "c": second})

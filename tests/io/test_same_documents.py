@@ -76,8 +76,8 @@ def test_documents_in_another_order_are_refused(
     values = form(runs, tmp_path)
     with pytest.raises(
         ValueError,
-        match=rf"doc_id '0' is another document than in the other runs, by {columns[0]}: .*"
-        r"query='doc_id' if they are the same",
+        match=r"doc_id '0' stands for another document than in the other runs: its "
+        rf"{columns[0]} is .* if the documents are the same, say so: query='doc_id'",
     ):
         read_values(values)
     assert read_values(values, query="doc_id").query_ids[0] == "0"
@@ -86,7 +86,7 @@ def test_documents_in_another_order_are_refused(
 @pytest.mark.parametrize("name", ["gold", "expected", "target"])
 def test_most_targets_that_differ_are_refused(name: str, tmp_path: Path) -> None:
     runs = {"a": samples([*range(N)], name), "b": samples(ORDER, name)}
-    with pytest.raises(ValueError, match=f"another document .* by {name}"):
+    with pytest.raises(ValueError, match=f"another document .* its {name} is"):
         read_values(as_lines(runs, tmp_path))
 
 
@@ -109,7 +109,7 @@ def test_a_corrected_target_and_answers_of_the_runs_may_differ(tmp_path: Path) -
 def test_one_document_that_differs_is_refused(tmp_path: Path) -> None:
     a = samples([*range(N)], "doc")
     b = [*a[:-1], {**a[-1], "doc": {"question": "another"}}]
-    with pytest.raises(ValueError, match="'15' is another document"):
+    with pytest.raises(ValueError, match="'15' stands for another document"):
         read_values(as_lines({"a": a, "b": b}, tmp_path))
 
 

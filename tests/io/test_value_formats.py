@@ -761,8 +761,9 @@ def test_an_id_that_is_another_document_is_refused(tmp_path: Path) -> None:
         b = samples_of_lm_eval(tmp_path, "b", hashes)
         with pytest.raises(
             ValueError,
-            match=r"b.jsonl, doc_id '\d': doc_id '\d' is another document than in the other "
-            r"runs, by doc_hash; give samples of one version of the task, or query='doc_id'",
+            match=r"b.jsonl, doc_id '\d': doc_id '\d' stands for another document than in the "
+            r"other runs, by doc_hash; give samples of one version of the task, or if the "
+            r"documents are the same, say so: query='doc_id'",
         ):
             read_values([a, b])
         assert len(read_values([a, b], query="doc_id").query_ids) == 4

@@ -1050,7 +1050,7 @@ def test_rankings_as_deep_as_every_cutoff_are_not_shallow(
 
 
 def test_a_benchmark_says_that_a_margin_is_of_single_collections() -> None:
-    said = "; the margin is of single collections)"
+    said = "; the margin is for single collections, not for these means)"
     with_margin = irl.benchmark(values=two_collections(), baseline="run", margin=0.02)
     assert said in " ".join(str(with_margin).split())
     without = irl.benchmark(values=two_collections(), baseline="run")
