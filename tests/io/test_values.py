@@ -144,7 +144,7 @@ def test_a_file_per_run_may_have_a_column_per_measure(
 def test_columns_of_measures_of_no_run_are_refused(expected: ValueTable) -> None:
     with pytest.raises(
         ValueError,
-        match=r"values has columns of measures .AP, P@5. and none that names runs; give .run",
+        match=r"values has columns of measures .AP, P@5. and none of runs; give .run",
     ):
         read_values(expected.table().drop(columns="run"))
 
