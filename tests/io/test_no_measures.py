@@ -133,6 +133,8 @@ def test_where_no_column_is_a_measure_it_is_said(tmp_path: Path) -> None:
     for run in "ab":
         text = "\n".join(map(json.dumps, rows)) + "\n"
         (tmp_path / f"{run}.jsonl").write_text(text)
-    with pytest.raises(ValueError, match="name those that are measures, such as 'label'"):
+    with pytest.raises(
+        ValueError, match="name those that are measures, such as 'label'"
+    ):
         irl.compare(values=tmp_path)
     assert read_values(tmp_path, measures="label").measures == ["label"]
