@@ -379,7 +379,7 @@ class _Summaries:
 
 
 def warn_of_nothing_shared(exchange: Exchange, has_query: bool, query_id: str) -> None:
-    """Warn that the only run retrieved no judged document.
+    """Warn that a run retrieved no judged document, where it is the only one.
 
     Args:
         exchange: the qrels and the run.

@@ -451,7 +451,7 @@ def collected(frame: DataFrame, on_nothing: OnNothing | None = None) -> pa.Table
 
 
 def computed(frame: DataFrame, on_nothing: OnNothing) -> DataFrame:
-    """Compute and cache the result of ``Exchange.meet`` on the cluster.
+    """Return the result of ``Exchange.meet``, cached on the cluster.
 
     If no document is shared, call `on_nothing`, as `collected` does.
     """

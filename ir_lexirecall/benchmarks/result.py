@@ -144,11 +144,11 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
     # -- each collection ---------------------------------------------------------------------------
 
     def means(self, by: str | None = None) -> pd.DataFrame:
-        """``Comparison.means`` of every collection, with a column ``collection`` before."""
+        """Return ``Comparison.means`` of all collections, with ``collection`` as a column."""
         return self._listed(lambda result: result.means(by))
 
     def table(self, by: str | None = None) -> pd.DataFrame:
-        """``Comparison.table`` of every collection, with a column ``collection`` before.
+        """Return ``Comparison.table`` of all collections, with ``collection`` as a column.
 
         A single run has no pairs: the table has its columns and no rows. See ``means``.
         """
@@ -156,9 +156,9 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         return self._listed(lambda result: result.table(by))
 
     def verdicts(self, by: str | None = None) -> pd.DataFrame:
-        """``Comparison.verdicts`` of every collection, with a column ``collection`` before.
+        """Return ``Comparison.verdicts`` of all collections, with ``collection`` as a column.
 
-        Of a single run there are none: the table has no rows.
+        A single run has no pairs: the table has no rows.
         """
         self._warn_of_one_run("verdicts")
         return self._listed(lambda result: result.verdicts(by))
@@ -173,7 +173,7 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
             )
 
     def group_means(self, by: str | None = None) -> pd.DataFrame:
-        """``Comparison.group_means`` of every collection, with a column ``collection`` before."""
+        """Return ``Comparison.group_means`` of all collections, with ``collection`` as a column."""
         return self._listed(lambda result: result.group_means(by))
 
     def group_table(self, by: str | None = None) -> pd.DataFrame:

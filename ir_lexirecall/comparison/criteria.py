@@ -134,7 +134,7 @@ class MeasureCriterion:
 
     @property
     def limits(self) -> tuple[float, float]:
-        """The range; 0 and 1 if it has no ends, or is not known, but all values are 0 or 1."""
+        """The range of the values: that of the measure, or 0 to 1 if all values are 0 or 1."""
         if self.is_binary and not np.isfinite(self.range).all():
             return 0.0, 1.0
         return self.range

@@ -571,7 +571,7 @@ class Judgments(Memoised):
     @cached_property
     def has_fractions(self) -> bool:
         """Whether any grade is between 0 and 1."""
-        return bool(((self.grade > 0) & (self.grade < 1)).any())
+        return self.lowest_gain < 1
 
     @cached_property
     def are_relevant(self) -> bool:

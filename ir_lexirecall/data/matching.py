@@ -174,7 +174,7 @@ def _other_forms(judgments: Judgments, run: Source, title: str) -> str:
 def _pairs_that_look_alike(
     judgments: Judgments, rows: list[tuple[str, str]]
 ) -> list[tuple[str, str]]:
-    """Return the ids of a run that are not judged, with the judged ids that look like them."""
+    """Return pairs of ids that look alike: an unjudged one of the run, a judged one."""
     judged_queries, judged_docs = judgments.odd_ids
     pairs: dict[tuple[str, str], None] = {}
     for query_id, doc_id in dict.fromkeys(rows):

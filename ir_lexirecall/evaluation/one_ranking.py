@@ -245,7 +245,7 @@ class _Judged:
             }
 
     def check_reached(self, least_grade: float, measure: Any) -> None:
-        """Warn if labels between 0 and 1 are too low to count as relevant for a measure."""
+        """Warn if a measure does not count labels between 0 and 1 as relevant."""
         if self._are_ids or not self.grades:
             return
         top = max(self.grades.values())
@@ -342,7 +342,7 @@ def _are_hashable(ids: Iterable[Any]) -> bool:
 
 
 def _check_not_spent(ids: Any) -> None:
-    """Raise if ids are a generator that was read before, which would give none of them."""
+    """Raise if a generator of ids is used up: it would yield no id."""
     if isinstance(ids, GeneratorType) and ids.gi_frame is None:
         raise ValueError(
             "a generator of ids was read before, and can be read only once: give a list"

@@ -80,7 +80,7 @@ def _check_not_beginning(
 
 
 def _rank_not_exceeded(last: str, others: Sequence[str]) -> str | None:
-    """Return the rank before the last one if that one may be cut, as 1 of 10 after 9; else None."""
+    """Return the rank before the last if the last may be cut (10 to 1 after 9), else None."""
     if not others:
         return None
     previous = others[-1]

@@ -41,7 +41,7 @@ _PARQUET = b"PAR1"  # how Parquet files begin and end
 _METADATA = b"# ir_metadata.start"
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _MARK_OF_PART = b"\n" + _BYTE_ORDER_MARK
-"""Byte order mark of a file that was appended to another one."""
+"""Byte order mark at the beginning of a line: another file was appended there."""
 _LARGEST_COPY = 2**34  # bytes of a pipe: a run has 160 million lines in them
 _LEAST_FREE = 2**30  # bytes of the disk to which a pipe is copied
 _ZEROS = bytes(512)

@@ -249,14 +249,14 @@ def _kind_by_looks(values: Objects) -> Kind | None:
 
 
 def _are_numbers(values: Objects) -> bool:
-    """Return whether all values are numbers, or True and False, or texts of these."""
+    """Return whether all values are numbers or truth values, also as texts."""
     if numbers_in(values) is not None:
         return True
     return all(value_of(value) is not None for value in values)
 
 
 def _is_number_but_no_flag(value: Any) -> bool:
-    """Return whether a value is a number, or a text of one, and not True or False."""
+    """Return whether a value is a number, also as a text, and not a truth value."""
     return value_of(value) is not None and not _is_flag(value)
 
 
@@ -314,7 +314,7 @@ def table_of_frame(data: Any, name: str = "") -> Table | None:
 
 
 def _table_of_pandas(data: Any, name: str) -> Table:
-    """Return the columns of a frame of pandas, and the labels of its rows."""
+    """Return the table of a pandas frame, with the labels of its rows."""
     names = [level for level in data.index.names if level is not None]
     levels = frozenset(map(str, names))
     data = _with_one_level(_with_named_index(data))

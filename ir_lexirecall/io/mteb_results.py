@@ -212,7 +212,7 @@ def _older_result(path: PathLike, further: int = 0) -> ValueError:
 
 
 def check_is_no_result(content: Any, path: str) -> None:
-    """Raise if the content of a file is a result of MTEB, which is read in its folder."""
+    """Raise if a file holds a result of MTEB: only its folder says which model it is of."""
     if is_mteb(content):
         raise ValueError(
             f"{path}: a result of MTEB; give the folder of the results instead"

@@ -74,9 +74,10 @@ def is_no_measure(name: str, *, or_label: bool = True) -> bool:
 
 
 def constants(tables: Sequence[Table]) -> frozenset[str]:
-    """Return the columns that have one and the same number in all rows of some tables.
+    """Return the columns with the same number in all rows of all tables.
 
-    Measures by their names do not count, nor what is 0 or 1: a measure may well be level.
+    Columns with the name of a measure are not among them, nor columns of 0 or of 1: a measure may
+    well have one value everywhere.
     """
     if not tables or sum(map(len, tables)) < 2:
         return frozenset()

@@ -55,7 +55,7 @@ _SYSTEM_NAMES = {
     "systems",
     "team",
 }
-"""Names of columns that most likely hold systems, and no queries: the user has to say so."""
+"""Names of columns of systems, as a rule: they hold queries only if the user says so."""
 CONTENT_HASH = "doc_hash"
 """The column in which lm-eval says which document an id stands for."""
 INDEX = "(index)"
@@ -409,9 +409,9 @@ def _first_contradiction(pairings: Sequence[_Pairing]) -> _Contradiction | None:
 
 
 def _check_same_data(runs: Sequence[tuple[Table, str]]) -> None:
-    """Raise if a query of two runs is of different data sets, tasks or splits.
+    """Raise if two runs have a query from different data sets, tasks or splits.
 
-    Ids such as 0, 1, 2 mean something else in each.
+    Ids such as 0, 1, 2 mean another query in each.
 
     Raises:
         ValueError: it is; the message names the column and both values.

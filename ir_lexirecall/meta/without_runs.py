@@ -174,7 +174,7 @@ def tie_probabilities(
 
 
 def _check_fits(relevant: Sequence[int], sizes: Sequence[int]) -> None:
-    """Raise if a number of relevant documents is larger than a collection."""
+    """Raise if a collection has fewer documents than are to be relevant."""
     if max(relevant) > min(sizes):
         raise ValueError(
             f"m={max(relevant)} relevant documents do not fit into n={min(sizes)}"

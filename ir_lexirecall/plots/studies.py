@@ -68,7 +68,7 @@ def _size(picture: Picture, table: Any) -> tuple[float, float]:
 
 
 def _names(table: Any, column: str) -> list[Any]:
-    """Return the names in a column, each once; none if the picture has no such column."""
+    """Return the names in a column, each once; an empty list if no column is given."""
     if not column:
         return []
     return list(dict.fromkeys(table[column]))

@@ -329,7 +329,7 @@ class _Page:
         return min(all_steps, fewer_steps, key=len)
 
     def _columns_left_out(self) -> str:
-        """Return how many columns the width leaves out and how to see them; empty if none is."""
+        """Return how many columns did not fit, and how to see them; an empty text if all fit."""
         n_left_out = _n_columns(self.glance.groups) - _n_columns(self._groups)
         if not n_left_out:
             return ""

@@ -132,7 +132,7 @@ def missing_shares(result: Comparison | Benchmark, runs: Iterable[str]) -> list[
 
 
 def lacks_cells(result: Comparison | Benchmark) -> bool:
-    """Return whether a run of a leaderboard has only some of the cells of a task.
+    """Return whether a leaderboard has a run with values for only a part of a task.
 
     Means of runs are then over different cells. Those of a comparison are over common ones.
     """

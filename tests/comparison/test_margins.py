@@ -905,7 +905,7 @@ def test_a_difference_within_the_margin_is_not_rounded_beyond_it():
 
 @pytest.mark.parametrize("seed", [35, 107, 148, 162, *range(8)])
 def test_by_ranks_no_run_is_within_a_margin_that_its_estimate_exceeds(seed):
-    """Ties counted for the margin, but not for the estimate: +0.022 was within 0.02."""
+    """The margin counted ties, the estimate did not: +0.022 was called within 0.02."""
     rng = np.random.default_rng(seed)
     x = np.zeros(int(rng.integers(20, 200)))
     n = int(rng.integers(6, max(7, len(x) // 2)))

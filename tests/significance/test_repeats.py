@@ -288,7 +288,7 @@ def test_planned_queries_have_the_power(repeats, queries):
 
 
 def runs_with_ties(rng, n_seeds, gain, share=0.2, n_queries=40, n_differing=None):
-    """Two systems with seeds that differ on some of the queries only, by ``gain / share`` there."""
+    """Return two systems with seeds; on a share of the queries they differ by ``gain / share``."""
     differs = rng.random(n_queries) < share
     if n_differing is not None:
         differs = np.arange(n_queries) < n_differing
@@ -332,7 +332,7 @@ def test_without_ties_a_plan_takes_the_components_as_they_are():
 
 
 def test_variances_of_rounding_are_0():
-    """Seeds that are the same but for rounding varied by 4.8e-17."""
+    """Seeds that differ by rounding alone had a variance of 4.8e-17."""
     base = np.arange(20) / 10
     runs = [base + 0.1 * np.arange(3)[:, None] + shift for shift in (0.0, 0.1)]
     found = SeedVariance.of(runs)
