@@ -363,10 +363,19 @@ def _frame_of_stream(data: Any) -> Any:
 
 
 def readable_again(data: Any) -> Any:
-    """Return data, or the table of a stream of Arrow, which can be read only once."""
-    if isinstance(data, Iterator) and hasattr(data, "read_all"):
+    """Return data, or what an iterator yields, which can be read only once.
+
+    A stream of Arrow becomes a table. The iterators in a mapping of runs are read, too.
+    """
+    if isinstance(data, Mapping) and any(
+        isinstance(x, Iterator) for x in data.values()
+    ):
+        return {name: readable_again(one) for name, one in data.items()}
+    if not isinstance(data, Iterator):
+        return data
+    if hasattr(data, "read_all"):
         return data.read_all()
-    return data
+    return list(data)
 
 
 def are_records(data: Any) -> bool:

@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from ir_lexirecall.io.names import ITEM_NAMES, QUERY_NAMES, RUN_NAMES
-from ir_lexirecall.io.value_cells import Cells, cells_of_dicts, is_known_measure
+from ir_lexirecall.io.value_cells import Cells, is_known_measure
+from ir_lexirecall.io.value_dicts import cells_of_dicts, may_be_queries_of_runs
 
 _COLUMN_NAMES = frozenset((*QUERY_NAMES, *ITEM_NAMES, *RUN_NAMES))
 
@@ -82,10 +83,10 @@ def by_run(cells: Cells, measures: Sequence[str] | None) -> Cells:
         cells: values of one object, whose runs are not named.
         measures: the name of the measure, if there is just one.
     """
-    outer, inner = set(cells.query_id), set(cells.measure)
-    if len(outer) < 2 or len(inner) <= len(outer):
+    if any(run is not None for run in cells.run):
         return cells
-    if any(run is not None for run in cells.run) or any(map(is_known_measure, inner)):
+    pairs = dict.fromkeys(zip(cells.query_id, cells.measure, strict=True))
+    if not may_be_queries_of_runs([(*pair, None) for pair in pairs]):
         return cells
     measure = measures[0] if measures else "value"
     return replace(

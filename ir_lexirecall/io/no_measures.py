@@ -41,7 +41,7 @@ _LAST_WORDS = frozenset(
     ("date", "datetime", "label", "seed", "temperature", "threshold", "timestamp")
 ) | {"labels", "tstamp", "version"}
 """Last words of names that no measure has, as in `gold_label` or `prompt_version`."""
-_LEVELS = (0.0, 1.0)
+LEVELS = (0.0, 1.0)
 """What a measure may well be in all rows."""
 
 
@@ -97,7 +97,7 @@ def _is_constant(name: str, tables: Iterable[Table]) -> bool:
         if not isinstance(first, (str, int, float, np.number)):
             return False
         number = value_of(first)
-        if number is None or number in _LEVELS or not np.all(values == first):
+        if number is None or number in LEVELS or not np.all(values == first):
             return False
     return True
 
@@ -132,8 +132,7 @@ def without_no_measures(
     if len(level) == len(kept):
         return kept, notes
     for name in level:
-        value = table.floats(name)[0]
-        notes.append(f"The column {name!r} is {value:.12g} in all rows: left out.")
+        notes.append(note_on_constant(name, float(table.floats(name)[0])))
     return without(kept, level), notes
 
 
@@ -156,8 +155,26 @@ def _measures_by_name(
             f"{table.name}: no column has the name of a measure; of the columns with numbers "
             f"({shown_names(left_out)}), name those that are measures, such as {left_out[0]!r}"
         )
-    notes = [
-        f"The column {name!r} is left out: its name is not that of a measure."
-        for name in left_out
-    ]
-    return kept, notes
+    return kept, list(map(note_on_name, left_out))
+
+
+def names_of_no_measures(names: Iterable[str], named: Iterable[str]) -> list[str]:
+    """Return the names that no measure has; none if they are all.
+
+    Args:
+        names: names of values in rows of their own.
+        named: measures that the user names: they stay.
+    """
+    distinct = dict.fromkeys(names)
+    left_out = [name for name in distinct if name not in named and is_no_measure(name)]
+    return left_out if len(left_out) < len(distinct) else []
+
+
+def note_on_constant(name: str, value: float) -> str:
+    """Return a sentence on a column that is left out as it has one value."""
+    return f"The column {name!r} is {value:.12g} in all rows: left out."
+
+
+def note_on_name(name: str) -> str:
+    """Return a sentence on a column that is left out by its name."""
+    return f"The column {name!r} is left out: its name is not that of a measure."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -21,12 +22,15 @@ _TARGET_NAMES = (
     *("expected", "expected_output", "reference", "reference_answer"),
 )
 """Names of what an answer should have been, which no run changes."""
+_FEWEST_DIFFERENT = 3
+"""Targets that differ, unless most do: so many are hardly corrected in a few documents."""
 
 
 def check_same_contents(runs: Sequence[tuple[Table, str]]) -> None:
     """Raise if an id stands for another document in another run, by the document or its target.
 
-    One document that differs is enough. Of targets most must differ: one may have been corrected.
+    One document that differs is enough. Of targets so many must differ that the documents are
+    most likely in another order (`_are_in_another_order`): one may have been corrected.
 
     Args:
         runs: the rows of each run, with its column of queries.
@@ -35,18 +39,19 @@ def check_same_contents(runs: Sequence[tuple[Table, str]]) -> None:
         ValueError: it does, for example because the runs have the documents in different orders.
     """
     for name in DOCUMENT_NAMES:
-        _check_column(runs, name, _document_text, share=0.0)
+        _check_column(runs, name, _document_text, are_targets=False)
     for name in _TARGET_NAMES:
-        _check_column(runs, name, _target_text, share=0.5)
+        _check_column(runs, name, _target_text, are_targets=True)
 
 
 def _check_column(
     runs: Sequence[tuple[Table, str]],
     name: str,
     text_of: Callable[[Any], str | None],
-    share: float,
+    *,
+    are_targets: bool,
 ) -> None:
-    """Raise if more than a share of the ids that runs have in common differ in a column.
+    """Raise if ids that runs have in common differ in a column, of targets many of them.
 
     Raises:
         ValueError: they do; the message names the first one.
@@ -56,9 +61,11 @@ def _check_column(
     first: dict[str | None, tuple[int, str]] = {}
     shared: set[str | None] = set()
     different: dict[str | None, str] = {}
+    counts = Counter[str]()
     way_out = ""
     for number, (run, column) in enumerate(runs):
         for row, query, content in _contents(run, column, name, text_of):
+            counts[content] += 1
             first_run, first_content = first.setdefault(query, (number, content))
             if first_run == number:
                 continue
@@ -70,11 +77,32 @@ def _check_column(
                 f"other runs: its {name} is {shown(content)} here, {shown(first_content)} there"
             )
             way_out = f"if the documents are the same, say so: query={column!r}"
-    if len(different) > share * len(shared):
+    if are_targets and not _are_in_another_order(len(different), len(shared), counts):
+        return
+    if different:
         message = next(iter(different.values()))
         raise ValueError(
             f"{message}; give samples of one version of the task, or {way_out}"
         )
+
+
+def _are_in_another_order(
+    n_different: int, n_shared: int, counts: Counter[str]
+) -> bool:
+    """Return whether so many targets differ as they do where documents are in another order.
+
+    Of two targets, such as yes and no, half of the documents have the same one then by chance.
+
+    Args:
+        n_different: the number of ids with different targets.
+        n_shared: the number of ids with targets in several runs.
+        counts: how often each target occurs.
+    """
+    if 2 * n_different > n_shared:
+        return True
+    shares = np.array([*counts.values()]) / counts.total()
+    by_chance = n_shared * (1 - (shares**2).sum())
+    return n_different >= _FEWEST_DIFFERENT and 2 * n_different > by_chance
 
 
 def _differs(

@@ -100,6 +100,8 @@ _MOST_UNANSWERED = 2
 """Queries of the qrels are at most this many times as many as those of a run."""
 _COARSEST = 0.01
 """The unit of the last digit that programs print at least."""
+_WIDEST_GRADES = 10
+"""The largest difference of two whole numbers that are grades, not rounded percentages."""
 _COARSE = 0.02
 """Share of the spread of values above which the unit of a last digit says nothing."""
 
@@ -335,13 +337,23 @@ def _is_near(value: float, mean: float, values: Floats, unit: float) -> bool:
         value: the value, printed with its last digit in `unit`.
         mean: the mean, or another statistic, of what is printed of the values.
         values: the values. The mean of n that are rounded to u is off by about u / sqrt(12 n).
+            Grades and hits, which are whole numbers, are exact, and so is a single value.
         unit: counts only where it is much smaller than the spread of values: 1 may be 1.0000.
     """
-    unit_of_values = unit_of(values)
-    if unit > _COARSE * np.ptp(values):
+    return bool(abs(value - mean) <= _tolerance(values, unit))
+
+
+def _tolerance(values: Floats, unit: float) -> float:
+    """Return how far a printed mean of printed values may be off; see `_is_near`."""
+    unit_of_values, spread = unit_of(values), float(np.ptp(values))
+    if unit > _COARSE * spread:
         unit = min(unit, unit_of_values)
-    tolerance = unit / 2 + unit_of_values * min(0.5, 2 / np.sqrt(12 * len(values)))
-    return bool(abs(value - mean) <= tolerance)
+    if unit_of_values == 1 and spread <= _WIDEST_GRADES:
+        return unit / 2 if unit < 1 else _COARSEST / 2
+    if len(values) == 1:
+        # The mean of 0.4 is printed as 0.4 or 0.40, not as 0.5, nor as 0.45.
+        return max(unit, unit_of_values) / 2 * (1 - _SURE)
+    return unit / 2 + unit_of_values * min(0.5, 2 / np.sqrt(12 * len(values)))
 
 
 def unit_of(values: Floats) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any, Self, TypeAlias
@@ -11,7 +11,7 @@ from typing import Any, Self, TypeAlias
 import numpy as np
 
 from ir_lexirecall._util.arrays import Floats, Objects
-from ir_lexirecall._util.errors import and_more, is_integer, naming, shown
+from ir_lexirecall._util.errors import is_integer
 from ir_lexirecall.io.cells import grade_of_text, number_or_text
 from ir_lexirecall.io.files import Location
 from ir_lexirecall.io.measure_names import equivalent, known
@@ -238,125 +238,3 @@ def is_known_measure(name: str) -> bool:
     (True, True, False)
     """
     return name.lower() in _VALUES or is_measure(name) or known(name) is not None
-
-
-def cells_of_dicts(
-    content: Mapping[Any, Any], name: str, measures: Sequence[str] | None = None
-) -> Cells:
-    """Return the values in nested dicts.
-
-    Args:
-        content: ``{query: {measure: value}}``, ``{query: value}``, or ``{measure: {user: value}}``
-            with integers for users, as Cornac has it.
-        name: the label of the dicts in messages.
-        measures: the name of the measure in ``{query: value}``, if there is just one.
-    """
-    with naming(name):
-        rows = _rows_of_dicts(content, measures)
-    rows = [row for row in rows if not is_text_measure(row[1])]
-    rows = [(*row[:2], None if is_missing_mark(row[2]) else row[2]) for row in rows]
-    if all(query in SUMMARY for query, _, _ in rows):
-        rows = []
-    faults = [row for row in rows if not _is_number_or_missing(row[2])]
-    if faults:
-        query, measure, value = faults[0]
-        raise ValueError(
-            f"{name}: the {measure} of query {query!r} is {shown(value)}, not a number"
-            f"{and_more(len(faults) - 1)}; give {{query_id: {{measure: value}}}}"
-        )
-    cells = []
-    for query, measure, value in rows:
-        number = np.nan if value is None else float(value)
-        cells.append((None, query, measure, number))
-    return Cells.from_rows(
-        cells, lambda n: f"{name}, query {rows[n][0]!r}", may_have_summary=True
-    )
-
-
-def cells_of_metrics(metrics: Iterable[Any], name: str) -> Cells:
-    """Return values as ir_measures' `iter_calc` gives them: with query_id, measure and value."""
-    rows: list[CellRow] = [
-        (None, str(one.query_id), str(one.measure), float(one.value)) for one in metrics
-    ]
-    return Cells.from_rows(rows, lambda n: f"{name}, query {rows[n][1]!r}")
-
-
-def are_metrics(data: Any) -> bool:
-    """Return whether data is a list of ir_measures' values per query."""
-    if not isinstance(data, (list, tuple)) or not data:
-        return False
-    return all({"query_id", "measure", "value"} <= {*dir(one)} for one in data)
-
-
-def _rows_of_dicts(
-    content: Mapping[Any, Any], measures: Sequence[str] | None
-) -> list[tuple[str, str, Any]]:
-    """Return nested dicts as tuples of query, measure and value."""
-    rows = []
-    only_measure = measures[0] if measures else "value"
-    if _is_by_measure(content):
-        return [
-            (_query_of_key(query), str(measure), value)
-            for measure, inner in content.items()
-            for query, value in inner.items()
-        ]
-    for key, inner in content.items():
-        if not isinstance(inner, Mapping):
-            rows.append((_query_of_key(key), only_measure, inner))
-        elif _is_measure_of_users(key, inner):
-            rows += [(_query_of_key(user), key, value) for user, value in inner.items()]
-        else:
-            query = _query_of_key(key)
-            rows += [(query, str(measure), value) for measure, value in inner.items()]
-    return rows
-
-
-def _query_of_key(key: Any) -> str:
-    """Return the query that a key of a dict names.
-
-    Raises:
-        ValueError: it is missing or empty.
-    """
-    query = id_text(key)
-    if query is None:
-        raise ValueError(f"{shown(key)} is the key of a query; name the query")
-    return query
-
-
-def _is_by_measure(content: Mapping[Any, Any]) -> bool:
-    """Return whether dicts are ``{measure: {query: value}}``, as ranx has them.
-
-    All outer keys are names of measures, not all inner ones are, and there is more than one query.
-    """
-    if not content or not all(map(_is_dict_of_several, content.values())):
-        return False
-    if not all(map(_is_key_of_measure, content)):
-        return False
-    inner_keys = dict.fromkeys(chain.from_iterable(content.values()))
-    return not all(map(_is_key_of_measure, inner_keys))
-
-
-def _is_dict_of_several(inner: Any) -> bool:
-    """Return whether an object is a dict with more than one key."""
-    return isinstance(inner, Mapping) and len(inner) > 1
-
-
-def _is_key_of_measure(key: Any) -> bool:
-    """Return whether a key is the name of a measure."""
-    return isinstance(key, str) and is_known_measure(key)
-
-
-def _is_measure_of_users(key: Any, inner: Mapping[Any, Any]) -> bool:
-    """Return whether a dict is Cornac's ``{measure: {user: value}}``, with integers for users."""
-    return (
-        isinstance(key, str)
-        and bool(inner)
-        and not any(isinstance(user, str) for user in inner)
-    )
-
-
-def _is_number_or_missing(value: Any) -> bool:
-    """Return whether a value is a number, True or False, or None; no text counts."""
-    if value is None:
-        return True
-    return not isinstance(value, str) and value_of(value) is not None

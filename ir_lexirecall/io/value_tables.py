@@ -13,7 +13,12 @@ from ir_lexirecall._util.arrays import Floats, Objects
 from ir_lexirecall._util.errors import and_more, shown, shown_names
 from ir_lexirecall.io.frames import Kind, Table
 from ir_lexirecall.io.mteb_results import has_cells
-from ir_lexirecall.io.no_measures import is_no_measure, without_no_measures
+from ir_lexirecall.io.no_measures import (
+    is_no_measure,
+    names_of_no_measures,
+    note_on_name,
+    without_no_measures,
+)
 from ir_lexirecall.io.query_columns import (
     MEASURE_NAMES,
     TASK_NAMES,
@@ -67,7 +72,7 @@ def cells_of_table(
     check_has_texts(table, roles.query)
     table = with_missing_values(table, roles)
     if roles.value is not None:
-        return cells_of_rows(table, roles)
+        return cells_of_rows(table, roles, measures or ())
     columns, notes = value_columns(table, roles, measures, constant)
     table = replace(table, notes=(*table.notes, *notes))
     label = None
@@ -236,14 +241,25 @@ def _likeness(table: Table, roles: Roles, column: str) -> int:
     return 0
 
 
-def cells_of_rows(table: Table, roles: Roles) -> Cells:
-    """Return the values of a table with a row per value."""
+def cells_of_rows(table: Table, roles: Roles, named: Sequence[str]) -> Cells:
+    """Return the values of a table with a row per value.
+
+    Args:
+        table: the table.
+        roles: what its columns hold.
+        named: measures that the user names.
+    """
     assert roles.measure is not None
     assert roles.value is not None
     check_has_texts(table, roles.measure)
-    names = map(str, table.columns[roles.measure])
-    kept = [row for row, name in enumerate(names) if not is_text_measure(name)]
-    table = table.rows(kept)
+    names = list(map(str, table.columns[roles.measure]))
+    no_measures = names_of_no_measures(names, named)
+    kept = []
+    for row, name in enumerate(names):
+        if not is_text_measure(name) and name not in no_measures:
+            kept.append(row)
+    notes = map(note_on_name, no_measures)
+    table = replace(table.rows(kept), notes=(*table.notes, *notes))
     values = {roles.value: table.floats(roles.value)}
     measures = texts(map(str, table.columns[roles.measure]))
     cells = _stacked(table, roles, values, run_of_rows(table, roles), measures)

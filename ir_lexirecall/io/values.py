@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, compress
 from pathlib import Path
@@ -31,7 +31,7 @@ from ir_lexirecall._util.paths import PathLike, is_path
 from ir_lexirecall._util.rounding import DIFFERENCE
 from ir_lexirecall._util.selecting import among
 from ir_lexirecall.io.files import matching
-from ir_lexirecall.io.frames import Table, table_of_frame
+from ir_lexirecall.io.frames import Table, readable_again, table_of_frame
 from ir_lexirecall.io.id_forms import form_hint
 from ir_lexirecall.io.json_shapes import by_run
 from ir_lexirecall.io.measure_names import equivalent, known
@@ -47,7 +47,7 @@ from ir_lexirecall.io.mteb_results import (
     with_cells_as_tasks,
 )
 from ir_lexirecall.io.names import RUN_NAMES
-from ir_lexirecall.io.no_measures import constants
+from ir_lexirecall.io.no_measures import LEVELS, constants, note_on_constant
 from ir_lexirecall.io.query_columns import (
     TASK_NAMES,
     NamedColumns,
@@ -73,12 +73,8 @@ from ir_lexirecall.io.summary_rows import (
     runs_of_means,
     summary_rows,
 )
-from ir_lexirecall.io.value_cells import (
-    Cells,
-    are_metrics,
-    cells_of_dicts,
-    cells_of_metrics,
-)
+from ir_lexirecall.io.value_cells import Cells, is_known_measure
+from ir_lexirecall.io.value_dicts import are_metrics, cells_of_dicts, cells_of_metrics
 from ir_lexirecall.io.value_files import content_of_file
 from ir_lexirecall.io.value_formats import samples_in, task_of_samples
 from ir_lexirecall.io.value_tables import cells_of_table, tables_of_collections
@@ -170,6 +166,9 @@ class ValueTable:
         means: list[str] = []
         if cells.may_have_summary:
             grid, summaries, means = grid.without_means()
+        constant: list[str] = []
+        if measures is None and cells.query_column is None:
+            grid, constant = grid.without_constants()
         names = grid.measures if measures is None else list(measures)
         wanted = _names_there(names, grid.measures, source)
         measures_of_cells = among(grid.measures, wanted)
@@ -192,6 +191,7 @@ class ValueTable:
             missing_of_run=_n_missing_of_run(grid),
             notes=(
                 *cells.notes,
+                *constant,
                 *_notes_on_means(means),
                 *note_on_ids,
                 *notes_on_percentages(grid),
@@ -450,6 +450,23 @@ class Grid:
         return cls(
             list(measures), list(runs), list(map(str, query_ids)), values, is_last
         )
+
+    def without_constants(self) -> tuple[Grid, list[str]]:
+        """Return the measures whose values differ, and a sentence on each of the others.
+
+        Measures known by their names stay, and values that are all 0 or all 1, as in tables.
+        """
+        kept, notes = [], []
+        for name, values in zip(self.measures, self.values, strict=True):
+            first = values.flat[0]
+            is_constant = values.size > 1 and bool((values == first).all())
+            if is_constant and first not in LEVELS and not is_known_measure(name):
+                notes.append(note_on_constant(name, float(first)))
+            else:
+                kept.append(name)
+        if not notes or not kept:
+            return self, []
+        return self.selected(kept, kept), notes
 
     def without_means(self) -> tuple[Grid, list[str], list[str]]:
         """Return other values than means, and the queries and the runs whose values are means."""
@@ -1001,6 +1018,12 @@ def part_of_run(run: str, source: Any, columns: NamedColumns) -> Part:
         ValueError: they cannot be read.
     """
     name = f"run {run!r}"
+    is_iterator = isinstance(source, Iterator)
+    source = readable_again(source)
+    if is_iterator and not len(source):
+        raise ValueError(
+            f"{name}: an iterator without values; if it was read before, give a list"
+        )
     if is_path(source) and os.path.isdir(source):
         results = results_of_folder(source, columns.measures, columns.where)
         return Part([replace(result, run=run) for result in results])

@@ -374,7 +374,7 @@ def test_repeats_of_a_long_table_under_unknown_names_are_named() -> None:
         ),
         (
             iter(ACC),
-            "run 'a': a list_iterator cannot be read; give a frame, a list of records",
+            "run 'a': a list cannot be read, as values are not paired by their position",
         ),
         (pd.DataFrame({"acc": ACC}), "run 'a' has no column that names queries"),
         (pd.Series(ACC), "run 'a' has no column that names queries"),

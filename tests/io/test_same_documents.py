@@ -116,3 +116,46 @@ def test_one_document_that_differs_is_refused(tmp_path: Path) -> None:
 def test_numbers_of_a_document_are_no_values(tmp_path: Path) -> None:
     rows = [{**row, "doc": {"x": 1, "y": 2}} for row in samples([*range(N)])]
     assert read_values(as_lines({"a": rows, "b": rows}, tmp_path)).measures == ["acc"]
+
+
+N_CHOICES = 200
+TARGETS = {
+    "yes and no": lambda n: "yes" if (n * 7919) % 13 < 6 else "no",
+    "unbalanced": lambda n: int((n * 7919) % 13 < 2),
+    "three": lambda n: "xyz"[(n * 7919) % 13 % 3],
+}
+
+
+def choices(name: str, order: list[int]) -> list[dict[str, Any]]:
+    """Samples of a task of few choices with documents in an order, of which only the target tells."""
+    return [
+        {"doc_id": k, "acc": float(k % 3 == 0), "target": TARGETS[name](n)}
+        for k, n in enumerate(order)
+    ]
+
+
+@pytest.mark.parametrize("name", TARGETS)
+@pytest.mark.parametrize("order", ["reversed", "shifted", "shuffled"])
+def test_few_targets_show_another_order_too(
+    name: str, order: str, tmp_path: Path
+) -> None:
+    numbers = [*range(N_CHOICES)]
+    orders = {
+        "reversed": numbers[::-1],
+        "shifted": numbers[1:] + numbers[:1],
+        "shuffled": [(17 * n + 5) % N_CHOICES for n in numbers],
+    }
+    runs = {"a": choices(name, numbers), "b": choices(name, orders[order])}
+    with pytest.raises(ValueError, match=r"another document .* its target is"):
+        read_values(as_lines(runs, tmp_path))
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_a_few_corrected_targets_of_two_choices_are_no_other_order(
+    name: str, tmp_path: Path
+) -> None:
+    a = choices(name, [*range(N_CHOICES)])
+    b = [dict(row) for row in a]
+    for row in b[::40]:
+        row["target"] = next(x["target"] for x in a if x["target"] != row["target"])
+    assert read_values(as_lines({"a": a, "b": b}, tmp_path)).measures == ["acc"]

@@ -419,3 +419,32 @@ def test_rows_of_outcomes_count_and_are_told(name: str) -> None:
     assert read_values(twelve()).doubtful == ()
     letters = twelve().assign(query_id=list("mnopqrstuvwx"))
     assert read_values(letters).doubtful == ()
+
+
+@pytest.mark.parametrize("high", [1, 2, 5, 10])
+@pytest.mark.parametrize("name", ["all", "mean", "Total"])
+def test_a_query_with_a_grade_is_no_mean_of_grades(name: str, high: int) -> None:
+    """Whole numbers are exact, so the mean of grades is no other grade."""
+    grades = [n % (high + 1) for n in range(20 * (high + 1))][:-1]
+    frame = pd.DataFrame({"query_id": [f"q{n}" for n in range(len(grades))]})
+    frame = frame.assign(a=grades, b=grades[::-1])
+    for value in range(high + 1):
+        row = pd.DataFrame({"query_id": [name], "a": [value], "b": [value]})
+        table = read_values(pd.concat([frame, row]))
+        assert name in table.query_ids
+        assert table.doubtful == (name,)
+    means = [frame[run].mean() for run in "ab"]
+    for digits in (2, 4, 16):
+        row = pd.DataFrame({"query_id": [name], "a": means[:1], "b": means[1:]})
+        table = read_values(pd.concat([frame, row.round(digits)]))
+        assert table.summaries == (name,)
+
+
+@SHAPES
+@pytest.mark.parametrize(("a", "b"), [(0.5, 0.4), (0.5, 0.5), (0.45, 0.4)])
+def test_a_query_called_all_beside_a_single_other_one(
+    a: float, b: float, shape: Callable[[pd.DataFrame], Any]
+) -> None:
+    wide = pd.DataFrame({"query_id": ["all", "q1"], "a": [a, 0.4], "b": [b, 0.3]})
+    table = read_values(shape(wide))
+    assert (table.query_ids, table.doubtful) == (["all", "q1"], ("all",))
