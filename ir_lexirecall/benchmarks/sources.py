@@ -261,7 +261,10 @@ def _by_name(
     for name in part_of:
         if name not in collections:
             hint = did_you_mean(name, collections)
-            raise ValueError(f"{what} of an unknown collection, {name!r}{hint}")
+            raise ValueError(
+                f"{what} of an unknown collection, {name!r}{hint}; give {what} by collection: "
+                f"{{{collections[0]!r}: ...}}"
+            )
     if complete:
         _check_none_is_empty(what, part_of, collections)
     return with_keys(part_of, collections)

@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence, Set
+import contextlib
+import itertools
+import warnings
+from collections.abc import (
+    Callable,
+    Hashable,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+    Set,
+)
 from math import inf, isfinite, nan
 from types import GeneratorType
 from typing import Any, TypeAlias
@@ -10,7 +21,14 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ir_lexirecall._util.arrays import Floats
-from ir_lexirecall._util.errors import called, entry, shown, warn
+from ir_lexirecall._util.errors import (
+    called,
+    entry,
+    is_integer,
+    shown,
+    shown_names,
+    warn,
+)
 from ir_lexirecall._util.lazy import cached_property
 from ir_lexirecall._util.selecting import index_of
 from ir_lexirecall.data.aligned_run import AlignedRun
@@ -96,6 +114,7 @@ class Scorer:
         """Return the value of one ranking; see `__call__`."""
         judged = self._judged(relevant)
         ids = _distinct(ranked_ids)
+        judged.check_meets(ids)
         if self._of_ranks is not None:
             hits = judged.relevant
             ranks = [
@@ -191,6 +210,7 @@ class Scorer:
         rows: list[tuple[int, int, int]] = []
         start = 0
         for q, (ids, part) in enumerate(zip(ranked, parts, strict=True)):
+            part.check_meets(ids)
             row_of = part.row_of
             for rank, doc in enumerate(ids, 1):
                 if doc in row_of:
@@ -230,6 +250,7 @@ class _Judged:
         self._rel, self._cutoff = rel, cutoff
         self._are_ids = not isinstance(relevant, Mapping)
         by_doc = _grades_by_document(relevant)
+        self._are_integers = self._are_ids and _are_integers(relevant)
         self.row_of = index_of(by_doc)
         self.rows: list[tuple[int, str, float]] | None = None
         self.grades: dict[str, float]
@@ -243,6 +264,17 @@ class _Judged:
                 doc: _checked_grade(grade, f"document {doc!r}")
                 for doc, grade in by_doc.items()
             }
+
+    def check_meets(self, ranked_ids: Sequence[str]) -> None:
+        """Raise if relevant documents are integers and ids of a ranking words, as beside labels."""
+        if not self._are_integers or any(doc.isdecimal() for doc in ranked_ids):
+            return
+        if ranked_ids:
+            raise ValueError(
+                "expected ids of relevant documents, got integers "
+                f"({shown_names([*self.grades], 3)}), while the ranking has "
+                f"{shown(ranked_ids[0])}; if they are labels, give {{document: label}}"
+            )
 
     def check_reached(self, least_grade: float, measure: Any) -> None:
         """Warn if a measure does not count labels between 0 and 1 as relevant."""
@@ -334,6 +366,15 @@ def _grades_by_document(relevant: Relevant) -> dict[str, Any]:
         )
     by_doc = dict(zip(docs, grades.values(), strict=True))
     return {doc: by_doc[doc] for doc in sorted(docs)}
+
+
+def _are_integers(ids: Any) -> bool:
+    """Return whether a list, tuple or array holds integers only, and at least one."""
+    if isinstance(ids, np.ndarray):
+        return ids.size > 0 and ids.dtype.kind in "iu"
+    if not isinstance(ids, (list, tuple)) or not ids:
+        return False
+    return is_integer(ids[0]) and all(map(is_integer, ids))
 
 
 def _are_hashable(ids: Iterable[Any]) -> bool:
@@ -462,26 +503,47 @@ def _check_ordered(ranked_ids: Any) -> None:
             "expected ids of documents, best first, got a table; give its column of ids"
         )
     _check_not_spent(ranked_ids)
-    origin = _origin_of(ranked_ids)
-    is_set = isinstance(origin, Set) and not isinstance(origin, Sequence)
-    if is_set or isinstance(origin, _ITERATORS_OF_SETS):
-        raise ValueError(
-            f"a ranking must be in order, best first, but {type(origin).__name__} has no order "
-            "of its own: give a list, such as sorted(scores, key=scores.get, reverse=True)"
-        )
+    for origin in _origins_of(ranked_ids):
+        is_set = isinstance(origin, Set) and not isinstance(origin, Sequence)
+        if is_set or isinstance(origin, _ITERATORS_OF_SETS):
+            raise ValueError(
+                "a ranking must be in order, best first, but "
+                f"{type(origin).__name__} has no order of its own: give a list, such as "
+                "sorted(scores, key=scores.get, reverse=True)"
+            )
 
 
-def _origin_of(ids: Any) -> Any:
-    """Return what ``map``, ``filter`` or a generator expression takes ids from; else the ids."""
-    while True:
-        frame = getattr(ids, "gi_frame", None)
-        if isinstance(ids, (map, filter)):
-            function_and_iterators: Any = ids.__reduce__()[1]
-            ids = function_and_iterators[1]
-        elif frame is not None and ".0" in frame.f_locals:
-            ids = frame.f_locals[".0"]
-        else:
-            return ids
+def _origins_of(ids: Any) -> Iterator[Any]:
+    """Yield what ``map``, ``islice`` and such, or a generator expression, take ids from.
+
+    Other ids are their own origin.
+    """
+    frame = getattr(ids, "gi_frame", None)
+    if frame is not None and ".0" in frame.f_locals:
+        yield from _origins_of(frame.f_locals[".0"])
+    elif isinstance(ids, _ITERATORS_OF_OTHERS):
+        for source in _sources_of(ids):
+            yield from _origins_of(source)
+    else:
+        yield ids
+
+
+def _sources_of(iterator: Any) -> list[Any]:
+    """Return the arguments that an iterator was made with; none where Python does not tell.
+
+    From Python 3.14 on, it does not for those of `itertools`.
+    """
+    with warnings.catch_warnings(), contextlib.suppress(TypeError):
+        warnings.simplefilter("ignore", DeprecationWarning)
+        _, *states = iterator.__reduce__()
+        sources = []
+        for state in states:
+            sources += state if isinstance(state, tuple) else [state]
+        if isinstance(iterator, itertools.chain) and sources:
+            first = sources[0]  # the iterator of what is chained
+            sources += next(iter(first.__reduce__()[1]), ())
+        return sources
+    return []
 
 
 def _is_scalar(value: Any) -> bool:
@@ -489,6 +551,10 @@ def _is_scalar(value: Any) -> bool:
     return isinstance(value, np.ndarray) and not value.ndim
 
 
+_ITERATORS_OF_OTHERS: tuple[type, ...] = (
+    *(map, filter, itertools.chain, itertools.islice, itertools.filterfalse),
+    *(itertools.takewhile, itertools.dropwhile, itertools.compress),
+)
 _ITERATORS_OF_SETS: tuple[type, ...] = (
     type(iter(set())),
     type(iter({})),

@@ -6,6 +6,7 @@ import re
 import warnings
 from collections import deque
 from collections.abc import Callable
+from itertools import chain, compress, dropwhile, filterfalse, islice, takewhile
 from typing import Any
 
 import numpy as np
@@ -180,6 +181,15 @@ _SCORES = {"a": 3.0, "x": 2.0, "b": 1.0}
         (doc for doc in {"a", "x", "b"}),
         map(str.lower, (doc for doc in filter(None, {"a", "x", "b"}))),
         (doc for doc in _SCORES),
+        islice({"a", "x", "b"}, 2),
+        islice(iter(_SCORES), 1, None),
+        chain({"a", "x"}, ["b"]),
+        chain(["a"], {"x", "b"}),
+        chain.from_iterable([["a"], {"x", "b"}]),
+        takewhile(len, {"a", "x", "b"}),
+        dropwhile(len, filter(None, {"a", "x", "b"})),
+        filterfalse(None, {"a", "x", "b"}),
+        compress({"a", "x", "b"}, [1, 1]),
         "axb",
         b"axb",
         pd.DataFrame({"doc_id": ["a", "x", "b"]}),
@@ -219,6 +229,12 @@ def test_a_ranking_without_order_is_refused(ranking: Any, measure: str) -> None:
         (doc for doc in ["a", "x", "b"]),
         map(str, ["a", "x", "b"]),
         filter(None, (doc for doc in ("a", "x", "b"))),
+        islice(["a", "x", "b", "c"], 3),
+        chain(["a"], ("x", "b")),
+        chain.from_iterable(iter([["a", "x"], ["b"]])),
+        takewhile(len, chain(["a"], iter(["x", "b"]))),
+        filterfalse({"c"}.__contains__, ["a", "x", "c", "b"]),
+        compress(["a", "x", "c", "b"], [1, 1, 0, 1]),
         deque(["a", "x", "b"]),
         sorted(_SCORES, key=_SCORES.__getitem__, reverse=True),
         {1: "a", 2: "x", 3: "b"}.values(),
@@ -227,6 +243,27 @@ def test_a_ranking_without_order_is_refused(ranking: Any, measure: str) -> None:
 )
 def test_a_ranking_in_order_is_taken(ranking: Any) -> None:
     assert irl.scorer("AP")(ranking, frozenset(["a", "b"])) == (1 + 2 / 3) / 2
+
+
+@pytest.mark.parametrize("labels", [[1, 0], (0, 1), np.array([1, 0]), [3, 1], [2]])
+@pytest.mark.parametrize("measure", ["AP", "LR", "nDCG@10"])
+def test_labels_beside_a_ranking_of_words_are_no_ids(labels: Any, measure: str) -> None:
+    for call in (
+        lambda: irl.scorer(measure)(["d1", "d2"], labels),
+        lambda: irl.scorer(measure).batch([["d1", "d2"]], [labels]),
+    ):
+        with pytest.raises(
+            ValueError,
+            match="got integers .* while the ranking has 'd1'; if they are labels",
+        ):
+            call()
+
+
+def test_ids_may_be_integers_in_any_form() -> None:
+    score = irl.scorer("AP")
+    assert score([2, 3], [2]) == score(["2", "3"], [2]) == score([2, 3], ["2"]) == 1
+    assert score(["d1", "2"], [2, 5]) == 0.25
+    assert score([], [2]) == score(["d1"], ["2"]) == score(["d1"], []) == 0
 
 
 def test_rankings_are_paired_with_relevant_documents_in_order() -> None:
