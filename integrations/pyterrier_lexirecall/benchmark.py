@@ -343,6 +343,8 @@ def _data_set(name: str, source: Any) -> Any:
     return source
 
 
+_ADDRESS = " object at 0x"
+"""What Python prints of an object without a name."""
 _LONGEST_NAME = 200  # bytes: common file systems take 255, and an ending is added
 _DRIVE = re.compile(r"[A-Za-z]:($|[\\/])")  # of Windows
 
@@ -351,7 +353,7 @@ def _names_a_file(name: str) -> bool:
     """Return whether a name can be that of a file or folder within another folder."""
     is_path = "/" in name or "\\" in name or _DRIVE.match(name) is not None
     is_hidden = not name.strip() or name.startswith(".")
-    is_unprintable = not name.isprintable() or " object at 0x" in name
+    is_unprintable = not name.isprintable() or _ADDRESS in name
     is_long = len(name.encode("utf-8", "replace")) > _LONGEST_NAME
     return not (is_path or is_hidden or is_unprintable or is_long)
 
@@ -393,7 +395,12 @@ def _named(pipelines: Any, source: Any) -> dict[str, Any]:
             f"two pipelines have the same name, {twice}; give them as a mapping of names to "
             "pipelines"
         )
-    for name in names:
+    for number, name in enumerate(names, start=1):
+        if _ADDRESS in name:
+            raise ValueError(
+                f"pipeline {number} has no name of its own; give pipelines as a mapping, "
+                "{name: pipeline}"
+            )
         if not _names_a_file(name):
             raise ValueError(
                 f"{shown(name)} cannot name a file; give pipelines as a mapping of other names "

@@ -466,8 +466,10 @@ class _Systems:
         if isinstance(baseline, (list, tuple)):
             baselines = _indices_of_baselines(baseline, names)
         elif isinstance(baseline, str) and several is None:
-            # `pt.Experiment` refuses the name of a system in a list.
-            baselines = [baseline]
+            raise ValueError(
+                f"baseline={baseline!r}: systems in a list are baselines by their index, as in "
+                "baseline=0; give a mapping of names to systems to name one"
+            )
         elif baseline is not None:
             baselines = _indices_of_baselines([baseline], names)
         return cls(systems, names, baselines, names_baselines, several)

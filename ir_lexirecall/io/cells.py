@@ -152,12 +152,14 @@ def id_of(value: Any) -> str:
     """Return a query or document id as a text; an integer means its decimal digits.
 
     Raises:
-        ValueError: it is neither a text nor an integer.
+        ValueError: it is neither a text nor an integer, or is empty.
 
     >>> id_of(7), id_of("d7")
     ('7', 'd7')
     """
     if isinstance(value, str):
+        if not value:
+            raise ValueError("an id is empty; leave out what has none")
         return check_text(str(value), "ids")
     if is_integer(value):
         return str(int(value))

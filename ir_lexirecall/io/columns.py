@@ -295,8 +295,9 @@ def _series_of_list(name: str, values: Any) -> pl.Series:
 
 def _ids(values: pl.Series, what: str, first_row: int) -> pl.Series:
     """Ids as strings: strings stay, integers become decimal strings, everything else is refused."""
-    if not values.null_count():
-        if values.dtype == pl.String:
+    is_text = values.dtype == pl.String
+    if not values.null_count() and not (is_text and (values == "").any()):
+        if is_text:
             return values
         if values.dtype.is_integer():
             new = starts_segment(values)
@@ -469,7 +470,7 @@ def _plain_ids(values: list[Any], *, integers: bool) -> list[str] | None:
     kinds = set(map(type, values))
     if kinds == {int} and integers:
         return list(map(str, values))
-    if kinds == {str} and "".join(values).isascii():
+    if kinds == {str} and "".join(values).isascii() and "" not in values:
         return values
     return None
 

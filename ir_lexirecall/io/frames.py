@@ -201,7 +201,10 @@ class Table:
 def _row_name_hint(names: Sequence[str], rows: Sequence[NumberedRow]) -> str:
     """Return advice on rows that all have one field more than the header, as R writes them."""
     if all(len(row) == len(names) + 1 for _, row in rows):
-        return "; if the first field of each row is its name, write the table without row names"
+        return (
+            "; if the first field of each row is its name, write the table without row names, in R "
+            "by row.names = FALSE"
+        )
     return ""
 
 

@@ -76,8 +76,18 @@ RUN_NAMES = (
     "algo",
 )
 """Names of a run in tables of values."""
-ITEM_NAMES = ("doc_id", "instance_id", "sample_id", "question_id", "id", "idx", "uid")
-"""Names of an item's id: `doc_id` of lm-eval, `instance_id` of HELM, and what others write."""
+ITEM_NAMES = (
+    "doc_id",  # lm-eval
+    "instance_id",  # HELM
+    "sample_id",
+    "question_id",
+    "example_id",  # LangSmith, whose `id` is that of an answer
+    "dataset_item_id",  # Langfuse
+    "id",
+    "idx",
+    "uid",
+)
+"""Names of an item's id in tables of values, of some programs and of people."""
 _GRADES_ARE_SCORES = ("query-id", "q_id")  # BEIR and ranx call grades scores
 
 

@@ -849,6 +849,9 @@ def _no_id_column(
         f"it has {shown_names(names)}{_further_roles(table, candidates)}"
     )
     choices = [name for name in candidates if name not in (INDEX, "")]
+    turning = _advice_on_turned_table(table, runs)
+    if turning and all(map(is_system_name, choices)):
+        return f"{message}; {turning}"
     if choices:
         which = shown_names(choices)
         if len(choices) > 1:
@@ -862,6 +865,21 @@ def _no_id_column(
     if "" in table.columns:
         return f"{message}; name the column without a name, if it does, or add one"
     return f"{message}; add one, or say which it is: query='NAME'"
+
+
+def _advice_on_turned_table(table: Table, runs: Sequence[Table]) -> str:
+    """Return advice on a leaderboard with a row per model; empty for other tables."""
+    column = run_column(table, None)
+    systems = [name for name in table.columns if is_system_name(name)]
+    if column is None and len(systems) == 1:
+        [column] = systems
+        runs = [table.rows(rows) for rows in rows_by_name([table.columns[column]])]
+    if column is None or len(runs) < 2 or any(len(run) > 1 for run in runs):
+        return ""
+    return (
+        f"if it has a row per {column} and a column per task or query, turn it, as in "
+        f"frame.set_index({column!r}).T.rename_axis('task').reset_index()"
+    )
 
 
 def _repeated_ids(runs: Sequence[Table]) -> str:

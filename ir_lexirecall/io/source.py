@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import partial
@@ -277,8 +277,21 @@ def _tuples_as_columns(rows: list[Any], schema: Schema) -> Columns:
             fields = ", ".join(names or schema.needed)
             raise ValueError(
                 f"{schema.what}: {shown(odd)} is not a named tuple with the fields {fields}"
+                f"{_hint_on_hits(odd)}"
             )
     return list(zip(names, map(list, zip(*rows, strict=True)), strict=True))
+
+
+def _hint_on_hits(hits: Any) -> str:
+    """Return advice on a list of hits without its query, as sentence-transformers returns them."""
+    if not isinstance(hits, list) or not hits or not isinstance(hits[0], Mapping):
+        return ""
+    if not {"corpus_id", "score"} <= hits[0].keys():
+        return ""
+    return (
+        "; of hits of sentence-transformers, which are in the order of the queries, give "
+        "{query_id: {doc_ids[hit['corpus_id']]: hit['score'] for hit in hits}}"
+    )
 
 
 def _of_numpy(data: Any, schema: Schema) -> Any:
@@ -346,8 +359,10 @@ def documents_by_query(
     return _with_text_ids(numbers, schema.what)
 
 
-def _are_texts(ids: Iterable[Any]) -> bool:
-    """Return whether all ids are texts that can be written in UTF-8."""
+def _are_texts(ids: Collection[Any]) -> bool:
+    """Return whether all ids are texts that can be written in UTF-8, and none is empty."""
+    if "" in ids:
+        return False
     try:
         text = "".join(ids)  # the quickest way to learn that all are strings
         if not text.isascii():

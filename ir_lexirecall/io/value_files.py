@@ -9,7 +9,7 @@ from itertools import chain
 from math import nan
 from typing import Any, NamedTuple
 
-from ir_lexirecall._util.errors import counted, naming, shown
+from ir_lexirecall._util.errors import counted, naming, shown, shown_names
 from ir_lexirecall._util.paths import PathLike
 from ir_lexirecall.io.cells import number_of_text
 from ir_lexirecall.io.checks import check_not_cut
@@ -264,6 +264,8 @@ def lines_of_text(text: str, path: str) -> list[Line]:
     width, lines = 0, []
     for n, line in numbered_lines(text):
         fields = _fields_of(line)
+        if not width:
+            _check_is_no_header(fields, path, n)
         width = width or len(fields)
         if len(fields) != width and fields[0].startswith("relstring"):
             continue  # a text with blanks
@@ -276,6 +278,18 @@ def lines_of_text(text: str, path: str) -> list[Line]:
     if not lines:
         raise ValueError(f"{path}: there are no values in it")
     return lines
+
+
+def _check_is_no_header(fields: Sequence[str], path: str, number: int) -> None:
+    """Raise if a first line has names of columns between blanks, as R's `write.table` writes."""
+    names = {field.strip('"').lower() for field in fields}
+    is_row = is_text_measure(fields[0]) or value_of(fields[-1]) is not None
+    if not is_row and not names.isdisjoint(_HEADER_NAMES - set(SUMMARY)):
+        raise ValueError(
+            f"{path}, line {number}: a header between blanks ({shown_names(sorted(names), 3)}); "
+            "write the table with commas or tabs between fields, in R by write.csv(..., "
+            "row.names = FALSE)"
+        )
 
 
 def field_order(lines: Sequence[Line], path: str) -> FieldOrder:

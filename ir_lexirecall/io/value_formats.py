@@ -41,6 +41,10 @@ _AUTOMATIC_NAME = re.compile(r"(conversational_)?test_case_\d+")
 _SAMPLES_OF_LM_EVAL = re.compile(
     r"samples_(?P<task>.+)_(?P<time>\d{4}-\d\d-\d\dT[\d.-]+)\.jsonl"
 )
+_LM_EVAL_KEYS = frozenset(("configs", "n-shot", "versions"))
+_SETTINGS_BESIDE_RESULTS = frozenset(
+    ("args", "config", "date", "metadata", "model", "model_name", "params", "settings")
+)
 _ERROR_OF_PROMPTFOO = 2
 """What promptfoo writes as `failureReason` of a test that ended in an error."""
 _VALUES_OF_LISTS = {
@@ -150,7 +154,8 @@ def _has_values(rows: Sequence[Row], measures: Iterable[str]) -> bool:
 
 def is_inspect(content: Any) -> bool:
     """Return whether an object is a log of inspect_ai."""
-    return isinstance(content, Mapping) and isinstance(content.get("eval"), Mapping)
+    spec = content.get("eval") if isinstance(content, Mapping) else None
+    return isinstance(spec, Mapping) and not is_eval_plus(content)
 
 
 def table_of_inspect(log: JSONObject, path: str) -> Table:
@@ -296,13 +301,21 @@ def task_of_samples(path: PathLike) -> str | None:
 
 
 def check_is_no_summary(content: Any, path: str) -> None:
-    """Raise if the content of a file is what lm-eval writes over all documents of its tasks."""
+    """Raise if the content of a file is a program's results beside its settings.
+
+    lm-eval writes results over all documents of its tasks, other programs whatever they do.
+    """
     if not isinstance(content, Mapping) or "results" not in content:
         return
-    if {"configs", "n-shot", "versions", "model_name", "config"} & content.keys():
+    if _LM_EVAL_KEYS & content.keys() and isinstance(content["results"], Mapping):
         raise ValueError(
             f"{path}: results of lm-eval over all documents; values per document are in its files "
             "samples_*.jsonl (give lm-eval --log_samples)"
+        )
+    if _SETTINGS_BESIDE_RESULTS & content.keys():
+        raise ValueError(
+            f"{path}: a program's results beside its settings; if 'results' has values per query, "
+            "give a file of it alone: a list of records, or {query_id: {measure: value}}"
         )
 
 
@@ -487,6 +500,37 @@ def _table_of_resolved(
     return table_of_rows(rows, path, "instance_id", ["resolved"], notes=notes)
 
 
+# -- EvalPlus --------------------------------------------------------------------------------------
+
+
+def is_eval_plus(content: Any) -> bool:
+    """Return whether an object is what EvalPlus writes: solutions by task."""
+    tasks = content.get("eval") if isinstance(content, Mapping) else None
+    if not isinstance(tasks, Mapping) or not tasks:
+        return False
+    return all(_are_records(one, "base_status") for one in tasks.values())
+
+
+def table_of_eval_plus(content: JSONObject, path: str) -> Table:
+    """Return a row per task and solution: whether it passed the base tests, and all tests."""
+    rows = []
+    measures = ["base"]
+    for task, solutions in content["eval"].items():
+        for number, solution in enumerate(solutions):
+            base = _has_passed(solution["base_status"])
+            row = {"run": None, "id": task, "sample": number, "base": base}
+            if solution.get("plus_status") is not None:
+                row["plus"] = base * _has_passed(solution["plus_status"])
+                measures.append("plus")
+            rows.append(row)
+    return table_of_rows(rows, path, "id", measures)
+
+
+def _has_passed(status: Any) -> float:
+    """Return 1 for a status of EvalPlus that says that tests were passed, else 0."""
+    return float(status in ("pass", "success"))
+
+
 # -- DeepEval, promptfoo, nuggets ------------------------------------------------------------------
 
 
@@ -656,4 +700,5 @@ FORMATS = (
     Format("DeepEval", is_deepeval, table_of_deepeval),
     Format("promptfoo", is_promptfoo, table_of_promptfoo),
     Format("nuggetizer", is_nuggets, table_of_nuggets),
+    Format("EvalPlus", is_eval_plus, table_of_eval_plus),
 )

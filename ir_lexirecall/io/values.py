@@ -194,7 +194,7 @@ class ValueTable:
                 *constant,
                 *_notes_on_means(means),
                 *note_on_ids,
-                *notes_on_percentages(grid),
+                *notes_on_percentages(grid, per_task=cells.per_task),
             ),
             cut=cells.cut,
             grid=grid if keeps_gaps else None,
@@ -676,10 +676,12 @@ def _form_of_ids(grid: Grid) -> str:
     return ""
 
 
-def notes_on_percentages(grid: Grid) -> list[str]:
-    """Return a sentence on each measure that some runs seem to have in percent, others not."""
+def notes_on_percentages(grid: Grid, *, per_task: bool) -> list[str]:
+    """Return a sentence on each measure that some runs, or tasks, seem to have in percent only."""
     notes = []
     for measure, values in zip(grid.measures, grid.values, strict=True):
+        if per_task:
+            notes += _notes_on_tasks_in_percent(grid.query_ids, values)
         ranges = _possible_percentages(grid.runs, values)
         shares = [one for one in ranges if 0 < one.most <= 1]
         if not shares:
@@ -696,10 +698,25 @@ def notes_on_percentages(grid: Grid) -> list[str]:
     return notes
 
 
+def _notes_on_tasks_in_percent(tasks: Sequence[str], values: Floats) -> list[str]:
+    """Return a sentence if all runs have some tasks in percent, and most tasks as fractions."""
+    ranges = _possible_percentages(tasks, values.T)
+    fractions = [one for one in ranges if one.most <= 1]
+    percentages = [one for one in ranges if one.least > 1]
+    if not percentages or len(fractions) < len(percentages):
+        return []
+    first, other = percentages[0], fractions[0]
+    return [
+        f"{first.run}: its values are up to {first.most:.4g}, those of {other.run} up to "
+        f"{other.most:.4g}; is it in percent?{and_more(len(percentages) - 1)}"
+    ]
+
+
 class _Range(NamedTuple):
-    """The largest value and the mean of a run."""
+    """The smallest and largest value, and the mean, of a run or a task."""
 
     run: str
+    least: float
     most: float
     mean: float
 
@@ -715,7 +732,8 @@ def _possible_percentages(runs: Iterable[str], values: Floats) -> list[_Range]:
     for run, of_run in zip(runs, values, strict=True):
         present = of_run[np.isfinite(of_run)]
         if len(present) and present.min() >= 0 and present.max() <= _PERCENT:
-            ranges.append(_Range(run, float(present.max()), float(present.mean())))
+            least, most = float(present.min()), float(present.max())
+            ranges.append(_Range(run, least, most, float(present.mean())))
     return ranges
 
 

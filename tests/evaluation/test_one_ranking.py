@@ -254,7 +254,7 @@ def test_labels_beside_a_ranking_of_words_are_no_ids(labels: Any, measure: str) 
     ):
         with pytest.raises(
             ValueError,
-            match="got integers .* while the ranking has 'd1'; if they are labels",
+            match=r"got integers .* while the ranking has 'd1'; if they are labels",
         ):
             call()
 

@@ -533,3 +533,39 @@ def test_numbers_that_are_texts_are_called_so(grade: str, tmp_path: Path) -> Non
     for source in (qrels, *files, {"q": {"a": grade}}, qrels.to_dict("records")):
         with pytest.raises(ValueError, match=f"is '{grade}', not a .*; it is a text: "):
             irl.evaluate("AP", source, {"q": {"a": 1.0}})
+
+
+@pytest.mark.parametrize("column", ["qid", "docno"])
+@pytest.mark.parametrize("n_rows", [2, 5000])
+@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame])
+def test_empty_ids_are_refused(column: str, n_rows: int, kind: Any) -> None:
+    docs = [f"d{n}" for n in range(n_rows)]
+    columns = {
+        "qid": ["q"] * n_rows,
+        "docno": docs,
+        "score": [1.0 / (n + 1) for n in range(n_rows)],
+    }
+    columns[column] = [*columns[column][:-1], ""]
+    ours = {"qid": "query_id", "docno": "doc_id"}[column]
+    with pytest.raises(
+        ValueError, match=f"row {n_rows} has no usable {ours}: an id is empty"
+    ):
+        irl.evaluate("AP", {"q": {"d0": 1}}, kind(columns))
+    columns["label"] = [1] * n_rows
+    del columns["score"]
+    with pytest.raises(ValueError, match="an id is empty"):
+        irl.evaluate("AP", kind(columns), {"q": {"d0": 1.0}})
+
+
+@pytest.mark.parametrize("run", [{"q": {"": 2.0, "d": 1.0}}, {"": {"d": 1.0}}])
+def test_empty_keys_are_refused(run: Any) -> None:
+    with pytest.raises(ValueError, match="run: an id is empty"):
+        irl.evaluate("AP", {"q": {"d": 1}}, run)
+
+
+def test_hits_of_sentence_transformers_without_queries_are_named() -> None:
+    hits = [[{"corpus_id": 0, "score": 0.9}], [{"corpus_id": 1, "score": 0.8}]]
+    with pytest.raises(
+        ValueError, match=r"of hits of sentence-transformers, .* order of the queries"
+    ):
+        irl.evaluate("AP", {"q": {"d": 1}}, hits)

@@ -635,3 +635,35 @@ def test_systems_are_not_taken_for_queries(name: str, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=rf"names the runs, say so: run='{name}'"):
         read_values(csv(long, tmp_path / "long"))
     assert read_values(long, run=name).runs == ["a", "b"]
+
+
+LEADERBOARD = pd.DataFrame(
+    {"model": ["m1", "m2", "m3"], "ArguAna": [0.5, 0.4, 0.3], "FiQA": [0.2, 0.3, 0.4]}
+)
+
+
+@pytest.mark.parametrize("name", ["model", "System", "Method", "run", "retriever"])
+@pytest.mark.parametrize("reader", [read_values, read_collections])
+def test_a_leaderboard_with_a_row_per_model_is_to_be_turned(
+    name: str, reader: Callable[..., Any], tmp_path: Path
+) -> None:
+    frame = LEADERBOARD.rename(columns={"model": name})
+    for values in (frame, csv(frame, tmp_path / "board")):
+        with pytest.raises(
+            ValueError, match=rf"turn it, as in frame\.set_index\('{name}'\)"
+        ):
+            reader(values)
+    turned = frame.set_index(name).T.rename_axis("task").reset_index()
+    table = read_values(turned)
+    assert (table.runs, table.query_ids) == (["m1", "m2", "m3"], ["ArguAna", "FiQA"])
+
+
+@pytest.mark.parametrize("name", ["example_id", "dataset_item_id"])
+def test_the_id_of_an_answer_is_not_that_of_its_example(name: str) -> None:
+    def run(prefix: str) -> pd.DataFrame:
+        ids = [f"{prefix}{n}" for n in range(4)]
+        return pd.DataFrame({"id": ids, name: [*"dbca"], "score": [1, 0, 1, 1]})
+
+    table = read_values({"a": run("x"), "b": run("y").iloc[::-1]})
+    assert table.query_ids == [*"abcd"]
+    assert table.values["score"].tolist() == [[1, 0, 1, 1]] * 2

@@ -736,6 +736,7 @@ def test_each_format_has_an_example_here() -> None:
             "promptfoo",
         ),
         "nuggetizer",
+        "EvalPlus",
     ]
 
 
@@ -780,3 +781,63 @@ def test_runs_of_different_filters_are_said_to_be(tmp_path: Path) -> None:
     both = [samples_of_lm_eval(tmp_path, name, "wxyz", "st") for name in "cd"]
     assert read_values(both, where={"filter": "s"}).notes == ()
     assert read_values([a, both[0]], where={"filter": "s"}).notes == ()
+
+
+# -- EvalPlus, and results beside settings ---------------------------------------------------------
+
+
+def eval_plus(*solutions: list[tuple[str, str | None]]) -> dict[str, Any]:
+    """What EvalPlus writes: a list of solutions for each task, each with two statuses."""
+    tasks = {}
+    for number, statuses in enumerate(solutions):
+        tasks[f"HumanEval/{number}"] = [
+            {"task_id": f"HumanEval/{number}", "base_status": base, "plus_status": plus}
+            for base, plus in statuses
+        ]
+    return {"date": "2026-01-01 10:00", "hash": "a1", "eval": tasks}
+
+
+def test_eval_plus_counts_what_passed(tmp_path: Path) -> None:
+    passed, failed, half = ("pass", "pass"), ("fail", "pass"), ("pass", "timeout")
+    for run, tasks in {
+        "a": [passed, failed, half],
+        "b": [half, passed, failed],
+    }.items():
+        content = eval_plus(*([one] for one in tasks))
+        (tmp_path / f"{run}.json").write_text(json.dumps(content))
+    table = read_values(tmp_path)
+    assert table.query_ids == ["HumanEval/0", "HumanEval/1", "HumanEval/2"]
+    assert table.values["base"].tolist() == [[1, 0, 1], [1, 1, 0]]
+    assert table.values["plus"].tolist() == [[1, 0, 0], [0, 1, 0]]
+
+
+def test_several_solutions_of_eval_plus_are_repeats(tmp_path: Path) -> None:
+    for run in "ab":
+        content = eval_plus([("pass", None), ("fail", None)], [("pass", None)] * 2)
+        (tmp_path / f"{run}.json").write_text(json.dumps(content))
+    with pytest.raises(
+        ValueError, match=r'the rows differ in sample .* repeats="samples"'
+    ):
+        read_values(tmp_path)
+    table = read_values(tmp_path, repeats="samples")
+    assert table.values["base"].tolist() == [[0.5, 1], [0.5, 1]]
+
+
+@pytest.mark.parametrize(
+    ("content", "program"),
+    [
+        ({"results": {"arc": {"acc,none": 0.5}}, "configs": {}, "versions": {}}, "lm-eval"),
+        ({"results": {"arc": {"acc": 0.5}}, "versions": {"arc": 1}, "config": {}}, "lm-eval"),
+        ({"results": {"recall": 0.5, "mrr": 0.3}, "config": {"k": 10}}, "a program's results"),
+        ({"results": [{"query": "a", "score": 1}], "config": {}}, "a program's results"),
+        ({"results": {"q1": {"AP": 1}}, "model_name": "m"}, "a program's results"),
+        ({"results": {"q1": {"AP": 1}}, "date": "2026", "args": {}}, "a program's results"),
+    ],
+)  # fmt: skip
+def test_results_beside_settings_are_those_of_their_program(
+    content: Any, program: str, tmp_path: Path
+) -> None:
+    (tmp_path / "a.json").write_text(json.dumps(content))
+    with pytest.raises(ValueError, match=program) as raised:
+        read_values(tmp_path / "a.json")
+    assert ("lm-eval" in str(raised.value)) is (program == "lm-eval")

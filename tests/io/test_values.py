@@ -1055,3 +1055,44 @@ def test_a_pattern_leaves_no_file_out(name: str, tmp_path: Path) -> None:
         (tmp_path / file).write_text("query_id,AP\nq1,0.5\nq2,1\n")
     runs = read_values(tmp_path / "*").runs
     assert sorted(runs) == sorted(["a", name.removesuffix(".csv")])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '"query_id" "AP"\n"1" "q1" 0.5\n"2" "q2" 0.25\n',
+        '"run" "query_id" "AP"\n"1" "a" "q1" 0.5\n"2" "a" "q2" 0.25\n',
+        "run query_id AP\na q1 0.5\na q2 0.25\n",
+        "qid AP nDCG RR\nq1 0.5 0.5 0.5\n",
+    ],
+)
+def test_a_header_between_blanks_is_named(text: str, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text(text)
+    with pytest.raises(
+        ValueError, match=r"line 1: a header between blanks .* commas or tabs"
+    ):
+        read_values(tmp_path / "a.txt")
+
+
+def test_row_names_of_r_are_named(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text('"query_id","AP"\n"1","q1",0.5\n"2","q2",0.25\n')
+    with pytest.raises(ValueError, match=r"in R by row\.names = FALSE"):
+        read_values(tmp_path / "a.csv")
+
+
+@pytest.mark.parametrize("percent", [(50.1, 49.0), (50.1, 3.0), (100.0, 1.5)])
+def test_a_task_in_percent_is_named(percent: tuple[float, float]) -> None:
+    tasks = pd.DataFrame(
+        {
+            "task": ["A", "B", "C"],
+            "m1": [0.4, percent[0], 0.3],
+            "m2": [0.3, percent[1], 0],
+        }
+    )
+    [note] = read_values(tasks).notes
+    assert note.startswith("B: its values are up to")
+    assert "is it in percent?" in note
+    fractions = tasks.assign(m1=[0.4, 1.0, 0.3], m2=[0.3, 0.9, 0.0])
+    assert not read_values(fractions).notes
+    percentages = fractions.assign(m1=[40, 50, 60.5], m2=[30, 0.9, 1.5])
+    assert not read_values(percentages).notes

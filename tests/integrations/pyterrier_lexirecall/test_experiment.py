@@ -1062,7 +1062,6 @@ def test_saved(
     ("systems", "options"),
     [
         (transformers, {"baseline": 9}),
-        (transformers, {"baseline": "a"}),
         (named, {"baseline": "none of them"}),
         (transformers, {"baseline": 0, "perquery": True}),
         (transformers, {"correction": "holm"}),
@@ -1096,6 +1095,15 @@ def test_errors_are_those_of_pyterrier(
         "correction": "holm"
     }:  # what PyTerrier itself looks at
         assert str(raised.value) == str(expected.value)
+
+
+@pytest.mark.parametrize("baseline", ["a", "none of them"])
+def test_a_baseline_of_a_list_is_no_name(baseline: str) -> None:
+    with pytest.raises(
+        ValueError,
+        match=rf"^pt\.lexirecall\.Experiment: baseline='{baseline}': .* baseline=0; give a mapping",
+    ):
+        outcome(pt.lexirecall.Experiment, transformers, ["map"], baseline=baseline)
 
 
 @pytest.mark.parametrize(
