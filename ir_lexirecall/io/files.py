@@ -133,7 +133,7 @@ class File:
     def _seen(cls, path: str, content: str) -> Self:
         """Open a file and look at its first bytes."""
         if os.path.isdir(content):
-            raise ValueError(f"{path} is a directory, not a file")
+            raise ValueError(f"{path} is a directory, not a file; {_way_out(path)}")
         if not os.path.exists(content):
             raise ValueError(f"{path}: {_why_missing(content)}")
         name = os.path.basename(path)
@@ -440,6 +440,18 @@ def _parquet_files(folder: Path) -> list[str]:
     if any(part.suffix != ".parquet" for part in parts):
         return []
     return list(map(str, parts))
+
+
+def _way_out(folder: str) -> str:
+    """Return what to do with a folder where a file is expected."""
+    names = sorted(name for name in os.listdir(folder) if name[0] not in "._")
+    if not names:
+        return "there is nothing in it"
+    first = os.path.join(folder, names[0])
+    if os.path.isdir(first):
+        return f"give the files in its folders, such as {first}, or this folder to benchmark"
+    pattern = os.path.join(folder, "*")
+    return f"give a file in it, such as {first}; the command takes all of them by {pattern}"
 
 
 def matching(path: PathLike) -> list[str]:

@@ -274,8 +274,16 @@ def test_folders_of_something_else(tmp_path: Path) -> None:
     run = folder(tmp_path / "run", RUN_ROWS, OUR_RUN)
     (run / "notes.txt").write_text("mixed", encoding="utf-8")
     (tmp_path / "empty").mkdir()
-    for odd in (run, tmp_path / "empty"):
-        with pytest.raises(ValueError, match="is a directory, not a file"):
+    (tmp_path / "folders" / "msmarco").mkdir(parents=True)
+    first = run / "notes.txt"
+    folders = tmp_path / "folders"
+    for odd, way_out in {
+        run: f"give a file in it, such as {first}; the command takes all of them by {run}/*",
+        tmp_path / "empty": "there is nothing in it",
+        folders: f"such as {folders}/msmarco, or this folder to benchmark",
+    }.items():
+        message = f"{odd} is a directory, not a file; .*{re.escape(way_out)}"
+        with pytest.raises(ValueError, match=message):
             values(QRELS, odd)
 
 
