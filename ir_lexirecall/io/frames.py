@@ -103,12 +103,10 @@ class Table:
                     f"{path}, line {line}: {counted(len(row), 'field')} where {len(names)} are "
                     f"expected: {shown_names(names)}{_row_name_hint(names, rows)}"
                 )
-        if (twice := repeated(names)) is not None:
+        numbers = _columns_with_content(names, rows, path)
+        if (twice := repeated([names[i] for i in numbers])) is not None:
             raise ValueError(f"{path}: the header names {twice!r} twice; keep one")
-        columns = {
-            name: texts(row[i] or None for _, row in rows)
-            for i, name in enumerate(names)
-        }
+        columns = {names[i]: texts(row[i] or None for _, row in rows) for i in numbers}
         return cls(
             columns, path, lambda row: f"{path}, line {rows[row][0]}", is_typed=False
         )
@@ -196,6 +194,28 @@ class Table:
                 f"not a number{and_more(len(faults) - 1)}"
             )
         return np.array(floats, dtype=np.float64)
+
+
+def _columns_with_content(
+    names: Sequence[str], rows: Sequence[NumberedRow], path: str
+) -> list[int]:
+    """Return the indices of columns, without empty ones that have no name.
+
+    Raises:
+        ValueError: some rows have something in such a column, as a shifted row has.
+    """
+    indices = []
+    for i, name in enumerate(names):
+        filled = [(line, row[i]) for line, row in rows if row[i]] if not name else []
+        if i and filled and len(filled) < len(rows):
+            line, cell = filled[0]
+            raise ValueError(
+                f"{path}, line {line}: {shown(cell)} stands in a column without a name; is a "
+                "separator within a field of this row? Quote the field, or name the column"
+            )
+        if name or filled or not i:
+            indices.append(i)
+    return indices
 
 
 def _row_name_hint(names: Sequence[str], rows: Sequence[NumberedRow]) -> str:

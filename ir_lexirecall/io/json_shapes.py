@@ -12,6 +12,12 @@ from ir_lexirecall.io.value_dicts import cells_of_dicts, may_be_queries_of_runs
 
 _COLUMN_NAMES = frozenset((*QUERY_NAMES, *ITEM_NAMES, *RUN_NAMES))
 
+_OTHER_ORIENTS = ({"columns", "index", "data"}, {"columns", "data"}, {"schema", "data"})
+"""The keys of tables in JSON by other orients of pandas."""
+
+_OTHER_ORIENTS = ({"columns", "index", "data"}, {"columns", "data"}, {"schema", "data"})
+"""The keys of tables in JSON by other orients of pandas."""
+
 
 def cells_of_object(
     content: Mapping[str, Any], path: str, measures: Sequence[str] | None
@@ -59,6 +65,16 @@ def _check_is_not_by_column(content: Mapping[str, Any], path: str) -> None:
 
     A column of ids or runs has texts, or a known name, and all columns have the same rows.
     """
+    if set(content) in _OTHER_ORIENTS:
+        raise ValueError(
+            f"{path}: a table as pandas writes it with orient='split' or 'table'; write it by "
+            "rows, with to_json(..., orient='records')"
+        )
+    if set(content) in _OTHER_ORIENTS:
+        raise ValueError(
+            f"{path}: a table as pandas writes it with orient='split' or 'table'; write it by "
+            "rows, with to_json(..., orient='records')"
+        )
     columns = [value for value in content.values() if isinstance(value, Mapping)]
     if len(columns) < max(2, len(content)):
         return

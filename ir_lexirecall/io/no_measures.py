@@ -41,6 +41,8 @@ _LAST_WORDS = frozenset(
     ("date", "datetime", "label", "seed", "temperature", "threshold", "timestamp")
 ) | {"labels", "tstamp", "version"}
 """Last words of names that no measure has, as in `gold_label` or `prompt_version`."""
+_SPREADS = frozenset(("std", "stdev", "stddev", "sem", "stderr", "variance"))
+"""Last words of names of how much values vary, as in `acc_stderr`."""
 LEVELS = (0.0, 1.0)
 """What a measure may well be in all rows."""
 
@@ -59,7 +61,7 @@ def is_no_measure(name: str, *, or_label: bool = True) -> bool:
 
     Args:
         name: its name; what stands before a point does not count, as in `metadata.turn`.
-        or_label: whether names of labels and answers count, too.
+        or_label: whether names of labels, answers and spreads count, too.
 
     >>> is_no_measure("createdAt"), is_no_measure("gold_label"), is_no_measure("latency")
     (True, True, False)
@@ -70,7 +72,8 @@ def is_no_measure(name: str, *, or_label: bool = True) -> bool:
         return True
     if not _LAST_WORDS.isdisjoint(words[-1:]):
         return or_label or not words[-1].startswith("label")
-    return or_label and plain in _ABOUT_ANSWERS
+    is_spread = not _SPREADS.isdisjoint(words[-1:])
+    return or_label and (is_spread or plain in _ABOUT_ANSWERS)
 
 
 def constants(tables: Sequence[Table]) -> frozenset[str]:

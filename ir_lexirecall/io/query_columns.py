@@ -41,21 +41,26 @@ _SETTING_NAMES = ("filter", "k", "cutoff", "depth", "num_fewshot", "n_shot")
 _SYSTEM_NAMES = {
     "algorithm",
     "approach",
+    "config",
+    "configuration",
     "engine",
     "llm",
     "method",
-    "methods",
-    "models",
+    "model",
     "pipeline",
     "ranker",
     "reranker",
     "retriever",
-    "runs",
+    "run",
     "submission",
-    "systems",
+    "system",
     "team",
 }
 """Names of columns of systems, as a rule: they hold queries only if the user says so."""
+_TRAINING_NAMES = frozenset(
+    ("checkpoint", "epochs", "global_step", "iteration", "iterations", "step", "steps")
+)
+"""Names of columns of a log of a training, with a row per evaluation, not per query."""
 CONTENT_HASH = "doc_hash"
 """The column in which lm-eval says which document an id stands for."""
 INDEX = "(index)"
@@ -223,7 +228,7 @@ def is_row_count(table: Table, column: str, run: str | None = None) -> bool:
 
 def is_system_name(name: str) -> bool:
     """Return whether a column most likely holds systems by its name, such as `Method`."""
-    return name.strip().lower() in _SYSTEM_NAMES
+    return name.strip().lower().removesuffix("s") in _SYSTEM_NAMES
 
 
 def words_of(name: str) -> list[str]:
@@ -311,7 +316,8 @@ def check_no_contradiction(tables: Sequence[Table], columns: Sequence[str]) -> N
             continue
         if not _pair_alike(pairings):
             one = pairings[0]
-            likely = one.query if name in ITEM_NAMES else one.other
+            is_shared = _is_common(one.query, [run for run, _ in runs])
+            likely = one.query if name in ITEM_NAMES and is_shared else one.other
             raise ValueError(
                 f"{one.run.location(0)}: {one.query} and {one.other} pair the rows of runs in "
                 f"different ways; say which names the queries: query={likely!r}"
@@ -730,7 +736,7 @@ def id_column(tables: Sequence[Table]) -> str:
 
 def _may_name_queries(name: str, runs: Sequence[Table]) -> bool:
     """Return whether a column of ids is common to all runs, and holds no values and no systems."""
-    if not _is_common(name, runs):
+    if not _is_common(name, runs) or name.lower() in _TRAINING_NAMES:
         return False
     return not _is_value(name, runs) and not is_system_name(name)
 

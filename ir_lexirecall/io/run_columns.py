@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import permutations
 
 import numpy as np
 
 from ir_lexirecall._util.arrays import Floats, Objects
-from ir_lexirecall._util.errors import shown
+from ir_lexirecall._util.errors import shown, shown_names
 from ir_lexirecall._util.measure_strings import parse_measure
 from ir_lexirecall.io.cells import is_printed_number, number_hint
 from ir_lexirecall.io.frames import Kind, Table
-from ir_lexirecall.io.measure_names import equivalent
+from ir_lexirecall.io.measure_names import equivalent, known
 from ir_lexirecall.io.query_columns import words_of
 from ir_lexirecall.io.summary_rows import unit_of
-from ir_lexirecall.io.value_cells import MISSING_MARKS, is_missing, value_of
+from ir_lexirecall.io.value_cells import (
+    MISSING_MARKS,
+    is_known_measure,
+    is_missing,
+    value_of,
+)
 from ir_lexirecall.io.whole_columns import rows_with_values
 
 MISSING = MISSING_MARKS | {"", "-", "--", "?"}
@@ -159,6 +164,13 @@ def check_like_runs(table: Table, columns: Mapping[str, Floats]) -> None:
         table: the table.
         columns: the columns of values, of which two at least are to be runs.
     """
+    several = measures_of_runs_in(columns)
+    if several:
+        raise ValueError(
+            f"{table.name}: the columns {shown_names(list(columns), 4)} are of several measures "
+            f"({shown_names(several, 3)}); give a row per query and run, with a column run and one "
+            f"per measure, or the columns of one, such as {several[0]}"
+        )
     measures = [name for name in columns if _is_named_measure(name)]
     if measures and len(measures) < len(columns):
         raise ValueError(_no_run(table, measures[0], "has the name of a measure"))
@@ -172,11 +184,53 @@ def check_like_runs(table: Table, columns: Mapping[str, Floats]) -> None:
         raise ValueError(_no_run(table, name, reason))
 
 
+def measures_of_runs_in(names: Iterable[str]) -> list[str]:
+    """Return the measures of which columns have one per run, if there are several; else nothing.
+
+    >>> measures_of_runs_in(["AP_a", "nDCG@10_a", "AP_b", "nDCG@10_b"])
+    ['AP', 'nDCG@10']
+    >>> measures_of_runs_in(["AP_a", "AP_b"]), measures_of_runs_in(["a_x", "a_y", "b_x", "b_y"])
+    ([], [])
+    """
+    names = list(names)
+    for is_first in (True, False):
+        runs_of_measure: dict[str, set[str]] = {}
+        for name in names:
+            measure, run = _measure_and_run(name, is_first=is_first)
+            runs_of_measure.setdefault(measure, set()).add(run)
+        first, *others = runs_of_measure.values()
+        is_grid = bool(others) and all(runs == first for runs in others)
+        if is_grid and len(first) > 1 and "" not in runs_of_measure:
+            return list(runs_of_measure)
+    return []
+
+
+def _measure_and_run(name: str, *, is_first: bool) -> tuple[str, str]:
+    """Return the measure and the run in the name of a column, such as `AP_bm25`; empty without.
+
+    Args:
+        name: the name.
+        is_first: whether the measure stands before the run.
+    """
+    separators = list(re.finditer(r"[\W_]+", name))
+    if is_first:
+        separators.reverse()  # the longest measure counts, as in `nDCG@10_a`
+    for separator in separators:
+        parts = name[: separator.start()], name[separator.end() :]
+        measure, run = parts if is_first else parts[::-1]
+        if run and len(measure) > 1 and is_known_measure(measure):
+            return measure, run
+    return "", name
+
+
 def _is_of_another_kind(table: Table, columns: Mapping[str, Floats], name: str) -> bool:
     """Return whether a column holds whole numbers or flags where others have fractions."""
     if not _has_integers_or_flags(table, name, columns[name]):
         return False
-    others = [other for other in columns if other != name]
+    others = []
+    for other, values in columns.items():
+        if other != name and not _has_integers_or_flags(table, other, values):
+            others.append(other)
     return _has_no_fractions(columns, name, others)
 
 
@@ -197,6 +251,8 @@ def _is_named_measure(name: str) -> bool:
         return False
     if equivalent(name) is not None:
         return True
+    if known(name) is not None:
+        return not _is_named_difference(name)
     try:
         parse_measure(name)
     except ValueError:

@@ -12,6 +12,7 @@ import numpy as np
 from ir_lexirecall._util.arrays import Floats, Objects
 from ir_lexirecall._util.errors import and_more, shown, shown_names
 from ir_lexirecall.io.frames import Kind, Table
+from ir_lexirecall.io.measure_names import known
 from ir_lexirecall.io.mteb_results import has_cells
 from ir_lexirecall.io.no_measures import (
     is_no_measure,
@@ -140,7 +141,11 @@ def _have_runs(table: Table, columns: Iterable[str]) -> bool:
 
     In a file that may be of one run, `value` is the name of a measure, too.
     """
-    others = [name for name in columns if not is_measure(name)]
+    others = []
+    for name in columns:
+        is_known = len(name) > 1 and known(name) is not None
+        if not is_known and not is_measure(name):
+            others.append(name)
     if table.one_run is None:
         others = [name for name in others if name.lower() not in VALUE_NAMES]
     return bool(others)

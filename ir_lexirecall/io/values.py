@@ -980,6 +980,7 @@ def parts_of(values: ValuesLike, columns: NamedColumns) -> list[Part]:
     if is_path(values):
         return parts_of_path(values, columns)
     if isinstance(values, Mapping):
+        check_are_no_measures(list(values))
         parts = []
         for run, source in values.items():
             parts += parts_of_run(str(run), source, columns)
@@ -988,6 +989,18 @@ def parts_of(values: ValuesLike, columns: NamedColumns) -> list[Part]:
     if table is not None:
         return [Part(columns.applied(table))]
     return parts_of_paths(values, columns)
+
+
+def check_are_no_measures(names: Sequence[Any]) -> None:
+    """Raise if runs of a mapping have the names of measures, as in {measure: {query: value}}."""
+    are_measures = [
+        len(str(name)) > 1 and is_known_measure(str(name)) for name in names
+    ]
+    if len(names) > 1 and all(are_measures):
+        raise ValueError(
+            f"the keys {shown_names(list(map(str, names)), 3)} are names of measures, not of runs; "
+            "give {run: {query_id: {measure: value}}}"
+        )
 
 
 def parts_of_paths(values: Any, columns: NamedColumns) -> list[Part]:

@@ -94,3 +94,16 @@ def test_what_ir_measures_calculates(form: Any) -> None:
     docs = pd.DataFrame({"query_id": ["q1"], "doc_id": ["d"], "score": [1.0]})
     calc = {run: [*ir_measures.iter_calc([AP], qrels, docs)] for run in "ab"}
     assert read_values(calc).values["AP"].tolist() == [[1.0], [1.0]]
+
+
+@pytest.mark.parametrize("orient", ["split", "table"])
+@pytest.mark.parametrize("index", ["query_id", None])
+def test_other_orients_of_pandas_are_named(
+    orient: Any, index: str | None, tmp_path: Path
+) -> None:
+    frame = pd.DataFrame({"query_id": ["q1", "q2"], "AP": [0.5, 0.25]})
+    if index is not None:
+        frame = frame.set_index(index)
+    frame.to_json(tmp_path / "a.json", orient=orient)
+    with pytest.raises(ValueError, match="orient='split' or 'table'; write it by rows"):
+        read_values(tmp_path / "a.json")

@@ -138,3 +138,18 @@ def test_where_no_column_is_a_measure_it_is_said(tmp_path: Path) -> None:
     ):
         irl.compare(values=tmp_path)
     assert read_values(tmp_path, measures="label").measures == ["label"]
+
+
+@pytest.mark.parametrize(
+    "name", ["AP_std", "acc_stderr", "score.sem", "f1_stdev", "stddev"]
+)
+@IN_ANY_FORM
+def test_spreads_of_values_are_no_measures(
+    name: str, form: str, tmp_path: Path
+) -> None:
+    table = read_values(tables(name, form, tmp_path))
+    assert table.measures == ["score"]
+    assert (
+        f"The column {name!r} is left out: its name is not that of a measure."
+        in table.notes
+    )

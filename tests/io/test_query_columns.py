@@ -667,3 +667,46 @@ def test_the_id_of_an_answer_is_not_that_of_its_example(name: str) -> None:
     table = read_values({"a": run("x"), "b": run("y").iloc[::-1]})
     assert table.query_ids == [*"abcd"]
     assert table.values["score"].tolist() == [[1, 0, 1, 1]] * 2
+
+
+@pytest.mark.parametrize("name", ["steps", "global_step", "iteration"])
+def test_the_log_of_a_training_has_no_queries(name: str, tmp_path: Path) -> None:
+    for run in "ab":
+        table = pd.DataFrame({"epoch": range(9), name: range(100, 1000, 100)})
+        csv(
+            table.assign(**{"cosine-MRR@10": [0.1 * n for n in range(9)]}),
+            tmp_path / run,
+        )
+    with pytest.raises(ValueError, match="has no column that names queries"):
+        read_values(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["retrievers", "Methods", "Configuration"])
+def test_means_of_systems_are_no_values_of_queries(name: str) -> None:
+    means = pd.DataFrame({name: ["x", "y"], "hit_rate": [0.7, 0.8], "mrr": [0.5, 0.6]})
+    with pytest.raises(ValueError, match="no column that names queries"):
+        read_values(means)
+
+
+def test_measures_of_any_program_are_no_runs(tmp_path: Path) -> None:
+    rows = pd.DataFrame(
+        {"query_id": [*"abc"], "hit_rate": [1, 0, 1], "mrr": [1, 0, 0.5]}
+    )
+    with pytest.raises(
+        ValueError, match=r"has columns of measures .* and none of runs"
+    ):
+        read_values(rows)
+    table = read_values(csv(rows, tmp_path / "mine"))
+    assert (table.runs, table.measures) == (["mine"], ["hit_rate", "mrr"])
+
+
+def test_the_id_that_runs_share_is_offered() -> None:
+    """As inspect_ai's frame of samples has them: `sample_id` is another one in each log."""
+    runs = {
+        run: pd.DataFrame(
+            {"sample_id": [f"{run}{n}" for n in range(5)], "id": [*"edcba"], "acc": 1}
+        )
+        for run in "xy"
+    }
+    with pytest.raises(ValueError, match=r"say which names the queries: query='id'"):
+        read_values(runs)

@@ -264,3 +264,61 @@ def test_a_column_of_which_values_are_taken_is_not_called_left_out():
     table = read_values(wide(c=codes))
     assert table.runs == ["a", "b", "c"]
     assert not table.notes
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["AP_a", "nDCG@10_a", "AP_b", "nDCG@10_b"],
+        ["a_AP", "a_RR", "b_AP", "b_RR"],
+        ["score_a", "latency_a", "score_b", "latency_b"],
+        ["bm25.map", "bm25.ndcg", "dense.map", "dense.ndcg"],
+        ["AP_bm25_k1", "RR_bm25_k1", "AP_bm25_k2", "RR_bm25_k2"],
+    ],
+)
+def test_columns_of_several_measures_are_not_runs_of_one(names: list[str]) -> None:
+    """As merge with suffixes, and Polars' pivot of two columns, name them."""
+    frame = pd.DataFrame({"query_id": ["q1", "q2", "q3"]})
+    for n, name in enumerate(names):
+        frame[name] = [0.1 * n, 0.25, 0.5]
+    with pytest.raises(ValueError, match="are of several measures"):
+        read_values(frame)
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["AP_a", "AP_b"],
+        ["a_x", "a_y", "b_x", "b_y"],
+        ["bm25", "bm25_rm3", "ql", "ql_rm3"],
+    ],
+)
+def test_columns_of_one_measure_are_runs(names: list[str]) -> None:
+    frame = pd.DataFrame({"query_id": ["q1", "q2", "q3"]})
+    for n, name in enumerate(names):
+        frame[name] = [0.1 * n, 0.25, 0.5]
+    assert read_values(frame).runs == names
+
+
+@pytest.mark.parametrize(
+    "names", [["rank_a", "rank_b"], ["n_docs", "n_rel"], ["len", "words", "x"]]
+)
+def test_several_columns_of_whole_numbers_are_no_runs_either(names: list[str]) -> None:
+    n = 20
+    frame = pd.DataFrame({"query_id": [f"q{i}" for i in range(n)]})
+    frame = frame.assign(
+        a=[(i * 7 % 13) / 16 for i in range(n)], b=[(i * 5 % 11) / 16 for i in range(n)]
+    )
+    for k, name in enumerate(names):
+        frame[name] = [i % 3 + k for i in range(n)]
+    with pytest.raises(
+        ValueError, match="holds whole numbers, while other columns have fractions"
+    ):
+        read_values(frame)
+
+
+@pytest.mark.parametrize("name", ["latency", "time", "hit_rate", "accuracy"])
+def test_a_measure_of_any_program_beside_runs_is_no_run(name: str) -> None:
+    frame = pd.DataFrame({"query_id": ["q1", "q2"], "a": [0.5, 0.25], "b": [0.75, 0.5]})
+    with pytest.raises(ValueError, match=f"{name} has the name of a measure"):
+        read_values(frame.assign(**{name: [0.1, 0.7]}))

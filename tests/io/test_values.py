@@ -1096,3 +1096,25 @@ def test_a_task_in_percent_is_named(percent: tuple[float, float]) -> None:
     assert not read_values(fractions).notes
     percentages = fractions.assign(m1=[40, 50, 60.5], m2=[30, 0.9, 1.5])
     assert not read_values(percentages).notes
+
+
+@pytest.mark.parametrize(
+    "names", [("AP", "nDCG@10"), ("map", "ndcg"), ("accuracy", "latency")]
+)
+def test_measures_are_not_runs_of_a_mapping(names: tuple[str, str]) -> None:
+    by_query = {"q1": 0.5, "q2": 0.25}
+    for inner in (by_query, {"bm25": by_query, "dense": by_query}):
+        with pytest.raises(ValueError, match="are names of measures, not of runs"):
+            read_values(dict.fromkeys(names, inner))
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+def test_empty_columns_at_the_end_are_left_out(separator: str, tmp_path: Path) -> None:
+    text = "query_id,AP,,\nq1,0.5,,\nq2,0.25,,\n".replace(",", separator)
+    (tmp_path / "a.csv").write_text(text)
+    assert read_values(tmp_path / "a.csv").values["AP"].tolist() == [[0.5, 0.25]]
+    (tmp_path / "a.csv").write_text(
+        text.replace(f"0.25{separator}", f"0.25{separator}7")
+    )
+    with pytest.raises(ValueError, match="line 3: '7' stands in a column without"):
+        read_values(tmp_path / "a.csv")
