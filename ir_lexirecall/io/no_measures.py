@@ -6,11 +6,13 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from ir_lexirecall._util.arrays import Objects
 from ir_lexirecall._util.errors import shown_names
 from ir_lexirecall._util.selecting import without
 from ir_lexirecall.io.frames import Table
 from ir_lexirecall.io.query_columns import VALUE_NAMES, words_of
 from ir_lexirecall.io.value_cells import is_known_measure, value_of
+from ir_lexirecall.io.whole_columns import rows_with_values
 
 _TIMES = """
     begin, begin time, created, created at, created time, creation time, date, datetime, day, end,
@@ -89,20 +91,24 @@ def constants(tables: Sequence[Table]) -> frozenset[str]:
 
 
 def _is_constant(name: str, tables: Iterable[Table]) -> bool:
-    """Return whether all tables have one and the same value in a column, other than 0 and 1."""
-    first = None
-    for table in tables:
-        values = table.columns.get(name)
-        if values is None or not len(values):
-            return False
-        if first is None:
-            first = values[0]
-        if not isinstance(first, (str, int, float, np.number)):
-            return False
-        number = value_of(first)
-        if number is None or number in LEVELS or not np.all(values == first):
-            return False
-    return True
+    """Return whether all tables have one and the same number in a column, other than 0 and 1."""
+    numbers = {_only_number(table.columns.get(name)) for table in tables}
+    return len(numbers) == 1 and numbers.isdisjoint((None, *LEVELS))
+
+
+def _only_number(values: Objects | None) -> float | None:
+    """Return the number that all rows of a column have; None if there is no such number.
+
+    Rows without a value do not count, as those of means may be.
+    """
+    if values is None:
+        return None
+    present = values[rows_with_values(values)]
+    if not len(present) or not np.all(present == present[0]):
+        return None
+    if not isinstance(present[0], (str, int, float, np.number)):
+        return None
+    return value_of(present[0])
 
 
 def without_no_measures(

@@ -11,6 +11,7 @@ import numpy as np
 
 from ir_lexirecall._util.arrays import Objects
 from ir_lexirecall._util.errors import shown
+from ir_lexirecall.io.cells import number_of_text
 from ir_lexirecall.io.frames import Table
 from ir_lexirecall.io.value_cells import id_text, texts
 from ir_lexirecall.io.whole_columns import contradictions, id_texts
@@ -147,6 +148,12 @@ def _document_text(value: Any) -> str | None:
 
 
 def _target_text(value: Any) -> str | None:
-    """Return a target as a text without further blanks; None if it is missing."""
+    """Return a target as a text without further blanks; None if it is missing.
+
+    A number is the same in every form: 1 may be 1.0 in a column that has a gap.
+    """
     text = id_text(value)
-    return None if text is None else " ".join(text.split())
+    if text is None:
+        return None
+    number = number_of_text(text)
+    return " ".join(text.split()) if number is None else f"{number:.12g}"

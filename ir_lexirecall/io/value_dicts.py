@@ -152,8 +152,12 @@ def _query_of_key(key: Any) -> str:
     """Return the query that a key of a dict names.
 
     Raises:
-        ValueError: it is missing or empty.
+        ValueError: it is missing or empty, or a pair, as of a query and a measure.
     """
+    if isinstance(key, tuple):
+        raise ValueError(
+            f"{shown(key)} is the key of a value; give {{query_id: {{measure: value}}}}"
+        )
     query = id_text(key)
     if query is None:
         raise ValueError(f"{shown(key)} is the key of a query; name the query")

@@ -572,10 +572,26 @@ def check_measures_of_runs(
     if common:
         way_out = f"all have {shown_names(common)}: name what to take"
     measure, run = (int(axis[0]) for axis in np.nonzero(absent))
+    alike = [name for name in measures if _are_alike(name, measures[measure])]
+    if alike:
+        way_out = (
+            f"{alike[0]!r} looks like the same measure: call it {measures[measure]!r}"
+        )
     raise ValueError(
         f"{source}: run {runs[run]!r} has no values of {measures[measure]}"
         f"{and_more(int(absent[measure].sum()) - 1)}; {way_out}"
     )
+
+
+def _are_alike(name: str, other: str) -> bool:
+    """Return whether two names differ, but stand for one measure, such as `map` and `AP`."""
+    if name == other:
+        return False
+    names = []
+    for one in (name, other):
+        measure = equivalent(one)
+        names.append(one if measure is None else measure.measure)
+    return names[0].strip().casefold() == names[1].strip().casefold()
 
 
 def check_ranges(
@@ -1126,7 +1142,7 @@ def parts_of_path(path: PathLike, columns: NamedColumns) -> list[Part]:
     if samples:
         check_is_one_task(samples, path)
         return parts_of_files(samples, columns)
-    items = _items_in(path)
+    items = [item for item in _items_in(path) if not _is_about_values(item)]
     files = [item for item in items if item.is_file()]
     if not files or len(files) < len(items):
         check_is_no_mixture(path, files)
@@ -1417,10 +1433,14 @@ def _items_in(path: PathLike) -> list[Path]:
     return [item for item in items if not item.name.startswith(".")]
 
 
+def _is_about_values(file: Path) -> bool:
+    """Return whether a file is a README and its like."""
+    return _ABOUT_VALUES.fullmatch(file.name) is not None
+
+
 def _warn_of_files(path: PathLike, files: Iterable[Path]) -> None:
     """Warn of files beside the folders of collections, but not of a README and its like."""
-    names = [file.name for file in files]
-    names = [name for name in names if _ABOUT_VALUES.fullmatch(name) is None]
+    names = [file.name for file in files if not _is_about_values(file)]
     if names:
         warn(
             f"{Path(path) / names[0]}: left out, as it is not in the folder of a collection"

@@ -164,3 +164,11 @@ def test_values_over_all_queries_only_are_named_as_such() -> None:
         ValueError, match="run 'b': it has values over all queries only"
     ):
         read_values({"a": {"q": {"AP": 0.5}}, "b": total})
+
+
+@pytest.mark.parametrize("key", [("q1", "AP"), (1, "q1"), ("q1",)])
+def test_a_pair_is_no_query(key: Any) -> None:
+    """As `to_dict` of a column with two levels of labels gives them."""
+    values = {key: 0.5, "q2": 0.25}
+    with pytest.raises(ValueError, match=r"is the key of a value; give \{query_id"):
+        read_values({"a": values, "b": values})

@@ -1118,3 +1118,22 @@ def test_empty_columns_at_the_end_are_left_out(separator: str, tmp_path: Path) -
     )
     with pytest.raises(ValueError, match="line 3: '7' stands in a column without"):
         read_values(tmp_path / "a.csv")
+
+
+@pytest.mark.parametrize("name", ["README.md", "readme.txt", "LICENSE", "README"])
+def test_a_readme_beside_values_is_none_of_them(name: str, tmp_path: Path) -> None:
+    for run in "ab":
+        (tmp_path / f"{run}.csv").write_text("query_id,AP\nq1,0.5\nq2,0.25\n")
+    (tmp_path / name).write_text("Values of two runs, per query.\n")
+    assert read_values(tmp_path).runs == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [("AP", "map"), ("nDCG@10", "ndcg@10"), ("x", "X ")]
+)
+def test_two_names_of_a_measure_are_named(one: str, other: str) -> None:
+    runs = {run: {"q1": {name: 0.5}} for run, name in {"a": one, "b": other}.items()}
+    with pytest.raises(
+        ValueError, match=f"{other!r} looks like the same measure: call it {one!r}"
+    ):
+        read_values(runs)
