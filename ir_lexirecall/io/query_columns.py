@@ -57,10 +57,32 @@ _SYSTEM_NAMES = {
     "team",
 }
 """Names of columns of systems, as a rule: they hold queries only if the user says so."""
-_TRAINING_NAMES = frozenset(
-    ("checkpoint", "epochs", "global_step", "iteration", "iterations", "step", "steps")
+_NO_QUERY_NAMES = frozenset(
+    (
+        # of a log of a training, with a row per evaluation
+        *(
+            "checkpoint",
+            "epochs",
+            "global_step",
+            "iteration",
+            "iterations",
+            "step",
+            "steps",
+        ),
+        # of what a run answered, and when
+        *(
+            "answer",
+            "actual_output",
+            "completion",
+            "generation",
+            "model_answer",
+            "output",
+        ),
+        *("pred", "prediction", "response", "result", "created_at", "end_time"),
+        *("start_time", "time", "timestamp", "tstamp", "updated_at"),
+    )
 )
-"""Names of columns of a log of a training, with a row per evaluation, not per query."""
+"""Names of columns that may have each text or number once; they name queries if the user says so."""
 CONTENT_HASH = "doc_hash"
 """The column in which lm-eval says which document an id stands for."""
 INDEX = "(index)"
@@ -729,14 +751,14 @@ def id_column(tables: Sequence[Table]) -> str:
         candidates = _ids_beside_runs(ids, runs)
     else:
         candidates = _without_labels(ids)
-    if len(candidates) != 1:
+    if len(candidates) != 1 or candidates[0].lower() in _NO_QUERY_NAMES:
         raise ValueError(_no_id_column(tables[0], runs, candidates or unique))
     return candidates[0]
 
 
 def _may_name_queries(name: str, runs: Sequence[Table]) -> bool:
     """Return whether a column of ids is common to all runs, and holds no values and no systems."""
-    if not _is_common(name, runs) or name.lower() in _TRAINING_NAMES:
+    if not _is_common(name, runs):
         return False
     return not _is_value(name, runs) and not is_system_name(name)
 

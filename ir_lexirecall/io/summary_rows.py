@@ -305,13 +305,26 @@ def runs_of_means(
 def _is_row_of(
     values: Floats, q: int, left_out: Sequence[int], statistics: Sequence[Statistic]
 ) -> bool:
-    """Return whether a row holds statistics of the others, without some that are left out."""
-    return _is_summary(values[:, :, q], np.delete(values, left_out, axis=2), statistics)
+    """Return whether a row holds statistics of the others, without some that are left out.
+
+    Of a run that lacks values they may be statistics of more than there is: they are not checked,
+    unless all runs lack some.
+    """
+    others = np.delete(values, left_out, axis=2)
+    has_gaps = np.isnan(others).any(axis=2)
+    row = values[:, :, q]
+    if not has_gaps.all() and not np.isnan(row[~has_gaps]).all():
+        row = np.where(has_gaps, np.nan, row)
+    return _is_summary(row, others, statistics)
 
 
 def _is_mean_for_sure(values: Floats, q: int, without: Iterable[Sequence[int]]) -> bool:
     """Return whether a row under an ordinary name holds means of the others, not by chance."""
-    with_means = (rows for rows in without if _is_row_of(values, q, rows, _MEANS[:1]))
+    with_means = []
+    for rows in without:
+        others = np.delete(values, rows, axis=2)
+        if _is_summary(values[:, :, q], others, _MEANS[:1]):
+            with_means.append(rows)
     return any(_chance(np.delete(values, rows, axis=2)) <= _SURE for rows in with_means)
 
 

@@ -153,3 +153,14 @@ def test_spreads_of_values_are_no_measures(
         f"The column {name!r} is left out: its name is not that of a measure."
         in table.notes
     )
+
+
+def test_a_constant_is_one_in_any_file_and_beside_gaps(tmp_path: Path) -> None:
+    """100 in a file of JSON is 100.0 in a CSV of a frame whose last row has none."""
+    rows = pd.DataFrame(records("x", 0)).drop(columns="x").assign(n_docs=100)
+    rows.to_json(tmp_path / "a.jsonl", orient="records", lines=True)
+    mean = pd.DataFrame({"question_id": ["mean"], "score": [rows["score"].mean()]})
+    pd.concat([rows, mean]).to_csv(tmp_path / "b.csv", index=False)
+    table = read_values(tmp_path, missing="skip")
+    assert table.measures == ["score"]
+    assert "The column 'n_docs' is 100 in all rows: left out." in table.notes

@@ -710,3 +710,13 @@ def test_the_id_that_runs_share_is_offered() -> None:
     }
     with pytest.raises(ValueError, match=r"say which names the queries: query='id'"):
         read_values(runs)
+
+
+@pytest.mark.parametrize("name", ["answer", "response", "prediction", "created_at"])
+def test_what_runs_answered_names_no_queries(name: str) -> None:
+    """Answers of two runs may be the same ones, to other questions."""
+    table = pd.DataFrame({name: [f"x{n}" for n in range(N)], "acc": ACC})
+    runs = {"a": table, "b": turned(table)}
+    with pytest.raises(ValueError, match="has no column that names queries"):
+        read_values(runs)
+    assert len(read_values(runs, query=name).query_ids) == N

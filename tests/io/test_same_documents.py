@@ -159,3 +159,11 @@ def test_a_few_corrected_targets_of_two_choices_are_no_other_order(
     for row in b[::40]:
         row["target"] = next(x["target"] for x in a if x["target"] != row["target"])
     assert read_values(as_lines({"a": a, "b": b}, tmp_path)).measures == ["acc"]
+
+
+def test_a_number_is_the_same_target_in_any_form(tmp_path: Path) -> None:
+    """A column of integers with a gap is written as 1.0."""
+    rows = samples([*range(N)], "gold")
+    pd.DataFrame(rows).to_csv(tmp_path / "a.csv", index=False)
+    pd.DataFrame(rows).astype({"gold": float}).to_csv(tmp_path / "b.csv", index=False)
+    assert read_values(tmp_path).runs == ["a", "b"]

@@ -448,3 +448,33 @@ def test_a_query_called_all_beside_a_single_other_one(
     wide = pd.DataFrame({"query_id": ["all", "q1"], "a": [a, 0.4], "b": [b, 0.3]})
     table = read_values(shape(wide))
     assert (table.query_ids, table.doubtful) == (["all", "q1"], ("all",))
+
+
+@SHAPES
+@pytest.mark.parametrize("name", ["Average", "all", "MEAN"])
+@pytest.mark.parametrize("lost", ["row", "value"])
+def test_a_mean_is_one_where_a_run_has_lost_a_query(
+    name: str, lost: str, shape: Callable[[pd.DataFrame], Any]
+) -> None:
+    """The mean of the run with the gap is that of more values than there are."""
+    wide = with_row(name, round(1 / 3, 4), round(1.6 / 3, 4))
+    wide.loc[1, "a"] = np.nan
+    values = shape(wide)
+    if lost == "row" and isinstance(values, dict):
+        values = {run: frame.dropna() for run, frame in values.items()}
+    elif lost == "row" and "run" in values:
+        values = values.dropna()
+    table = read_values(values, missing="skip")
+    assert (table.query_ids, table.skipped) == (["q1", "q3"], ("q2",))
+    assert table.summaries == (name,)
+    assert not table.doubtful
+
+
+@SHAPES
+def test_a_query_stays_where_no_run_without_gaps_has_its_mean(
+    shape: Callable[[pd.DataFrame], Any],
+) -> None:
+    wide = with_row("all", round(1 / 3, 4), 0.9)
+    wide.loc[1, "a"] = np.nan
+    table = read_values(shape(wide), missing="skip")
+    assert table.query_ids == ["all", "q1", "q3"]
