@@ -39,6 +39,7 @@ from ir_lexirecall.io.whole_columns import (
 
 _INTEGER = re.compile(r"0|-?[1-9]\d*", re.ASCII)  # "007" is a text
 _LEADING_ZERO = re.compile(r"-?0\d")
+_CAPITAL_WITHIN = re.compile(r"(?<=[a-z\d])(?=[A-Z])")
 _FLAGS = ("true", "false")
 
 
@@ -144,8 +145,12 @@ class Table:
         return replace(self, columns=columns)
 
     def named(self, aliases: Iterable[str]) -> str | None:
-        """Return the column with the first of some names, whatever their case; None without one."""
-        names = {name.lower(): name for name in self.columns}
+        """Return the column with the first of some names; None without one.
+
+        Case does not count, and `Task Name` and `taskName` are `task_name`, too.
+        """
+        names = {_plain_name(name): name for name in self.columns}
+        names |= {name.lower(): name for name in self.columns}
         return next((names[name] for name in aliases if name in names), None)
 
     def kind(self, column: str) -> Kind:
@@ -194,6 +199,16 @@ class Table:
                 f"not a number{and_more(len(faults) - 1)}"
             )
         return np.array(floats, dtype=np.float64)
+
+
+def _plain_name(name: str) -> str:
+    """Return the name of a column in lower case, with underscores between words.
+
+    >>> _plain_name("Task Name"), _plain_name("queryId"), _plain_name("query-id")
+    ('task_name', 'query_id', 'query_id')
+    """
+    words = _CAPITAL_WITHIN.sub("_", name.strip())
+    return re.sub(r"[\s-]+", "_", words).lower()
 
 
 def _columns_with_content(

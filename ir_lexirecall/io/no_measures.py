@@ -104,11 +104,9 @@ def _only_number(values: Objects | None) -> float | None:
     if values is None:
         return None
     present = values[rows_with_values(values)]
-    if not len(present) or not np.all(present == present[0]):
+    if not len(present) or not isinstance(present[0], (str, int, float, np.number)):
         return None
-    if not isinstance(present[0], (str, int, float, np.number)):
-        return None
-    return value_of(present[0])
+    return value_of(present[0]) if np.all(present == present[0]) else None
 
 
 def without_no_measures(

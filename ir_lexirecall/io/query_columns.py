@@ -82,7 +82,7 @@ _NO_QUERY_NAMES = frozenset(
         *("start_time", "time", "timestamp", "tstamp", "updated_at"),
     )
 )
-"""Names of columns that may have each text or number once; they name queries if the user says so."""
+"""Names of columns that may have each text once; they name queries if the user says so."""
 CONTENT_HASH = "doc_hash"
 """The column in which lm-eval says which document an id stands for."""
 INDEX = "(index)"

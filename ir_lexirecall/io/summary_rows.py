@@ -54,7 +54,9 @@ _MEAN_WORDS = (
     "summary",
     "total",
 )
-_MEANS_OF_TASKS = frozenset(("average", "averaged", "avg", "mean", "overall"))
+_MEANS_OF_TASKS = frozenset(
+    ("average", "averaged", "avg", "borda", "mean", "overall", "rank")
+)
 _STATISTICS: dict[str, tuple[Statistic, ...]] = {
     **dict.fromkeys(_MEAN_WORDS, _MEANS),
     **dict.fromkeys(("count", "counts", "n", "num"), (len,)),
@@ -124,7 +126,7 @@ def is_summary_name(name: str) -> bool:
 
 
 def has_word_of_means(name: str) -> bool:
-    """Return whether a row of tasks may hold a mean by its name, which may have other words.
+    """Return whether a row of tasks may hold means or ranks by its name, with other words or not.
 
     >>> has_word_of_means("Retrieval (avg)"), has_word_of_means("QA"), has_word_of_means("all")
     (True, False, True)

@@ -696,44 +696,63 @@ def notes_on_percentages(grid: Grid, *, per_task: bool) -> list[str]:
     """Return a sentence on each measure that some runs, or tasks, seem to have in percent only."""
     notes = []
     for measure, values in zip(grid.measures, grid.values, strict=True):
-        if per_task:
-            notes += _notes_on_tasks_in_percent(grid.query_ids, values)
-        ranges = _possible_percentages(grid.runs, values)
-        shares = [one for one in ranges if 0 < one.most <= 1]
-        if not shares:
-            continue
-        first = shares[0]
-        percentages = [
-            one for one in ranges if one.mean > max(1, _MANY_TIMES * first.mean)
-        ]
-        if percentages:
-            notes.append(
-                f"{measure}: {percentages[0].run!r} has values up to {percentages[0].most:.4g}, "
-                f"{first.run!r} up to {first.most:.4g}; is one of them in percent?"
-            )
+        of_measure = _notes_on_runs_in_percent(grid, measure, values)
+        if per_task and not of_measure:
+            of_measure = _notes_on_tasks_in_percent(grid, values)
+        notes += of_measure
     return notes
 
 
-def _notes_on_tasks_in_percent(tasks: Sequence[str], values: Floats) -> list[str]:
-    """Return a sentence if all runs have some tasks in percent, and most tasks as fractions."""
-    ranges = _possible_percentages(tasks, values.T)
+def _notes_on_runs_in_percent(grid: Grid, measure: str, values: Floats) -> list[str]:
+    """Return a sentence if some runs have a measure in percent, and others as fractions."""
+    ranges = _possible_percentages(grid.runs, values)
+    shares = [one for one in ranges if 0 < one.most <= 1]
+    if not shares:
+        return []
+    first = shares[0]
+    least = max(1, _MANY_TIMES * first.mean)
+    for one in ranges:
+        if one.mean > least:
+            return [
+                f"{measure}: {one.run!r} has values up to {one.most:.4g}, {first.run!r} up to "
+                f"{first.most:.4g}; is one of them in percent?"
+            ]
+    return []
+
+
+def _notes_on_tasks_in_percent(grid: Grid, values: Floats) -> list[str]:
+    """Return a sentence if tasks are in percent beside others, in all runs or in one of them.
+
+    Args:
+        grid: the values of tasks.
+        values: those of one measure, shape ``(S, Q)``.
+    """
+    ranges = _possible_percentages(grid.query_ids, values.T)
     fractions = [one for one in ranges if one.most <= 1]
     percentages = [one for one in ranges if one.least > 1]
-    if not percentages or len(fractions) < len(percentages):
-        return []
-    first, other = percentages[0], fractions[0]
-    return [
-        f"{first.run}: its values are up to {first.most:.4g}, those of {other.run} up to "
-        f"{other.most:.4g}; is it in percent?{and_more(len(percentages) - 1)}"
-    ]
+    if percentages and len(fractions) >= len(percentages):
+        first, other = percentages[0], fractions[0]
+        return [
+            f"{first.run}: its values are up to {first.most:.4g}, those of {other.run} up to "
+            f"{other.most:.4g}; is it in percent?{and_more(len(percentages) - 1)}"
+        ]
+    for one in ranges:
+        if one.least <= 1 and one.most > max(1, _MANY_TIMES * one.second):
+            run = grid.runs[int(np.nanargmax(values[:, grid.query_ids.index(one.run)]))]
+            return [
+                f"{one.run}: {run!r} has {one.most:.4g}, other runs up to {one.second:.4g}; is it "
+                "in percent?"
+            ]
+    return []
 
 
 class _Range(NamedTuple):
-    """The smallest and largest value, and the mean, of a run or a task."""
+    """The smallest, the largest and the second largest value, and the mean, of a run or a task."""
 
     run: str
     least: float
     most: float
+    second: float
     mean: float
 
 
@@ -748,8 +767,10 @@ def _possible_percentages(runs: Iterable[str], values: Floats) -> list[_Range]:
     for run, of_run in zip(runs, values, strict=True):
         present = of_run[np.isfinite(of_run)]
         if len(present) and present.min() >= 0 and present.max() <= _PERCENT:
-            least, most = float(present.min()), float(present.max())
-            ranges.append(_Range(run, least, most, float(present.mean())))
+            in_order = np.sort(present).tolist()
+            second = in_order[-2] if len(in_order) > 1 else in_order[0]
+            mean = float(present.mean())
+            ranges.append(_Range(run, in_order[0], in_order[-1], second, mean))
     return ranges
 
 

@@ -164,3 +164,10 @@ def test_a_constant_is_one_in_any_file_and_beside_gaps(tmp_path: Path) -> None:
     table = read_values(tmp_path, missing="skip")
     assert table.measures == ["score"]
     assert "The column 'n_docs' is 100 in all rows: left out." in table.notes
+
+
+@pytest.mark.parametrize("content", [("a", 1), ["a", "b"], {"a": 1}, np.array([1, 2])])
+def test_objects_in_a_column_are_no_constants(content: Any) -> None:
+    rows = [{"question_id": str(i), "score": i / N, "about": content} for i in range(N)]
+    frame = pd.DataFrame(rows)
+    assert read_values({"a": frame, "b": frame}).measures == ["score"]

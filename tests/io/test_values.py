@@ -1137,3 +1137,51 @@ def test_two_names_of_a_measure_are_named(one: str, other: str) -> None:
         ValueError, match=f"{other!r} looks like the same measure: call it {one!r}"
     ):
         read_values(runs)
+
+
+def test_a_run_in_percent_on_one_task_is_named() -> None:
+    tasks = pd.DataFrame(
+        {"task": [*"ABC"], "m1": [0.4, 0.5, 0.3], "m2": [0.3, 38.76, 0.2]}
+    )
+    [note] = read_values(tasks).notes
+    assert note == "B: 'm2' has 38.76, other runs up to 0.5; is it in percent?"
+    assert not read_values(tasks.assign(m2=[0.3, 1.5, 0.2])).notes
+    queries = tasks.rename(columns={"task": "query_id"})
+    assert not read_values(queries).notes
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("Query ID", "Model Name"),
+        ("queryId", "modelName"),
+        ("question-id", "Run ID"),
+        ("sampleId", "System"),
+    ],
+)
+def test_names_of_columns_may_have_blanks_and_capitals(
+    names: tuple[str, str], tmp_path: Path
+) -> None:
+    rows = [("a", "m1", 0.5), ("b", "m1", 0.25), ("b", "m2", 0.75), ("a", "m2", 1.0)]
+    frame = pd.DataFrame(rows, columns=[*names, "AP"])
+    for values in (frame, write_table(frame, tmp_path / "values.csv")):
+        table = read_values(values)
+        assert (table.runs, table.query_ids) == (["m1", "m2"], ["a", "b"])
+        assert table.values["AP"].tolist() == [[0.5, 0.25], [1, 0.75]]
+
+
+@pytest.mark.parametrize("name", ["Task Name", "taskName", "task-name", "Dataset"])
+def test_tasks_are_no_queries_however_their_column_is_written(name: str) -> None:
+    board = pd.DataFrame(
+        {name: [*"ABC"], "m1": [0.4, 0.5, 0.3], "m2": [0.3, 0.25, 0.2]}
+    )
+    assert read_values(board).per_task
+    assert [*read_collections(board)] == [*"ABC"]
+
+
+@pytest.mark.parametrize("name", ["Rank (Borda)", "mean rank", "Average Rank"])
+def test_a_row_of_ranks_is_named(name: str) -> None:
+    board = pd.DataFrame(
+        {"task": ["A", "B", name], "m1": [0.4, 0.5, 1], "m2": [0.3, 0.25, 2]}
+    )
+    assert read_values(board).doubtful == (name,)
