@@ -536,7 +536,7 @@ def _sources_of(iterator: Any) -> list[Any]:
     with warnings.catch_warnings(), contextlib.suppress(TypeError):
         warnings.simplefilter("ignore", DeprecationWarning)
         _, *states = iterator.__reduce__()
-        sources = []
+        sources: list[Any] = []
         for state in states:
             sources += state if isinstance(state, tuple) else [state]
         if isinstance(iterator, itertools.chain) and sources:

@@ -696,10 +696,8 @@ def notes_on_percentages(grid: Grid, *, per_task: bool) -> list[str]:
     """Return a sentence on each measure that some runs, or tasks, seem to have in percent only."""
     notes = []
     for measure, values in zip(grid.measures, grid.values, strict=True):
-        of_measure = _notes_on_runs_in_percent(grid, measure, values)
-        if per_task and not of_measure:
-            of_measure = _notes_on_tasks_in_percent(grid, values)
-        notes += of_measure
+        of_tasks = _notes_on_tasks_in_percent(grid, values) if per_task else []
+        notes += of_tasks or _notes_on_runs_in_percent(grid, measure, values)
     return notes
 
 
@@ -737,8 +735,10 @@ def _notes_on_tasks_in_percent(grid: Grid, values: Floats) -> list[str]:
             f"{other.most:.4g}; is it in percent?{and_more(len(percentages) - 1)}"
         ]
     for one in ranges:
-        if one.least <= 1 and one.most > max(1, _MANY_TIMES * one.second):
-            run = grid.runs[int(np.nanargmax(values[:, grid.query_ids.index(one.run)]))]
+        row = int(np.nanargmax(values[:, grid.query_ids.index(one.run)]))
+        is_alone = np.nanmedian(values[row]) <= 1
+        if is_alone and one.most > max(1, _MANY_TIMES * one.second):
+            run = grid.runs[row]
             return [
                 f"{one.run}: {run!r} has {one.most:.4g}, other runs up to {one.second:.4g}; is it "
                 "in percent?"
