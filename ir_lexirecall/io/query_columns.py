@@ -167,6 +167,20 @@ class NamedColumns:
     repeats: Repeats | None = None
     measures: list[str] | None = None
 
+    def __post_init__(self) -> None:
+        """Raise if what names a column is no text."""
+        for argument, name in (("query", self.query), ("run", self.run)):
+            if not isinstance(name, str | None):
+                raise ValueError(
+                    f"{argument} must be the name of a column, not {shown(name)}"
+                )
+        is_mapping = isinstance(self.where, Mapping)
+        if not is_mapping or not all(isinstance(name, str) for name in self.where):
+            raise ValueError(
+                "where must be a mapping of columns to values, such as {'filter': 'strict'}, not "
+                f"{shown(self.where)}"
+            )
+
     def applied(self, table: Table) -> Table:
         """Return the rows that are wanted, with the column of runs called `run`.
 

@@ -63,6 +63,10 @@ class Repeats:
             return repeats
         if isinstance(deterministic, str):
             names = [deterministic]
+        elif not isinstance(deterministic, Iterable | None):
+            raise ValueError(
+                f"deterministic must be names of runs, not {shown(deterministic)}"
+            )
         else:
             names = list(deterministic or ())
         if repeats is None:

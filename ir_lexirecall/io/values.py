@@ -279,7 +279,7 @@ class ValueTable:
         Raises:
             ValueError: there is no such measure.
         """
-        wanted = [str(name) for name in names_of(names) or ()]
+        wanted = [str(name) for name in names_of(names, "smaller_is_better") or ()]
         unknown = [name for name in wanted if name not in self.values]
         if unknown:
             raise ValueError(
@@ -891,11 +891,12 @@ def read_values(
     """
     check_choice("missing", missing, ["error", "skip"])
     wanted = names_of(measures)
+    runs = names_of(runs, "runs")
     if isinstance(values, ValueTable):
         table = values if wanted is None else values.selected(wanted)
         return table.with_costs(smaller_is_better)
     repeated_runs = Repeats.from_argument(repeats, deterministic)
-    columns = NamedColumns(query, run, dict(where or {}), repeated_runs, wanted)
+    columns = NamedColumns(query, run, where or {}, repeated_runs, wanted)
     cells, results = cells_of_parts(parts_of(values, columns), columns)
     source = ValueSource(cells, results, columns, missing, source_name(values))
     return source.table(runs).with_costs(smaller_is_better)
@@ -990,13 +991,19 @@ def check_runs_there(runs: Sequence[str], names: Sequence[str], source: str) -> 
             )
 
 
-def names_of(measures: Names) -> list[str] | None:
-    """Return one or several names as a list; None stands for all."""
-    if measures is None:
+def names_of(names: Names, argument: str = "measures") -> list[str] | None:
+    """Return one or several names as a list; None stands for all.
+
+    Raises:
+        ValueError: they are no names.
+    """
+    if names is None:
         return None
-    if isinstance(measures, str):
-        return [measures]
-    return list(measures)
+    if isinstance(names, str):
+        return [names]
+    if not isinstance(names, Iterable) or isinstance(names, (bytes, Mapping)):
+        raise ValueError(f"{argument} must be names, not {shown(names)}")
+    return list(names)
 
 
 def source_name(values: Any) -> str:
@@ -1396,7 +1403,7 @@ def read_collections(
         "where": where,
         "repeats": Repeats.from_argument(repeats, deterministic),
     }
-    parts = collections_in(values, NamedColumns(query, run, dict(where or {})))
+    parts = collections_in(values, NamedColumns(query, run, where or {}))
     if not isinstance(parts, Mapping):
         return tasks_in(parts, values, options).with_costs(smaller_is_better).by_task()
     if not parts:

@@ -1183,3 +1183,34 @@ def test_a_row_of_ranks_is_named(name: str) -> None:
         {"task": ["A", "B", name], "m1": [0.4, 0.5, 1], "m2": [0.3, 0.25, 2]}
     )
     assert read_values(board).doubtful == (name,)
+
+
+@pytest.mark.parametrize(
+    ("argument", "value"),
+    [
+        *(
+            (name, value)
+            for name in ("query", "run")
+            for value in (1, ["a"], {}, True, b"a")
+        ),
+        *(("where", value) for value in (1, "filter", b"x", {1: 2}, ["filter"], print)),
+        *(
+            (name, 1)
+            for name in ("measures", "runs", "smaller_is_better", "deterministic")
+        ),
+        ("measures", b"AP"),
+        ("measures", {"AP": 1}),
+        ("runs", {"a": 1}),
+    ],
+)
+@pytest.mark.parametrize("form", ["frame", "file"])
+def test_arguments_of_another_type_are_named(
+    argument: str, value: Any, form: str, tmp_path: Path
+) -> None:
+    values: Any = pd.DataFrame(
+        {"run": [*"ab"], "query_id": ["q", "q"], "AP": [0.5, 0.25]}
+    )
+    if form == "file":
+        values = write_table(values, tmp_path / "values.csv")
+    with pytest.raises(ValueError, match=f"^read_values: {argument} must be"):
+        read_values(values, **{argument: value})
