@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
+from functools import lru_cache
 from typing import Any, Self
 
 import numpy as np
@@ -106,7 +107,12 @@ class Table:
                 )
         numbers = _columns_with_content(names, rows, path)
         if (twice := repeated([names[i] for i in numbers])) is not None:
-            raise ValueError(f"{path}: the header names {twice!r} twice; keep one")
+            way_out = "keep one"
+            if not twice:
+                way_out = (
+                    "give all columns names in one row, also where cells are merged"
+                )
+            raise ValueError(f"{path}: the header names {twice!r} twice; {way_out}")
         columns = {names[i]: texts(row[i] or None for _, row in rows) for i in numbers}
         return cls(
             columns, path, lambda row: f"{path}, line {rows[row][0]}", is_typed=False
@@ -201,6 +207,7 @@ class Table:
         return np.array(floats, dtype=np.float64)
 
 
+@lru_cache(10_000)
 def _plain_name(name: str) -> str:
     """Return the name of a column in lower case, with underscores between words.
 
@@ -370,7 +377,7 @@ def _table(columns: Mapping[str, Objects], name: str) -> Table:
 
 def _as_frame(data: Any) -> Any:
     """Return the frame of records, a lazy frame, a column, or results of ragas; else the data."""
-    if are_records(data):
+    if are_records(data) or _is_structured(data):
         return pd.DataFrame(data)
     if hasattr(data, "collect") and not hasattr(data, "itertuples"):
         data = data.collect()  # Polars' LazyFrame
@@ -383,6 +390,11 @@ def _as_frame(data: Any) -> Any:
     if hasattr(data, "to_pandas"):  # ragas' results
         return data.to_pandas()
     return data
+
+
+def _is_structured(data: Any) -> bool:
+    """Return whether data is an array of NumPy whose columns have names."""
+    return isinstance(data, np.ndarray) and data.dtype.names is not None
 
 
 def _frame_of_series(data: Any) -> Any:

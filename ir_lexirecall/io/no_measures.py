@@ -103,7 +103,10 @@ def _only_number(values: Objects | None) -> float | None:
     """
     if values is None:
         return None
-    present = values[rows_with_values(values)]
+    if values.dtype.kind in "iuf":
+        present = values[~np.isnan(values)]
+    else:
+        present = values[rows_with_values(values)]
     if not len(present) or not isinstance(present[0], (str, int, float, np.number)):
         return None
     return value_of(present[0]) if np.all(present == present[0]) else None

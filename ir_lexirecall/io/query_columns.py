@@ -759,7 +759,9 @@ def id_column(tables: Sequence[Table]) -> str:
         raise ValueError(
             f"{tables[0].name}: there are no values in it: it has {columns}"
         )
-    unique = [name for name in tables[0].columns if _is_unique(name, runs)]
+    unique = []
+    if len(runs) == 1 or any(len(run) > 1 for run in runs):  # else any column is unique
+        unique = [name for name in tables[0].columns if _is_unique(name, runs)]
     ids = [name for name in unique if _may_name_queries(name, runs)]
     if any(map(_may_have_column_per_run, tables)):
         candidates = _ids_beside_runs(ids, runs)

@@ -189,6 +189,8 @@ def measures_of_runs_in(names: Iterable[str]) -> list[str]:
 
     >>> measures_of_runs_in(["AP_a", "nDCG@10_a", "AP_b", "nDCG@10_b"])
     ['AP', 'nDCG@10']
+    >>> measures_of_runs_in(["('AP', 'a')", "('AP', 'b')", "('RR', 'a')", "('RR', 'b')"])
+    ['AP', 'RR']
     >>> measures_of_runs_in(["AP_a", "AP_b"]), measures_of_runs_in(["a_x", "a_y", "b_x", "b_y"])
     ([], [])
     """
@@ -212,6 +214,7 @@ def _measure_and_run(name: str, *, is_first: bool) -> tuple[str, str]:
         name: the name.
         is_first: whether the measure stands before the run.
     """
+    name = name.strip("()[]'\" ")  # as of a pair that became a text
     separators = list(re.finditer(r"[\W_]+", name))
     if is_first:
         separators.reverse()  # the longest measure counts, as in `nDCG@10_a`

@@ -1115,7 +1115,8 @@ def part_of_run(run: str, source: Any, columns: NamedColumns) -> Part:
         return Part(cells_of_dicts(scores_of_deepeval(source), name), run)
     table = table_of_frame(source, name)
     if table is not None:
-        return Part(as_one_run(columns.applied(table), name), run)
+        table = with_values_of_run(columns.applied(table), run)
+        return Part(as_one_run(table, name), run)
     reason = ""
     if isinstance(source, (Sequence, np.ndarray)):
         reason = ", as values are not paired by their position"
@@ -1123,6 +1124,16 @@ def part_of_run(run: str, source: Any, columns: NamedColumns) -> Part:
         f"{name}: a {type(source).__name__} cannot be read{reason}; give a frame, a list of "
         "records, a column indexed by query, {query_id: {measure: value}}, or a file"
     )
+
+
+def with_values_of_run(table: Table, run: str) -> Table:
+    """Return the table of a run where a column is called `value` instead of like the run.
+
+    Such is a column of a table with a column per run.
+    """
+    if run not in table.columns or "value" in table.columns or is_known_measure(run):
+        return table
+    return table.renamed(run, "value")
 
 
 def as_one_run(table: Table, name: str) -> Table:

@@ -720,3 +720,11 @@ def test_what_runs_answered_names_no_queries(name: str) -> None:
     with pytest.raises(ValueError, match="has no column that names queries"):
         read_values(runs)
     assert len(read_values(runs, query=name).query_ids) == N
+
+
+def test_any_column_is_unique_where_each_run_has_one_row() -> None:
+    """Such as the number of queries in a table of means."""
+    means = pd.DataFrame({"run": ["a", "b"], "count": [13, 13], "mean": [0.5, 0.6]})
+    with pytest.raises(ValueError, match="no column that names queries"):
+        read_values(means)
+    assert read_values(means, query="count").query_ids == ["13"]

@@ -274,6 +274,8 @@ def test_a_column_of_which_values_are_taken_is_not_called_left_out():
         ["score_a", "latency_a", "score_b", "latency_b"],
         ["bm25.map", "bm25.ndcg", "dense.map", "dense.ndcg"],
         ["AP_bm25_k1", "RR_bm25_k1", "AP_bm25_k2", "RR_bm25_k2"],
+        ["('AP', 'a')", "('RR', 'a')", "('AP', 'b')", "('RR', 'b')"],
+        ["a AP", "a nDCG@10", "b AP", "b nDCG@10"],
     ],
 )
 def test_columns_of_several_measures_are_not_runs_of_one(names: list[str]) -> None:

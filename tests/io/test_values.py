@@ -1214,3 +1214,35 @@ def test_arguments_of_another_type_are_named(
         values = write_table(values, tmp_path / "values.csv")
     with pytest.raises(ValueError, match=f"^read_values: {argument} must be"):
         read_values(values, **{argument: value})
+
+
+@pytest.mark.parametrize("kind", ["columns", "frames", "Polars"])
+def test_columns_of_a_table_by_run_have_one_measure(kind: str) -> None:
+    """The name of each column is that of its run, not of a measure."""
+    wide = pd.DataFrame({"bm25": [0.5, 0.25], "dense": [0.75, 1.0]}, index=["q1", "q2"])
+    wide = wide.rename_axis("query_id")
+    values: dict[str, Any] = {name: wide[name] for name in wide}
+    if kind == "frames":
+        values = {name: wide[[name]] for name in wide}
+    elif kind == "Polars":
+        values = {name: pl.from_pandas(wide[[name]].reset_index()) for name in wide}
+    table = read_values(values)
+    assert table.measures == ["value"]
+    assert table.values["value"].tolist() == [[0.5, 0.25], [0.75, 1]]
+    assert read_values(values, measures="AP").measures == ["AP"]
+
+
+def test_structured_arrays_of_numpy_are_tables() -> None:
+    rows = pd.DataFrame({"run": [*"ab"], "query_id": ["q", "q"], "AP": [0.5, 0.25]})
+    expected = read_values(rows).values["AP"].tolist()
+    assert read_values(rows.to_records(index=False)).values["AP"].tolist() == expected
+    by_run = {run: rows[rows["run"] == run].to_records(index=False) for run in "ab"}
+    assert read_values(by_run).values["AP"].tolist() == expected
+
+
+def test_a_header_of_merged_cells_is_named(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("query_id,bm25,,dense,\n,AP,RR,AP,RR\nq,1,1,0,0\n")
+    with pytest.raises(
+        ValueError, match="names in one row, also where cells are merged"
+    ):
+        read_values(tmp_path / "a.csv")
