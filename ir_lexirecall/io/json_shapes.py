@@ -39,10 +39,20 @@ def cells_of_object(
             for run, inner in content.items()
         ]
         return Cells.joined(cells)
+    if _names_its_query(content):
+        return None
     has_dicts = any(isinstance(value, (dict, list)) for value in content.values())
     if has_dicts or _is_by_query(content):
-        return cells_of_dicts(content, path, measures)
+        return cells_of_dicts(content, path, measures, may_be_by_run=True)
     return None
+
+
+def _names_its_query(content: Mapping[str, Any]) -> bool:
+    """Return whether an object is a record, with a text under a known name such as `query_id`."""
+    return any(
+        isinstance(value, str) and name.lower() in _COLUMN_NAMES
+        for name, value in content.items()
+    )
 
 
 def _holds_dicts(inner: Any) -> bool:

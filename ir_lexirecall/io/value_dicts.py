@@ -26,7 +26,11 @@ DictRow: TypeAlias = tuple[str, str, Any]
 
 
 def cells_of_dicts(
-    content: Mapping[Any, Any], name: str, measures: Sequence[str] | None = None
+    content: Mapping[Any, Any],
+    name: str,
+    measures: Sequence[str] | None = None,
+    *,
+    may_be_by_run: bool = False,
 ) -> Cells:
     """Return the values in nested dicts.
 
@@ -35,6 +39,7 @@ def cells_of_dicts(
             with integers for users, as Cornac has it.
         name: the label of the dicts in messages.
         measures: the name of the measure in ``{query: value}``, if there is just one.
+        may_be_by_run: whether they may also be ``{run: {query: value}}``, which is settled later.
     """
     with naming(name):
         rows = _rows_of_dicts(content, measures)
@@ -44,7 +49,9 @@ def cells_of_dicts(
             f"{name}: it has values over all queries only ({rows[0][0]!r}); give a value per "
             "query: {query_id: {measure: value}}"
         )
-    rows, notes = _without_no_measures(rows, name, measures or ())
+    notes: list[str] = []
+    if not (may_be_by_run and may_be_queries_of_runs(rows)):
+        rows, notes = _without_no_measures(rows, name, measures or ())
     rows = [(*row[:2], None if is_missing_mark(row[2]) else row[2]) for row in rows]
     faults = [row for row in rows if not _is_number_or_missing(row[2])]
     if faults:
@@ -82,7 +89,7 @@ def _without_no_measures(
     """
     names = dict.fromkeys(measure for _, measure, _ in rows)
     left_out = [one for one in names if one not in named and is_no_measure(one)]
-    if not left_out or may_be_queries_of_runs(rows):
+    if not left_out:
         return list(rows), []
     if len(left_out) == len(names):
         raise ValueError(
@@ -101,11 +108,15 @@ def _without_no_measures(
 def may_be_queries_of_runs(rows: Sequence[DictRow]) -> bool:
     """Return whether dicts by query and measure may be by run and query.
 
-    No name is that of a measure, and there are more queries than runs.
+    No name is that of a measure, nor are only some those of times and the like, and there are more
+    queries than runs.
     """
     outer = {query for query, _, _ in rows}
     inner = {measure for _, measure, _ in rows}
     if len(outer) < 2 or len(inner) <= len(outer):
+        return False
+    n_no_measures = sum(map(is_no_measure, inner))
+    if 0 < n_no_measures < len(inner):
         return False
     return not any(map(is_known_measure, inner))
 
@@ -167,16 +178,20 @@ def _query_of_key(key: Any) -> str:
 def _is_by_measure(content: Mapping[Any, Any]) -> bool:
     """Return whether dicts are ``{measure: {query: value}}``, as ranx has them.
 
-    All outer keys are names of measures, or of times and the like beside these, not all inner
-    ones are, and there is more than one query.
+    There is more than one query, and all outer keys are names of measures, while not all inner ones
+    are; or at least half of the outer keys are, and no inner one. Times and the like do not count.
     """
     if not content or not all(map(_is_dict_of_several, content.values())):
         return False
     measures = [key for key in content if not _is_key_of_no_measure(key)]
-    if not measures or not all(map(_is_key_of_measure, measures)):
+    n_known = sum(map(_is_key_of_measure, measures))
+    if not n_known or 2 * n_known < len(measures):
         return False
     inner_keys = dict.fromkeys(chain.from_iterable(content.values()))
-    return not all(map(_is_key_of_measure, inner_keys))
+    n_known_inside = sum(map(_is_key_of_measure, inner_keys))
+    if n_known == len(measures):
+        return n_known_inside < len(inner_keys)
+    return n_known_inside == 0
 
 
 def _is_dict_of_several(inner: Any) -> bool:

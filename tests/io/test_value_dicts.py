@@ -57,6 +57,35 @@ def in_form(runs: dict[str, Any], form: str, path: Path) -> Any:
 
 
 @pytest.mark.parametrize("form", ["dicts", "files", "one file", "rows"])
+@pytest.mark.parametrize("n_queries", [1, 2, 3])
+def test_few_queries_with_more_names_are_no_runs(
+    n_queries: int, form: str, tmp_path: Path
+) -> None:
+    """They could be queries of runs, but for names that no query has."""
+    queries = {
+        f"q{i}": {
+            "my_score": 0.25 * (i + 1),
+            "tstamp": 5 + i,
+            "pid": i,
+            "seed": i,
+            "step": i,
+        }
+        for i in range(n_queries)
+    }
+    table = read_values(in_form({"a": queries, "b": queries}, form, tmp_path))
+    assert (table.runs, table.measures) == (["a", "b"], ["my_score"])
+    assert table.query_ids == list(queries)
+
+
+def test_a_single_record_with_nested_values_is_a_table(tmp_path: Path) -> None:
+    for run in "ab":
+        record = {"query_id": "q1", "metrics": {"AP": 0.5, "tstamp": 3}}
+        (tmp_path / f"{run}.jsonl").write_text(json.dumps(record) + "\n")
+    table = read_values(tmp_path)
+    assert (table.query_ids, table.measures) == (["q1"], ["AP"])
+
+
+@pytest.mark.parametrize("form", ["dicts", "files", "one file", "rows"])
 @pytest.mark.parametrize("name", NO_MEASURES)
 def test_what_is_no_measure_in_a_table_is_none_in_nested_dicts(
     name: str, form: str, tmp_path: Path
@@ -172,3 +201,22 @@ def test_a_pair_is_no_query(key: Any) -> None:
     values = {key: 0.5, "q2": 0.25}
     with pytest.raises(ValueError, match=r"is the key of a value; give \{query_id"):
         read_values({"a": values, "b": values})
+
+
+@pytest.mark.parametrize(
+    "outer", [("acc", "zeal"), ("ndcg", "map", "my_score"), ("latency", "x")]
+)
+def test_measures_some_of_which_are_unknown_hold_queries(
+    outer: tuple[str, ...],
+) -> None:
+    scores = {name: {"q1": 0.5, "q2": 1.0, "q3": 0.25} for name in outer}
+    table = read_values({"a": scores, "b": scores})
+    assert (table.measures, table.query_ids) == (list(outer), ["q1", "q2", "q3"])
+
+
+def test_queries_some_of_which_have_names_of_measures_stay() -> None:
+    names = ("acc", "bm25", "colbert")
+    queries = {name: {"zeal": 0.5 * n, "x": 1.0} for n, name in enumerate(names)}
+    assert read_values({"a": queries, "b": queries}).measures == ["zeal", "x"]
+    known = {name: {"AP": 0.5, "x": 1.0} for name in ("acc", "zeal")}
+    assert read_values({"a": known, "b": known}).measures == ["AP", "x"]
