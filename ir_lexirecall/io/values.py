@@ -1105,7 +1105,7 @@ def part_of_run(run: str, source: Any, columns: NamedColumns) -> Part:
     if is_path(source):
         content = read_content(source, columns)
         if is_of_one_run(content):
-            content = replace(content, one_run=True)
+            content = with_values_of_run(replace(content, one_run=True), run)
         return Part(content, run)
     if isinstance(source, Mapping):
         return Part(cells_of_dicts(source, name, columns.measures), run)

@@ -1216,14 +1216,19 @@ def test_arguments_of_another_type_are_named(
         read_values(values, **{argument: value})
 
 
-@pytest.mark.parametrize("kind", ["columns", "frames", "Polars"])
-def test_columns_of_a_table_by_run_have_one_measure(kind: str) -> None:
+@pytest.mark.parametrize("kind", ["columns", "frames", "Polars", "files"])
+def test_columns_of_a_table_by_run_have_one_measure(kind: str, tmp_path: Path) -> None:
     """The name of each column is that of its run, not of a measure."""
     wide = pd.DataFrame({"bm25": [0.5, 0.25], "dense": [0.75, 1.0]}, index=["q1", "q2"])
     wide = wide.rename_axis("query_id")
     values: dict[str, Any] = {name: wide[name] for name in wide}
     if kind == "frames":
         values = {name: wide[[name]] for name in wide}
+    elif kind == "files":
+        values = {
+            name: write_table(wide[[name]].reset_index(), tmp_path / f"{name}.csv")
+            for name in wide
+        }
     elif kind == "Polars":
         values = {name: pl.from_pandas(wide[[name]].reset_index()) for name in wide}
     table = read_values(values)
