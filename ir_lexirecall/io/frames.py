@@ -30,6 +30,7 @@ from ir_lexirecall.io.lines import NumberedRow, stacked
 from ir_lexirecall.io.names import ITEM_NAMES, QUERY_NAMES, RUN_NAMES
 from ir_lexirecall.io.readers import format_of
 from ir_lexirecall.io.schemas import VALUES
+from ir_lexirecall.io.summary_rows import is_summary_name
 from ir_lexirecall.io.value_cells import is_missing, texts, value_of
 from ir_lexirecall.io.whole_columns import (
     distinct,
@@ -475,7 +476,8 @@ def _with_one_level(data: Any) -> Any:
     if columns.nlevels < 2:
         return data
     is_id = np.array([_names_one_level(name) for name in columns])
-    ids, values = columns[is_id], columns[~is_id]
+    is_margin = np.array(list(map(_is_margin, columns, data.dtypes)))
+    ids, values = columns[is_id & ~is_margin], columns[~is_id]
     run_levels = _run_levels(values)
     if columns.nlevels == 2 and len(run_levels) == 1:
         return _with_runs_as_rows(data, ids, values, run_levels[0])
@@ -486,6 +488,13 @@ def _with_one_level(data: Any) -> Any:
 def _names_one_level(name: Iterable[Any]) -> bool:
     """Return whether a column was an index: it has a name on one level, as ("query_id", "")."""
     return sum(str(part) != "" for part in name) < 2
+
+
+def _is_margin(name: Sequence[Any], dtype: Any) -> bool:
+    """Return whether a column holds the means over others, as margins of `pivot_table` do."""
+    label = "".join(map(str, name))
+    is_numbers = getattr(dtype, "kind", "O") == "f"
+    return is_numbers and _names_one_level(name) and is_summary_name(label)
 
 
 def _run_levels(columns: Any) -> list[int]:

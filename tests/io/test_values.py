@@ -1251,3 +1251,19 @@ def test_a_header_of_merged_cells_is_named(tmp_path: Path) -> None:
         ValueError, match="names in one row, also where cells are merged"
     ):
         read_values(tmp_path / "a.csv")
+
+
+def test_margins_of_a_pivot_are_no_measure() -> None:
+    rows = [
+        (q, r, m, 0.25 * n)
+        for n, q in enumerate("abc")
+        for r in "xy"
+        for m in ("AP", "RR")
+    ]
+    long = pd.DataFrame(rows, columns=["query_id", "run", "measure", "value"])
+    pivot = long.pivot_table(
+        index="query_id", columns=["measure", "run"], values="value", margins=True
+    )
+    table = read_values(pivot)
+    assert (table.runs, table.measures) == (["x", "y"], ["AP", "RR"])
+    assert (table.query_ids, table.summaries) == ([*"abc"], ("All",))
