@@ -77,6 +77,12 @@ EQUIVALENTS = (
 )  # fmt: skip
 """Every measure of trec_eval's ``-m all_trec`` that is a number, in the order of its manual."""
 
+_PLAIN = {item.name: item for item in EQUIVALENTS if item.name[-2:] not in ("_K", "_X")}
+_WITH_CUTOFF, _WITH_NUMBER = (
+    {item.name[:-2]: item for item in EQUIVALENTS if item.name.endswith(end)}
+    for end in ("_K", "_X")
+)
+_PARAMETER = re.compile(r"(.+?)[._]((?:\d*\.)?\d+)")
 _CUTOFFS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
 _OTHER_CUTOFFS = {"success": (1, 5, 10), "unj": (5, 10, 20)}
 _COUNTS = ("num_q", "num_ret", "num_rel", "num_rel_ret")
@@ -95,18 +101,19 @@ def equivalent(name: str) -> Equivalent | None:
     >>> equivalent("iprec_at_recall_0.10").note
     'trec_eval 9: IPrec@0.1, or IPrec_TE(version=9)@0.1'
     """
-    for item in EQUIVALENTS:
-        pattern = re.escape(item.name).replace("_K", r"[._](?P<value>\d+)")
-        pattern = pattern.replace("_X", r"[._](?P<value>(?:\d*\.)?\d+)")
-        match = re.fullmatch(pattern, name)
-        if match is not None:
-            value = f"{float(match['value']):g}" if "value" in pattern else ""
-            measure, note = (
-                re.sub(r"(?<=[@=])[KX]\b", value, text)
-                for text in (item.measure, item.note)
-            )
-            return Equivalent(name, measure, note)
-    return None
+    item, value = _PLAIN.get(name), ""
+    parameter = _PARAMETER.fullmatch(name)
+    if item is None and parameter is not None:
+        base, value = parameter.groups()
+        item = _WITH_CUTOFF.get(base) if value.isdecimal() else None
+        item = item or _WITH_NUMBER.get(base)
+        value = f"{float(value):g}"
+    if item is None:
+        return None
+    measure, note = (
+        re.sub(r"(?<=[@=])[KX]\b", value, text) for text in (item.measure, item.note)
+    )
+    return Equivalent(name, measure, note)
 
 
 @entry

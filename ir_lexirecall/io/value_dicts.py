@@ -21,6 +21,8 @@ from ir_lexirecall.io.value_cells import (
     value_of,
 )
 
+_MOST_MEASURES = 1000
+"""Keys of a dict of dicts, up to which they may be measures; more are queries."""
 DictRow: TypeAlias = tuple[str, str, Any]
 """A query, a measure and a value, as nested dicts have them."""
 
@@ -181,17 +183,18 @@ def _is_by_measure(content: Mapping[Any, Any]) -> bool:
     There is more than one query, and all outer keys are names of measures, while not all inner ones
     are; or at least half of the outer keys are, and no inner one. Times and the like do not count.
     """
-    if not content or not all(map(_is_dict_of_several, content.values())):
+    if not 0 < len(content) <= _MOST_MEASURES:
+        return False
+    if not all(map(_is_dict_of_several, content.values())):
         return False
     measures = [key for key in content if not _is_key_of_no_measure(key)]
     n_known = sum(map(_is_key_of_measure, measures))
     if not n_known or 2 * n_known < len(measures):
         return False
     inner_keys = dict.fromkeys(chain.from_iterable(content.values()))
-    n_known_inside = sum(map(_is_key_of_measure, inner_keys))
     if n_known == len(measures):
-        return n_known_inside < len(inner_keys)
-    return n_known_inside == 0
+        return not all(map(_is_key_of_measure, inner_keys))
+    return not any(map(_is_key_of_measure, inner_keys))
 
 
 def _is_dict_of_several(inner: Any) -> bool:
