@@ -44,6 +44,8 @@ _MARK_OF_PART = b"\n" + _BYTE_ORDER_MARK
 """Byte order mark at the beginning of a line: another file was appended there."""
 _LARGEST_COPY = 2**34  # bytes of a pipe: a run has 160 million lines in them
 _LEAST_FREE = 2**30  # bytes of the disk to which a pipe is copied
+_SEPARATOR_LINE = re.compile(rb"\Asep=[,;\t|]\r?\n")
+"""First line that tells Excel the separator."""
 _ZEROS = bytes(512)
 _ODD_IN_TEXT = re.compile(
     rb"(?:^|[,;\t\n\"]) |[ \r](?=[,;\t\"])| (?=\r?(?:\n|\Z))"  # a blank at an end
@@ -169,7 +171,7 @@ class File:
             ValueError: it is not a text, or its lines do not end with line feeds.
         """
         self._check_is_text()
-        text = self.beginning.decode("utf-8-sig", "replace")
+        text = _without_marks_on_top(self.beginning).decode("utf-8", "replace")
         with naming(self.path):
             check_line_ends(text)
         first_comment = ""
@@ -275,6 +277,7 @@ class File:
         if b"\0" in content:
             self._refuse_zeros(0, content)
         with naming_lines(self.line_name):
+            content = _without_marks_on_top(content)
             return _without_marks_of_parts(content).decode("utf-8")
 
     def json(self) -> Any:
@@ -303,10 +306,8 @@ class File:
                 too well to be data.
         """
         with self._stream() as stream:
-            block = self._read(stream, _BLOCK)
-            if block.startswith(_BYTE_ORDER_MARK):
-                block = block.removeprefix(_BYTE_ORDER_MARK)
-                block = block or self._read(stream, _BLOCK)
+            block = _without_marks_on_top(self._read(stream, _BLOCK))
+            block = block or self._read(stream, _BLOCK)
             length = 0
             for number in count():
                 if not block:
@@ -375,6 +376,18 @@ class File:
         except Exception as error:  # each compression has errors of its own
             reason = str(error) or type(error).__name__
             raise ValueError(f"{self.path} cannot be read: {reason}") from None
+
+
+def _without_marks_on_top(beginning: bytes) -> bytes:
+    r"""Return the beginning of a text without its byte order mark and Excel's separator.
+
+    A first line that only tells Excel the separator becomes empty.
+
+    >>> _without_marks_on_top(b"\xef\xbb\xbfsep=;\nqid;docno;score\n")
+    b'\nqid;docno;score\n'
+    """
+    text = beginning.removeprefix(_BYTE_ORDER_MARK)
+    return _SEPARATOR_LINE.sub(b"\n", text, count=1)
 
 
 def _without_marks_of_parts(block: bytes) -> bytes:

@@ -56,7 +56,13 @@ _REGULAR_QUOTES = {
     )
     for separator in (",", ";", "\t")
 }
-_EMPTY_LINE = re.compile(rb"\n[ \t\v\f]*(?=\n)")
+_EMPTY_LINES = {
+    separator: re.compile(
+        rb"\n[ \t\v\f%(part)s]*(?=\n)" % {b"part": separator.encode()}
+    )
+    for separator in (",", ";", "\t")
+}
+"""Matches lines without a value, such as Excel writes for empty rows, by separator."""
 BEIR = ("query-id", "corpus-id", "score")
 """The header of BEIR's qrels."""
 _QREL_FIELDS = ("query_id", "iteration", "doc_id", "relevance")
@@ -291,7 +297,8 @@ class Layout:
             rows = rows.replace(b"\r\n", b"\n")
         if b"\r" in rows:
             return None
-        rows = _EMPTY_LINE.sub(b"", b"\n" + rows).removeprefix(b"\n")
+        empty_line = _EMPTY_LINES[self.separator]
+        rows = empty_line.sub(b"", b"\n" + rows).removeprefix(b"\n")
         quote = self.quote if b'"' in rows else None
         if (table := self._parsed(rows, quote)) is None:
             return None
@@ -723,7 +730,7 @@ def csv_rows(
         text: the text.
         location: what messages call a line.
         separator: what stands between fields.
-        strip: take blanks around fields away; rows without anything else are empty, too.
+        strip: take blanks around fields away; empty texts in quotation marks are empty, too.
         options: of ``csv.reader``.
 
     Raises:
@@ -742,7 +749,8 @@ def csv_rows(
                 row = written = [field.strip() for field in row]
             else:
                 written = [
-                    line.strip(" \t\v\f\r") for line in lines[start : reader.line_num]
+                    line.strip(" \t\v\f\r" + separator)
+                    for line in lines[start : reader.line_num]
                 ]
             if any(written):
                 yield start + 1, row

@@ -117,7 +117,7 @@ def read_pool(path: str) -> tuple[pl.DataFrame, int] | None:
 
     Returns:
         Its ``query_id``, ``doc_id`` and ``relevance``, and its aspects if it has some; None if the
-        file is not a table of judgments with a header line.
+        file is not a table of judgments whose columns have names.
 
     Raises:
         ValueError: a row has too many fields, lacks an id, or has a grade that is not a number.
@@ -125,27 +125,43 @@ def read_pool(path: str) -> tuple[pl.DataFrame, int] | None:
     if not os.path.isfile(path):
         return None
     file = File.opened(path)
-    line = file.first_line
-    if file.is_parquet or file.is_json or search_engines.is_judgment_list(line):
+    if not _has_named_columns(file):
         return None
-    header = lines.header_of(line, file.ending)
-    names = header.columns(POOL)
-    if not header.is_one(POOL, file.line_name(1)):
+    table = lines.stacked([*format_of(file).read(file, POOL)])
+    names = our_names(table.columns)
+    if len(set(names)) < len(names) or not set(QREL_COLUMNS) <= set(names):
         return None
-    if not set(QREL_COLUMNS) <= set(names):
-        return None
-    table = lines.stacked([*columns_of_text(file, POOL)])
-    has_grade = ~np.isnan(table["relevance"].to_numpy())
+    column_of = dict(zip(names, table, strict=True))
+    has_grade = [not _is_empty(grade) for grade in column_of["relevance"].to_list()]
     graded = [
-        pl.Series(
-            name,
-            [*compress(table[name].to_list(), has_grade)],
-            dtype=table.schema[name],
-        )
+        _column(name, [*compress(column_of[name].to_list(), has_grade)])
         for name in (*QREL_COLUMNS, *ASPECT_COLUMNS)
         if name in names
     ]
-    return pl.DataFrame(graded), int((~has_grade).sum())
+    return pl.DataFrame(graded), has_grade.count(False)
+
+
+def _has_named_columns(file: File) -> bool:
+    """Return whether a file may be a table for judging: Parquet, JSON lines, or CSV."""
+    if file.is_parquet:
+        return True
+    if file.is_json:
+        return _is_flat(file.json_values()[0][1])
+    if search_engines.is_judgment_list(file.first_line):
+        return False
+    header = lines.header_of(file.first_line, file.ending)
+    if not header.is_one(POOL, file.line_name(1)):
+        return False
+    return set(QREL_COLUMNS) <= set(header.columns(POOL))
+
+
+def _is_empty(grade: Any) -> bool:
+    """Return whether a cell for a grade is still empty: None, NaN, or a text of blanks."""
+    return (
+        grade is None
+        or grade != grade
+        or (isinstance(grade, str) and not grade.strip())
+    )
 
 
 def _with_numbers(table: pl.DataFrame) -> pl.DataFrame:
@@ -288,7 +304,6 @@ def _table_of_records(
     rows = _located_rows(records, location)
     names = _names_of_record(rows[0][1], schema)
     value = _value_column(names.values(), schema)
-    parse = grade_of if schema.of_qrels else number_of
     columns: dict[str, list[Any]] = {name: [] for name in names.values()}
     for row_location, row in rows:
         if not isinstance(row, dict):
@@ -296,12 +311,13 @@ def _table_of_records(
                 f"{row_location}: expected an object as in the first row, got {shown(row)}"
             )
         cells = {str(names.get(name, name)): cell for name, cell in row.items()}
-        _check_record(cells, value, parse, row_location)
+        _check_record(cells, value, schema, row_location)
         for name, column in columns.items():
             column.append(cells.get(name))
 
     for name in ("query_id", "doc_id"):
         columns[name] = [id_of(cell) for cell in columns[name]]
+    parse = _parser(schema)
     columns[value] = [parse(cell) for cell in columns[value]]
     return pl.DataFrame([_column(name, values) for name, values in columns.items()])
 
@@ -333,10 +349,15 @@ def _names_of_record(row: JSONObject, schema: Schema) -> dict[str, str]:
     return names
 
 
+def _parser(schema: Schema) -> Callable[[Any], float | None]:
+    """Return the function that reads grades of qrels, or scores of runs."""
+    return grade_of if schema.of_qrels else number_of
+
+
 def _check_record(
     cells: JSONObject,
     value: str,
-    parse: Callable[[Any], float | None],
+    schema: Schema,
     location: str,
 ) -> None:
     """Raise if a row lacks a column, or has no id or number in one."""
@@ -348,7 +369,8 @@ def _check_record(
         )
     for name in ("query_id", "doc_id"):
         _json_id(cells[name], name, location)
-    if parse(cells[value]) is None:
+    may_be_empty = schema.gaps and _is_empty(cells[value])
+    if not may_be_empty and _parser(schema)(cells[value]) is None:
         raise ValueError(
             f"{location}: the {value} of document {cells['doc_id']!r} for query "
             f"{cells['query_id']!r} is {shown(cells[value])}, not a number"

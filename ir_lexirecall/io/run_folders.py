@@ -53,6 +53,8 @@ _ABOUT_RUNS = re.compile(
     r"(readme|licen[cs]e|copying|notice)(\.\w+)?|ir[-_]metadata\.ya?ml", re.I
 )
 """Files that stand beside runs and need no word."""
+_BACKUP = re.compile(r".*(~|\.(bak|backup|old|orig|rej|sw[op]|tmp))|#.*#", re.I)
+"""Names of copies that editors and people keep of a file."""
 
 
 @dataclass(frozen=True)
@@ -113,13 +115,20 @@ def all_runs(folder: PathLike) -> dict[str, str]:
     content = read_folder(folder)
     if content.left_out:
         first, *more = content.left_out
-        is_hidden = first.startswith((".", "_"))
-        reason = "is hidden by its name" if is_hidden else "does not look like a run"
         warn(
-            f"{folder}: {first} {reason} and is left out{and_more(len(more))}"
+            f"{folder}: {first} {_why_left_out(first)} and is left out{and_more(len(more))}"
             f"{': ' if more else ''}{', '.join(more[:5])}"
         )
     return content.runs
+
+
+def _why_left_out(name: str) -> str:
+    """Return why a file or folder is not a run."""
+    if name.startswith((".", "_")):
+        return "is hidden by its name"
+    if _is_backup(name):
+        return "is a backup by its name"
+    return "does not look like a run"
 
 
 def _needs_no_word(item: Path) -> bool:
@@ -169,6 +178,8 @@ def _run_in_file(item: Path) -> str | None:
     plain = without_compression(item.name)
     if plain.lower() in _OTHER_FILES or plain.startswith("."):
         return None
+    if _is_backup(item.name):
+        return None
     if plain.startswith("_") and not _ending_of(plain, _ENDINGS_OF_RUNS_ONLY):
         return None
     ending = _ending_of(plain, _RUN_ENDINGS)
@@ -179,6 +190,11 @@ def _run_in_file(item: Path) -> str | None:
     if _looks_like_a_run(str(item)):
         return plain.removesuffix(_ending_of(plain, _POSSIBLE_ENDINGS)) or plain
     return None
+
+
+def _is_backup(name: str) -> bool:
+    """Return whether a file's name says that it is a copy kept of another file, as `a.run~` is."""
+    return _BACKUP.fullmatch(without_compression(name)) is not None
 
 
 def _ending_of(name: str, endings: tuple[str, ...]) -> str:

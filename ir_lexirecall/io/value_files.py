@@ -59,7 +59,6 @@ _LINES = {
     6: "query, Q0, run, rank, value, measure (autojudge-evaluate's ranking)",
 }
 """The fields of a line, by their number."""
-_SEPARATOR_LINE = re.compile(r"\Asep=[,;\t|]\r?\n")
 _IS_A_RUN = "this looks like a run; leave out values= and give qrels and runs"
 _IS_QRELS = "this looks like qrels; leave out values= and give qrels and runs"
 _HEADER_NAMES = frozenset(
@@ -109,7 +108,7 @@ def content_of_file(path: PathLike, columns: NamedColumns) -> Cells | Table:
 
 def content_of_text(file: File, columns: NamedColumns) -> Cells | Table:
     """Return the values in a text file; see `content_of_file`."""
-    text, path = without_separator_line(file.text()), file.path
+    text, path = file.text(), file.path
     first = _first_line(text, path)
     if first.lstrip().startswith(("{", "[")):
         return content_of_json(text, file, columns.measures)
@@ -124,15 +123,6 @@ def content_of_text(file: File, columns: NamedColumns) -> Cells | Table:
             f"got {shown(first)}"
         )
     return cells_of_lines(text, path)
-
-
-def without_separator_line(text: str) -> str:
-    r"""Return a text where the first line is empty if it only tells Excel the separator.
-
-    >>> without_separator_line("sep=;\nquery_id;a;b\n")
-    '\nquery_id;a;b\n'
-    """
-    return _SEPARATOR_LINE.sub("\n", text, count=1)
 
 
 def _first_line(text: str, path: str) -> str:

@@ -97,6 +97,28 @@ def test_a_hidden_file_that_may_be_a_run_is_named(name: str, tmp_path: Path) -> 
         assert {*all_runs(folder)} == {"a"}
 
 
+BACKUPS = ["a.run~", "#a.run#", "a.run.bak", "a.res.BAK", "a.orig", "a.old.gz", "a.~1~"]
+
+
+@pytest.mark.parametrize("name", [*BACKUPS, "a.run.swp", "a.txt.tmp", "a.run~.gz"])
+def test_a_backup_is_named_and_left_out(name: str, tmp_path: Path) -> None:
+    folder = fill(tmp_path / "runs", {"a.run": TREC})
+    content = TREC.encode()
+    if name.endswith(".gz"):
+        content = gzip.compress(content)
+    (folder / name).write_bytes(content)
+    with pytest.warns(UserWarning, match=f"{name} is a backup by its name and is left"):
+        assert {*all_runs(folder)} == {"a"}
+
+
+@pytest.mark.parametrize("name", ["a.new", "a#", "older", "a.bm25", "bak", "a.tmp.run"])
+def test_a_name_that_only_looks_like_a_backup_is_a_run(
+    name: str, tmp_path: Path
+) -> None:
+    folder = fill(tmp_path / "runs", {"b.run": TREC, name: TREC})
+    assert {*all_runs(folder)} == {"b", name.removesuffix(".run")}
+
+
 @pytest.mark.parametrize("name", [".old", "_old", ".git"])
 @pytest.mark.parametrize("file", ["run.txt", "run.txt.gz", "part.parquet"])
 def test_a_hidden_folder_that_holds_a_run_is_named(

@@ -203,6 +203,34 @@ def test_semicolons_are_read(name: str, write: Write) -> None:
     )
 
 
+@pytest.mark.usefixtures("with_or_without_polars")
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("quote", ["", '"'])
+def test_what_excel_adds_is_no_data(
+    separator: str, end: str, quote: str, write: Write
+) -> None:
+    def saved(name: str, *rows: str) -> str:
+        cells = [[f"{quote}{cell}{quote}" for cell in row.split()] for row in rows]
+        written = [separator.join(row) for row in cells]
+        empty = separator * 2
+        lines = [f"sep={separator}", *written[:2], empty, *written[2:], empty, empty]
+        return write(name, "\ufeff" + end.join(lines))
+
+    run = saved("run.csv", "qid docno score", "q1 b 2.5", "q1 a 1.5")
+    qrels = saved("qrels.csv", "qid docno label", "q1 a 1", "q1 b 0")
+    assert rr(qrels, run) == 0.5
+    pool = saved("pool.csv", "query_id doc_id relevance", "q1 c 1", "q1 d 2")
+    added = merged(irl.load(QRELS), pool)
+    assert {*added.doc_ids} >= {"c", "d"}
+
+
+def test_rows_without_ids_are_refused_that_say_something(write: Write) -> None:
+    run = write("run.csv", "qid,docno,score\nq1,b,2.5\n,,1\n")
+    with pytest.raises(ValueError, match="run.csv, line 3: there is no query_id"):
+        rr(QRELS, run)
+
+
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [

@@ -402,6 +402,45 @@ def test_qrels_keep_their_apostrophes(tmp_path: Path) -> None:
     assert Judgments.from_qrels(str(path)).doc_ids == ["'=1"]
 
 
+EMPTY = {"none": None, "nan": float("nan"), "text": "", "blanks": " "}
+
+
+@pytest.mark.parametrize("empty", EMPTY)
+@pytest.mark.parametrize("ending", ["csv", "tsv", "jsonl", "json", "parquet"])
+def test_documents_without_a_grade_are_not_judged_yet(
+    ending: str, empty: str, tmp_path: Path
+) -> None:
+    path = tmp_path / f"pool.{ending}"
+    table = pd.DataFrame({"query_id": ["q"] * 3, "doc_id": ["a", "b", "c"]})
+    table["relevance"] = pd.Series([2, EMPTY[empty], 0], dtype=object)
+    if ending == "parquet":
+        if isinstance(EMPTY[empty], str):
+            pytest.skip("a column of Parquet has one type")
+        table.astype({"relevance": float}).to_parquet(path)
+    elif ending.startswith("json"):
+        lines = ending == "jsonl"
+        table.to_json(path, orient="records", lines=lines)
+    else:
+        table.to_csv(path, index=False, sep={"csv": ",", "tsv": "\t"}[ending])
+    with pytest.warns(UserWarning, match="1 of 3 documents have no grade yet"):
+        added = merged(Judgments.from_qrels({"q": {"z": 1}}), path)
+    assert dict(zip(added.doc_ids, added.grade, strict=True)) == {"a": 2, "c": 0, "z": 1}
+
+
+@pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])
+def test_a_pool_that_nobody_judged_says_what_to_do(ending: str, tmp_path: Path) -> None:
+    path = tmp_path / f"pool.{ending}"
+    table = pd.DataFrame({"query_id": ["q"], "doc_id": ["a"], "relevance": [None]})
+    if ending == "csv":
+        table.to_csv(path, index=False)
+    elif ending == "jsonl":
+        table.to_json(path, orient="records", lines=True)
+    else:
+        table.to_parquet(path)
+    with pytest.raises(ValueError, match="no document in it has a grade; fill in"):
+        merged(Judgments.from_qrels({"q": {"z": 1}}), path)
+
+
 def test_merged_judgments_say_how_their_queries_were_chosen() -> None:
     queries = [f"q{i}" for i in range(12)]
     chosen = load({query_id: {"a": 1} for query_id in queries}, queries="relevant")
