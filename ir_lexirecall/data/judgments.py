@@ -24,7 +24,7 @@ from ir_lexirecall.data.qrels import AspectRows, read_qrels
 from ir_lexirecall.data.reading import RELEVANT, ExcludeLike, LevelsLike, Reading
 from ir_lexirecall.data.tie_rule import TREC_EVAL_9, ScoreOrder
 from ir_lexirecall.io.cells import number_of
-from ir_lexirecall.io.columns import TableLike
+from ir_lexirecall.io.columns import TableLike, are_odd
 from ir_lexirecall.io.files import named_files
 from ir_lexirecall.io.id_forms import are_plain, form_hint, visible
 from ir_lexirecall.io.names import ASPECT_COLUMNS
@@ -418,10 +418,7 @@ class Judgments(Memoised):
         if isinstance(self.docs, list):
             docs = self.docs
         else:
-            is_odd = self.docs.str.len_bytes() > self.docs.str.len_chars()
-            for end in (" ", "\r", "\n", "\t"):
-                is_odd |= self.docs.str.ends_with(end)
-            docs = self.docs.filter(is_odd | self.docs.str.starts_with(" ")).to_list()
+            docs = self.docs.filter(are_odd(self.docs)).to_list()
         return _odd(self.query_ids), _odd(docs)
 
     @cached_property

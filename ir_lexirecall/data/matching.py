@@ -9,10 +9,12 @@ from itertools import islice
 
 import numpy as np
 
+from ir_lexirecall._util import engine
 from ir_lexirecall._util.errors import and_more, shown, warn
+from ir_lexirecall._util.lazy import polars as pl
 from ir_lexirecall.data.aligned_run import AlignedRun
 from ir_lexirecall.data.judgments import Judgments
-from ir_lexirecall.io.columns import head
+from ir_lexirecall.io.columns import are_odd, head, read_columns
 from ir_lexirecall.io.id_forms import (
     best_match,
     form_hint,
@@ -26,6 +28,7 @@ from ir_lexirecall.io.source import Kind, Source
 FIRST = 10  # documents of a ranking that are expected to be judged
 SIDES = ("run's", "qrels'")
 _SAMPLE = 2**16  # rows of a run in which ids are looked at
+_MOST_ODD_ROWS = 2**18
 _QUERIES = 5  # queries whose documents are looked at
 _FEWEST_GRADES = 10  # from which grades and scores tell qrels and a run apart
 _NAMED = 5  # further runs that a warning names
@@ -159,7 +162,7 @@ def _other_forms(judgments: Judgments, run: Source, title: str) -> str:
     ``é`` may be one character or two; a blank at the end, or a character of width zero, cannot be
     seen. Such ids do not meet.
     """
-    pairs = _pairs_that_look_alike(judgments, first_rows(run))
+    pairs = _pairs_that_look_alike(judgments, _odd_rows(judgments, run))
     if not pairs:
         return ""
     in_run, in_qrels = pairs[0]
@@ -169,6 +172,29 @@ def _other_forms(judgments: Judgments, run: Source, title: str) -> str:
         f"{title}: {n_ids} of its ids {'is' if n_ids == 1 else 'are'} in the qrels {kind}, and so "
         f"{'does' if n_ids == 1 else 'do'} not meet: {in_run!a} here, {in_qrels!a} there; {way_out}"
     )
+
+
+def _odd_rows(judgments: Judgments, run: Source) -> list[tuple[str, str]]:
+    """Return query and document of rows whose ids are odd, or look as odd ids of the qrels do."""
+    rows: list[tuple[str, str]] = []
+    for table in read_columns(run, RUN):
+        odd = table
+        if engine.computes():
+            odd = table.filter(_may_look_alike(judgments, table))
+        rows += zip(odd["query_id"].to_list(), odd["doc_id"].to_list(), strict=True)
+        if len(rows) > _MOST_ODD_ROWS:
+            break
+    return rows[:_MOST_ODD_ROWS]
+
+
+def _may_look_alike(judgments: Judgments, table: pl.DataFrame) -> pl.Series:
+    """Return which rows have an id that is odd, or that looks as an odd one of the qrels does."""
+    odd_queries, odd_docs = judgments.odd_ids
+    query_ids, doc_ids = table["query_id"], table["doc_id"]
+    may = are_odd(query_ids) | are_odd(doc_ids)
+    for ids, looks in ((query_ids, odd_queries), (doc_ids, odd_docs)):
+        may |= ids.is_in(pl.Series([*looks], dtype=pl.String).implode())
+    return may
 
 
 def _pairs_that_look_alike(

@@ -19,6 +19,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from ir_lexirecall._util import engine
 from ir_lexirecall._util.arrays import starts_segment
 from ir_lexirecall._util.errors import (
     and_more,
@@ -32,6 +33,7 @@ from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.lazy import polars as pl
 from ir_lexirecall._util.paths import PathLike
 from ir_lexirecall.io.cells import grade_of, id_of, number_of, text_hint
+from ir_lexirecall.io.id_forms import are_plain
 from ir_lexirecall.io.lines import stacked
 from ir_lexirecall.io.names import grades_may_be_scores, our_names, renaming
 from ir_lexirecall.io.readers import format_of
@@ -44,6 +46,8 @@ TableLike: TypeAlias = PathLike | Mapping[Any, Mapping[Any, Any]] | Iterable[Any
 A path, a pandas, Polars or Arrow table, a dict of dicts, an iterable of named tuples or of dicts,
 or an object that holds one of these (DuckDB, Hugging Face, ranx, trectools, Pyserini's hits).
 """
+_ROWS_OF_A_QUERY = 8
+"""Of so many rows of a run, one is looked at for its query."""
 _FEW_ROWS = 4096  # of a table that is read without a query engine
 # By what was read, the column that it lacks, and whether there are grades and scores.
 _LOOKS = {
@@ -68,8 +72,38 @@ def read_columns(source: Source, schema: Schema) -> Iterator[pl.DataFrame]:
         row = 1
         for table in format_of(file).read(file, schema):
             with naming(file.path):
-                yield checked_columns(list(table.to_dict().items()), schema, row)
+                checked = checked_columns(list(table.to_dict().items()), schema, row)
+            if schema is RUN and file.oddity.is_possible and not file.oddity.is_sure:
+                file.oddity.is_sure = has_odd(checked)
+            yield checked
             row += len(table)
+
+
+def has_odd(table: pl.DataFrame) -> bool:
+    """Return whether ids of a run are not plain ASCII, or have blanks around them.
+
+    Only some rows of a query are looked at for its id.
+    """
+    query_ids, doc_ids = table["query_id"], table["doc_id"]
+    if len(table) > _FEW_ROWS:
+        query_ids = query_ids[::_ROWS_OF_A_QUERY]
+    return any(bool(are_odd(ids).any()) for ids in (query_ids, doc_ids))
+
+
+def are_odd(ids: pl.Series) -> pl.Series:
+    """Return which ids are not plain ASCII, or have blanks around them.
+
+    >>> are_odd(pl.Series(["d 1", "d1 ", "caf\u00e9"])).to_list()
+    [False, True, True]
+    """
+    if not engine.computes():
+        return pl.Series(
+            [not are_plain([one]) for one in ids.to_list()], dtype=pl.Boolean
+        )
+    odd = ids.str.len_bytes() > ids.str.len_chars()
+    for end in (" ", "\r", "\n", "\t"):
+        odd |= ids.str.ends_with(end)
+    return odd | ids.str.starts_with(" ")
 
 
 def read_table(source: Source, schema: Schema) -> pl.DataFrame:

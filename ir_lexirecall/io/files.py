@@ -14,7 +14,7 @@ import stat
 import sys
 import tempfile
 import weakref
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, count, islice
 from pathlib import Path
@@ -24,8 +24,7 @@ from ir_lexirecall._util.errors import naming, needs, shown
 from ir_lexirecall._util.lazy import cached_property, installed
 from ir_lexirecall._util.paths import PathLike
 from ir_lexirecall.io.archives import HARMLESS, check_unpacked_size
-from ir_lexirecall.io.id_forms import are_plain
-from ir_lexirecall.io.names import IDS, RUN_FIELDS, our_names
+from ir_lexirecall.io.names import RUN_FIELDS
 
 Location = Callable[[int], str]
 """From the number of a line to what messages call it."""
@@ -47,11 +46,6 @@ _LEAST_FREE = 2**30  # bytes of the disk to which a pipe is copied
 _SEPARATOR_LINE = re.compile(rb"\Asep=[,;\t|]\r?\n")
 """First line that tells Excel the separator."""
 _ZEROS = bytes(512)
-_ODD_IN_TEXT = re.compile(
-    rb"(?:^|[,;\t\n\"]) |[ \r](?=[,;\t\"])| (?=\r?(?:\n|\Z))"  # a blank at an end
-    rb'|\n"(?=[,;\t\n])|[\0-\x08\x0e-\x1f]'  # a line feed there, or another control character
-)
-_ODD_IN_JSON = re.compile(rb'" | "(?=[:,}\]])|\\')  # a blank at an end, or an escape
 _BEGINS_WITH_ZEROS = "cannot be read: it begins with zeros (NUL), not with a text"
 """Fault of devices, and of files without content."""
 _NOTES_OF_SPARK = re.compile(
@@ -95,6 +89,24 @@ _FOREIGN = {
 }
 
 
+@dataclass
+class Oddity:
+    """Whether ids were read that are not plain ASCII, or have blanks around them.
+
+    Attributes:
+        is_possible: whether there may be some, by the bytes that were read.
+        is_sure: whether there are some.
+    """
+
+    is_possible: bool = False
+    is_sure: bool = False
+
+    def look_at(self, letters: bytes, blanks: Sequence[bytes]) -> None:
+        """Note whether ids in these bytes may be odd: not ASCII, or with one of these blanks."""
+        if not letters.isascii() or any(blank in letters for blank in blanks):
+            self.is_possible = True
+
+
 @dataclass(frozen=True, eq=False)
 class File:
     """A file, opened once to see how it is packed and how it begins.
@@ -107,6 +119,7 @@ class File:
         packing: the ending of the compression, such as ``.gz``; empty without one.
         is_parquet: whether the file is read as Parquet, by its name or its content.
         beginning: the first bytes, unpacked; empty of Parquet.
+        oddity: whether a run was read from it whose ids are odd.
     """
 
     path: str
@@ -114,6 +127,7 @@ class File:
     packing: str
     is_parquet: bool
     beginning: bytes = field(repr=False)
+    oddity: Oddity = field(default_factory=Oddity, repr=False)
 
     @classmethod
     def opened(cls, path: PathLike) -> Self:
@@ -209,34 +223,6 @@ class File:
             with open(other, "rb") as stream:
                 return stream.read(LONGEST).decode("utf-8", "replace").rstrip("\n")
         return ""
-
-    def may_have_odd_ids(self, rows: int) -> bool:
-        """Return whether first ids may be other than plain ASCII, or have blanks around them.
-
-        Args:
-            rows: the number of rows of Parquet that are looked at; of a text, it is the beginning.
-        """
-        if self.is_parquet:
-            return not all(map(are_plain, self._first_ids_of_parquet(rows)))
-        beginning = self.beginning.removeprefix(_BYTE_ORDER_MARK)
-        if not beginning.isascii():
-            return True
-        odd = _ODD_IN_JSON if self.is_json else _ODD_IN_TEXT
-        return odd.search(beginning) is not None
-
-    def _first_ids_of_parquet(self, rows: int) -> Iterator[list[str]]:
-        """Yield the first ids of queries, and those of documents, if PyArrow is there."""
-        reader = installed("pyarrow.parquet")
-        if reader is None:
-            return
-        with reader.ParquetFile(self.content) as parquet:
-            names = parquet.schema_arrow.names
-            renamed = zip(names, our_names(names), strict=True)
-            wanted = [name for name, ours in renamed if ours in IDS]
-            first = next(parquet.iter_batches(rows, columns=wanted), None)
-            if first is not None:
-                for ids in first.to_pydict().values():
-                    yield [one for one in ids if isinstance(one, str)]
 
     def line_name(self, line: int) -> str:
         """Return the label of a line in messages."""

@@ -139,6 +139,14 @@ class Layout:
         """Whether any white space separates."""
         return self.separator == " "
 
+    @property
+    def blanks_in_ids(self) -> list[bytes]:
+        """What stands in lines whose ids may have blanks around them; quotes may hold any."""
+        if self.by_blanks:
+            return []
+        part = self.separator.encode()
+        return [blank for blank in (b" ", b'"', b"\t", b"\r" + part) if blank != part]
+
     def dtype(self, name: str) -> Any:
         """Return the type of a column."""
         if name in self.schema.numbers:

@@ -12,10 +12,9 @@ import subprocess
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import compress
 from typing import Any
-
-import numpy as np
 
 from ir_lexirecall._util import engine
 from ir_lexirecall._util.errors import (
@@ -40,7 +39,7 @@ from ir_lexirecall.io.cells import (
     text_hint,
 )
 from ir_lexirecall.io.checks import check_names
-from ir_lexirecall.io.files import File, JSONObject, Location, Records
+from ir_lexirecall.io.files import File, JSONObject, Location, Oddity, Records
 from ir_lexirecall.io.names import (
     ASPECT_COLUMNS,
     QREL_COLUMNS,
@@ -53,6 +52,7 @@ from ir_lexirecall.io.schemas import POOL, Schema
 from ir_lexirecall.io.spreadsheets import with_original_ids
 
 _ROWS = 2**21  # of a Parquet file at a time
+_BLANKS = (b" ", b"\t", b"\r", b"\n")
 _MTEB = "mteb_model_meta"
 _GRADES = {"support": 2, "partial_support": 1, "not_support": 0}
 
@@ -97,7 +97,8 @@ def columns_of_text(file: File, schema: Schema) -> Iterator[pl.DataFrame]:
         layout = lines.layout_of(
             file.first_line, file.ending, schema, file.line_name(1)
         )
-    tables = layout.batches(file.blocks, file.line_of_block)
+    blocks = partial(_blocks_looked_at, file, layout.blanks_in_ids)
+    tables = layout.batches(blocks, file.line_of_block)
     if schema.of_qrels:
         yield _with_numbers(with_original_ids(lines.stacked([*tables])))
     elif layout.has_ranks_only:
@@ -107,6 +108,13 @@ def columns_of_text(file: File, schema: Schema) -> Iterator[pl.DataFrame]:
         yield table
     else:
         yield from tables
+
+
+def _blocks_looked_at(file: File, blanks: Sequence[bytes]) -> Iterator[bytes]:
+    """Yield the blocks of a file, and note whether ids in them may be odd."""
+    for block in file.blocks():
+        file.oddity.look_at(block, blanks)
+        yield block
 
 
 def read_pool(path: str) -> tuple[pl.DataFrame, int] | None:
@@ -180,6 +188,7 @@ def _with_numbers(table: pl.DataFrame) -> pl.DataFrame:
 def _columns_of_json(file: File, schema: Schema) -> Iterator[pl.DataFrame]:
     """Yield the columns of a JSON file: what programs write, records, or a dict of dicts."""
     records = file.json_values()
+    file.oddity.is_possible = True
     with naming(file.path):
         if _is_flat(records[0][1]):
             yield _table_of_records(records, schema, file.line_name)
@@ -603,10 +612,11 @@ def columns_of_parquet(file: File, schema: Schema) -> Iterator[pl.DataFrame]:
     reader = installed("pyarrow.parquet")
     try:
         if reader is None:
+            file.oddity.is_possible = True
             yield _by_polars(file.content, needed)
             return
         with reader.ParquetFile(file.content) as parquet:
-            yield from _by_arrow(parquet, needed)
+            yield from _by_arrow(parquet, needed, file.oddity)
     except MemoryError:
         raise
     except (Exception, pl.exceptions.PanicException) as error:
@@ -624,7 +634,9 @@ class _Readable(ValueError):
     """A fault of a table that Parquet itself has nothing to do with."""
 
 
-def _by_arrow(file: Any, needed: Sequence[str]) -> Iterator[pl.DataFrame]:
+def _by_arrow(
+    file: Any, needed: Sequence[str], oddity: Oddity
+) -> Iterator[pl.DataFrame]:
     """Yield the columns of a Parquet file that PyArrow has opened."""
     names = file.schema_arrow.names
     wanted = _columns_to_read(names, needed)
@@ -638,9 +650,21 @@ def _by_arrow(file: Any, needed: Sequence[str]) -> Iterator[pl.DataFrame]:
     ):
         batch.validate(full=True)
         rows += batch.num_rows
+        for column in batch.columns:
+            _look_at_texts(column, oddity)
         yield _of_arrow(batch)
     if rows == 0:
         yield _of_arrow(file.schema_arrow.empty_table().select(wanted))
+
+
+def _look_at_texts(column: Any, oddity: Oddity) -> None:
+    """Note whether a column of Arrow may hold odd ids: texts, or values of an unusual type."""
+    kind = str(column.type)
+    if kind in ("string", "large_string"):
+        texts = column.buffers()[2]
+        oddity.look_at(b"" if texts is None else texts.to_pybytes(), _BLANKS)
+    elif not kind.startswith(("int", "uint", "float", "double")):
+        oddity.is_possible = True
 
 
 def _of_arrow(table: Any) -> pl.DataFrame:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from functools import partial
 from itertools import chain, islice
@@ -54,6 +54,8 @@ _CHECKED = 3  # rankings in which hits are looked for
 _LOOKED_AT = 2000  # rows of a table whose ranks are looked at
 _IDS_LOOKED_AT = 2**14
 """Ids of a run that are looked at for characters that cannot be seen."""
+_IDS_APART = 2**11
+"""Ids that are looked at evenly through all of a run."""
 _TOP_K = "ir_lexirecall.io.columns.top_k"
 
 
@@ -110,31 +112,34 @@ class Source:
         return []
 
     def has_odd_ids(self) -> bool:
-        """Return whether ids among the first ones are not plain ASCII, or have blanks around them.
+        """Return whether ids are not plain ASCII, or have blanks around them.
 
-        It is quick, and may take the text of a file for odd that is not.
+        All ids of files are looked at while they are read; of other runs, the first ones, and some
+        from all of the run.
         """
         if self.kind is Kind.FILES:
-            return any(file.may_have_odd_ids(_IDS_LOOKED_AT) for file in self.data)
-        return not all(map(are_plain, self._first_ids()))
+            return any(file.oddity.is_sure for file in self.data)
+        return not all(map(are_plain, self._some_ids()))
 
-    def _first_ids(self) -> Iterator[list[str]]:
-        """Yield the first ids of queries, and those of documents, that are texts."""
+    def _some_ids(self) -> Iterator[list[str]]:
+        """Yield ids of queries, and those of documents, that are texts."""
         if self.kind is Kind.NESTED:
             yield list(self.data)
             documents = chain.from_iterable(self.data.values())
             yield list(islice(documents, _IDS_LOOKED_AT))
+            yield [doc for docs in self.data.values() for doc in islice(docs, 1)]
             return
         beginning = self.data
-        if hasattr(beginning, "head"):
+        if isinstance(beginning, pl.LazyFrame):  # not to compute all of it again
             beginning = beginning.head(_IDS_LOOKED_AT)
-        columns = Source(Kind.TABLE, beginning).columns(RUN)
+        columns = replace(self, data=beginning).columns(RUN)
         names = our_names([str(name) for name, _ in columns])
         for name, (_, values) in zip(names, columns, strict=True):
             if name in IDS:
-                first = values[:_IDS_LOOKED_AT]
-                listed = first.tolist() if hasattr(first, "tolist") else list(first)
-                yield [value for value in listed if isinstance(value, str)]
+                step = 1 + len(values) // _IDS_APART
+                for some in (values[:_IDS_LOOKED_AT], values[::step]):
+                    listed = some.to_list() if hasattr(some, "to_list") else list(some)
+                    yield [value for value in listed if isinstance(value, str)]
 
     def columns(self, schema: Schema) -> Columns:
         """Return the names and values of the columns of a table, or of documents by query.

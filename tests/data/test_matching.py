@@ -552,6 +552,31 @@ def test_ids_that_look_alike_and_differ_are_told(
         irl.evaluate("AP", run_with(in_run), run)
 
 
+DEEP = {
+    "blank at the end": "d18000 ",
+    "blank in front": " d18000",
+    "width zero": "d18000\u200b",
+    "wide letters": "\uff4418000",
+}
+
+
+@pytest.mark.parametrize("odd", DEEP.values(), ids=DEEP)
+@pytest.mark.parametrize("form", ["_as_file", "_as_lines", "_as_parquet", "_as_csv"])
+@pytest.mark.parametrize("side", ["run", "qrels"])
+def test_an_id_deep_in_a_file_that_looks_alike_is_told(
+    side: str, form: str, odd: str, tmp_path: Path
+) -> None:
+    ids = [f"d{i}" for i in range(18_001)]
+    both = [odd if one == "d18000" else one for one in ids], ids
+    of_run, of_qrels = both if side == "run" else both[::-1]
+    if form == "_as_file" and " " in "".join(of_run):
+        pytest.skip("blanks separate the fields")
+    as_file = {"_as_file": _as_file, **ALL_FORMS}[form]
+    run = as_file({"q": {one: -float(i) for i, one in enumerate(of_run)}}, tmp_path)
+    with pytest.warns(UserWarning, match="1 of its ids is in the qrels .*not meet"):
+        irl.evaluate("AP", {"q": dict.fromkeys(of_qrels[-9:], 1)}, run)
+
+
 @pytest.mark.parametrize("form", ALL_FORMS)
 def test_ids_with_blanks_within_are_not_told(form: str, tmp_path: Path) -> None:
     run = {"q 1": {"a b": 3.0, "c": 2.0}}

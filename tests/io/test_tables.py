@@ -227,7 +227,7 @@ def test_what_excel_adds_is_no_data(
 
 def test_rows_without_ids_are_refused_that_say_something(write: Write) -> None:
     run = write("run.csv", "qid,docno,score\nq1,b,2.5\n,,1\n")
-    with pytest.raises(ValueError, match="run.csv, line 3: there is no query_id"):
+    with pytest.raises(ValueError, match=r"run\.csv, line 3: there is no query_id"):
         rr(QRELS, run)
 
 

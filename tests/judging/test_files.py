@@ -424,7 +424,11 @@ def test_documents_without_a_grade_are_not_judged_yet(
         table.to_csv(path, index=False, sep={"csv": ",", "tsv": "\t"}[ending])
     with pytest.warns(UserWarning, match="1 of 3 documents have no grade yet"):
         added = merged(Judgments.from_qrels({"q": {"z": 1}}), path)
-    assert dict(zip(added.doc_ids, added.grade, strict=True)) == {"a": 2, "c": 0, "z": 1}
+    assert dict(zip(added.doc_ids, added.grade, strict=True)) == {
+        "a": 2,
+        "c": 0,
+        "z": 1,
+    }
 
 
 @pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])
