@@ -101,6 +101,14 @@ class Oddity:
     is_possible: bool = False
     is_sure: bool = False
 
+    def looked_for_in(
+        self, blocks: Iterator[bytes], blanks: Sequence[bytes]
+    ) -> Iterator[bytes]:
+        """Yield blocks of a text, and look at each of them."""
+        for block in blocks:
+            self.look_at(block, blanks)
+            yield block
+
     def look_at(self, letters: bytes, blanks: Sequence[bytes]) -> None:
         """Note whether ids in these bytes may be odd: not ASCII, or with one of these blanks."""
         if not letters.isascii() or any(blank in letters for blank in blanks):

@@ -12,7 +12,6 @@ import subprocess
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import compress
 from typing import Any
 
@@ -97,7 +96,10 @@ def columns_of_text(file: File, schema: Schema) -> Iterator[pl.DataFrame]:
         layout = lines.layout_of(
             file.first_line, file.ending, schema, file.line_name(1)
         )
-    blocks = partial(_blocks_looked_at, file, layout.blanks_in_ids)
+
+    def blocks() -> Iterator[bytes]:
+        return file.oddity.looked_for_in(file.blocks(), layout.blanks_in_ids)
+
     tables = layout.batches(blocks, file.line_of_block)
     if schema.of_qrels:
         yield _with_numbers(with_original_ids(lines.stacked([*tables])))
@@ -108,13 +110,6 @@ def columns_of_text(file: File, schema: Schema) -> Iterator[pl.DataFrame]:
         yield table
     else:
         yield from tables
-
-
-def _blocks_looked_at(file: File, blanks: Sequence[bytes]) -> Iterator[bytes]:
-    """Yield the blocks of a file, and note whether ids in them may be odd."""
-    for block in file.blocks():
-        file.oddity.look_at(block, blanks)
-        yield block
 
 
 def read_pool(path: str) -> tuple[pl.DataFrame, int] | None:
