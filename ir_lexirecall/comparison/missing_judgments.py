@@ -223,6 +223,10 @@ class MissingJudgments(Memoised):
             undecided = self.undecided(name)
             if undecided is not None and undecided.bounded:
                 moving = undecided.holds_zero
+            elif undecided is not None and self._is_graded(
+                name
+            ):  # nothing holds for sure
+                moving = np.ones(len(self.compared.pairs), dtype=bool)
         pairs = OpenPairs(
             self._measured(name), self.compared.pair_indices, judgings, values, moving
         )

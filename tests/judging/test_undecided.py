@@ -631,3 +631,19 @@ def test_where_a_difference_could_be_undone_there_are_documents_to_judge(
         judged = irl.compare(qrels, runs, by, test=chosen, allow_empty=True)
         assert judged.verdicts(holds=True)["holds"].tolist() != ["could be undone"]
     assert n_undone
+
+
+@pytest.mark.parametrize("test", ["t", "sign"])
+@pytest.mark.parametrize("by", ["rpp(cutoff=2)", "rpp(cutoff=3)", "invrpp(cutoff=3)"])
+@pytest.mark.filterwarnings("ignore")
+def test_where_nothing_is_known_of_a_preference_there_are_documents_to_judge(
+    by: str, test: str
+) -> None:
+    rng, n_unknown = np.random.default_rng(7), 0
+    chosen = irl.SignificanceTest(test, alpha=0.9, n_resamples=99, progress=False)
+    for _ in range(12):
+        result = irl.compare(*a_collection(rng), by, test=chosen, allow_empty=True)
+        if result.verdicts(holds=True)["holds"].tolist() == ["not bounded"]:
+            n_unknown += 1
+            assert len(result.to_judge(1000))
+    assert n_unknown
