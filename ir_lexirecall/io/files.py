@@ -43,7 +43,7 @@ _MARK_OF_PART = b"\n" + _BYTE_ORDER_MARK
 """Byte order mark at the beginning of a line: another file was appended there."""
 _LARGEST_COPY = 2**34  # bytes of a pipe: a run has 160 million lines in them
 _LEAST_FREE = 2**30  # bytes of the disk to which a pipe is copied
-_SEPARATOR_LINE = re.compile(rb"\Asep=[,;\t|]\r?\n")
+_SEPARATOR_LINE = re.compile(rb'\A"?sep=[,;\t|]"?[ \t]*\r?\n', re.I)
 """First line that tells Excel the separator."""
 _ZEROS = bytes(512)
 _BEGINS_WITH_ZEROS = "cannot be read: it begins with zeros (NUL), not with a text"
@@ -187,7 +187,7 @@ class File:
 
     @cached_property
     def first_line(self) -> str:
-        """Return the first line of a text that has more than a comment; else the first comment.
+        """Return the first line of a text with more than a comment, or separators; else a comment.
 
         Raises:
             ValueError: it is not a text, or its lines do not end with line feeds.
@@ -198,7 +198,7 @@ class File:
             check_line_ends(text)
         first_comment = ""
         for line in text.split("\n"):
-            if line.strip() and not line.lstrip().startswith("#"):
+            if line.strip(" \t\v\f\r,;") and not line.lstrip().startswith("#"):
                 return line
             first_comment = first_comment or (line.strip() and line)
         return first_comment

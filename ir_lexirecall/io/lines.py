@@ -44,7 +44,7 @@ NumberedRow: TypeAlias = tuple[int, list[str]]
 """The number of a row's first line, and its fields."""
 _WHITE = bytes.maketrans(b"\t\r\v\f", b"    ")
 # Empty lines and comments, ir-metadata among them.
-_ON_TOP = re.compile(rb"(?:[ \t\r\v\f]*(?:#[^\n]*)?\n)*+")
+_ON_TOP = re.compile(rb"(?:[ \t\r\v\f]*+(?:#[^\n]*+|[ \t\r\v\f,;]*+)\n)*+")
 _COMMENT = re.compile(rb"^[ \t\r\v\f]*#[^\n]*", re.MULTILINE)
 _SEPARATORS = {".csv": (",", ";", "\t"), ".tsv": ("\t", ",", ";")}
 _ANY_SEPARATOR = (",", "\t", ";")
@@ -695,7 +695,8 @@ def layout_of_table(header: Header, schema: Schema) -> Layout:
     Raises:
         ValueError: the header names a wanted column twice.
     """
-    names = wanted = header.columns(schema)
+    names = header.columns(schema)
+    wanted = [name for name in names if name]  # Excel adds columns without a name
     if not schema.further and {*schema.needed} <= {*names}:
         wanted = list(schema.needed)
     check_names(names, wanted)

@@ -53,8 +53,10 @@ _ABOUT_RUNS = re.compile(
     r"(readme|licen[cs]e|copying|notice)(\.\w+)?|ir[-_]metadata\.ya?ml", re.I
 )
 """Files that stand beside runs and need no word."""
-_BACKUP = re.compile(r".*(~|\.(bak|backup|old|orig|rej|sw[op]|tmp))|#.*#", re.I)
-"""Names of copies that editors and people keep of a file."""
+_BACKUP = re.compile(
+    r".*(~|\.(bak|backup|crdownload|old|orig|part|rej|sw[op]|tmp))|#.*#", re.I
+)
+"""Names of copies that editors and people keep of a file, and of half a download."""
 
 
 @dataclass(frozen=True)

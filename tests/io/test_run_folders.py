@@ -97,7 +97,16 @@ def test_a_hidden_file_that_may_be_a_run_is_named(name: str, tmp_path: Path) -> 
         assert {*all_runs(folder)} == {"a"}
 
 
-BACKUPS = ["a.run~", "#a.run#", "a.run.bak", "a.res.BAK", "a.orig", "a.old.gz", "a.~1~"]
+BACKUPS = [
+    "a.run~",
+    "a.run.part",
+    "#a.run#",
+    "a.run.bak",
+    "a.res.BAK",
+    "a.orig",
+    "a.old.gz",
+    "a.~1~",
+]
 
 
 @pytest.mark.parametrize("name", [*BACKUPS, "a.run.swp", "a.txt.tmp", "a.run~.gz"])

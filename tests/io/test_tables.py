@@ -203,6 +203,12 @@ def test_semicolons_are_read(name: str, write: Write) -> None:
     )
 
 
+@pytest.mark.parametrize("line", ["SEP=,", '"sep=,"', "sep=, ", "sep=;"])
+def test_any_form_of_excels_first_line_is_no_data(line: str, write: Write) -> None:
+    run = write("run.csv", f"{line}\nqid,docno,score\nq1,b,2.5\nq1,a,1.5\n")
+    assert rr(QRELS, run) == 0.5
+
+
 @pytest.mark.usefixtures("with_or_without_polars")
 @pytest.mark.parametrize("separator", [",", ";", "\t"])
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
@@ -214,7 +220,9 @@ def test_what_excel_adds_is_no_data(
         cells = [[f"{quote}{cell}{quote}" for cell in row.split()] for row in rows]
         written = [separator.join(row) for row in cells]
         empty = separator * 2
-        lines = [f"sep={separator}", *written[:2], empty, *written[2:], empty, empty]
+        top = [] if separator == "\t" else [empty]
+        written = [f"{row}{empty}" for row in written]  # columns without a name
+        lines = [f"sep={separator}", *top, *written[:2], empty, *written[2:], empty]
         return write(name, "\ufeff" + end.join(lines))
 
     run = saved("run.csv", "qid docno score", "q1 b 2.5", "q1 a 1.5")
