@@ -171,11 +171,11 @@ class Page:
                 for_programs(table, self.options.format, self.options.places)
             )
             return []
-        confidence = confidence_words(getattr(table, "attrs", {}))
+        attrs = getattr(table, "attrs", {})
         if self._shortens:
             table, marks = self._shortened(table, marks or {})
-        shown = Shown.from_frame(table, marks, self.places, confidence)
-        interval = f"{confidence} interval"
+        shown = Shown.from_frame(table, marks, self.places, attrs)
+        interval = f"{confidence_words(attrs)} interval"
         return self.add_shown(
             replace(shown, title=title, notes=notes),
             spare=[

@@ -655,19 +655,19 @@ def _smallest_p_notes(
     n_units = number_of_units(test, n_queries)
     units = count(n_units, compared.unit if test.groups is None else "group")
     least = [smallest_p(test, n_queries)]
-    shown = format_p(least[0])
+    shown = format_p(least[0], test.alpha)
     if compared.margins is not None:
         least.append(smallest_p(test, n_queries, one_sided=True))
-        worse = f"{format_p(least[1])} for worse than it"
+        worse = f"{format_p(least[1], test.alpha)} for worse than it"
         shown = f"{shown} for better than the baseline and {worse}"
     adjusted = [_least_corrected(test, p, n_comparisons) for p in least]
-    smallest = f"p {_joined_p(adjusted)}"
+    smallest = f"p {_joined_p(adjusted, test.alpha)}"
     message = f"The smallest p that the {test.name} test can give on {units} is {shown}"
     if adjusted > least:
         smallest = f"corrected {smallest}"
         correction = correction_words(str(test.counted_correction))
         comparisons = f"{n_comparisons:,} comparisons"
-        message += f" ({_joined_p(adjusted)} after {correction} for {comparisons})"
+        message += f" ({_joined_p(adjusted, test.alpha)} after {correction} for {comparisons})"
     cannot = _cannot_show(test, adjusted)
     if cannot:
         gravity = BROKEN if min(adjusted) > test.alpha else DOUBTFUL
@@ -687,9 +687,9 @@ def _least_corrected(test: SignificanceTest, p: float, n_comparisons: int) -> fl
     return float(p_corrected.max(initial=p))
 
 
-def _joined_p(p_values: Sequence[float]) -> str:
+def _joined_p(p_values: Sequence[float], alpha: float) -> str:
     """Return one or two p as a text."""
-    return " and ".join(map(format_p, p_values))
+    return " and ".join(format_p(p, alpha) for p in p_values)
 
 
 def _cannot_show(test: SignificanceTest, least: Sequence[float]) -> str:
@@ -815,7 +815,7 @@ def _unresolvable_pairs(compared: ComparedRuns, name: str) -> Iterator[Note]:
         a, b = compared.pairs[pair]
         n = int(n_differing[pair])
         reason = unresolvable_words(n, compared.unit)
-        limit = f"no p is below {format_p(least[pair])}"
+        limit = f"no p is below {format_p(least[pair], test.alpha)}"
         kind = f"Unresolvable by {name}, as too few {_plural(compared.unit)} differ"
         if compared.margins is not None:
             verdicts, limit = _unresolvable_verdicts(n, test.alpha)
@@ -837,13 +837,13 @@ def _unresolvable_verdicts(n_differing: int, alpha: float) -> tuple[str, str]:
     ('better or worse', 'p is at least 0.12 for better and 0.062 for worse')
     """
     two_sided = float(least_two_sided_p(np.array(n_differing)))
-    limit = f"p is at least {format_p(two_sided)} for better"
+    limit = f"p is at least {format_p(two_sided, alpha)} for better"
     one_sided = least_one_sided_p(n_differing)
     if one_sided <= alpha:
         return "better", limit
     return (
         "better or worse",
-        f"{limit} and {format_p(one_sided)} for worse",
+        f"{limit} and {format_p(one_sided, alpha)} for worse",
     )
 
 
@@ -888,8 +888,8 @@ def losses_hidden_by_skewness(
         ):
             message = (
                 f"{name}, {row.run_a} and {row.run_b}: {row.run_a} is worse two-sided "
-                f"({p_words(row.p)}), but not one-sided ({p_words(p)}), as few queries may lack "
-                "rare gains."
+                f"({p_words(row.p, test.alpha)}), but not one-sided ({p_words(p, test.alpha)}), "
+                "as few queries may lack rare gains."
             )
             kind = f"Worse by {name} two-sided, but not one-sided"
             runs = (row.run_a, row.run_b)

@@ -252,17 +252,17 @@ def _margins(gate: Gate) -> str:
 
 def _drops(gate: Gate) -> list[str]:
     """Return, for each criterion that fails by the rule ``'drop'``, what was found."""
-    facts = []
+    facts, alpha = [], gate.comparison.test.alpha
     for row in gate.table[gate.table["fails"]].itertuples():
         criterion = gate.comparison.compared.by[row.criterion]
         if not criterion.is_measure:
-            p = texts.p_words(row.p_corrected)
+            p = texts.p_words(row.p_corrected, alpha)
             facts.append(f"{row.criterion} significantly prefers {gate.baseline} ({p})")
             continue
         fell = "rose" if criterion.smaller_is_better else "fell"
         by = texts.format_number(abs(row.difference), 4)
         margin = texts.format_number(abs(row.margin), 4)
-        p = texts.p_words(row.p)
+        p = texts.p_words(row.p, alpha)
         facts.append(f"{row.criterion} {fell} by {by}, more than {margin}; {p}")
     return facts
 
@@ -447,7 +447,7 @@ def _legend(gate: Gate) -> Iterator[str]:
     better = gate.table[gate.table["verdict"] == BETTER]
     if len(better):
         p_values = [
-            f"{row.criterion} ({texts.p_words(float(row.better_p))})"
+            f"{row.criterion} ({texts.p_words(float(row.better_p), result.test.alpha)})"
             for row in better.itertuples()
         ]
         yield f"better is two-sided: {texts.listed(p_values)}"

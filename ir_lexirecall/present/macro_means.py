@@ -778,7 +778,8 @@ def _columns_of(
         head = f"difference to {result.baseline}"
         cells = _cells(table, "difference", "difference", places)
         columns["difference"] = Column(head, cells, True, _signs(table))
-        p = list(map(texts.format_p, table["p_corrected"].astype(float)))
+        alpha = result.test.alpha
+        p = [texts.format_p(x, alpha) for x in table["p_corrected"].astype(float)]
         columns["p"] = Column("p corrected", p, True, is_p=True)
     if "effect" in table:
         ends = zip(table["next_low"], table["next_high"], strict=True)

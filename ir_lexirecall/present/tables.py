@@ -29,6 +29,7 @@ from ir_lexirecall.present.text import confidence_words, interval
 BEST = "*"
 DAGGER = "†"
 PLACES = 4
+ALPHA = 0.05  # level of a table that names none
 _MOST_TEXTS = 2  # columns of texts that name the row of a table without numbers
 _LATEX_WIDTH = 80  # of a caption's lines
 _MOST_LATEX_COLUMNS = 6  # that fit the text of a page with the usual space between them
@@ -119,7 +120,7 @@ class Shown:
         table: Table,
         marks: Marks | None = None,
         places: int = PLACES,
-        confidence: str = "",
+        attrs: Mapping[str, Any] | None = None,
     ) -> Shown:
         """Return a plain frame, or columns by name, as a table.
 
@@ -129,22 +130,25 @@ class Shown:
             table: the frame, or its columns by name.
             marks: for some columns, a mark for every row.
             places: decimal places.
-            confidence: of intervals; by default that of ``attrs``.
+            attrs: facts with the level ``alpha`` of intervals and tests; by default those of the
+                frame.
         """
         values_of = columns_of(table)
+        if attrs is None:
+            attrs = getattr(table, "attrs", {})
         has_interval = {"ci_low", "ci_high"} <= values_of.keys()
         columns = []
         for name, values in values_of.items():
             if has_interval and name == "ci_high":
                 continue
             if has_interval and name == "ci_low":
-                level = confidence or confidence_words(getattr(table, "attrs", {}))
+                level = confidence_words(attrs)
                 ends = zip(values, values_of["ci_high"], strict=True)
                 cells = [interval(low, high, places) for low, high in ends]
                 columns.append(Column(f"{level} interval", cells))
                 continue
             numeric, signs = is_numeric(values), (marks or {}).get(name, ())
-            cells = cells_of(name, values, places)
+            cells = cells_of(name, values, places, attrs.get("alpha", ALPHA))
             columns.append(Column(name, cells, numeric, signs, numeric and is_p(name)))
         return cls(columns)
 
@@ -485,18 +489,21 @@ def is_numeric(values: Sequence[Any]) -> bool:
     return all(issubclass(one, (int, float)) for one in types)
 
 
-def cells_of(name: str, values: Sequence[Any], places: int) -> list[str]:
-    """Return the cells of a column for people, not yet escaped."""
-    return [_cell(value, places, is_p=is_p(name)) for value in map(plain, values)]
+def cells_of(
+    name: str, values: Sequence[Any], places: int, alpha: float = ALPHA
+) -> list[str]:
+    """Return the cells of a column for people, not yet escaped; p beside the level ``alpha``."""
+    level = alpha if is_p(name) else None
+    return [_cell(value, places, level) for value in map(plain, values)]
 
 
-def _cell(value: Any, places: int, *, is_p: bool) -> str:
-    """Return a plain value as people read it."""
+def _cell(value: Any, places: int, alpha: float | None) -> str:
+    """Return a plain value as people read it; a p if it stands beside a level."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
-        if is_p:
-            return texts.format_p(value)
+        if alpha is not None:
+            return texts.format_p(value, alpha)
         return texts.format_number(value, places)
     if isinstance(value, list):
         return ", ".join(map(str, value))

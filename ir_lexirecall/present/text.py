@@ -78,25 +78,25 @@ _CORRECTIONS = {
 # -- numbers ---------------------------------------------------------------------------------------
 
 
-def format_p(p: float, alpha: float | None = None) -> str:
+def format_p(p: float, alpha: float = 0.05) -> str:
     """Return a p-value with two significant digits; ``-`` if it is not a number.
 
-    Beside a level, it has more digits, at most seven, where two would move it to the other side.
+    It has more digits where two would move it to the other side of the level ``alpha``.
 
-    >>> format_p(0.0502), format_p(0.0502, 0.05), format_p(0.0496, 0.05)
-    ('0.050', '0.0502', '0.050')
+    >>> format_p(0.0502), format_p(0.0502, 0.01), format_p(0.0496)
+    ('0.0502', '0.050', '0.050')
     >>> [format_p(p) for p in (0.0703125, 0.5, 1.0, 0.00012345, 3e-9, float("nan"))]
     ['0.070', '0.50', '1.0', '0.00012', '< 0.0001', '-']
     """
     if math.isnan(p):
         return "-"
-    if p < 1e-4:
+    if p < 1e-4 <= alpha:
         return "< 0.0001"
-    for digits in range(2, 8):
+    for digits in range(2, 18):
         shown = f"{p:#.{digits}g}"
-        if alpha is None or (float(shown) <= alpha) == (p <= alpha):
+        if (float(shown) <= alpha) == (p <= alpha):
             return shown
-    return f"{p:#.2g}"
+    return repr(p)
 
 
 def format_level(alpha: float) -> str:
@@ -402,7 +402,7 @@ def confidence_words(provenance: Mapping[str, Any]) -> str:
     return f"{100 - share:g}%"
 
 
-def p_words(p: float, alpha: float | None = None) -> str:
+def p_words(p: float, alpha: float = 0.05) -> str:
     """Return a p-value as sentences have it, with digits as in `format_p`.
 
     >>> p_words(0.0113), p_words(1e-9)

@@ -170,7 +170,7 @@ def _template(result: Comparison | Benchmark) -> Any:
     filters = {
         "number": number,
         "signed": signed,
-        "p_value": lambda p: minus(format_p(p)),
+        "p_value": lambda p: minus(format_p(p, result.test.alpha)),
         "verdict": verdict_words,
         "packed": lambda markup: packed_text(str(markup)),
         "brief": lambda sentence: in_short(sentence, short).replace("p <= ", "p ≤ "),

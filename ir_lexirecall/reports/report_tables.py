@@ -10,7 +10,7 @@ from ir_lexirecall._util.selecting import with_keys, without
 from ir_lexirecall.benchmarks import Benchmark
 from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.present.standings import defined
-from ir_lexirecall.present.tables import PLACES, cells_of, plain
+from ir_lexirecall.present.tables import ALPHA, PLACES, cells_of, plain
 from ir_lexirecall.present.text import format_number
 from ir_lexirecall.significance import TESTS
 from ir_lexirecall.significance.draws import OVER
@@ -98,7 +98,8 @@ def table_of(frame: pd.DataFrame, keys: int = 1) -> dict[str, Any]:
         columns.append(column)
         exact = map(plain, values.tolist())
         shown: list[tuple[dict[str, Any], str, str | None]] = []
-        for text, value in zip(cells_of(name, values, PLACES), exact, strict=True):
+        texts = cells_of(name, values, PLACES, frame.attrs.get("alpha", ALPHA))
+        for text, value in zip(texts, exact, strict=True):
             if value is None:
                 shown.append((column, minus(text), None))
             elif is_number:

@@ -409,7 +409,7 @@ def _facts_of_pairs(standing: Standing) -> dict[tuple[str, str], str]:
     """Return the wins, losses, ties and p-value of all pairs of runs, in both orders."""
     facts = {}
     for row in standing.result.table(standing.name).itertuples():
-        shared = f"{row.ties} tied; {p_words(row.p_corrected)}"
+        shared = f"{row.ties} tied; {p_words(row.p_corrected, standing.test.alpha)}"
         facts[row.run_a, row.run_b] = f"{row.wins} won, {row.losses} lost, {shared}"
         facts[row.run_b, row.run_a] = f"{row.losses} won, {row.wins} lost, {shared}"
     return facts

@@ -380,7 +380,7 @@ def smallest_p(
     Above alpha, the test cannot reject at all. It is 2^(1-n), for tests that draw more resamples
     than that no less than 1 / (n_resamples + 1). Differences of one magnitude need no resamples.
     One query can never be enough. The one-sided p of *worse* is half as large, except for
-    Tukey's HSD, which is simultaneous, and where the number of resamples sets the limit.
+    Tukey's HSD, which is simultaneous, and for exchanged signs that are drawn at random.
 
     >>> smallest_p(SignificanceTest("sign"), 5), smallest_p(SignificanceTest("t"), 25) < 1e-7
     (0.0625, True)
@@ -388,6 +388,8 @@ def smallest_p(
     0.03125
     >>> smallest_p(SignificanceTest("bootstrap", n_resamples=999), 20)
     0.001
+    >>> smallest_p(SignificanceTest("bootstrap", n_resamples=999), 20, one_sided=True)
+    0.0005
     """
     n_units = number_of_units(test, queries)
     if n_units < 2:
@@ -397,9 +399,12 @@ def smallest_p(
     else:
         least = math.ldexp(1.0, 1 - n_units)
     is_drawn = test.resampled and n_units > test.procedure.exact
-    if is_drawn:
-        return max(least, 1 / (test.n_resamples + 1))
-    return least
+    if not is_drawn:
+        return least
+    least_drawn = 1 / (test.n_resamples + 1)
+    if one_sided and test.name == "bootstrap":  # half of its two-sided p
+        least_drawn /= 2
+    return max(least, least_drawn)
 
 
 # -- margins ---------------------------------------------------------------------------------------

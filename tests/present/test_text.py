@@ -9,12 +9,13 @@ import math
 import re
 import unicodedata
 
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ir_lexirecall.present import text
-from ir_lexirecall.present.tables import align_points
+from ir_lexirecall.present.tables import Shown, align_points
 
 NASTY = [
     "\x1b[31mred\x1b[0m",
@@ -123,6 +124,8 @@ def test_csv_reads_back(name):
         (0.5, "0.50"),
         (0.0703125, "0.070"),
         (0.04999, "0.050"),
+        (0.0504, "0.0504"),
+        (0.05 + 1e-12, "0.050000000001"),
         (0.999999, "1.0"),
         (1e-4, "0.00010"),
         (9.99e-5, "< 0.0001"),
@@ -132,6 +135,14 @@ def test_csv_reads_back(name):
 )
 def test_p_values(p, shown):
     assert text.format_p(p) == shown
+
+
+@pytest.mark.parametrize("level", [0.05, 0.01, 1e-6])
+def test_tables_print_p_on_the_side_of_their_level(level):
+    table = pd.DataFrame({"p": [0.9995 * level, 1.0008 * level]})
+    table.attrs["alpha"] = level
+    below, above = Shown.from_frame(table).columns[0].cells
+    assert float(below) <= level < float(above)
 
 
 def test_decimal_points_stand_below_each_other():

@@ -521,6 +521,25 @@ def test_with_a_margin_verdicts_and_their_p_are_those_of_the_table(
     ]
 
 
+@pytest.mark.parametrize("baseline", ["old", None])
+def test_no_p_is_printed_on_the_other_side_of_its_level(baseline: str | None) -> None:
+    """A p of 0.0501 would read as 0.050, which is not above 0.05."""
+    rng = np.random.default_rng(0)
+    old, x = rng.uniform(0.2, 0.8, 200), rng.normal(0, 0.05, 200)
+    error = x.std(ddof=1) / np.sqrt(200)
+    new = old + x - x.mean() - 1.971 * error
+    runs = {
+        name: {f"q{i:03}": {"AP": float(value)} for i, value in enumerate(values)}
+        for name, values in {"old": old, "new": new, "newer": new + 1e-12}.items()
+    }
+    test = irl.SignificanceTest("t", correction=None)
+    result = irl.compare(values=runs, test=test, baseline=baseline)
+    assert 0.05 < result.table()["p"].iloc[0] < 0.0505
+    page = page_of(result, title="", date=DATE)
+    assert re.search(r"\b0\.050\d", page)
+    assert not re.search(r"\b0\.050\b", page)
+
+
 def test_long_names_of_measures_are_short_with_the_full_name_at_hand() -> None:
     name, short = (
         "TOMA(aspects={'credibility':2,'relevance':3})@10",

@@ -20,6 +20,7 @@ from ir_lexirecall.significance import (
     TESTS,
     SignificanceTest,
     TestResult,
+    margin_test,
     outcomes,
     resampling,
     smallest_p,
@@ -776,6 +777,19 @@ def test_as_many_resamples_may_be_as_extreme_as_p_allows(alpha):
     for n_resamples in range(1, 300):
         allowed = [k for k in range(n_resamples + 2) if k / (n_resamples + 1) <= alpha]
         assert outcomes.most_extreme(n_resamples, alpha) == max(allowed)
+
+
+@pytest.mark.parametrize("queries", [3, 5, 8, 12, 13, 50])
+@pytest.mark.parametrize("name", PAIRED)
+def test_the_smallest_one_sided_p_is_reached(name, queries):
+    test = SignificanceTest(name, n_resamples=99)
+    x = -np.random.default_rng(queries).uniform(0.299, 0.3, (1, queries))
+    least = smallest_p(test, queries, one_sided=True)
+    p = margin_test(test, x, 0.01).worse
+    if name == "t" and queries > 5:  # its p falls with the spread, the floor with queries
+        assert p[0] >= least
+    else:
+        np.testing.assert_allclose(p, least)
 
 
 @pytest.mark.parametrize("queries", [0, 1, 2, 5, 12, 13, 50, 51, 200])
