@@ -112,6 +112,7 @@ class Look:
         again: whether the same data were looked at before.
         data: what is looked at: digests of the values, margins, and the test.
         spent_before: level of the other looks in the ledger when this one was first taken.
+        next_number: number that a look at new data would have.
         horizon: number of looks that share alpha equally; None: any number of looks.
     """
 
@@ -121,12 +122,18 @@ class Look:
     again: bool
     data: Mapping[str, Any]
     spent_before: float
+    next_number: int
     horizon: int | None = None
 
     @property
     def spent(self) -> float:
         """Level at which this look tests."""
         return spent_at(self.number, self.alpha, self.horizon)
+
+    @property
+    def spent_next(self) -> float:
+        """Level at which the next look tests; 0 if the horizon is reached."""
+        return spent_at(self.next_number, self.alpha, self.horizon)
 
     @property
     def spent_in_all(self) -> float:
@@ -153,10 +160,14 @@ class Look:
             entries.check_spending(spending)
             earlier = entries.number_of(data)
             spent_before = entries.spent_before(data, spending)
-            if earlier is not None:
-                return Look(name, earlier, alpha, True, data, spent_before, horizon)
             number = entries.next_number(spending)
-            look = Look(name, number, alpha, False, data, spent_before, horizon)
+            if earlier is not None:
+                return Look(
+                    name, earlier, alpha, True, data, spent_before, number, horizon
+                )
+            look = Look(
+                name, number, alpha, False, data, spent_before, number + 1, horizon
+            )
             if not look.spent:
                 raise ValueError(
                     f"the ledger {shown(name)} has used all {horizon} looks of its horizon; "

@@ -404,6 +404,9 @@ class Comparison:
         unit: the power to find an observed difference only restates its p. The interval reflects
         that these queries only estimate the variance of differences.
 
+        The level is that of one pair, before any correction. For several pairs, divide ``alpha`` by
+        their number (``with_test``): then each is found whatever the others are.
+
         With repeats, both runs have ``repeats`` of them, by default the fewest that a run has.
         There is no interval then. If seeds vary so much that no number of queries is enough, the
         number is infinity. It is NaN for identical runs, which leave the variance unknown.
@@ -520,7 +523,8 @@ class Comparison:
     ) -> pd.DataFrame:
         """Return how many queries are needed to show that a run is not worse by more than a margin.
 
-        They show it with a probability of ``power`` if the run is as good as the other one.
+        They show it with a probability of ``power`` if the run is as good as the other one. As in
+        ``queries_needed``, the level is that of one pair.
 
         Returns:
             Columns as in ``queries_needed``, with ``margin`` for the difference.
@@ -535,7 +539,8 @@ class Comparison:
     def detectable(self, power: float = 0.8, by: str | None = None) -> pd.DataFrame:
         """Return the smallest difference that a t-test finds on these queries.
 
-        It finds the difference with a probability of ``power``.
+        It finds the difference with a probability of ``power``. As in ``queries_needed``, the level
+        is that of one pair.
 
         Returns:
             A row per pair: ``run_a``, ``run_b``, ``power``, ``difference``, ``ci_low``,

@@ -493,8 +493,15 @@ def _unjudged(gate: Gate) -> Iterator[str]:
 
 
 def _would_decide(gate: Gate, files: Sequence[str]) -> Iterator[str]:
-    """Yield what would decide the criteria that are undecided: queries, or judgments."""
-    result = gate.comparison
+    """Yield what would decide the criteria that are undecided: queries, or judgments.
+
+    More queries make new data, which a gate with a ledger tests at the level of its next look.
+    """
+    result, level = gate.comparison, ""
+    if gate.look is not None and gate.look.spent_next:
+        alpha = result.test.alpha * gate.look.spent_next / gate.look.spent
+        result = result.with_test(replace(result.test, alpha=alpha))
+        level = f", at the next look's level {texts.format_level(alpha)}"
     undone = undone_losses(gate)
     for name in gate.undecided:
         margin = gate.table.set_index("criterion").loc[name, "margin"]
@@ -510,7 +517,7 @@ def _would_decide(gate: Gate, files: Sequence[str]) -> Iterator[str]:
             n_queries = len(result.compared.by[name].query_ids)
             yield (
                 f"{name}: if there is no loss, about {needed:,.0f} queries would rule out a loss "
-                f"of {margin:g} (power {POWER:g}); {_what_these_queries_did(n_queries, needed)}."
+                f"of {margin:g} (power {POWER:g}{level}); {_what_these_queries_did(n_queries, needed)}."
             )
 
 
@@ -518,7 +525,8 @@ def _would_decide_release(gate: Gate) -> Iterator[str]:
     """Yield what would decide the criteria that are undecided against the last release."""
     if gate.release is None:
         return
-    sentences = list(_would_decide(gate.release, UNKNOWN_FILES))
+    release = replace(gate.release, look=gate.look)
+    sentences = list(_would_decide(release, UNKNOWN_FILES))
     if sentences:
         yield f"Against {gate.release.baseline}:"
         yield from sentences

@@ -157,9 +157,8 @@ def gated(tmp_path: Path, n_looks: int, **how: Any) -> irl.Gate:
         }
         gate = irl.gate(
             values={"main": main, f"branch{look}": branch},
-            margin=0.01,
             ledger=tmp_path / "looks.jsonl",
-            **how,
+            **{"margin": 0.01, **how},
         )
     return gate
 
@@ -189,6 +188,25 @@ def test_a_look_has_intervals_at_95_and_a_bound_at_its_level(
     ends = f"95% interval {as_asked['ci_low']:.4f} to {as_asked['ci_high']:.4f}"
     assert ends in facts
     assert f"(one-sided bound at the level of this look, {level})" in facts
+
+
+@pytest.mark.parametrize(("horizon", "level"), [(None, 0.05), (30, 0.05), (3, 0.05)])
+@pytest.mark.parametrize("n_looks", [1, 3])
+def test_queries_that_would_decide_are_planned_at_the_level_of_the_next_look(
+    horizon: int | None, level: float, n_looks: int, tmp_path: Path
+) -> None:
+    gate = gated(tmp_path, n_looks, horizon=horizon, margin=0.002)
+    again = gated(tmp_path, n_looks, horizon=horizon, margin=0.002)
+    assert again.look is not None and again.look.again
+    if horizon is None:
+        level = 6 * level / (np.pi * (n_looks + 1)) ** 2
+    else:
+        level /= horizon
+    test = irl.SignificanceTest(alpha=level)
+    planned = gate.comparison.with_test(test).queries_for_margin(0.002)["queries"]
+    for one in (gate, again):
+        text = " ".join(gate_text(one, markdown=False).split())
+        assert f"about {planned.iloc[0]:,.0f} queries would rule out a loss" in text
 
 
 def test_looks_of_a_horizon_have_a_level_with_two_digits(tmp_path: Path) -> None:
