@@ -667,7 +667,9 @@ def _smallest_p_notes(
         smallest = f"corrected {smallest}"
         correction = correction_words(str(test.counted_correction))
         comparisons = f"{n_comparisons:,} comparisons"
-        message += f" ({_joined_p(adjusted, test.alpha)} after {correction} for {comparisons})"
+        message += (
+            f" ({_joined_p(adjusted, test.alpha)} after {correction} for {comparisons})"
+        )
     cannot = _cannot_show(test, adjusted)
     if cannot:
         gravity = BROKEN if min(adjusted) > test.alpha else DOUBTFUL

@@ -9,7 +9,8 @@ Q - 1 degrees of freedom and the noncentrality difference sqrt(Q) / s.
 
 Ties stay ties: if k of Q queries differ, a true difference D is one of D Q / k on those. That adds
 D^2 (Q / k - 1) to the variance that the test sees, and so its critical value is larger by the
-factor sqrt(1 + (Q / k - 1) (D / s)^2). And p is at least 2^(1 - k), so enough queries must differ.
+factor sqrt(1 + (Q / k - 1) (D / s)^2). The observed mean adds as much to the observed variance, so
+s is the deviation without it. And p is at least 2^(1 - k), so enough queries must differ.
 If differences are 0, 1 and -1, none can grow: then at least a share D of the queries differs.
 In simulations of normal differences on 8 to 15 queries, it is found in 0.76 to 0.87 of samples for
 0.80; without both, in 0.55 to 0.72.
@@ -36,6 +37,7 @@ import numpy as np
 from ir_lexirecall._util.arrays import Bools, Floats
 from ir_lexirecall._util.errors import check_number, entry
 from ir_lexirecall._util.lazy import special
+from ir_lexirecall._util.rounding import DIFFERENCE, settled
 from ir_lexirecall.significance.evidence import (
     chance_of_ties,
     differing_queries,
@@ -116,11 +118,12 @@ def queries_for_margin(
     array([23.])
     """
     is_tied = (x.shape[1] > 1) & (differing_queries(x) == 0)
+    level = _without_difference(x)
     plans = []
     for power_of_t, power_beyond_ties in _powers_of_both(power):
         planned = _needed(x, margin, power_of_t, alpha, sides=1)
         arrays = [np.where(is_tied, 0.0, numbers) for numbers in planned.arrays]
-        of_ties = queries_beyond_ties(x, margin, width, power_beyond_ties, alpha)
+        of_ties = queries_beyond_ties(level, margin, width, power_beyond_ties, alpha)
         plans.append(Planned(*arrays).at_least(of_ties).arrays)
     return Planned(*np.min(plans, axis=0))
 
@@ -366,7 +369,7 @@ def least_enough(
 
 
 def _deviations(x: Floats, alpha: float, power: float) -> tuple[Floats, ...]:
-    """Return the standard deviation s of each row, and the ends of its interval.
+    """Return the standard deviation s without a difference of each row, with its interval.
 
     The logarithm of the variance has the interval
 
@@ -381,6 +384,7 @@ def _deviations(x: Floats, alpha: float, power: float) -> tuple[Floats, ...]:
     n = x.shape[1]
     z = -float(special.ndtri(alpha / 2))
     t = -float(special.stdtrit(n - 1, alpha / 2))
+    x = _without_difference(x)
     if n > 1:
         deviation = mean_and_deviation(x)[1]
     else:
@@ -392,6 +396,26 @@ def _deviations(x: Floats, alpha: float, power: float) -> tuple[Floats, ...]:
     half = t * c * np.sqrt((_kurtosis(x, deviation) - (n - 3) / n) / (n - 1)) / 2
     centre = deviation * np.sqrt(c)
     return deviation, centre * np.exp(-half), centre * np.exp(half)
+
+
+def _without_difference(x: Floats) -> Floats:
+    """Return differences less the mean of the k queries that differ; ties stay 0.
+
+    Their variance, over all Q queries, is that of the k over k - 1, times k / Q. Rows that differ
+    on one query, by one number only, or by 0, 1 and -1, stay as they are.
+
+    >>> _without_difference(np.array([[0.3, 0.1, 0.0, 0.0], [0.2, 0.2, 0.0, 0.0]])).round(4)
+    array([[ 0.1225, -0.1225,  0.    ,  0.    ],
+           [ 0.2   ,  0.2   ,  0.    ,  0.    ]])
+    """
+    differs = x != 0
+    k = differs.sum(axis=1, keepdims=True)
+    mean = x.sum(axis=1, keepdims=True) / np.maximum(k, 1)
+    without = np.where(differs, settled(x - mean, np.abs(x), DIFFERENCE), 0.0)
+    n_queries = x.shape[1]
+    share = k / np.maximum(k - 1, 1) * (n_queries - 1) / max(n_queries, 1)
+    is_kept = _are_whole(x) | (without == 0).all(axis=1)
+    return np.where(is_kept[:, None], x, without * np.sqrt(share))
 
 
 def _kurtosis(x: Floats, deviation: Floats) -> Floats:

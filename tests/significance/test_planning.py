@@ -309,6 +309,38 @@ def test_a_difference_that_ties_let_a_test_find_is_found(
     assert found.mean() > 0.75
 
 
+@pytest.mark.parametrize("mean", [0.05, -0.3])
+def test_a_difference_that_the_pilot_holds_does_not_count_as_noise(
+    mean: float,
+) -> None:
+    """It lies on the queries that differ, as the planned one does, which the plan adds itself."""
+    rng = np.random.default_rng(3)
+    differs = rng.random((5, 50)) < 0.3
+    noise = rng.normal(0, 0.1, differs.shape)
+    level = np.where(differs, noise, 0.0)
+    x = np.where(differs, noise + mean, 0.0)
+    for plan in (
+        partial(queries_for_difference, difference=0.02),
+        partial(queries_for_margin, margin=0.02),
+        detectable_difference,
+    ):
+        np.testing.assert_allclose(plan(x).arrays, plan(level).arrays, rtol=1e-9)
+
+
+def test_plans_from_pilots_that_hold_the_difference_have_the_power() -> None:
+    """Planned with its variance as noise, 0.02 and 0.04 were found in 0.94 and 0.98."""
+    rng = np.random.default_rng(0)
+    for difference in (0.02, 0.04):
+        differs = rng.random((600, 450)) < 0.2
+        x = np.where(differs, rng.normal(difference / 0.2, 0.1, differs.shape), 0.0)
+        needed = queries_for_difference(x[:, :50], difference).estimate
+        p = [
+            t_test(row[None, 50 : 50 + int(n)]).p[0]
+            for row, n in zip(x, needed, strict=True)
+        ]
+        assert 0.75 < np.mean(np.array(p) <= 0.05) < 0.87
+
+
 def test_what_needs_more_than_ten_million_queries_needs_infinitely_many() -> None:
     assert queries_for_difference(X, 1e-6).estimate.tolist() == [math.inf, math.inf]
 

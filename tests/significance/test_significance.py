@@ -786,7 +786,9 @@ def test_the_smallest_one_sided_p_is_reached(name, queries):
     x = -np.random.default_rng(queries).uniform(0.299, 0.3, (1, queries))
     least = smallest_p(test, queries, one_sided=True)
     p = margin_test(test, x, 0.01).worse
-    if name == "t" and queries > 5:  # its p falls with the spread, the floor with queries
+    if (
+        name == "t" and queries > 5
+    ):  # its p falls with the spread, the floor with queries
         assert p[0] >= least
     else:
         np.testing.assert_allclose(p, least)
