@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ir_lexirecall._util.arrays import Floats, Ints
+from ir_lexirecall._util.arrays import Bools, Floats, Ints
+from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.comparison.compared import ComparedRuns
 from ir_lexirecall.comparison.criteria import (
@@ -82,6 +83,7 @@ _FEW_FOR_SKEWED_PAIRS = 100
 _MOSTLY_SKEWED = 1.0
 # skewness / sqrt(queries), above which one-sided tests reject too often.
 _TOO_SKEWED = 0.4
+UNSEEN_LOSSES = "Losses that a sample may miss"  # how kinds of notes begin
 # Queries below which a one-sided t-test, corrected for skewness, has a caveat.
 _FEW_FOR_T = 10
 _FEW_FOR_RESAMPLING = 50  # the same for tests that correct for nothing
@@ -141,7 +143,7 @@ def repeated_values(result: Comparison) -> Iterator[Note]:
         else:
             of_samples = deviations["sd_noise"][pair] / n_queries**0.5
             new_repeats = (
-                f"new samples of the same by {of_samples:.2g} if there is one of each "
+                f"new samples of the same by {_move(of_samples)} if there is one of each "
                 "(standard deviations)"
             )
             handling = "Repeats are averaged."
@@ -996,7 +998,24 @@ def losses_on_unseen_queries(
                 risk = _risk_of_rare_losses(n_units, unit, margin)
                 labels_of.setdefault(risk, []).append(label)
     for risk, labels in labels_of.items():
-        yield Note(f"{listed(labels)}: {risk}.")
+        names = listed(labels)
+        yield Note(
+            f"{names}: {risk}.",
+            kind=f"{UNSEEN_LOSSES} ({risk})",
+            subject=names,
+            around=("", f": {risk}."),
+        )
+
+
+def in_one_line(notes: Iterable[Note]) -> list[str]:
+    """Return `losses_on_unseen_queries` in short; of a single risk without the criteria."""
+    sentences = [str(note) for note in notes]
+    if len(sentences) == 1:
+        sentences = [sentences[0].partition(": ")[2]]
+    return [
+        sentence.replace("fewer than", "under").replace("a loss of ", "")
+        for sentence in sentences
+    ]
 
 
 def _risk_of_rare_losses(n_units: int, unit: str, margin: float) -> str:
@@ -1019,8 +1038,8 @@ def _samples_without_losses(
         the sample, for the pair with the fewest; and what the units are: queries, tasks or groups.
     """
     name = standing.name
-    is_cleared = _are_cleared(standing.verdicts.pairs.values())
-    if any(is_cleared):
+    is_cleared = _are_cleared(result.table(name), standing.test.alpha)
+    if is_cleared.any():
         n_units, unit = sampled_units(result, [standing])
         if unit != "group":
             n_units = int(result.compared.n_queries_of_pairs(name)[is_cleared].min())
@@ -1028,14 +1047,18 @@ def _samples_without_losses(
     if not result.compared.grouped:
         return
     for group, rows in result.group_table(name).groupby("group", sort=False):
-        n_queries = rows["queries"][_are_cleared(rows["verdict"])]
+        n_queries = rows["queries"][_are_cleared(rows, standing.test.alpha)]
         if len(n_queries):
             yield f"{name} in {group}", int(n_queries.min()), result.compared.unit
 
 
-def _are_cleared(verdicts: Iterable[str]) -> list[bool]:
-    """Return whether each verdict denies a loss of the margin."""
-    return [verdict in (NOT_WORSE, WITHIN) for verdict in verdicts]
+def _are_cleared(rows: pd.DataFrame, alpha: float) -> Bools:
+    """Return which rows deny a loss of the margin: by the verdict, or *worse, but by less*."""
+    is_small_loss = (rows["verdict"] == WORSE) & (rows["not_worse_p"] <= alpha)
+    is_cleared: Bools = (
+        rows["verdict"].isin([NOT_WORSE, WITHIN]) | is_small_loss
+    ).to_numpy()
+    return is_cleared
 
 
 CAVEATS_ON_TESTS: tuple[

@@ -28,9 +28,12 @@ from ir_lexirecall.present import text as texts
 from ir_lexirecall.present.caveats import (
     IDENTICAL,
     MIGHT_BE_UNDONE,
+    UNSEEN_LOSSES,
     caveats_without,
     identical_words,
+    in_one_line,
     least_one_sided_p,
+    losses_on_unseen_queries,
     sampled_units,
     shared_words,
     unresolvable_words,
@@ -87,9 +90,14 @@ def comparison_glance(result: Comparison, places: int = PLACES) -> Glance:
     ]
     if len(result.runs) == 2:
         facts = [(x.label, _fact(x, places)) for x in standings]
-        legend = [*_how(result, standings), *_would_decide(result, standings)]
+        legend = [
+            *_how(result, standings),
+            *losses_on_unseen_queries(result, standings),
+            *_would_decide(result, standings),
+        ]
         return replace(whole, facts=facts, legend=legend, remarks=remarks)
     rows = _row_order(standings[0])
+    disagreeing = [*_disagreeing(result, standings)]
     groups = [
         _group(standing, rows, places, is_first=not number)
         for number, standing in enumerate(standings)
@@ -101,7 +109,8 @@ def comparison_glance(result: Comparison, places: int = PLACES) -> Glance:
         legend=[*_legend(result, standings, groups)],
         short_legend=[*_legend(result, standings, groups, in_short=True)],
         short_groups=_short_groups(standings, rows, groups),
-        remarks=[*remarks, *_disagreeing(result, standings)],
+        spare=disagreeing if result.compared.margins is not None else [],
+        remarks=[*remarks, *disagreeing],
         kept=list(filter(None, [result.baseline])),
         is_numbered=result.baseline is None and len(rows) > 2,
     )
@@ -129,8 +138,8 @@ def _title(result: Comparison) -> str:
 
 
 def _notes(result: Comparison) -> Sequence[str]:
-    """Return the caveats, without those that a mark or a sentence on two runs shows."""
-    shown = [MIGHT_BE_UNDONE]
+    """Return the caveats, without those that a mark, the legend or a sentence on two runs shows."""
+    shown = [MIGHT_BE_UNDONE, UNSEEN_LOSSES]
     if len(result.runs) == 2:
         shown.append(IDENTICAL)
     return grouped(caveats_without(result, shown))
@@ -471,6 +480,8 @@ def _legend_with_baseline(
     else:
         yield from _legend_against(result, standings, used, how)
     yield from filter(None, [families_words(result)])
+    unseen = losses_on_unseen_queries(result, standings)
+    yield from in_one_line(unseen) if in_short else unseen
     if has_margin or not in_short:
         yield from _would_decide(result, standings)
     yield from _about_preferences(result, standings)

@@ -26,6 +26,7 @@ from ir_lexirecall.present.caveats import (
     IDENTICAL,
     MIGHT_BE_UNDONE,
     caveats_without,
+    losses_on_unseen_queries,
     shared_words,
 )
 from ir_lexirecall.present.comparisons import (
@@ -48,6 +49,7 @@ from ir_lexirecall.present.glance import (
 )
 from ir_lexirecall.present.standings import (
     allowance_of_bounds,
+    is_below_margin,
     loss_cell,
     standings_of,
 )
@@ -207,7 +209,7 @@ def _outcome(gate: Gate) -> str:
     if gate.failed and gate.rule == "drop":
         return f"{candidate} against {baseline}: {'; '.join(_drops(gate))}"
     if gate.failed:
-        return f"{candidate} is worse than {baseline} by {texts.listed(gate.failed)}"
+        return f"{candidate} is worse than {baseline} by {texts.listed(_losses(gate))}"
     if gate.release is not None and _decides(gate.release, gate):
         return _outcome(gate.release)
     if gate.unchanged:
@@ -233,6 +235,17 @@ def _outcome(gate: Gate) -> str:
             sentence += f" by {texts.listed(undone)}"
         return sentence
     return f"{candidate} is not worse than {baseline} ({_margins(gate)})"
+
+
+def _losses(gate: Gate) -> list[str]:
+    """Return the criteria that stop the change, and where the loss is below the margin."""
+    names = []
+    for row in gate.table[gate.table["fails"]].itertuples():
+        if is_below_margin(row, gate.comparison.test.alpha):
+            names.append(f"{row.criterion} (less than {row.margin:g})")
+        else:
+            names.append(row.criterion)
+    return names
 
 
 def _decides(release: Gate, gate: Gate) -> bool:
@@ -610,4 +623,7 @@ def criterion_facts(gate: Gate) -> dict[str, str]:
             f"difference {row.difference:+.4f}, {interval}, {p}, worse: {worse}, "
             f"loses {bound} ({which}), margin {row.margin:g}: {row.verdict}"
         )
+    for standing in standings_of(gate.comparison):
+        for note in losses_on_unseen_queries(gate.comparison, [standing]):
+            facts[standing.name] += f" ({note.removesuffix('.')})"
     return facts

@@ -126,7 +126,7 @@ class Glance:
         facts: pairs of a name and a sentence, in place of a table (of two runs).
         legend: what the marks mean, and how differences were tested.
         short_legend: the same for a screen that the whole legend would overflow.
-        spare: sentences of the legend that give way to caveats on a full screen.
+        spare: sentences of the legend and remarks that give way to caveats on a full screen.
         short_groups: narrower columns that go with the short legend; empty if there are none.
         unjudged: what unjudged documents could change.
         remarks: sentences on what a table cannot say.
@@ -412,7 +412,12 @@ def _shorter_pages(page: _Page) -> Iterator[_Page]:
     """Yield ever shorter pages: fewer caveats, a short legend, of more than five rows fewer."""
     yield page
     if page.glance.spare:
-        page = replace(page, legend=without(page.legend, page.glance.spare))
+        remarks = without(page.glance.remarks, page.glance.spare)
+        page = replace(
+            page,
+            legend=without(page.legend, page.glance.spare),
+            glance=replace(page.glance, remarks=remarks),
+        )
         yield page
     for n_notes in range(page.n_notes - 1, 0, -1):
         page = replace(page, n_notes=n_notes)

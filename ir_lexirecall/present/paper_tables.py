@@ -10,7 +10,7 @@ from typing import NamedTuple
 from ir_lexirecall._util.errors import check_choice
 from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.present import text as texts
-from ir_lexirecall.present.caveats import shared_words
+from ir_lexirecall.present.caveats import losses_on_unseen_queries, shared_words
 from ir_lexirecall.present.comparisons import signed, verdict_cell
 from ir_lexirecall.present.standings import (
     SIGNS,
@@ -391,6 +391,7 @@ def _notes_on_differences(
     notes.append(f"+, -: better, worse than {baseline} ({how}).")
     if result.compared.margins is not None:
         notes += texts.sentences(about_bounds(result, standings.values()))
+        notes += losses_on_unseen_queries(result, list(standings.values()))
     notes += _notes_on_estimates(standings.values())
     return notes
 

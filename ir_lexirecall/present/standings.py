@@ -640,6 +640,8 @@ def loss_words(standing: Standing, row: pd.Series) -> str:
     assert standing.margin is not None
     if row["verdict"] == WITHIN:
         return f"differs by at most {format_beside(max(-low, high), standing.margin)}"
+    if row["verdict"] == WORSE and is_below_margin(row, standing.test.alpha):
+        return f"{_least_loss_words(-high)}, but less than {standing.margin:g}"
     if row["verdict"] == WORSE:
         return _least_loss_words(-high)
     loss = format_beside(max(-low, 0.0), standing.margin)
@@ -657,6 +659,11 @@ def _least_loss_words(loss: float) -> str:
     return f"loses at least {format_bound(loss)}"
 
 
+def is_below_margin(row: Any, alpha: float) -> bool:
+    """Return whether the loss of a run, if it has one, is shown to be smaller than the margin."""
+    return bool(row.not_worse_p <= alpha)
+
+
 def loses_less_before_correction(standing: Standing, row: pd.Series) -> bool:
     """Return whether a run is undecided although its bound excludes a loss of the margin.
 
@@ -671,8 +678,8 @@ def loses_less_before_correction(standing: Standing, row: pd.Series) -> bool:
 def loss_cell(standing: Standing, row: pd.Series) -> str:
     """Return the one-sided bound of `loss_words` for a column of losses; ``-`` if it is not known.
 
-    A loss is at most the bound; of a run that is worse, it is at least the bound. Within the
-    margin, the bound holds for losses and gains.
+    A loss is at most the bound; of a run that is worse, it is at least the bound, and may be shown
+    to be below the margin, too. Within the margin, the bound holds for losses and gains.
     """
     low, high = _bounds_of_gain(standing, row)
     if not _is_bounded(standing, row):
@@ -680,10 +687,11 @@ def loss_cell(standing: Standing, row: pd.Series) -> str:
     assert standing.margin is not None
     if row["verdict"] == WITHIN:
         return f"+-{format_beside(max(-low, high), standing.margin)}"
-    if row["verdict"] == WORSE and -high < _SMALLEST:
-        return "> 0"
     if row["verdict"] == WORSE:
-        return f">= {format_bound(-high)}"
+        least = "> 0" if -high < _SMALLEST else f">= {format_bound(-high)}"
+        if is_below_margin(row, standing.test.alpha):
+            return f"{least}, < {standing.margin:g}"
+        return least
     loss = max(0.0, -low)  # 0, not -0
     return f"<= {format_beside(loss, standing.margin)}"
 

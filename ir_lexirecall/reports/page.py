@@ -24,7 +24,7 @@ from ir_lexirecall.data.alignment import RunLike
 from ir_lexirecall.io.files import written_whole
 from ir_lexirecall.io.texts import TextsLike, TextSources
 from ir_lexirecall.judging.files import check_folder, page_template
-from ir_lexirecall.present.caveats import comparison_caveats
+from ir_lexirecall.present.caveats import UNSEEN_LOSSES, caveats_without
 from ir_lexirecall.present.comparisons import comparison_glance
 from ir_lexirecall.present.findings import grouped
 from ir_lexirecall.present.glance import glance_html
@@ -216,7 +216,8 @@ def _findings(result: Comparison | Benchmark) -> dict[str, Any]:
         for name, one in result.items():
             collections[name] = len(one.query_ids)
     else:
-        glance, notes = comparison_glance(result), comparison_caveats(result)
+        glance = comparison_glance(result)
+        notes = caveats_without(result, [UNSEEN_LOSSES])  # the glance says it
     rankings = sections.rankings_of(result, notes)
     over_all = isinstance(result, Benchmark) and len(result.runs) > 1
     return {

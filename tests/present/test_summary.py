@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import pickle
 import re
 from collections.abc import Mapping
@@ -18,6 +19,7 @@ import ir_lexirecall as irl
 from ir_lexirecall import demo, present
 from ir_lexirecall.present.comparisons import comparison_glance
 from ir_lexirecall.present.findings import Note, gravest_first, grouped
+from ir_lexirecall.present.gates import criterion_facts, gate_json, gate_text
 from ir_lexirecall.present.glance import glance_text
 from ir_lexirecall.present.text import format_p, p_words
 
@@ -184,6 +186,9 @@ def test_five_runs_with_a_margin_fit_a_screen_with_what_decides(
     assert "undecided <= 0.17" in table["ql"]
     assert "within +-0.028" in table["tfidf"]
     assert "would decide" in " ".join(text.split())
+    assert (
+        "16 queries may miss losses on under 17% of queries; 0.29 there costs" in text
+    )
     assert "columns left out" in text
     full = result.summary(full=True)
     assert "undecided: may lose up to 0.17" in full
@@ -970,7 +975,79 @@ def test_repeats_that_vary_by_rounding_are_said_not_to_vary() -> None:
     ]
     frame = pd.DataFrame(rows, columns=["run", "query_id", "seed", "score"])
     words = irl.compare(values=frame, repeats="samples").summary(full=True)
-    assert "new samples of the same by 0 if" in " ".join(words.split())
+    assert "new samples of the same by too little to be seen if" in " ".join(
+        words.split()
+    )
+
+
+# -- what is said of verdicts under a margin ---------------------------------------------------------
+
+
+def with_margin(n_rivals: int, loss: float, spread: float, n: int = 60) -> Any:
+    """Runs that lose a little, beside a baseline ``old``, with a margin of 0.01."""
+    rng = np.random.default_rng(0)
+    old = rng.uniform(0.3, 0.7, n)
+    values = {"old": old}
+    for number in range(n_rivals):
+        values[f"new{number}"] = old - loss + rng.normal(0, spread, n)
+    return {
+        run: {f"q{q:03}": {"AP": float(value)} for q, value in enumerate(x)}
+        for run, x in values.items()
+    }
+
+
+@pytest.mark.parametrize("n_rivals", [1, 14])
+@pytest.mark.parametrize(
+    ("verdict", "loss", "spread"),
+    [
+        ("not worse", -0.003, 0.025),
+        ("within margin", 0.0, 0.01),
+        ("worse", 0.006, 0.005),
+    ],
+)
+def test_whoever_says_that_no_loss_reaches_the_margin_says_what_queries_may_miss(
+    n_rivals: int, verdict: str, loss: float, spread: float, tmp_path: Path
+) -> None:
+    """On 60 queries, a loss on 4.9% of all queries may be missed, which 0.21 there costs."""
+    values = with_margin(n_rivals, loss, spread)
+    result = irl.compare(values=values, margin=0.01, baseline="old")
+    assert verdict in set(result.table()["verdict"])
+    gate = irl.gate(None, "old", "new0", values=values, margin=0.01)
+    doors = [
+        result.summary(full=True),
+        result._repr_html_(),
+        result.to_markdown(columns="differences"),
+        result.to_latex(columns="differences"),
+        " ".join(result.diagnostics),
+        gate_text(gate),
+        gate_text(gate, markdown=False),
+        gate_json(gate),
+        criterion_facts(gate)["AP"],
+    ]
+    if importlib.util.find_spec("jinja2"):
+        page = irl.report(result, tmp_path / "report.html").read_text(encoding="utf-8")
+        assert page.count("may miss losses") == 1
+        doors.append(page)
+    for door in doors:
+        words = " ".join(door.replace("\\", "").split())
+        assert "60 queries may miss losses on fewer than 4.9% of queries" in words
+    assert "60 queries may miss losses on" in str(result)
+
+
+def test_a_loss_that_is_smaller_than_the_margin_is_worse_by_less() -> None:
+    values = with_margin(1, 0.006, 0.005)
+    result = irl.compare(values=values, margin=0.01, baseline="old")
+    row = result.table().iloc[0]
+    assert row["verdict"] == "worse"
+    assert -0.01 < row["bound_low"] < row["bound_high"] < 0
+    bound = f"loses at least {-row['bound_high']:.2g}, but less than 0.01"
+    assert bound in " ".join(str(result).split())
+    assert bound in result.to_markdown(columns="differences")
+    gate = irl.gate(values=values, margin=0.01)
+    assert "worse than old by AP (less than 0.01)" in gate_text(gate)
+    assert f">= {-row['bound_high']:.2g}, < 0.01" in gate_text(gate, markdown=False)
+    large = irl.gate(values=with_margin(1, 0.05, 0.005), margin=0.01)
+    assert "less than" not in gate_text(large)
 
 
 # -- benchmarks beside comparisons -----------------------------------------------------------------
