@@ -272,12 +272,26 @@ def _drops(gate: Gate) -> list[str]:
             p = texts.p_words(row.p_corrected, alpha)
             facts.append(f"{row.criterion} significantly prefers {gate.baseline} ({p})")
             continue
-        fell = "rose" if criterion.smaller_is_better else "fell"
-        by = texts.format_number(abs(row.difference), 4)
-        margin = texts.format_number(abs(row.margin), 4)
-        p = texts.p_words(row.p, alpha)
-        facts.append(f"{row.criterion} {fell} by {by}, more than {margin}; {p}")
+        fell = "rose by" if criterion.smaller_is_better else "fell by"
+        fell = f"mean {row.criterion} {fell}"
+        if gate.comparison.compared.predicted is not None:
+            fell = f"the prediction-powered loss of {row.criterion} is"
+        size = _more_than(abs(row.difference), row.margin)
+        facts.append(f"{fell} {size}; {texts.p_words(row.p, alpha)}")
     return facts
+
+
+def _more_than(loss: float, margin: float) -> str:
+    """Return a loss and the smaller margin, with digits that show which is larger.
+
+    >>> _more_than(0.0123, 0.01), _more_than(0.010004, 0.01)
+    ('0.0123, more than 0.0100', '0.010004, more than 0.010000')
+    """
+    for places in range(4, 12):
+        shown = [texts.format_number(x, places) for x in (loss, margin)]
+        if float(shown[0]) > float(shown[1]):
+            break
+    return ", more than ".join(shown)
 
 
 def level_of_all(gate: Gate) -> float:
@@ -528,9 +542,10 @@ def _would_decide(gate: Gate, files: Sequence[str]) -> Iterator[str]:
         if queries is not None and 0 < queries[0] < np.inf:
             needed = queries[0]
             n_queries = len(result.compared.by[name].query_ids)
+            enough = f"about {needed:,.0f} queries would rule out a loss of {margin:g}"
             yield (
-                f"{name}: if there is no loss, about {needed:,.0f} queries would rule out a loss "
-                f"of {margin:g} (power {POWER:g}{level}); {_what_these_queries_did(n_queries, needed)}."
+                f"{name}: if there is no loss, {enough} (power {POWER:g}{level}); "
+                f"{_what_these_queries_did(n_queries, needed)}."
             )
 
 

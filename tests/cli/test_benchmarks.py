@@ -354,7 +354,8 @@ def test_a_gate_closes_where_a_mean_falls_too_far(cli: Any) -> None:
     ).table()
     (fall,), (p,) = -table["difference"], table["p"]
     assert said.out.startswith(
-        f"### FAILED: ql against bm25: nDCG@10 fell by {fall:.4f}, more than 0.0100; p = {p:.2g}; LR fell"
+        f"### FAILED: ql against bm25: mean nDCG@10 fell by {fall:.4f}, more than 0.0100; p = {p:.2g}; "
+        "mean LR fell"
     )
     assert f"{-fall:+.3f}" in said.out
     said = gate(cli, "ql", "--rule", "drop", "--margin", "0.05")

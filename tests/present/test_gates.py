@@ -197,7 +197,8 @@ def test_queries_that_would_decide_are_planned_at_the_level_of_the_next_look(
 ) -> None:
     gate = gated(tmp_path, n_looks, horizon=horizon, margin=0.002)
     again = gated(tmp_path, n_looks, horizon=horizon, margin=0.002)
-    assert again.look is not None and again.look.again
+    assert again.look is not None
+    assert again.look.again
     if horizon is None:
         level = 6 * level / (np.pi * (n_looks + 1)) ** 2
     else:
@@ -308,6 +309,33 @@ def test_a_gate_on_predictions_says_that_its_means_are_of_fewer_queries(
         assert "prediction-powered t-test" in words
         assert "paired t-test" not in words
         assert "no mean fell" not in words
+
+
+@pytest.mark.parametrize("is_predicted", [True, False])
+def test_a_gate_that_fails_by_a_drop_says_what_fell(is_predicted: bool) -> None:
+    """The prediction-powered loss is 0.03 where the means of human-judged queries rise."""
+    rng = np.random.default_rng(0)
+    old = rng.uniform(0.3, 0.7, 200)
+    new = old + rng.normal(-0.03, 0.05, 200)
+    values, options = {"old": _of_queries(old), "new": _of_queries(new)}, {}
+    if is_predicted:
+        new[:30] -= new[:30].mean() - old[:30].mean() - 0.01
+        predicted = {"old": _of_queries(old), "new": _of_queries(new)}
+        values = {name: dict(list(x.items())[:30]) for name, x in predicted.items()}
+        options["predicted"] = predicted
+    gate = irl.gate(values=values, margin=0.01, rule="drop", **options)
+    assert gate.failed == ["AP"]
+    loss = -gate.table["difference"].iloc[0]
+    if is_predicted:
+        assert gate.table["mean_a"].iloc[0] > gate.table["mean_b"].iloc[0]
+        fact = f"the prediction-powered loss of AP is {loss:.4f}, more than 0.0100"
+    else:
+        fact = f"mean AP fell by {loss:.4f}, more than 0.0100"
+    assert f"FAILED: new against old: {fact}" in gate_text(gate)
+    criterion_margin = loss - 1e-6
+    near = irl.gate(values=values, margin=criterion_margin, rule="drop", **options)
+    larger, smaller = re.findall(r" (0\.\d+),? more than (0\.\d+);", gate_text(near))[0]
+    assert float(larger) > float(smaller)
 
 
 @pytest.mark.parametrize("n_queries", [3, 20, 300])
