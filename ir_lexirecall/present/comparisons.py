@@ -70,6 +70,13 @@ from ir_lexirecall.significance import least_two_sided_p
 from ir_lexirecall.significance.outcomes import MEAN_DIFFERENCE
 
 POWER = 0.8  # with which a difference is found
+_IN_SHORT = {
+    "paired ": "",
+    "; over the ": ", over ",
+    "of each criterion for not worse and within margin": "per criterion for others",
+    "for not worse and within margin, as all criteria must hold": "for others",
+}
+"""How differences with a margin are tested, in the words of a short legend."""
 _UNDECIDED_MEANS = "undecided: neither worse, nor better, nor shown to be not worse"
 
 
@@ -476,15 +483,15 @@ def _legend_with_baseline(
     """Yield what marks or verdicts mean, and what would decide the runs that are undecided."""
     has_margin = result.compared.margins is not None
     if in_short and has_margin:
-        yield from _short_margin_legend(result, standings)
+        yield _short_margin_legend(result, standings)
     else:
         yield from _legend_against(result, standings, used, how)
+        yield from _about_preferences(result, standings)
     yield from filter(None, [families_words(result)])
     unseen = losses_on_unseen_queries(result, standings)
     yield from in_one_line(unseen) if in_short else unseen
     if has_margin or not in_short:
         yield from _would_decide(result, standings)
-    yield from _about_preferences(result, standings)
 
 
 def _legend_of_pairs(
@@ -641,19 +648,18 @@ def _all_verdicts(standings: Iterable[Standing]) -> set[str]:
     }
 
 
-def _short_margin_legend(
-    result: Comparison, standings: Sequence[Standing]
-) -> Iterator[str]:
-    """Yield in short how verdicts were corrected, and what *undecided* and the bounds mean."""
-    correction = result.test.counted_correction
-    how = f"p <= {texts.format_level(result.test.alpha)}"
-    if correction and len(result.pairs) * len(result.criteria) > 1:
-        how = f"{texts.correction_words(correction)}, {how}"
+def _short_margin_legend(result: Comparison, standings: Sequence[Standing]) -> str:
+    """Return in short how verdicts were tested, what they mean, and what preferences are."""
+    how = how_all_compared(result, [x.name for x in standings])
+    for long, short in _IN_SHORT.items():
+        how = how.replace(long, short)
     level = level_of_bounds(result)
-    bounds = f"bounds of the loss ({level}; within: of the difference)"
-    yield f"verdicts against {result.baseline} ({how}) with {bounds}"
+    bounds = f"bounds of the loss (within: difference): {level}"
+    facts = [f"verdicts: {how}; {bounds}"]
     if UNDECIDED in _all_verdicts(standings):
-        yield _UNDECIDED_MEANS + _before_correction(standings)
+        undecided = "undecided: none of these is shown"
+        facts.append(undecided + _before_correction(standings))
+    return "; ".join([*facts, *_about_preferences(result, standings)])
 
 
 def _before_correction(standings: Iterable[Standing]) -> str:

@@ -461,10 +461,14 @@ def _legend(
         best = "best mean"
     if lacks_cells(result):
         best += ", although means are over different cells"
-    yield (
-        f"{BEST} {best}, {MAY_BE_BEST} may be the best as well ({level} for each criterion); "
-        f"rank: {level} for all runs at once ({_resampled(result, over)})"
-    )
+    used = {mark for x in standings for mark in x.best_marks(x.runs)}
+    about = [f"rank: {level} for all runs at once ({_resampled(result, over)})"]
+    if MAY_BE_BEST in used:
+        best += f", {MAY_BE_BEST} may be the best as well ({level} for each criterion)"
+    if BEST in used:
+        about.insert(0, f"{BEST} {best}")
+    if len(result.runs) > 1:
+        yield "; ".join(about)
     if any(map(_leaves_out_undecided, standings)):
         yield MAY_BE_UNDECIDED
     if result.baseline is not None and result.rivals:

@@ -1050,6 +1050,38 @@ def test_a_loss_that_is_smaller_than_the_margin_is_worse_by_less() -> None:
     assert "less than" not in gate_text(large)
 
 
+def test_a_legend_names_the_tests_and_families_of_several_criteria() -> None:
+    """A screen of five runs has room for the short legend only."""
+    result = irl.compare(
+        demo.qrels(),
+        demo.runs(),
+        ["nDCG@10", "lexirecall"],
+        baseline="bm25",
+        margin=0.05,
+    )
+    words = " ".join(str(result).split())
+    assert "t-test for nDCG@10, sign test for lexirecall, one-sided except" in words
+    assert "Holm over 8 for worse and better, over 4 per criterion for others" in words
+
+
+@pytest.mark.parametrize("level", [False, True])
+def test_marks_of_a_benchmark_are_explained_where_they_stand(level: bool) -> None:
+    rng = np.random.default_rng(0)
+    values = {}
+    for collection in "xyz":
+        base = rng.uniform(0.4, 0.6, 40)
+        runs = {"a": base, "b": base if level else base - 0.1, "c": base}
+        if not level:
+            runs["c"] = base - 0.2
+        values[collection] = {
+            run: {f"{collection}{q}": {"AP": float(v)} for q, v in enumerate(x)}
+            for run, x in runs.items()
+        }
+    words = str(irl.benchmark(values=values))
+    assert "may be the best" not in words
+    assert ("* best mean" in words) == (not level)
+
+
 # -- benchmarks beside comparisons -----------------------------------------------------------------
 
 
