@@ -395,11 +395,15 @@ def interval(low: float, high: float, places: int = 4) -> str:
 def confidence_words(provenance: Mapping[str, Any]) -> str:
     """Return the confidence of intervals.
 
-    >>> [confidence_words({"alpha": alpha}) for alpha in (0.01, 0.0151982)], confidence_words({})
-    (['99%', '98.5%'], '95%')
+    That of a level that is not round, such as that of a look of a ledger, is no round share.
+
+    >>> [confidence_words({"alpha": alpha}) for alpha in (0.01, 0.0075991)], confidence_words({})
+    (['99%', '1 - 0.0076'], '95%')
     """
-    share = float(f"{100 * provenance.get('alpha', 0.05):.2g}")
-    return f"{100 - share:g}%"
+    alpha = provenance.get("alpha", 0.05)
+    if float(f"{alpha:.2g}") != alpha:
+        return f"1 - {format_level(alpha)}"
+    return f"{100 - float(f'{100 * alpha:.2g}'):g}%"
 
 
 def p_words(p: float, alpha: float = 0.05) -> str:

@@ -173,7 +173,8 @@ def test_a_look_has_intervals_at_95_and_a_bound_at_its_level(
     text = " ".join(gate_text(gate).split()).replace("\\", "")
     assert f"loses: one-sided bound at the level of this look, {level}" in text
     assert "95% interval" in text
-    assert not re.search(r"\d\d\.\d+ ?%", text)
+    assert not re.search(r"\d\d\.\d+ ?%", text + str(gate.comparison))
+    assert f"intervals: 1 - {level};" in " ".join(str(gate.comparison).split())
     as_asked = gate.comparison.with_test(irl.SignificanceTest()).table().iloc[0]
     interval = f"{as_asked['ci_low']:.3f} to {as_asked['ci_high']:.3f}"
     assert interval in text
