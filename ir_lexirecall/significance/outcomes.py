@@ -116,6 +116,7 @@ class Resampled:
 
 
 DEFAULT_DRAWS = Resampled()
+_SMALLEST = 1e-140  # magnitude whose square is a normal number, with all its digits
 
 
 class PairTest(Protocol):
@@ -329,7 +330,22 @@ def mean_and_deviation(x: Floats) -> tuple[Floats, Floats]:
         return mean, np.full(len(x), np.nan)
     size = np.maximum(np.abs(least), np.abs(most))
     is_constant = same(least, most, size, DIFFERENCE)
-    return mean, np.where(is_constant, 0.0, x.std(axis=1, ddof=1))
+    return mean, np.where(is_constant, 0.0, _deviation(x, size))
+
+
+def _deviation(x: Floats, size: Floats) -> Floats:
+    """Return the standard deviation of each row, also where squares over- or underflow.
+
+    Args:
+        x: the rows, shape ``(P, Q)``.
+        size: the largest magnitude of each row.
+    """
+    has_squares = (size == 0) | ((size > _SMALLEST) & (size < 1 / _SMALLEST))
+    if has_squares.all():
+        deviation: Floats = x.std(axis=1, ddof=1)
+        return deviation
+    x, exponent = scaled(x)
+    return np.ldexp(x.std(axis=1, ddof=1), exponent[:, 0])
 
 
 def most_extreme(n_resamples: int, alpha: float) -> int:

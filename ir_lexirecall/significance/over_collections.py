@@ -25,6 +25,7 @@ from ir_lexirecall.significance.outcomes import (
     corrected,
     kth_largest,
     most_extreme,
+    scaled,
 )
 from ir_lexirecall.significance.signed_rank import wilcoxon
 
@@ -219,9 +220,11 @@ def mean_interval(
     takes_few_values = few_values or (is_binary and limits == (0.0, 1.0))
     if has_ends and takes_few_values:
         return interval_with_ends(values, limits, alpha)
-    resamples = macro_bootstrap([values], "queries", draws)
-    error = macro_error([values], "queries")
-    low, high, _ = studentised_interval(values.mean(axis=1), error, resamples, alpha)
+    x, exponent = scaled(values)
+    resamples = macro_bootstrap([x], "queries", draws)
+    error = macro_error([x], "queries")
+    low, high, _ = studentised_interval(x.mean(axis=1), error, resamples, alpha)
+    low, high = np.ldexp([low, high], exponent[:, 0])
     if has_ends and np.isnan([low, high]).any():
         return interval_with_ends(values, limits, alpha)
     return low, high

@@ -44,7 +44,7 @@ from ir_lexirecall.significance.evidence import (
     shares_of_margin,
     weight_of_ties,
 )
-from ir_lexirecall.significance.outcomes import Arrays, mean_and_deviation
+from ir_lexirecall.significance.outcomes import Arrays, mean_and_deviation, scaled
 
 MOST = 10**7  # queries; above this many, infinity is reported
 _LARGEST_EFFECT = 1e4  # in standard deviations; larger ones are found as easily
@@ -384,18 +384,20 @@ def _deviations(x: Floats, alpha: float, power: float) -> tuple[Floats, ...]:
     n = x.shape[1]
     z = -float(special.ndtri(alpha / 2))
     t = -float(special.stdtrit(n - 1, alpha / 2))
-    x = _without_difference(x)
+    x, exponent = scaled(_without_difference(x))
     if n > 1:
         deviation = mean_and_deviation(x)[1]
     else:
         deviation = np.full(len(x), np.nan)
     deviation = np.where(deviation > 0, deviation, np.nan)
     if n < 5 or n <= z:
+        deviation = np.ldexp(deviation, exponent[:, 0])
         return deviation, deviation * 0, deviation * np.inf
     c = n / (n - z)
     half = t * c * np.sqrt((_kurtosis(x, deviation) - (n - 3) / n) / (n - 1)) / 2
     centre = deviation * np.sqrt(c)
-    return deviation, centre * np.exp(-half), centre * np.exp(half)
+    ends = np.stack([deviation, centre * np.exp(-half), centre * np.exp(half)])
+    return tuple(np.ldexp(ends, exponent[:, 0]))
 
 
 def _without_difference(x: Floats) -> Floats:
