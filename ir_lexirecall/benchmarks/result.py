@@ -46,7 +46,7 @@ from ir_lexirecall.significance.leaderboards import (
     shared_deviations,
 )
 from ir_lexirecall.significance.macro_repeats import MacroSeeds
-from ir_lexirecall.significance.outcomes import agreeing
+from ir_lexirecall.significance.outcomes import agreeing, check_squares
 from ir_lexirecall.significance.resampling import heterogeneity
 
 _SINGLE = {"run_a": "run", "ci_low": "difference_low", "ci_high": "difference_high"}
@@ -345,6 +345,7 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         parts = {}
         for name in names:
             values = self._units(name, self.values_of(name))
+            check_squares(values, name)
             differences = [np.zeros((0, x.shape[1])) for x in values]
             if self.rivals:
                 differences = self._units(name, self.differences_of(name))

@@ -29,7 +29,12 @@ from ir_lexirecall.significance.evidence import (
     least_margin_p,
     least_two_sided_p,
 )
-from ir_lexirecall.significance.outcomes import Bounds, MarginTest, TestResult
+from ir_lexirecall.significance.outcomes import (
+    Bounds,
+    MarginTest,
+    TestResult,
+    check_squares,
+)
 
 LEAST = 10  # human-judged queries
 ENOUGH = 25  # human-judged queries; with fewer, intervals hold the truth less often than they say
@@ -92,6 +97,7 @@ def prediction_powered(
     >>> result.estimate.round(2), truth.mean().round(2), result.n_effective.round()
     (array([0.]), np.float64(0.07), array([121.]))
     """
+    check_squares([d, f])
     n, n_all = len(human), f.shape[1]
     fit = _Regression.of(d, f[:, human])
     estimate = fit.mean_d - fit.slope * (fit.mean_f - f.mean(axis=1))

@@ -45,6 +45,8 @@ _VALUES = re.compile(r"=\{[^{}]{8,}\}")  # those too long to read in a table's h
 _OBEYED = {"Cc", "Cf", "Cs", "Zl", "Zp"}  # Unicode's categories of characters
 _JOINERS = "\u200c\u200d"  # parts of words in some scripts
 
+_MOST_DIGITS = 1e16  # from here on, digits before the point are not all known
+
 count = counted
 
 
@@ -113,15 +115,17 @@ def format_level(alpha: float) -> str:
 def format_number(value: float, places: int) -> str:
     """Return a number with ``places`` decimal places.
 
-    A number that would read as 0, but is not 0, keeps its magnitude. The 0 of a turned difference
-    has no sign.
+    A number that would read as 0, but is not 0, keeps its magnitude, and so does one whose digits
+    before the point are not all known. The 0 of a turned difference has no sign.
 
-    >>> [format_number(value, 4) for value in (1 / 3, 0.00001, -0.0, float("nan"))]
-    ['0.3333', '1.0e-05', '0.0000', '-']
+    >>> [format_number(value, 4) for value in (1 / 3, 0.00001, -0.0, float("nan"), 2e200)]
+    ['0.3333', '1.0e-05', '0.0000', '-', '2.0000e+200']
     """
     if math.isnan(value):
         return "-"
     value += 0.0  # -0.0 becomes 0.0
+    if abs(value) >= _MOST_DIGITS:
+        return f"{value:.{places}e}"
     text = f"{value:.{places}f}"
     if places and value and not float(text):
         return f"{value:.1e}"
@@ -135,7 +139,7 @@ def format_bound(value: float) -> str:
     ('0.018', '0.26', '0', '12')
     """
     value += 0.0  # -0.0 becomes 0.0
-    if abs(value) < 100:
+    if not 100 <= abs(value) < _MOST_DIGITS:
         return f"{value:.2g}"
     return f"{value:.0f}"
 

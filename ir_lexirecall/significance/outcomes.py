@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 import importlib.util
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Literal, Protocol, Self
 
@@ -346,6 +346,20 @@ def _deviation(x: Floats, size: Floats) -> Floats:
         return deviation
     x, exponent = scaled(x)
     return np.ldexp(x.std(axis=1, ddof=1), exponent[:, 0])
+
+
+def check_squares(arrays: Iterable[Floats], name: str = "a measure") -> None:
+    """Check that squares of numbers neither over- nor underflow, for those who need variances.
+
+    Raises:
+        ValueError: the largest one is above 1e140, or below 1e-140, but not 0.
+    """
+    largest = max((float(np.abs(x).max(initial=0.0)) for x in arrays), default=0.0)
+    if largest and not _SMALLEST < largest < 1 / _SMALLEST:
+        raise ValueError(
+            f"values of {name} up to {largest:.2g} have no variance in floating point; give them "
+            "in another unit"
+        )
 
 
 def most_extreme(n_resamples: int, alpha: float) -> int:

@@ -30,7 +30,7 @@ from ir_lexirecall._util.errors import check_integer, check_number
 from ir_lexirecall._util.lazy import cached_property, special
 from ir_lexirecall._util.rounding import settled
 from ir_lexirecall.significance.evidence import differing_queries
-from ir_lexirecall.significance.outcomes import MarginTest, TestResult
+from ir_lexirecall.significance.outcomes import MarginTest, TestResult, check_squares
 from ir_lexirecall.significance.planning import (
     MOST,
     least_enough,
@@ -68,6 +68,7 @@ class SeedVariance:
         >>> found.repeats.tolist(), found.seeds.tolist(), found.noise.tolist()
         ([2, 1], [0.0, 0.0], [0.25, 0.0])
         """
+        check_squares(runs)
         queries = runs[0].shape[1]
         repeats = np.array([len(run) for run in runs])
         seeds, noise = np.zeros((2, len(runs)))

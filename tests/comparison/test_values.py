@@ -379,3 +379,65 @@ def test_costs_that_are_not_there_are_refused(function: Callable[..., Any]) -> N
         function(values=values, by={"mine": "zeal"}, smaller_is_better="zest")
     with pytest.raises(ValueError, match="smaller_is_better needs values="):
         function(demo.qrels(), demo.runs(), "AP", smaller_is_better="AP")
+
+
+# -- values of any magnitude -----------------------------------------------------------------------
+
+
+def _of_magnitude(power: int) -> dict[str, Any]:
+    """Values of two runs on 30 queries, times a power of two."""
+    rng = np.random.default_rng(0)
+    old = rng.uniform(0.3, 0.7, 30)
+    values = {"old": old, "new": old + rng.normal(0.02, 0.05, 30)}
+    return {
+        run: {f"q{q}": {"score": float(np.ldexp(v, power))} for q, v in enumerate(x)}
+        for run, x in values.items()
+    }
+
+
+@pytest.mark.parametrize("power", [-900, -660, 660, 900])
+@pytest.mark.parametrize("test", ["t", "bootstrap", "wilcoxon"])
+@pytest.mark.filterwarnings("error")
+def test_results_do_not_depend_on_the_magnitude_of_values(
+    test: str, power: int
+) -> None:
+    """Squares of values of 1e200 are infinite, and those of 1e-200 are 0."""
+    tables = []
+    for exponent in (0, power):
+        options = {"baseline": "old", "margin": float(np.ldexp(0.01, exponent))}
+        values = _of_magnitude(exponent)
+        result = irl.compare(values=values, test=test, **options)
+        difference = float(np.ldexp(0.02, exponent))
+        tables.append(
+            [
+                result.table()[["p", "worse_p", "not_worse_p", "effect_size"]],
+                result.best_set()[["p_not_beaten"]],
+                result.queries_needed(difference)[["queries", "ci_low", "ci_high"]],
+                np.ldexp(result.table()[["difference", "ci_low"]], -exponent),
+                np.ldexp(result.means()[["mean", "ci_low", "ci_high"]], -exponent),
+                np.ldexp(result.detectable()[["difference"]], -exponent),
+            ]
+        )
+        text = str(result) + str(irl.gate(values=values, margin=options["margin"]))
+        assert "nan" not in text
+        assert max(map(len, str(result).splitlines())) <= 80
+    for expected, found in zip(*tables, strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("power", [-660, 660])
+def test_values_whose_variance_is_no_number_are_refused_where_it_is_needed(
+    power: int,
+) -> None:
+    values = _of_magnitude(power)
+    message = "have no variance in floating point; give them in another unit"
+    human = {run: dict(list(x.items())[:12]) for run, x in values.items()}
+    suite = irl.benchmark(values={"a": values, "b": values}, baseline="old")
+    with pytest.raises(ValueError, match=message):
+        suite.overall()
+    assert message in " ".join(str(suite).split())
+    with pytest.raises(ValueError, match=message):
+        irl.compare(values=human, predicted=values).table()
+    repeated = {run: [x, x, x] for run, x in values.items()}
+    with pytest.raises(ValueError, match=message):
+        irl.compare(values=repeated, repeats="seeds").table()
