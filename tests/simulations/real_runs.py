@@ -314,6 +314,18 @@ def real_reciprocal_ranks(samples: int, rng: Generator) -> Iterator[Row]:
             yield of_pairs("wilcoxon: interval", setting, right, reason=DISCRETE)
 
 
+def spread_of(x: Floats, ddof: int) -> Floats:
+    """Return deviations as plans have them: of the k queries that differ, about their mean.
+
+    Their variance, with k - ``ddof``, counts k / Q.
+    """
+    differs = x != 0
+    k = np.maximum(differs.sum(axis=1), 1)
+    mean = x.sum(axis=1) / k
+    squares = (np.square(x - mean[:, None]) * differs).sum(axis=1)
+    return np.sqrt(squares / np.maximum(k - ddof, 1) * k / x.shape[1])
+
+
 def real_planning(samples: int, rng: Generator) -> Iterator[Row]:
     """Effect sizes and planning."""
     for where, values in real_values():
@@ -332,10 +344,9 @@ def real_planning(samples: int, rng: Generator) -> Iterator[Row]:
             yield of_pairs("effect size d_z", setting, right, instead=ROUGH)
             planned = sig.detectable_difference(flat)
             with np.errstate(divide="ignore", invalid="ignore"):
-                per_deviation = planned.estimate / flat.std(axis=1, ddof=1)
-            right = holds(
-                planned.low, np.tile(sd, len(x)) * per_deviation, planned.high
-            ).reshape(x.shape[:2])
+                per_deviation = planned.estimate / spread_of(flat, 1)
+            truth = np.tile(spread_of(pairs, 0), len(x)) * per_deviation
+            right = holds(planned.low, truth, planned.high).reshape(x.shape[:2])
             yield of_pairs("detectable difference", setting, right, instead=ROUGH)
             some = rng.permutation(len(pairs))[:10]
             for name, plan in (
