@@ -454,21 +454,10 @@ def _legend(
     result: Benchmark, standings: Sequence[MacroStanding], over: str
 ) -> Iterator[str]:
     """Yield what the marks mean, and how means and differences were tested."""
-    level = texts.confidence_words(result.provenance)
-    if result.has_gaps:
-        best = "best mean of the runs with the most tasks"
-    else:
-        best = "best mean"
-    if lacks_cells(result):
-        best += ", although means are over different cells"
-    used = {mark for x in standings for mark in x.best_marks(x.runs)}
-    about = [f"rank: {level} for all runs at once ({_resampled(result, over)})"]
-    if MAY_BE_BEST in used:
-        best += f", {MAY_BE_BEST} may be the best as well ({level} for each criterion)"
-    if BEST in used:
-        about.insert(0, f"{BEST} {best}")
     if len(result.runs) > 1:
-        yield "; ".join(about)
+        level = texts.confidence_words(result.provenance)
+        rank = f"rank: {level} for all runs at once ({_resampled(result, over)})"
+        yield "; ".join([*_legend_of_best(result, standings), rank])
     if any(map(_leaves_out_undecided, standings)):
         yield MAY_BE_UNDECIDED
     if result.baseline is not None and result.rivals:
@@ -480,6 +469,24 @@ def _legend(
             means += f"; their differences are against {result.baseline} alone"
         yield means
     yield from filter(None, [missing_words(result), directions(criteria)])
+
+
+def _legend_of_best(
+    result: Benchmark, standings: Sequence[MacroStanding]
+) -> Iterator[str]:
+    """Yield what the marks of the best run and of those that may be the best mean, if there are."""
+    used = {mark for x in standings for mark in x.best_marks(x.runs)}
+    if BEST not in used:
+        return
+    best = f"{BEST} best mean"
+    if result.has_gaps:
+        best += " of the runs with the most tasks"
+    if lacks_cells(result):
+        best += ", although means are over different cells"
+    if MAY_BE_BEST in used:
+        level = texts.confidence_words(result.provenance)
+        best += f", {MAY_BE_BEST} may be the best as well ({level} for each criterion)"
+    yield best
 
 
 def _leaves_out_undecided(standing: MacroStanding) -> bool:
