@@ -30,6 +30,7 @@ from ir_lexirecall.io.columns import (
     plain_columns,
     read_columns,
 )
+from ir_lexirecall.io.id_forms import are_plain
 from ir_lexirecall.io.names import RUN_COLUMNS
 from ir_lexirecall.io.schemas import RUN
 from ir_lexirecall.io.source import Kind, Source, what_is
@@ -42,6 +43,8 @@ _NONE = np.zeros(0, dtype=np.int64)
 _FEW_QUERIES = 4  # of a dict of dicts, up to which queries are aligned one by one,
 _SHORT = 256  # if their rankings have no more documents than this
 _ROWS = 2**18  # of a run that are aligned at once
+_PLACES = 8  # of a table in which ids are looked at for odd ones,
+_ROWS_IN_PLACE = 512  # and the rows in each
 
 
 @entry
@@ -82,14 +85,30 @@ def ranks_as_given(judgments: Judgments, run: Source) -> AlignedRun:
         columns = run.columns(RUN)
         plain = plain_columns(columns, RUN)
         rankings = None if plain is None else nested_columns(plain)
-        if rankings is None:
+        if plain is None or rankings is None:
             table = checked_columns(columns, RUN)
+            run.oddity.is_sure = _has_odd_ids(table)
             return _joined(judgments, _align_rows(judgments, [table]))
+        ids = plain["query_id"], plain["doc_id"]
+        run.oddity.is_sure = not all(map(are_plain, ids))
     if len(rankings) <= _FEW_QUERIES and not judgments.excluded:
         aligned = _align_few(judgments, rankings)
         if aligned is not None:
             return aligned
     return _joined(judgments, _align_dict(judgments, rankings))
+
+
+def _has_odd_ids(table: pl.DataFrame) -> bool:
+    """Return whether some ids are not plain ASCII, or have blanks around them.
+
+    In a long table, rows in several places are looked at, without Polars' threads.
+    """
+    step = max(_ROWS_IN_PLACE, 1 + len(table) // _PLACES)
+    for ids in (table["query_id"], table["doc_id"]):
+        for start in range(0, len(ids), step):
+            if not are_plain(ids.slice(start, _ROWS_IN_PLACE).to_list()):
+                return True
+    return False
 
 
 def _joined(judgments: Judgments, parts: Iterable[_Part]) -> AlignedRun:

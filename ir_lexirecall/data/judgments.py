@@ -37,6 +37,7 @@ Arrow), a dict of dicts, a dict of relevant documents (sets or lists of ids, whi
 iterable of named tuples, or ``Judgments`` themselves."""
 
 # How missing values of Python, NumPy and pandas print.
+_MANY = 2**14  # documents, of which Polars finds the odd ones
 _MISSING = ("None", "nan", "<NA>", "NaT")
 
 
@@ -415,10 +416,11 @@ class Judgments(Memoised):
     @cached_property
     def odd_ids(self) -> tuple[dict[str, str], dict[str, str]]:
         """Ids of queries and of documents that are not plain ASCII, by what is seen of them."""
-        if isinstance(self.docs, list):
-            docs = self.docs
-        else:
-            docs = self.docs.filter(are_odd(self.docs)).to_list()
+        docs = self.docs
+        if not isinstance(docs, list):
+            if len(docs) > _MANY:
+                docs = docs.filter(are_odd(docs))
+            docs = docs.to_list()
         return _odd(self.query_ids), _odd(docs)
 
     @cached_property

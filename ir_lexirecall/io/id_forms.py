@@ -17,6 +17,7 @@ _PREFIX = re.compile(r"^[^\d\s]+[\W_](?=\w)")
 _LETTERS = re.compile(r"^[A-Za-z]+(?=\d)")
 _LAST_NUMBER = re.compile(r"\.\d{1,9}\Z", re.ASCII)
 # Control characters, soft hyphens, marks of width zero and of direction, byte order marks.
+_CONTROL_CHARACTERS = [*map(chr, range(32)), "\x7f"]
 _INVISIBLE = re.compile(
     "[\0-\x1f\x7f-\x9f\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u2064\ufeff]"
 )
@@ -43,7 +44,7 @@ def are_plain(ids: Sequence[str]) -> bool:
     (True, False, False)
     """
     text = "".join(ids)
-    if not text.isascii() or not text.isprintable():
+    if not text.isascii() or any(sign in text for sign in _CONTROL_CHARACTERS):
         return False
     return " " not in text or all(one == one.strip() for one in ids)
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
+import numpy as np
+
+from ir_lexirecall._util.arrays import Floats
 from ir_lexirecall.io.cells import number_or_text
 
 RISING = (
@@ -28,52 +31,61 @@ def fault_of_order(rows: Sequence[tuple[Any, Any, Any]]) -> str:
     Args:
         rows: query, rank and score; see ``Source.ranked_scores``.
     """
-    if scores_rise_with_ranks(rows):
+    if not rows:
+        return ""
+    queries, ranks, scores = zip(*rows, strict=True)
+    if scores_rise_with_ranks(queries, ranks, scores):
         return RISING
-    if ranks_are_scores(rows):
+    if ranks_are_scores(queries, ranks, scores):
         return SWAPPED
     return ""
 
 
-def ranks_are_scores(rows: Iterable[tuple[Any, Any, Any]]) -> bool:
+def ranks_are_scores(
+    queries: Sequence[Any], ranks: Sequence[Any], scores: Sequence[Any]
+) -> bool:
     """Return whether ranks have decimals, and the scores of each query are 1, 2, 3, ...
 
-    >>> ranks_are_scores([("q", 2.5, 1), ("q", 1.5, 2)]), ranks_are_scores([("q", 1, 2.5)])
+    >>> ranks_are_scores("qq", [2.5, 1.5], [1, 2]), ranks_are_scores("q", [1], [2.5])
     (True, False)
     """
-    scores_of: dict[Any, list[float | None]] = {}
-    has_decimals = False
-    for query, rank, score in rows:
-        number = number_or_text(rank)
-        has_decimals |= number is not None and number % 1 != 0
-        scores_of.setdefault(query, []).append(number_or_text(score))
-    if not has_decimals or max(map(len, scores_of.values())) < 2:
+    if not (_numbers(ranks) % 1 > 0).any():
         return False
-    return all(scores == [*range(1, len(scores) + 1)] for scores in scores_of.values())
+    scores_of: dict[Any, list[float]] = {}
+    for query, score in zip(queries, _numbers(scores), strict=True):
+        scores_of.setdefault(query, []).append(score)
+    if max(map(len, scores_of.values())) < 2:
+        return False
+    return all(one == [*range(1, len(one) + 1)] for one in scores_of.values())
 
 
-def scores_rise_with_ranks(rows: Iterable[tuple[Any, Any, Any]]) -> bool:
+def scores_rise_with_ranks(
+    queries: Sequence[Any], ranks: Sequence[Any], scores: Sequence[Any]
+) -> bool:
     """Return whether scores rise with the ranks beside them, as costs do.
 
     At least nine in ten steps to the next rank must rise; a run without ranks has none.
 
-    Args:
-        rows: query, rank and score; see ``Source.ranked_scores``.
-
-    >>> scores_rise_with_ranks([("q", 1, 0.1), ("q", 2, 0.7)])
+    >>> scores_rise_with_ranks("qq", [1, 2], [0.1, 0.7])
     True
-    >>> scores_rise_with_ranks([("q", 2, 0.1), ("q", 1, 0.7)])
+    >>> scores_rise_with_ranks("qq", [2, 1], [0.1, 0.7])
     False
     """
-    rises = steps = 0
-    numbers = (
-        (query, number_or_text(rank), number_or_text(score))
-        for query, rank, score in rows
-    )
-    for (query, rank, score), (next_query, next_rank, next_score) in pairwise(numbers):
-        if query != next_query or None in (rank, score, next_rank, next_score):
-            continue
-        step = (next_rank - rank) * (next_score - score)  # type: ignore[operator]
-        rises += step > 0
-        steps += step != 0
-    return steps > 0 and rises >= 0.9 * steps
+    stays = np.array([query == following for query, following in pairwise(queries)])
+    with np.errstate(invalid="ignore", over="ignore"):  # of infinite scores
+        steps = np.diff(_numbers(ranks)) * np.diff(_numbers(scores))
+    steps = steps[stays.astype(bool)]
+    rises, falls = (steps > 0).sum(), (steps < 0).sum()
+    return bool(rises and rises >= 0.9 * (rises + falls))
+
+
+def _numbers(values: Sequence[Any]) -> Floats:
+    """Return numbers, and texts of numbers; NaN for other values.
+
+    >>> _numbers([1, "0.5", "x", None])
+    array([1. , 0.5, nan, nan])
+    """
+    try:
+        return np.array(list(map(float, values)))
+    except (TypeError, ValueError, OverflowError):
+        return np.array([number_or_text(value) for value in values], dtype=float)

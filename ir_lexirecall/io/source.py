@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from enum import Enum
 from functools import partial
 from itertools import chain, islice
@@ -23,10 +23,10 @@ from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.lazy import polars as pl
 from ir_lexirecall._util.paths import is_path
 from ir_lexirecall.io.cells import id_of
-from ir_lexirecall.io.files import File, named_files
+from ir_lexirecall.io.files import File, Oddity, named_files
 from ir_lexirecall.io.id_forms import are_plain
 from ir_lexirecall.io.lines import header_of, layout_of_table
-from ir_lexirecall.io.names import IDS, RUN_FIELDS, our_names
+from ir_lexirecall.io.names import RUN_FIELDS, our_names
 from ir_lexirecall.io.relevant_documents import with_grades
 from ir_lexirecall.io.schemas import RANKS_AND_SCORES, RUN, Schema
 
@@ -52,10 +52,8 @@ _OF_FRAMES = ("columns", "__arrow_c_stream__", "dtype")
 """Attributes that frames have; an object with one of them is not read row by row."""
 _CHECKED = 3  # rankings in which hits are looked for
 _LOOKED_AT = 2000  # rows of a table whose ranks are looked at
-_IDS_LOOKED_AT = 2**14
-"""Ids of a run that are looked at for characters that cannot be seen."""
-_IDS_APART = 2**11
-"""Ids that are looked at evenly through all of a run."""
+_FIRST_DOCUMENTS = 2**14
+"""Documents of a dict of dicts whose ids are looked at for odd ones."""
 _TOP_K = "ir_lexirecall.io.columns.top_k"
 
 
@@ -77,12 +75,14 @@ class Source:
         data: the files, the id, the table (a frame or ``Columns``), or the dict of dicts.
         name: the path that was given; empty of anything else.
         read_once: whether it was an iterator, which nobody can read again.
+        oddity: whether a run was read from it, a table, whose ids are odd; each file has its own.
     """
 
     kind: Kind
     data: Any
     name: str = ""
     read_once: bool = False
+    oddity: Oddity = field(default_factory=Oddity, repr=False)
 
     @property
     def metadata(self) -> str:
@@ -108,38 +108,23 @@ class Source:
                 next(layout.batches(file.blocks, file.line_of_block))
             )
         if hasattr(self.data, "itertuples") or isinstance(self.data, pl.DataFrame):
-            return _ranks_of_table(self.data.head(_LOOKED_AT))
+            names = our_names([*map(str, self.data.columns)])
+            if set(RANKS_AND_SCORES.needed) <= set(names):
+                return _ranks_of_table(self.data.head(_LOOKED_AT))
         return []
 
     def has_odd_ids(self) -> bool:
-        """Return whether ids are not plain ASCII, or have blanks around them.
+        """Return whether ids that were read are not plain ASCII, or have blanks around them.
 
-        All ids of files are looked at while they are read; of other runs, the first ones, and some
-        from all of the run.
+        All ids of files are looked at; of other runs, the first ones, or some from all of the run.
         """
         if self.kind is Kind.FILES:
             return any(file.oddity.is_sure for file in self.data)
-        return not all(map(are_plain, self._some_ids()))
-
-    def _some_ids(self) -> Iterator[list[str]]:
-        """Yield ids of queries, and those of documents, that are texts."""
-        if self.kind is Kind.NESTED:
-            yield list(self.data)
-            documents = chain.from_iterable(self.data.values())
-            yield list(islice(documents, _IDS_LOOKED_AT))
-            yield [doc for docs in self.data.values() for doc in islice(docs, 1)]
-            return
-        beginning = self.data
-        if isinstance(beginning, pl.LazyFrame):  # not to compute all of it again
-            beginning = beginning.head(_IDS_LOOKED_AT)
-        columns = replace(self, data=beginning).columns(RUN)
-        names = our_names([str(name) for name, _ in columns])
-        for name, (_, values) in zip(names, columns, strict=True):
-            if name in IDS:
-                step = 1 + len(values) // _IDS_APART
-                for some in (values[:_IDS_LOOKED_AT], values[::step]):
-                    listed = some.to_list() if hasattr(some, "to_list") else list(some)
-                    yield [value for value in listed if isinstance(value, str)]
+        if self.kind is not Kind.NESTED:
+            return self.oddity.is_sure
+        documents = islice(chain.from_iterable(self.data.values()), _FIRST_DOCUMENTS)
+        tops = (doc for docs in self.data.values() for doc in islice(docs, 1))
+        return not all(map(are_plain, (list(self.data), list(documents), list(tops))))
 
     def columns(self, schema: Schema) -> Columns:
         """Return the names and values of the columns of a table, or of documents by query.
@@ -520,7 +505,7 @@ def _ranks_of_table(table: Any) -> list[tuple[Any, Any, Any]]:
     columns = [*map(str, table.columns)]
     names = dict(zip(our_names(columns), columns, strict=True))
     needed = RANKS_AND_SCORES.needed
-    if not set(needed) <= names.keys() or len(names) != len(columns):
+    if len(names) != len(columns):
         return []
     values = (table[names[name]][:_LOOKED_AT].to_list() for name in needed)
     return list(zip(*values, strict=True))

@@ -81,14 +81,20 @@ def test_nothing_is_said_of_ranks_that_are_not_there(tmp_path: Path) -> None:
         assert "diagnostics" not in irl.evaluate("AP", QRELS, run).attrs
 
 
+def rises(rows: list[tuple[Any, Any, Any]]) -> bool:
+    """Return whether scores rise with ranks in rows of query, rank and score."""
+    return scores_rise_with_ranks(*zip(*rows, strict=True))
+
+
 def test_nine_in_ten_steps_must_rise() -> None:
     rows = [("q", rank, float(rank)) for rank in range(1, 11)]
     one_falls = [*rows, ("q", 11, 0.0)]  # nine steps rise, one falls
-    assert scores_rise_with_ranks(one_falls)
-    assert not scores_rise_with_ranks([*one_falls, ("q", 12, -1.0)])
+    assert rises(one_falls)
+    assert not rises([*one_falls, ("q", 12, -1.0)])
     other_query = [("p", 1, 5.0), *rows]  # no step leads from one query to another
-    assert scores_rise_with_ranks(other_query)
-    assert not scores_rise_with_ranks([("q", 1, "x"), ("q", 2, "y")])
+    assert rises(other_query)
+    assert not rises([("q", 1, "x"), ("q", 2, "y")])
+    assert rises([("q", 1, "-inf"), ("q", 2, "-inf"), ("q", 3, 0.5)])
 
 
 SWAPPED = RISING.assign(rank=[2.5, 1.5, 0.5], score=[1, 2, 3])
