@@ -89,8 +89,7 @@ def ranks_as_given(judgments: Judgments, run: Source) -> AlignedRun:
             table = checked_columns(columns, RUN)
             run.oddity.is_sure = _has_odd_ids(table)
             return _joined(judgments, _align_rows(judgments, [table]))
-        ids = plain["query_id"], plain["doc_id"]
-        run.oddity.is_sure = not all(map(are_plain, ids))
+        run.oddity.is_sure = not are_plain(plain["query_id"] + plain["doc_id"])
     if len(rankings) <= _FEW_QUERIES and not judgments.excluded:
         aligned = _align_few(judgments, rankings)
         if aligned is not None:

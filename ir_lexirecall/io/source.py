@@ -124,7 +124,7 @@ class Source:
             return self.oddity.is_sure
         documents = islice(chain.from_iterable(self.data.values()), _FIRST_DOCUMENTS)
         tops = (doc for docs in self.data.values() for doc in islice(docs, 1))
-        return not all(map(are_plain, (list(self.data), list(documents), list(tops))))
+        return not are_plain([*self.data, *documents, *tops])
 
     def columns(self, schema: Schema) -> Columns:
         """Return the names and values of the columns of a table, or of documents by query.
