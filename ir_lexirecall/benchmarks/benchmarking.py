@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -33,6 +32,7 @@ from ir_lexirecall.comparison.comparing import (
     parse_criteria,
     refuse_costs,
     refuse_reading_of_values,
+    wanted_by_name,
     wanted_values,
     with_predictions,
 )
@@ -146,67 +146,42 @@ def benchmark(
         "margin": margin,
         "test": test,
         "smaller_is_better": smaller_is_better,
-        "query": query,
-        "run": run,
-        "where": where,
-        "predicted": predicted,
         "groups": groups,
         "allow_empty": allow_empty,
         "missing": missing,
-        "repeats": repeats,
-        "deterministic": deterministic,
     }
     if values is None and runs is None and is_source(collections):
-        return _benchmark_of_source(collections, options)
-    missing = missing or "error"
+        source = read_source(collections)
+        collections, runs = source.qrels, source.runs
+        options = source.options_with(options)
+        if options["by"] is None:
+            options["by"] = STANDARD
+    by, costs = options["by"], options["smaller_is_better"]
+    missing = options["missing"] or "error"
     design = Design(
-        run_name(baseline),
-        margin,
-        SignificanceTest.by_name(test),
+        run_name(options["baseline"]),
+        options["margin"],
+        SignificanceTest.by_name(options["test"]),
         predicted,
-        groups,
-        bool(allow_empty),
+        options["groups"],
+        bool(options["allow_empty"]),
         least=1,
     )
     if values is not None:
         if collections is not None or runs is not None:
             raise ValueError("give collections and runs, or values, not both")
         repeated = Repeats.from_argument(repeats, deterministic)
-        wanted = wanted_values(
-            by, smaller_is_better, missing, query, run, where, repeated
-        )
+        wanted = wanted_values(by, costs, missing, query, run, where, repeated)
         result = _benchmark_of_values(values, wanted, design, missing)
         if predicted is None:
             return result
-        return _with_predictions(result, wanted[0], options)
+        return _with_predictions(result, predicted, wanted, design, missing)
     if collections is None or runs is None:
         raise ValueError("give collections and runs, or values=")
-    refuse_costs(smaller_is_better)
+    refuse_costs(costs)
     refuse_reading_of_values(query=query, run=run, where=where)
     repeated = Repeats.from_argument(repeats, deterministic)
     return _benchmark_of_runs(collections, runs, by, design, missing, repeated)
-
-
-def _benchmark_of_source(
-    path: str | os.PathLike[str], options: Mapping[str, Any]
-) -> Benchmark:
-    """Return the benchmark of a folder or a TOML file.
-
-    Args:
-        path: the folder or file.
-        options: arguments of ``benchmark``, which hold over those of the file unless they are None.
-    """
-    source = read_source(path)
-    given_options = {}
-    for name, value in options.items():
-        if value is not None:
-            given_options[name] = value
-    arguments = source.arguments | given_options
-    if "test" in given_options:
-        arguments["test"] = source.test_with(given_options["test"])
-    return benchmark(
-        source.qrels, source.runs, arguments.pop("by", STANDARD), **arguments
-    )
 
 
 # -- values ----------------------------------------------------------------------------------------
@@ -324,38 +299,37 @@ def _check_same_criteria(results: Mapping[str, Comparison]) -> None:
 
 
 def _with_predictions(
-    result: Benchmark, named: Mapping[str, str] | None, options: Mapping[str, Any]
+    result: Benchmark,
+    predicted: ValuesLike,
+    wanted: Wanted,
+    design: Design,
+    missing: str,
 ) -> Benchmark:
     """Return a benchmark of values, each collection sharpened by values from a program's judgments.
 
     Args:
         result: the benchmark of values from people's judgments.
-        named: the values that are compared, by criterion; None for all.
-        options: arguments of ``benchmark``.
+        predicted: the values from a program's judgments.
+        wanted: as for ``result``.
+        design: as for ``result``.
+        missing: as for ``result``.
 
     Raises:
         ValueError: a collection has no predicted values.
     """
-    kept = (
-        "smaller_is_better",
-        "query",
-        "run",
-        "where",
-        "groups",
-        "missing",
-        "test",
-        "repeats",
+    every = _benchmark_of_values(
+        predicted,
+        wanted_by_name(wanted, result.criteria),
+        Design(test=design.test, groups=design.groups, least=1),
+        missing,
     )
-    reading: dict[str, Any] = {name: options[name] for name in kept}
-    names = result.criteria if named is None else named
-    predicted = benchmark(values=options["predicted"], by=names, **reading)
-    absent = without(result, predicted)
+    absent = without(result, every)
     if absent:
         more = and_more(len(absent) - 1)
-        raise ValueError(f"predicted holds no values of collection {absent[0]!r}{more}")
-    results = {
-        name: with_predictions(one, predicted[name]) for name, one in result.items()
-    }
+        raise ValueError(
+            f"predicted holds no values of collection {absent[0]!r}{more}; add them"
+        )
+    results = {name: with_predictions(one, every[name]) for name, one in result.items()}
     return replace(result, results=results)
 
 

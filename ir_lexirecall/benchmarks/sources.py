@@ -344,7 +344,17 @@ class Source:
         test = _test_in(self.options)
         return others if test is None else others | {"test": test}
 
-    def test_with(self, test: str | SignificanceTest) -> SignificanceTest:
+    def options_with(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the options of a call of ``benchmark``, and the file's where it has none."""
+        resolved = dict(options)
+        for name, value in self.arguments.items():
+            if options[name] is None:
+                resolved[name] = value
+        if options["test"] is not None:
+            resolved["test"] = self._test_with(options["test"])
+        return resolved
+
+    def _test_with(self, test: str | SignificanceTest) -> SignificanceTest:
         """Return the test of the file under another name, or another test with the file's units.
 
         Args:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias
 
@@ -648,6 +648,19 @@ def wanted_values(
     return named, options | columns
 
 
+def wanted_by_name(wanted: Wanted, criteria: Sequence[str]) -> Wanted:
+    """Return what is wanted with every value named, if none is: those of the criteria compared.
+
+    Raises:
+        ValueError: a cost is not among them.
+    """
+    named, options = wanted
+    if named is None:
+        named = {name: name for name in criteria}
+        _measures_named_as_costs(options["smaller_is_better"], named)
+    return named, {**options, "measures": [*named.values()]}
+
+
 def _check_no_preference(names: Iterable[str]) -> None:
     """Check that no name is that of a preference, which compares rankings.
 
@@ -708,10 +721,8 @@ def compare_values(values: ValuesLike, wanted: Wanted, design: Design) -> Compar
     if design.predicted is None:
         return result
     with naming("predicted"):
-        if named is None:  # what is compared, without the counts that are left out
-            named = {name: name for name in result.compared.by}
-            _measures_named_as_costs(options["smaller_is_better"], named)
-        wanted = named, {**options, "measures": [*named.values()], "missing": "error"}
+        named, options = wanted_by_name(wanted, result.criteria)
+        wanted = named, {**options, "missing": "error"}
         every = compare_values(
             design.predicted, wanted, Design(test=result.test, groups=design.groups)
         )
