@@ -23,6 +23,7 @@ from ir_lexirecall.data.judgments import Judgments, QrelsLike, load, load_collec
 from ir_lexirecall.data.tie_rule import ORDERS
 from ir_lexirecall.io.columns import qrel_table
 from ir_lexirecall.io.files import STDIN, matching, named_files
+from ir_lexirecall.io.readers import without_ending
 from ir_lexirecall.io.repeated_values import KINDS
 from ir_lexirecall.io.schemas import RUN
 from ir_lexirecall.io.source import Source, what_is
@@ -799,7 +800,7 @@ def run_names(paths: Sequence[str]) -> list[str]:
         )
         for ending in _ENDINGS:
             name = name.removesuffix(ending) or name
-        names.append(name)
+        names.append(without_ending(name))
     if repeated(names) is None:
         return names
     if (twice := repeated([os.path.normpath(path) for path in paths])) is not None:

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import compress
-from typing import Any
+from typing import Any, Self
 
 from ir_lexirecall._util import engine
 from ir_lexirecall._util.errors import (
@@ -68,11 +68,27 @@ class FileFormat:
             ones are needed.
         always_has_columns: whether values and groups have named columns in it, too. JSON and text
             hold them in shapes of their own.
+        ending: of the names of files, which names of runs leave out.
     """
 
     recognises: Callable[[File], bool]
     read: Callable[[File, Schema], Iterable[pl.DataFrame]]
     always_has_columns: bool = True
+    ending: str = ""
+
+    @classmethod
+    def by_ending(
+        cls, ending: str, read: Callable[[File, Schema], Iterable[pl.DataFrame]]
+    ) -> Self:
+        """Return a format of all files whose names end so; ``read`` gives scores as numbers."""
+        return cls(lambda file: file.ending == ending, read, ending=ending)
+
+
+def without_ending(name: str) -> str:
+    """Return a file's name without the ending by which a format is recognised."""
+    for one in FORMATS:
+        name = name.removesuffix(one.ending) or name
+    return name
 
 
 def format_of(file: File) -> FileFormat:

@@ -13,7 +13,7 @@ from ir_lexirecall.io.cells import number_of_text
 from ir_lexirecall.io.files import File, named_files, without_compression
 from ir_lexirecall.io.lines import header_of
 from ir_lexirecall.io.names import grades_may_be_scores, our_names
-from ir_lexirecall.io.readers import format_of
+from ir_lexirecall.io.readers import format_of, without_ending
 from ir_lexirecall.io.schemas import RANKED_RUN, RUN
 
 _RUN_ENDINGS = (
@@ -190,7 +190,8 @@ def _run_in_file(item: Path) -> str | None:
     if plain != item.name and "." not in plain:  # bm25.gz
         return plain
     if _looks_like_a_run(str(item)):
-        return plain.removesuffix(_ending_of(plain, _POSSIBLE_ENDINGS)) or plain
+        name = plain.removesuffix(_ending_of(plain, _POSSIBLE_ENDINGS)) or plain
+        return without_ending(name)
     return None
 
 

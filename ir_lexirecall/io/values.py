@@ -56,6 +56,7 @@ from ir_lexirecall.io.query_columns import (
     roles_of,
     table_label,
 )
+from ir_lexirecall.io.readers import without_ending
 from ir_lexirecall.io.repeated_values import (
     CHOICES,
     RepeatLabels,
@@ -1509,7 +1510,7 @@ def run_name(path: PathLike) -> str:
     ('bm25', 'ql')
     """
     name = Path(path).name
-    return _ENDINGS.sub("", name) or name
+    return without_ending(_ENDINGS.sub("", name) or name)
 
 
 def _names_there(wanted: Sequence[str], names: Sequence[str], source: str) -> list[str]:

@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 import ir_lexirecall as irl
+from ir_lexirecall.cli.arguments import run_names
 from ir_lexirecall.io import readers
 from ir_lexirecall.io.files import File, named_files
 from ir_lexirecall.io.groups import read_groups
@@ -38,7 +39,7 @@ def columns_of_toy(file: File, schema: Schema) -> Iterator[pl.DataFrame]:
 
 @pytest.fixture(autouse=True)
 def _toy(monkeypatch: pytest.MonkeyPatch) -> None:
-    toy = FileFormat(lambda file: file.ending == ".toy", columns_of_toy)
+    toy = FileFormat.by_ending(".toy", columns_of_toy)
     monkeypatch.setattr(readers, "FORMATS", [toy, *FORMATS])
 
 
@@ -91,11 +92,12 @@ def test_folders(write: Write, tmp_path: Path) -> None:
         write(f"values/{run}.toy", "query_id|AP\nq1|0.5\nq2|1.0\n")
     content = read_folder(tmp_path / "runs")
     assert content.left_out == ["notes"]
-    [run] = content.runs.values()
+    run = content.runs["bm25"]
+    assert run_names([run, "ql.toy.gz"]) == ["bm25", "ql"]
     assert irl.evaluate("AP", NESTED_QRELS, run).equals(
         irl.evaluate("AP", NESTED_QRELS, NESTED_RUN)
     )
-    assert read_values(tmp_path / "values", measures=["AP"]).runs == ["a.toy", "b.toy"]
+    assert read_values(tmp_path / "values", measures=["AP"]).runs == ["a", "b"]
 
 
 def test_faults_name_the_file(write: Write) -> None:
