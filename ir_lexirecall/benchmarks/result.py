@@ -50,7 +50,7 @@ from ir_lexirecall.significance.outcomes import agreeing, check_squares
 from ir_lexirecall.significance.resampling import heterogeneity
 
 _SINGLE = {"run_a": "run", "ci_low": "difference_low", "ci_high": "difference_high"}
-_TESTED = ("difference", "p", "p_corrected", "verdict")
+_SAME_NAMES = ("difference", "p", "p_corrected", "verdict")
 _ENDS = ("_low", "_high")
 _OF_QUERIES_ALONE = ("next_low", "next_high", "tau2", "i2", "p_heterogeneity")
 _NO_COMMON_RUN = "no run is common to all collections"
@@ -667,7 +667,7 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
             return table
         if is_single:
             numbers = self._first.table(by).rename(columns=_SINGLE)[
-                [*_SINGLE.values(), *_TESTED]
+                [*_SINGLE.values(), *_SAME_NAMES]
             ]
             return table.merge(numbers, on="run", how="left")
         against = self._macro_differences(by, differences, both[n_runs:], over)

@@ -56,7 +56,7 @@ present: Any = LazyModule("ir_lexirecall.present")
 _READABLE = 100  # columns of a text
 _LEAST_AP = 1e-5  # of trec_eval's geometric mean
 TREC = "trec"  # a format: trec_eval's lines
-_TESTED = (
+_OF_DIFFERENCES = (
     "difference",
     "ci_low",
     "ci_high",
@@ -66,7 +66,7 @@ _TESTED = (
     "verdict",
 )
 # Counts of which more is not better.
-_COUNTS = frozenset(("NumQ", "NumRel", "NumRet", "Judged"))
+_NEVER_BEST = frozenset(("NumQ", "NumRel", "NumRet", "Judged"))
 
 
 def add_eval(commands: Any) -> None:
@@ -251,7 +251,9 @@ def _add_tests(page: Page, scored: ScoredRuns, options: Options) -> None:
     for name, criterion in result.compared.by.items():
         columns[name] = criterion.means.tolist()
         rows = result.table(name).set_index("run_a").reindex(result.runs)
-        columns |= {f"{name} {column}": rows[column].tolist() for column in _TESTED}
+        columns |= {
+            f"{name} {column}": rows[column].tolist() for column in _OF_DIFFERENCES
+        }
         columns[f"{name} test"] = [result.compared.test_of(name).name] * len(rows)
     n_runs, how = len(result.runs), present.how_compared(result, result.criteria)
     columns |= {"queries": [len(result.query_ids)] * n_runs, "tested": [how] * n_runs}
@@ -327,7 +329,7 @@ def add_means(page: Page, scored: ScoredRuns, *, legend: bool = True) -> None:
     marks = {}
     for name, measure in scored.measures.items():
         columns[name] = [aggregate(measure, row) for row in scored.values[name]]
-        if measure.NAME not in _COUNTS:
+        if measure.NAME not in _NEVER_BEST:
             marks[name] = best_marks(
                 columns[name], smaller_is_better=smaller_is_better(measure)
             )

@@ -19,7 +19,7 @@ from ir_lexirecall.cli.arguments import (
     split_measures,
 )
 from ir_lexirecall.cli.output import (
-    EXACT,
+    UNROUNDED,
     Page,
     add_output,
     save_picture,
@@ -211,7 +211,7 @@ def _shown(table: pd.DataFrame, options: Options) -> pd.DataFrame:
     Exact fractions can have dozens of digits; only formats for programs have them.
     """
     shown = table.reset_index(drop=True)
-    if options.format in EXACT:
+    if options.format in UNROUNDED:
         return shown
     if "counterexample" in shown:
         columns = [

@@ -34,7 +34,7 @@ from ir_lexirecall.present.text import confidence_words
 
 FORMATS = ("table", "tsv", "csv", "json", "latex", "markdown")
 # For programs: all digits unless --places asks for fewer, and no marks.
-EXACT = ("tsv", "csv", "json")
+UNROUNDED = ("tsv", "csv", "json")
 # Columns that hold names.
 _OF_MEASURES = ("criterion", "measure", "measure_a", "measure_b", "target")
 
@@ -166,7 +166,7 @@ class Page:
         Returns:
             The heads of columns that the terminal has no room for.
         """
-        if self.options.format in EXACT:
+        if self.options.format in UNROUNDED:
             self.parts.append(
                 for_programs(table, self.options.format, self.options.places)
             )

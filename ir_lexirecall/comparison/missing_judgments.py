@@ -42,7 +42,7 @@ _MOST_SHARED = 1_000_000_000
 # Documents of the two rankings of each pair, added up, if they do not.
 _MOST_APART = 20_000_000
 
-_COUNTS = ("certain_wins", "certain_losses", "open", "certain_ties")
+_QUERY_COUNTS = ("certain_wins", "certain_losses", "open", "certain_ties")
 _ENDS = ("low", "high", "ci_low", "ci_high")
 
 
@@ -183,11 +183,19 @@ class MissingJudgments(Memoised):
             )
             parts.append(part.assign(depth=pd.array(depth, dtype="Int64")))
         table = pd.concat(parts, ignore_index=True)
-        types = {name: "Int64" for name in _COUNTS if name in table}
+        types = {name: "Int64" for name in _QUERY_COUNTS if name in table}
         table = table.astype(types | {"exact": "boolean"})
         if self.compared.test.cluster and "ci_low" in table:
             table[["ci_low", "ci_high"]] = np.nan  # they are for independent queries
-        order = ["criterion", "run_a", "run_b", *_COUNTS, *_ENDS, "exact", "depth"]
+        order = [
+            "criterion",
+            "run_a",
+            "run_b",
+            *_QUERY_COUNTS,
+            *_ENDS,
+            "exact",
+            "depth",
+        ]
         return table[among(order, table)]
 
     def _on_shallow_runs(

@@ -85,9 +85,9 @@ _WITH_CUTOFF, _WITH_NUMBER = (
 _PARAMETER = re.compile(r"(.+?)[._]((?:\d*\.)?\d+)")
 _CUTOFFS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
 _OTHER_CUTOFFS = {"success": (1, 5, 10), "unj": (5, 10, 20)}
-_COUNTS = ("num_q", "num_ret", "num_rel", "num_rel_ret")
+_TREC_COUNTS = ("num_q", "num_ret", "num_rel", "num_rel_ret")
 _OFFICIAL = (
-    *(*_COUNTS, "map", "Rprec", "bpref", "recip_rank"),
+    *(*_TREC_COUNTS, "map", "Rprec", "bpref", "recip_rank"),
     *(f"iprec_at_recall_{i / 10:.2f}" for i in range(11)),
     *(f"P_{k}" for k in _CUTOFFS),
 )
@@ -250,7 +250,7 @@ def _columns_of(per_query: Any) -> tuple[Sequence[str], Mapping[str, Sequence[fl
 def _trec_eval_line(name: str, query_id: str, value: float, digits: int) -> str:
     """Return the line of a value; counts are printed without decimal places."""
     shown = trec_eval_name(name)
-    text = f"{value:.0f}" if shown in _COUNTS else f"{value:6.{digits}f}"
+    text = f"{value:.0f}" if shown in _TREC_COUNTS else f"{value:6.{digits}f}"
     return f"{shown:<22}\t{query_id}\t{text}"
 
 

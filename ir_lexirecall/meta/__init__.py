@@ -10,11 +10,19 @@ once; the others are functions of measures (objects, or strings as in ``ir_measu
 ('tie_probabilities', ['LexiRecall', 'TSE', 'RR', 'R@1000', 'Rprec'])
 """
 
+from __future__ import annotations
+
+from collections.abc import Mapping
 from typing import Final
 
+from ir_lexirecall._util.errors import check_number, entry
+from ir_lexirecall.data.alignment import RunLike
+from ir_lexirecall.data.judgments import Judgments, QrelsLike
+from ir_lexirecall.evaluation.scored_runs import ScoredRuns, check_runs
+from ir_lexirecall.measures.parsing import MeasuresLike
 from ir_lexirecall.meta import agreements, missing_labels, sensitivity, two_judges
 from ir_lexirecall.meta.checking import axioms, properties
-from ir_lexirecall.meta.decisions import Decisions
+from ir_lexirecall.meta.decisions import Decisions, labelled
 from ir_lexirecall.meta.made_up_rankings import SimulatedRankings, simulate_rankings
 from ir_lexirecall.meta.reach import provider_exposure, reachable_maximum
 from ir_lexirecall.meta.records import plot, summary
@@ -70,6 +78,30 @@ class Study(Decisions):
     >>> study.agreement()["agreement"].round(3).tolist()
     [0.955, 0.955]
     """
+
+    @entry
+    def __init__(
+        self,
+        measures: MeasuresLike,
+        qrels: QrelsLike,
+        runs: Mapping[str, RunLike],
+        *,
+        rel: float = 1,
+        allow_empty: bool = False,
+        progress: bool | None = None,
+    ) -> None:
+        check_number("rel", rel, above=0)
+        labels = labelled(measures)
+        check_runs(runs, 1)
+        aligned = ScoredRuns.from_runs(
+            {},
+            Judgments.from_qrels(qrels),
+            runs,
+            allow_empty=allow_empty,
+            progress=progress,
+        )
+        aligned.warn_of_hardly_judged()
+        super().__init__(labels, aligned, rel, progress)
 
     ties: Final = agreements.ties
     agreement: Final = agreements.agreement

@@ -5,8 +5,6 @@ Runs are read once and scored once.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,12 +13,10 @@ from numpy.typing import NDArray
 
 from ir_lexirecall._util.arrays import Floats, Ints, row_blocks
 from ir_lexirecall._util.blocks import BLOCK
-from ir_lexirecall._util.errors import check_number, entry
 from ir_lexirecall._util.lazy import cached_property
 from ir_lexirecall._util.rounding import levelled
 from ir_lexirecall._util.selecting import among, of_type, without_keys
-from ir_lexirecall.data.alignment import RunLike
-from ir_lexirecall.data.judgments import Judgments, QrelsLike
+from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.evaluation.scored_runs import ScoredRuns, check_runs
 from ir_lexirecall.measures.parsing import MeasuresLike, by_own_label, parse_measures
 from ir_lexirecall.measures.scoring import smaller_is_better
@@ -36,8 +32,7 @@ class Decisions:
     """What measures and preferences say of several runs, on the queries with relevant documents.
 
     A decision is a pair of runs on a query: the first is better (1), the second is (-1), or they
-    tie (0). Runs are read when this is made; measures are computed when a study first needs their
-    values, and once.
+    tie (0). Measures are computed when a study first needs their values, and once.
 
     Attributes:
         labels: measures and preferences, by the label that tables give them.
@@ -46,46 +41,15 @@ class Decisions:
         progress: whether to show progress bars; None: on a terminal only.
     """
 
-    @partial(entry, name="Study")
     def __init__(
         self,
-        measures: MeasuresLike,
-        qrels: QrelsLike,
-        runs: Mapping[str, RunLike],
-        *,
-        rel: float = 1,
-        allow_empty: bool = False,
+        labels: dict[str, IRMeasure | Preference],
+        aligned: ScoredRuns,
+        rel: float,
         progress: bool | None = None,
     ) -> None:
-        check_number("rel", rel, above=0)
-        try:
-            unparsed = by_own_label(measures)
-            preferences = {}
-            for label, item in unparsed.items():
-                preference = parse_preference(item)
-                if preference is not None:
-                    preferences[label] = preference
-            parsed = parse_measures(without_keys(unparsed, preferences))
-        except ValueError as error:
-            if str(error).endswith("?"):
-                hint = ""
-            else:
-                hint = f"; preferences are {', '.join(NAMES)}"
-            raise ValueError(f"{error}{hint}") from None
-        if clash := among(parsed, NAMES):
-            measure = parsed[clash[0]]
-            raise ValueError(
-                f"{clash[0]!r} is the name of a preference; label the measure {measure} otherwise"
-            )
-        self.labels: dict[str, IRMeasure | Preference] = {
-            label: preferences.get(label) or parsed[label] for label in unparsed
-        }
-        check_runs(runs, 1)
-        judgments = Judgments.from_qrels(qrels)
-        self.aligned: ScoredRuns = ScoredRuns.from_runs(
-            {}, judgments, runs, allow_empty=allow_empty, progress=progress
-        )
-        self.aligned.warn_of_hardly_judged()
+        self.labels: dict[str, IRMeasure | Preference] = labels
+        self.aligned: ScoredRuns = aligned
         self.rel: float = rel
         self.progress: bool | None = progress
         self._counted: dict[tuple[float, int | None, float], PreferenceCounts] = {}
@@ -103,7 +67,8 @@ class Decisions:
         check_runs(self.aligned.runs, runs)
         if not len(self.queries):
             raise ValueError(
-                f"no query of the qrels has a relevant document (rel={self._largest_rel:g})"
+                f"no query of the qrels has a relevant document (rel={self._largest_rel:g}); "
+                "give a smaller rel"
             )
 
     @property
@@ -198,10 +163,8 @@ class Decisions:
 
     def with_judgments(self, judgments: Judgments) -> Decisions:
         """Return the same rankings, scored with other grades of the same documents."""
-        other = object.__new__(Decisions)
-        other.labels, other.rel, other.progress = self.labels, self.rel, False
-        other.aligned, other._counted = self.aligned.with_judgments(judgments), {}
-        return other
+        aligned = self.aligned.with_judgments(judgments)
+        return Decisions(self.labels, aligned, self.rel, progress=False)
 
     @property
     def provenance(self) -> dict[str, Any]:
@@ -213,6 +176,34 @@ class Decisions:
             "excluded_queries": len(self.judgments) - len(self.queries),
             "rel": self.rel,
         }
+
+
+def labelled(measures: MeasuresLike) -> dict[str, IRMeasure | Preference]:
+    """Return measures and preferences by label.
+
+    Raises:
+        ValueError: one is unknown, or a label is the name of another preference.
+    """
+    try:
+        unparsed = by_own_label(measures)
+        preferences = {}
+        for label, item in unparsed.items():
+            preference = parse_preference(item)
+            if preference is not None:
+                preferences[label] = preference
+        parsed = parse_measures(without_keys(unparsed, preferences))
+    except ValueError as error:
+        if str(error).endswith("?"):
+            hint = ""
+        else:
+            hint = f"; preferences are {', '.join(NAMES)}"
+        raise ValueError(f"{error}{hint}") from None
+    if clash := among(parsed, NAMES):
+        measure = parsed[clash[0]]
+        raise ValueError(
+            f"{clash[0]!r} is the name of a preference; label the measure {measure} otherwise"
+        )
+    return {label: preferences.get(label) or parsed[label] for label in unparsed}
 
 
 def rising(measure: IRMeasure, values: Floats) -> Floats:

@@ -36,7 +36,7 @@ from ir_lexirecall.significance.outcomes import (
     two_sided,
 )
 
-EXACT = 12  # queries up to which all assignments of signs are enumerated
+MOST_ENUMERATED = 12  # queries up to which all assignments of signs are enumerated
 
 
 def by_bootstrap(
@@ -188,7 +188,7 @@ def by_randomisation(
     # The observed signs are one more set. Two-sided, the set that holds the last query stands for
     # its complement, too.
     n_sets = draws.number
-    if n_queries <= EXACT:
+    if n_queries <= MOST_ENUMERATED:
         if alpha is None:
             n_sets = 2**n_queries - 1
         else:
@@ -269,7 +269,7 @@ def _sets(
 
     Up to 12 queries these are all sets but the empty one, in order; for more they are sampled.
     """
-    if n_queries <= EXACT:
+    if n_queries <= MOST_ENUMERATED:
         for block in replace(draws, progress=False).blocks(
             n_sets, width, "randomisation"
         ):
@@ -311,7 +311,7 @@ RANDOMISATION = Procedure(
     use="with few assumptions: the runs are exchangeable under the null hypothesis",
     see_also=("t", "bootstrap", "tukey"),
     pairs=_RandomisationTest(by_randomisation),
-    exact=EXACT,
+    exact=MOST_ENUMERATED,
     resampled=True,
     also_called=("permutation", "fisher"),
 )

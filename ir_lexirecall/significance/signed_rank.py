@@ -17,7 +17,7 @@ from ir_lexirecall.significance.outcomes import (
     moved,
 )
 
-EXACT = 50  # differences up to which the distribution is exact
+MOST_EXACT = 50  # differences up to which the distribution is exact
 _FEW = 10  # distinct ranks up to which it is exact for more differences, too
 _WORK = 2**24  # additions that this may take
 _BEYOND = 64  # further averages on either side, where they are
@@ -158,7 +158,7 @@ class _Null:
         self.deviation = float(np.sqrt((self.twice_ranks**2) @ sizes) / 2)
         self.lower: Floats | None = None
         is_few = len(sizes) <= _FEW and n * (self.total // self.step) <= _WORK
-        if n <= EXACT or is_few:
+        if n <= MOST_EXACT or is_few:
             ranks = np.repeat(self.twice_ranks // self.step, sizes).tolist()
             self.lower = np.cumsum(_lower_half(ranks))
 

@@ -16,7 +16,7 @@ from command_line import QRELS, QUALITY, Cli
 import ir_lexirecall as irl
 from ir_lexirecall import demo
 from ir_lexirecall.cli.arguments import split_measures
-from ir_lexirecall.cli.output import EXACT, FORMATS, for_programs
+from ir_lexirecall.cli.output import FORMATS, UNROUNDED, for_programs
 from ir_lexirecall.descriptions import entries
 from ir_lexirecall.measures import REGISTRY
 from ir_lexirecall.present.tables import Shown
@@ -177,7 +177,7 @@ def test_places(places: int, form: str, cli: Cli) -> None:
     assert said.code == 0
     if form == "json":
         assert json.loads(said.out) == [{"run": "bm25", "TSE": float(wanted)}]
-    elif form in EXACT:
+    elif form in UNROUNDED:
         assert said.out.replace(",", "\t") == f"run\tTSE\nbm25\t{float(wanted)!r}\n"
     else:
         assert wanted in said.out.replace("|", " ").replace(",", " ").split()

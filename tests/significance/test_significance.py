@@ -313,7 +313,7 @@ def test_the_normal_approximation_comes_close_to_the_exact_distribution(monkeypa
     x = np.random.default_rng(2).normal(0.2, 1, size=(30, 50)).round(1)
     exact = SignificanceTest("wilcoxon").of_pairs(x)
     significance.signed_rank._null.cache_clear()
-    monkeypatch.setattr(significance.signed_rank, "EXACT", 10)
+    monkeypatch.setattr(significance.signed_rank, "MOST_EXACT", 10)
     normal = SignificanceTest("wilcoxon").of_pairs(x)
     significance.signed_rank._null.cache_clear()
     assert (exact.p != normal.p).all()
