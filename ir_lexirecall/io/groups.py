@@ -20,7 +20,7 @@ from ir_lexirecall.io.files import File, named_files
 from ir_lexirecall.io.frames import Table, table_of_frame
 from ir_lexirecall.io.id_forms import form_hint
 from ir_lexirecall.io.lines import NumberedRow, csv_rows, numbered_lines
-from ir_lexirecall.io.names import QUERY_NAMES
+from ir_lexirecall.io.names import GROUP_NAMES, QUERY_NAMES
 from ir_lexirecall.io.query_columns import (
     TASK_NAMES,
     is_row_count,
@@ -34,17 +34,6 @@ GroupsLike: TypeAlias = "Mapping[Any, Any] | str | os.PathLike[str] | Any"
 """A mapping of query ids to groups, a table or column, a file, or the name of a column of another
 table."""
 
-_GROUP_NAMES = (
-    "group",
-    "cluster",
-    "type",
-    "category",
-    "language",
-    "user",
-    "user_id",
-    "session",
-    "session_id",
-)
 _SEPARATORS = ("\t", ",", ";")
 
 
@@ -274,7 +263,7 @@ def _group_column_of(source: Table, candidates: list[str], column: str | None) -
                 "name one of these"
             )
         return column
-    group_column = _first_of(_GROUP_NAMES, candidates)
+    group_column = _first_of(GROUP_NAMES, candidates)
     if group_column is not None:
         return group_column
     if len(candidates) > 1:

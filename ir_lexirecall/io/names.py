@@ -23,7 +23,7 @@ ALIASES = {
     "corpus-id": "doc_id",
     "q_id": "query_id",  # ranx
 }
-"""Names that every reader of runs and qrels takes, and ours.
+"""Other programs' names for our columns; every reader of runs and qrels takes both.
 
 A name of ours beats them, and an earlier one a later one.
 """
@@ -88,6 +88,46 @@ ITEM_NAMES = (
     "uid",
 )
 """Names of an item's id in tables of values, of some programs and of people."""
+GROUP_NAMES = (
+    "group",
+    "cluster",
+    "type",
+    "category",
+    "language",
+    "user",
+    "user_id",
+    "session",
+    "session_id",
+)
+"""Names of a query's group."""
+JUDGMENT_NAMES = (
+    ("query_id", "qid", "query", "querytext", "query_text"),
+    ("docid", "doc_id", "document_id", "_id", "docno", "id"),
+    ("rating", "judgement", "judgment", "grade", "relevance", "label"),
+)
+"""Names of queries, documents and ratings in the judgment lists of search engines."""
+NUGGET_QUERIES = ("qid", "query_id")
+NUGGET_DOCUMENTS = ("docid", "doc_id", "docno", "run_id")
+"""Names of a query, and of the text that is judged, in assignments of nuggets."""
+DOCUMENTS, QUERIES = "documents", "queries"
+IDS_OF_TEXTS = {
+    DOCUMENTS: (
+        *("doc_id", "docno", "docid", "_id", "id"),
+        *("corpus-id", "corpus_id", "pid"),
+    ),
+    QUERIES: (
+        *("query_id", "qid", "_id", "id"),
+        *("query-id", "topic_id", "topic", "number"),
+    ),
+}
+NAMES_OF_TEXTS = {
+    DOCUMENTS: (
+        *("text", "contents", "content", "body"),
+        *("passage", "document", "abstract"),
+    ),
+    QUERIES: ("query", "text", "title", "question", "description"),
+}
+"""Names of the ids, and of the texts, of documents and queries; the first one there counts."""
 _GRADES_ARE_SCORES = ("query-id", "q_id")  # BEIR and ranx call grades scores
 
 

@@ -41,6 +41,8 @@ from ir_lexirecall.io.checks import check_names
 from ir_lexirecall.io.files import File, JSONObject, Location, Oddity, Records
 from ir_lexirecall.io.names import (
     ASPECT_COLUMNS,
+    NUGGET_DOCUMENTS,
+    NUGGET_QUERIES,
     QREL_COLUMNS,
     RECORD_ALIASES,
     TEXTS,
@@ -575,8 +577,8 @@ def _nuggets_of(
         raise ValueError(
             f"{location}: expected an assignment of nuggets, got {shown(record)}"
         )
-    query_id = _field(record, ("qid", "query_id"), location)
-    doc_id = _field(record, ("docid", "doc_id", "docno", "run_id"), location)
+    query_id = _field(record, NUGGET_QUERIES, location)
+    doc_id = _field(record, NUGGET_DOCUMENTS, location)
     nuggets = record.get("nuggets")
     if not isinstance(nuggets, list):
         raise ValueError(f"{location}: no list of nuggets for query {query_id!r}")

@@ -25,17 +25,11 @@ from ir_lexirecall.io.cells import NumbersByQuery, number_or_text
 from ir_lexirecall.io.checks import check_not_cut
 from ir_lexirecall.io.files import File, JSONObject
 from ir_lexirecall.io.lines import csv_rows, separator_of
+from ir_lexirecall.io.names import JUDGMENT_NAMES
 from ir_lexirecall.io.schemas import Cut
 
 JSONLike: TypeAlias = "str | os.PathLike[str] | Mapping[str, Any]"
 """The path of a JSON file, or what was read from it."""
-
-# What a judgment list calls queries, documents and ratings.
-_COLUMNS = (
-    ("query_id", "qid", "query", "querytext", "query_text"),
-    ("docid", "doc_id", "document_id", "_id", "docno", "id"),
-    ("rating", "judgement", "judgment", "grade", "relevance", "label"),
-)
 
 
 @dataclass(frozen=True)
@@ -204,7 +198,9 @@ def is_judgment_list(header: str) -> bool:
     """
     parts = header.split(separator_of(header))
     names = [_column_name(name.strip().strip('"')) for name in parts]
-    return "query_id" not in names and not any(map(set(names).isdisjoint, _COLUMNS))
+    return "query_id" not in names and not any(
+        map(set(names).isdisjoint, JUDGMENT_NAMES)
+    )
 
 
 def _column_name(name: str) -> str:
@@ -490,7 +486,7 @@ def _columns_of_list(names: list[str], location: str) -> list[int]:
         ValueError: one of the three is missing.
     """
     columns = []
-    for aliases in _COLUMNS:
+    for aliases in JUDGMENT_NAMES:
         matches = [name for name in aliases if name in names]
         if not matches:
             raise ValueError(

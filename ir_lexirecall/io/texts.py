@@ -17,6 +17,7 @@ from ir_lexirecall.io.downloads import downloading
 from ir_lexirecall.io.files import File, named_files
 from ir_lexirecall.io.frames import table_of_frame
 from ir_lexirecall.io.lines import csv_rows, separator_of
+from ir_lexirecall.io.names import DOCUMENTS, IDS_OF_TEXTS, NAMES_OF_TEXTS, QUERIES
 from ir_lexirecall.io.topics import read_topics
 from ir_lexirecall.io.value_cells import id_text
 
@@ -39,41 +40,6 @@ class TextSources:
         return self
 
 
-DOCUMENTS, QUERIES = "documents", "queries"
-_IDS = {
-    DOCUMENTS: (
-        "doc_id",
-        "docno",
-        "docid",
-        "_id",
-        "id",
-        "corpus-id",
-        "corpus_id",
-        "pid",
-    ),
-    QUERIES: (
-        "query_id",
-        "qid",
-        "_id",
-        "id",
-        "query-id",
-        "topic_id",
-        "topic",
-        "number",
-    ),
-}
-_TEXTS = {
-    DOCUMENTS: (
-        "text",
-        "contents",
-        "content",
-        "body",
-        "passage",
-        "document",
-        "abstract",
-    ),
-    QUERIES: ("query", "text", "title", "question", "description"),
-}
 _INTEGER = re.compile(r"0|-?[1-9]\d{0,18}", re.ASCII)
 _FIRST_OBJECTS = 2**20  # characters in which JSON lines are told from JSON
 
@@ -268,16 +234,19 @@ def _columns_for(
 ) -> tuple[str, list[str]]:
     """Return the column of ids, and those that make the text: of documents also a title."""
     by_name = {str(name).lower(): str(name) for name in columns}
-    ids = _columns_called(_IDS[what], by_name)
+    ids = _columns_called(IDS_OF_TEXTS[what], by_name)
     texts = [
-        name for name in _columns_called(_TEXTS[what], by_name) if name not in ids[:1]
+        name
+        for name in _columns_called(NAMES_OF_TEXTS[what], by_name)
+        if name not in ids[:1]
     ]
     titles = _columns_called(["title"], by_name) if what == DOCUMENTS else []
     text_columns = [*titles, *texts[:1]]
     if not ids or not text_columns:
         raise ValueError(
-            f"{location}: expected an id ({', '.join(_IDS[what][:4])}, ...) and a text "
-            f"({', '.join(_TEXTS[what][:4])}, ...), got {', '.join(by_name.values()) or 'nothing'}"
+            f"{location}: expected an id ({', '.join(IDS_OF_TEXTS[what][:4])}, ...) and a text "
+            f"({', '.join(NAMES_OF_TEXTS[what][:4])}, ...), "
+            f"got {', '.join(by_name.values()) or 'nothing'}"
         )
     return ids[0], text_columns
 
@@ -424,10 +393,10 @@ def _is_header(fields: list[str], what: str) -> bool:
     names = [field.lower() for field in fields]
     if len(names) < 2:
         return False
-    if names[0] in _IDS[what]:
+    if names[0] in IDS_OF_TEXTS[what]:
         return True
-    has_ids = not {*names}.isdisjoint(_IDS[what])
-    has_texts = not {*names}.isdisjoint((*_TEXTS[what], "title"))
+    has_ids = not {*names}.isdisjoint(IDS_OF_TEXTS[what])
+    has_texts = not {*names}.isdisjoint((*NAMES_OF_TEXTS[what], "title"))
     return has_ids and has_texts
 
 

@@ -19,6 +19,7 @@ from ir_lexirecall._util.errors import is_number, naming, shortened, shown, show
 from ir_lexirecall._util.paths import PathLike
 from ir_lexirecall.io.files import File, JSONObject
 from ir_lexirecall.io.frames import Table
+from ir_lexirecall.io.names import NUGGET_QUERIES
 from ir_lexirecall.io.query_columns import CONTENT_HASH
 from ir_lexirecall.io.value_cells import id_text, texts
 
@@ -637,7 +638,7 @@ def table_of_nuggets(records: Sequence[JSONObject], path: str) -> Table:
     """
     rows = []
     for record in records:
-        query = record.get("qid", record.get("query_id"))
+        query = next((record[name] for name in NUGGET_QUERIES if name in record), None)
         support = [
             (nugget.get("importance"), _support_of(nugget, query, path))
             for nugget in record["nuggets"]

@@ -43,9 +43,10 @@ from ir_lexirecall.data.judgments import (
 from ir_lexirecall.io.files import written_whole
 from ir_lexirecall.io.id_forms import form_hint
 from ir_lexirecall.io.lines import stacked
+from ir_lexirecall.io.names import QUERIES
 from ir_lexirecall.io.readers import read_pool
 from ir_lexirecall.io.spreadsheets import write_spreadsheet
-from ir_lexirecall.io.texts import QUERIES, TextsLike, TextSources, texts_of
+from ir_lexirecall.io.texts import TextsLike, TextSources, texts_of
 
 _RANK = "rank_"
 MOST_GRADES = 10  # each has a number key on the page

@@ -24,7 +24,8 @@ from ir_lexirecall.data.collection import Collection, find_collection, is_data_s
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.data.pools import Pool
 from ir_lexirecall.evaluation.scored_runs import ScoredRuns
-from ir_lexirecall.io.texts import QUERIES, TextSources, texts_of
+from ir_lexirecall.io.names import QUERIES
+from ir_lexirecall.io.texts import TextSources, texts_of
 from ir_lexirecall.present.text import printable, short_names
 
 _KEY = ["query", "doc_id"]

@@ -8,7 +8,8 @@ import sys
 import pytest
 
 from ir_lexirecall.io.downloads import downloading
-from ir_lexirecall.io.texts import QUERIES, texts_of
+from ir_lexirecall.io.names import QUERIES
+from ir_lexirecall.io.texts import texts_of
 
 requests = pytest.importorskip("requests")
 pytest.importorskip("ir_datasets")

@@ -14,7 +14,8 @@ import polars as pl
 import pytest
 
 from ir_lexirecall import load
-from ir_lexirecall.io.texts import DOCUMENTS, QUERIES, texts_of
+from ir_lexirecall.io.names import DOCUMENTS, QUERIES
+from ir_lexirecall.io.texts import texts_of
 
 TEXTS = {"d1": "first text", "2": "second, with comma", "d3": "third"}
 TREC = """<top>

@@ -5,7 +5,8 @@ import gzip
 
 import pytest
 
-from ir_lexirecall.io.texts import DOCUMENTS, QUERIES, texts_of
+from ir_lexirecall.io.names import DOCUMENTS, QUERIES
+from ir_lexirecall.io.texts import texts_of
 from ir_lexirecall.io.topics import read_topics
 
 LONG = 2**20
