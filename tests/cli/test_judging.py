@@ -307,9 +307,9 @@ def test_texts_of_files_go_into_the_page_and_the_table(
         document["text"] for document in pool["documents"]
     ]
     assert "name one of these" in cli(*words).err
-    assert (
-        "--labels needs a page" in cli(*words, "-o", "pool.csv", "--labels", "no").err
-    )
+    for output in (["-o", "pool.csv"], []):
+        command = ["to-judge", "all.csv", *files, *output, "--labels", "no"]
+        assert "--labels needs a page" in cli(*command).err
     docs.head(1).to_csv("docs.tsv", sep="\t", index=False)
     assert (
         "docs.tsv has no text of 3 of 3 documents" in cli(*words, "-o", "pool.html").err

@@ -1,6 +1,7 @@
 """Runs are compared on queries that both have results for."""
 
 import itertools
+import re
 
 import numpy as np
 import pytest
@@ -42,6 +43,16 @@ BY = ["AP", "lexirecall"]
 def test_runs_that_share_no_query_are_refused(runs, by):
     with pytest.raises(ValueError, match=f"^compare: {MESSAGE}"):
         irl.compare(QRELS, runs, by)
+
+
+@pytest.mark.parametrize(
+    ("n_more", "words"), [(0, ""), (1, " (and 1 more pair of runs)"), (2, " (and 2 ")]
+)
+def test_further_pairs_that_share_no_query_are_counted(n_more, words):
+    runs = APART | {f"odd{i}": APART["odd"] for i in range(n_more)}
+    with pytest.raises(ValueError, match=re.escape(f"with results{words}")) as raised:
+        irl.compare(QRELS, runs, "AP")
+    assert ("more pair" in str(raised.value)) == (n_more > 0)
 
 
 def test_only_pairs_that_are_compared_must_share_queries():

@@ -138,7 +138,7 @@ def test_items_that_one_model_lacks_are_named(tmp_path: Path) -> None:
             {"eval": {"model": "m"}, "status": "success"},
             "a log of inspect_ai without samples",
         ),
-        (log({"id": 1, "epoch": 1, "scores": {}}), "none of its 1 items has a score"),
+        (log({"id": 1, "epoch": 1, "scores": {}}), "none of its items has a score"),
         (log({"epoch": 1, "scores": {}}), "sample 1 of the log has no id"),
         (log(sample(1, "C"), sample(1, "I")), "sample_id '1', .*given twice"),
     ],
@@ -394,7 +394,7 @@ def test_lines_of_json_that_are_cut_off_are_named(tmp_path: Path) -> None:
     path = lines(tmp_path / "a.jsonl", [{"id": i, "acc": 1} for i in range(4)])
     path.write_text(path.read_text()[:-6])
     with pytest.raises(
-        ValueError, match=r"line 4 is cut off: 3 lines are whole\. Give missing"
+        ValueError, match=r"line 4 is cut off, after 3 whole lines\. Give missing"
     ):
         read_values(path)
     table = read_values(path, missing="skip")

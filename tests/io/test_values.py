@@ -16,6 +16,7 @@ import pytest
 
 import ir_lexirecall as irl
 from ir_lexirecall import cli, demo
+from ir_lexirecall.io.run_columns import VERDICTS
 from ir_lexirecall.io.values import ValueTable, read_collections, read_values
 from ir_lexirecall.measures.declaration import REGISTRY
 
@@ -404,6 +405,8 @@ def test_what_this_library_wrote_is_read(tmp_path: Path) -> None:
         ("nDCG_JK", 1.1, "between 0 and 1"),
         ("SL3", -1.0, "its values are at least 0; is it"),
         ("precision", 57.0, "between 0 and 1: divide"),
+        ("precision", 100.0, "between 0 and 1: divide"),
+        ("precision", 100.5, "between 0 and 1: is it another measure"),
         (
             "accuracy",
             -0.043,
@@ -559,6 +562,7 @@ def test_true_and_false_in_dicts_and_lower_case(tmp_path: Path) -> None:
         (("correct", "incorrect"), "write 0 and 1"),
         (("C", "I", "P"), "write numbers as 0.5"),
         (("high", "low"), "write 0 and 1"),  # no verdicts that are known
+        (tuple(sorted(VERDICTS)), "write numbers as 0.5"),
     ],
 )
 @pytest.mark.parametrize("is_long", [True, False])
@@ -567,7 +571,7 @@ def test_the_column_that_stands_for_values_is_named_of_several_texts(
 ) -> None:
     rows = []
     for model in ("gpt", "claude"):
-        for i in range(9):
+        for i in range(36):
             label = labels[i % len(labels)]
             rows.append(("e" + model, f"s{i}", model, i, 1, "note", label))
     columns = ["eval_id", "sample_id", "model", "id", "epoch", "kind", "score_match"]

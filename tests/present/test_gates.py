@@ -359,6 +359,18 @@ def test_wilcoxon_names_no_differences_of_identical_runs() -> None:
     assert "not 0" not in criterion_facts(gate)["AP"]
 
 
+def test_one_criterion_is_not_corrected_over_several() -> None:
+    rng = np.random.default_rng(0)
+    queries = [f"q{i}" for i in range(20)]
+    values = {
+        run: pd.DataFrame(rng.uniform(size=(20, 2)), queries, ["AP", "RR"])
+        for run in "ab"
+    }
+    for by in (["AP"], ["AP", "RR"]):
+        text = gate_text(irl.gate(values=values, by=by))
+        assert ("is corrected over" in text) == (len(by) == 2)
+
+
 def test_a_p_beside_its_level_is_on_the_side_that_decided() -> None:
     """A p of 0.0502 would read as 0.050, which is not above 0.05."""
     rng = np.random.default_rng(0)

@@ -843,8 +843,10 @@ def test_grades_that_do_not_suit_are_warned_of(
     ours = messages_of(lambda: spark_lexirecall.compare(judged, there, by))
     assert ours == messages_of(lambda: irl.compare(qrels, runs, by))
     assert ours
-    of_values = messages_of(lambda: spark_lexirecall.evaluate("AP", judged, there["a"]))
-    assert of_values == messages_of(lambda: irl.evaluate("AP", qrels, runs["a"]))
+    for measure in ("AP", "alpha_nDCG@5"):
+        here = partial(spark_lexirecall.evaluate, measure, judged, there["a"])
+        local = partial(irl.evaluate, measure, qrels, runs["a"])
+        assert messages_of(here) == messages_of(local)
 
 
 @pytest.mark.parametrize(
