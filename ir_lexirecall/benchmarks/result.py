@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ir_lexirecall._util.arrays import Bools, Floats, means_of_present, row_blocks
-from ir_lexirecall._util.errors import check_choice, check_number, entry, warn
+from ir_lexirecall._util.errors import check_choice, check_number, counted, entry, warn
 from ir_lexirecall._util.lazy import Memoised, cached_property
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.presenting import plots, present
@@ -1125,7 +1125,11 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         return self.summary()
 
     def __repr__(self) -> str:
-        what = f"{len(self.runs)} runs on {len(self)} collections by {', '.join(self.criteria)}"
+        runs, collections = (
+            counted(len(self.runs), "run"),
+            counted(len(self), "collection"),
+        )
+        what = f"{runs} on {collections} by {', '.join(self.criteria)}"
         return f"<Benchmark of {what}; print() shows what it says>"
 
     @entry

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ir_lexirecall._util.arrays import Bools
-from ir_lexirecall._util.errors import shown_names, warn
+from ir_lexirecall._util.errors import counted, shown_names, warn
 from ir_lexirecall._util.selecting import index_of
 from ir_lexirecall.evaluation.scored_runs import ScoredRuns
 
@@ -90,7 +90,7 @@ def nothing_shared(scored: ScoredRuns, pairs: Sequence[tuple[str, str]]) -> str:
         sides.append(f"{run!r} for {first_ids}{more} ({len(queries):,} in all)")
     others = ""
     if len(apart) > 1:
-        others = f" (and {len(apart) - 1:,} more pairs of runs)"
+        others = f" (and {counted(len(apart) - 1, 'more pair')} of runs)"
     return (
         f"runs {first.run_a!r} and {first.run_b!r} share no query with results{others}: "
         f"{sides[0]}, {sides[1]}"
@@ -117,7 +117,7 @@ def warn_of_poorly_shared(scored: ScoredRuns, pairs: Sequence[tuple[str, str]]) 
         return
     more = ""
     if len(apart) > 1:
-        more = f" (and {len(apart) - 1:,} more pairs of runs like these)"
+        more = f" (and {counted(len(apart) - 1, 'more pair')} of runs like these)"
     warn(
         f"{apart[0]}{more}: a query that only one has results for counts as an empty ranking of "
         "the other"

@@ -23,6 +23,7 @@ import numpy as np
 from ir_lexirecall._util.arrays import Floats
 from ir_lexirecall._util.errors import (
     called,
+    counted,
     entry,
     is_integer,
     shown,
@@ -231,7 +232,7 @@ def _check_pairs(rankings: Any, relevant: Any) -> None:
             )
     if len(rankings) != len(relevant):
         raise ValueError(
-            f"{len(rankings)} rankings, but relevant documents for {len(relevant)}"
+            f"{counted(len(rankings), 'ranking')}, but relevant documents for {len(relevant)}"
         )
 
 

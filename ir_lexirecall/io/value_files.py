@@ -395,7 +395,7 @@ def json_records(text: str, location: Location) -> tuple[Records, tuple[str, ...
             raise  # an object over several lines
         n = text.count("\n") + 1
         return numbered, (
-            f"{location(n)} is cut off: {len(numbered)} lines are whole.",
+            f"{location(n)} is cut off, after {counted(len(numbered), 'whole line')}.",
         )
 
 

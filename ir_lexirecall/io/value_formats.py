@@ -123,7 +123,9 @@ def table_of_rows(
                 f"{path}: a measure is called {shown(name)}, not by a text"
             )
     if not _has_values(rows, measures):
-        raise ValueError(f"{path}: none of its {len(rows)} items has a score")
+        raise ValueError(
+            f"{path}: none of its items has a score; give the log of a finished evaluation"
+        )
     names = dict.fromkeys(chain.from_iterable(rows))
     runs = {row["run"] for row in rows}
     run = None

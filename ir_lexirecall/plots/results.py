@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ir_lexirecall._util.arrays import Bools, Floats
+from ir_lexirecall._util.errors import counted
 from ir_lexirecall._util.rounding import same
 from ir_lexirecall._util.selecting import among
 from ir_lexirecall.benchmarks import Benchmark
@@ -367,7 +368,7 @@ def pair(
         fontsize=axes.SMALL,
     )
     ax.set_xlim(-0.7, max(1, len(sign)) - 0.3)
-    ax.set_xlabel(f"{len(height)} queries")
+    ax.set_xlabel(counted(len(height), "query"))
 
     n_ties = len(sign) - wins - losses
     neither = f", {n_ties} neither" if n_ties else ""
