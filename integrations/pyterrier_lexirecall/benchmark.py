@@ -295,7 +295,7 @@ def _data_sets(collections: Any) -> dict[str, Any]:
         name_of_folder[folder] = name
         data_sets[name] = _data_set(name, source)
     if not data_sets:
-        raise ValueError("there are no collections")
+        raise ValueError("there are no collections; give at least one")
     return data_sets
 
 

@@ -640,7 +640,7 @@ def _with_whole_grades(qrels: pd.DataFrame, measures: Measures) -> pd.DataFrame:
             that other packages compute, which read integers only.
     """
     if not len(qrels):
-        raise ValueError("qrels: there are no judgments in it")
+        raise ValueError("qrels: there are no judgments in it; add some")
     if "label" not in qrels or pd.api.types.is_integer_dtype(qrels["label"]):
         return qrels
     label = qrels["label"]
@@ -1028,7 +1028,7 @@ def _comparison_by_program(
     predicted = _read("predicted", evaluation.request.predicted, pt.io.read_qrels)
     by_program = _comparison_on(predicted, rankings, evaluation)
     if by_program is None:
-        raise ValueError("predicted holds no judgments of the topics")
+        raise ValueError("predicted holds no judgments of the topics; add some")
     missing = without(comparison.compared.by, by_program.compared.by)
     if missing:
         raise ValueError(

@@ -269,7 +269,7 @@ def _check_size(qrels: DataFrame, runs: DataFrame, buckets: int | None) -> int:
         check_integer("buckets", buckets)
         is_empty = qrels.isEmpty()
     if is_empty:
-        raise ValueError("qrels: there are no judgments in it")
+        raise ValueError("qrels: there are no judgments in it; add some")
     return buckets
 
 

@@ -410,7 +410,7 @@ def _comparison_on(
     else:
         result = compare_repeated(qrels, runs, by, design, repeated.of_runs(names))
     if not result.query_ids:
-        raise ValueError("there are no judgments in it")
+        raise ValueError("there are no judgments in it; add some")
     return result
 
 

@@ -67,7 +67,7 @@ def named_collections(
         ValueError: there are no collections, or two have the same name.
     """
     if isinstance(collections, (Mapping, list, tuple)) and not collections:
-        raise ValueError("there are no collections")
+        raise ValueError("there are no collections; give at least one")
     several = _several_collections(collections)
     twice = repeated([name for name, _ in several])
     if twice:

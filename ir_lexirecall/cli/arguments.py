@@ -192,11 +192,11 @@ def check_patterns(files: Sequence[str]) -> None:
 
     >>> check_patterns(["runs/*.rnu"])
     Traceback (most recent call last):
-    ValueError: runs/*.rnu: no file matches this pattern
+    ValueError: runs/*.rnu: no file matches this pattern; correct it
     """
     for file in files:
         if glob.has_magic(file) and not os.path.exists(file) and not matching(file):
-            raise ValueError(f"{file}: no file matches this pattern")
+            raise ValueError(f"{file}: no file matches this pattern; correct it")
 
 
 class _Files(argparse.Action):
@@ -717,7 +717,9 @@ class Inputs:
         """Judgments of the qrels, with those of ``--judged``."""
         judgments = Judgments.from_qrels(self._source)
         if len(judgments) == 0:
-            raise ValueError(f"{self.options.qrels}: there are no judgments in it")
+            raise ValueError(
+                f"{self.options.qrels}: there are no judgments in it; add some"
+            )
         for file in self.options.judged:
             judgments = merging.merged(judgments, file)
         return reading_of(self.options, judgments)

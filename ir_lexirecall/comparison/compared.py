@@ -211,7 +211,9 @@ class ComparedRuns(Memoised):
             ("predicted", self.predicted),
         ):
             if is_used:
-                raise ValueError(f"repeats='seeds' cannot be combined with {name}")
+                raise ValueError(
+                    f"repeats='seeds' cannot be combined with {name}; leave one out"
+                )
 
     def _check_predicted(self, predicted: ComparedRuns) -> None:
         """Check that predicted judgments have enough queries, and suit the test.
@@ -222,7 +224,8 @@ class ComparedRuns(Memoised):
         human_queries(self.query_ids, predicted.query_ids)
         if self.test.cluster:
             raise ValueError(
-                "predicted cannot be combined with cluster=True: its t-test samples queries"
+                "predicted cannot be combined with cluster=True: its t-test samples queries; "
+                "leave one out"
             )
         if self.groups is not None and predicted.groups is not None:
             sizes = dict.fromkeys(predicted.groups.names, 0) | self.groups.sizes

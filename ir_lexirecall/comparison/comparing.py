@@ -387,7 +387,7 @@ def check_can_be_repeated(by: Criteria, design: Design) -> None:
         design.groups is not None and design.test.cluster
     ):
         raise ValueError(
-            "repeats of runs cannot be combined with predicted or cluster=True"
+            "repeats of runs cannot be combined with predicted or cluster=True; leave these out"
         )
 
 

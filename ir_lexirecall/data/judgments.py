@@ -149,9 +149,10 @@ class Judgments(Memoised):
         with naming(source.name or "qrels"):
             judgments = cls(*read_qrels(source), source=os.path.basename(source.name))
             if not len(judgments.grade) and not allow_empty:
-                once = "; it can be read only once: give a list"
-                hint = once if isinstance(qrels, Iterator) else ""
-                raise ValueError(f"there are no judgments in it{hint}")
+                hint = "add some"
+                if isinstance(qrels, Iterator):
+                    hint = "it can be read only once: give a list"
+                raise ValueError(f"there are no judgments in it; {hint}")
         return judgments
 
     @classmethod
@@ -200,7 +201,10 @@ class Judgments(Memoised):
         """
         relevant = np.flatnonzero(self.m(self.threshold))
         if not len(relevant):
-            raise ValueError("queries='relevant': no query has a relevant document")
+            raise ValueError(
+                "queries='relevant': no query has a relevant document, of grade "
+                f"{self.threshold:g} or higher; leave queries out"
+            )
         judgments = self.restricted_to([self.query_ids[q] for q in relevant])
         return replace(judgments, only_relevant=True)
 
@@ -852,7 +856,9 @@ def load_collection(source: str) -> Collection:
         if os.path.isdir(source):
             raise ValueError(f"{source} is a directory, not a file; {error}") from None
         if glob.has_magic(source):
-            raise ValueError(f"{source}: no file matches this pattern") from None
+            raise ValueError(
+                f"{source}: no file matches this pattern; correct it"
+            ) from None
         raise ValueError(f"{source}: there is no such file; {error}") from None
 
 

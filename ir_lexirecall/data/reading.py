@@ -153,7 +153,10 @@ def checked_levels(levels: LevelsLike) -> dict[float, float]:
         pairs = [(levels, 1)]
     grade_of_level = dict(_checked_level(level, grade) for level, grade in pairs)
     if not pairs or len(grade_of_level) < len(pairs):
-        raise ValueError("levels must name at least one grade, and each of them once")
+        raise ValueError(
+            "levels must name at least one grade, and each of them once, as [0.5, 0.8] does, "
+            f"not {shown(levels)}"
+        )
     if not _is_rising(grade_of_level) or not _is_rising(grade_of_level.values()):
         raise ValueError(
             f"levels must rise, and so must the grades that they stand for: {shown(levels)}"

@@ -17,7 +17,7 @@ from ir_measures.measures.base import Measure as IRMeasure
 from ir_measures.providers.base import Evaluator
 
 from ir_lexirecall._util.arrays import Floats, Ints
-from ir_lexirecall._util.errors import NotText, called, check_text
+from ir_lexirecall._util.errors import NotText, called, check_flag, check_text, entry
 from ir_lexirecall._util.lazy import cached_property
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall.data.aligned_run import AlignedRun
@@ -307,8 +307,9 @@ class accelerate:
     {AP: 0.5}
     """
 
+    @entry
     def __init__(self, on: bool = True) -> None:
-        self._on = on
+        self._on: bool = check_flag("on", on)
         with _lock:
             _switches.append(self)
             _switch(on)

@@ -577,7 +577,7 @@ def _why_missing(path: str) -> str:
     if matches:
         return f"{len(matches)} files match this pattern; name one"
     if glob.has_magic(path):
-        return "no file matches this pattern"
+        return "no file matches this pattern; correct it"
     return "there is no such file"
 
 

@@ -757,7 +757,7 @@ def id_column(tables: Sequence[Table]) -> str:
     if not runs:
         columns = shown_names(list(tables[0].columns))
         raise ValueError(
-            f"{tables[0].name}: there are no values in it: it has {columns}"
+            f"{tables[0].name}: there are no values in it: it has {columns}; add some"
         )
     unique = []
     if len(runs) == 1 or any(len(run) > 1 for run in runs):  # else any column is unique

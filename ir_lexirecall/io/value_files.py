@@ -131,7 +131,7 @@ def _first_line(text: str, path: str) -> str:
     for line in text.splitlines():
         if line.strip():
             return line
-    raise ValueError(f"{path}: there are no values in it")
+    raise ValueError(f"{path}: there are no values in it; add some")
 
 
 def check_end(text: str, last_fields: Sequence[str], path: str) -> None:
@@ -265,7 +265,7 @@ def lines_of_text(text: str, path: str) -> list[Line]:
             )
         lines.append(Line(n, fields))
     if not lines:
-        raise ValueError(f"{path}: there are no values in it")
+        raise ValueError(f"{path}: there are no values in it; add some")
     return lines
 
 
@@ -346,7 +346,7 @@ def content_of_json(
         numbered, cut = json_records(text, file.line_name)
     content = numbered[0][1]
     if not content:
-        raise ValueError(f"{path}: there are no values in it")
+        raise ValueError(f"{path}: there are no values in it; add some")
     if len(numbered) == 1:
         check_is_no_result(content, path)
     table = table_of_program([record for _, record in numbered], path)

@@ -205,7 +205,7 @@ def _no_values(table: Table, roles: Roles) -> str:
     names = [name for name, labels in labels_of.items() if labels]
     if not names:
         columns = shown_names(list(table.columns))
-        return f"{table.name}: there are no values in it: it has {columns}"
+        return f"{table.name}: there are no values in it: it has {columns}; add some"
     name = max(names, key=lambda column: _likeness(table, roles, column))
     labels = labels_of[name]
     way_out = "write numbers as 0.5"

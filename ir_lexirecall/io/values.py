@@ -1419,7 +1419,7 @@ def read_collections(
     if not isinstance(parts, Mapping):
         return tasks_in(parts, values, options).with_costs(smaller_is_better).by_task()
     if not parts:
-        raise ValueError("there are no collections")
+        raise ValueError("there are no collections; give at least one")
     tables = {}
     for name, part in parts.items():
         with naming(f"collection {str(name)!r}"):

@@ -222,7 +222,7 @@ def _hint(text: str) -> str:
     similar = [names.with_alias(key, rest) for key in names.similar(name)]
     if similar:
         return f"; did you mean {' or '.join(dict.fromkeys(similar))}?"
-    return ""
+    return "; the command ir-lexirecall measures lists all"
 
 
 @dataclass(frozen=True, eq=False)

@@ -348,8 +348,7 @@ def _by_provider(measure: IRMeasure, run: AlignedRun) -> Floats:
     if run.depth.sum() > _MOST_DOCUMENTS:
         raise ValueError(
             f"{measure} needs every document of the rankings, {run.depth.sum():,} in all, but is "
-            f"computed for at most "
-            f"{_MOST_DOCUMENTS:,}"
+            f"computed for at most {_MOST_DOCUMENTS:,}; cut the rankings, or name another measure"
         )
     # No unjudged document has such a name.
     names = [f"judged-{row}" for row in range(len(judgments.query))]

@@ -22,14 +22,16 @@ def test_a_pattern_without_a_match_is_named(
     options = ["-o", "x.html"] if command == "report" else []
     said = cli(command, QRELS, *beside, "runs/*.rnu", "-m", "AP", *options)
     assert said.code == 1
-    assert said.err.endswith("runs/*.rnu: no file matches this pattern\n")
+    assert said.err.endswith("runs/*.rnu: no file matches this pattern; correct it\n")
 
 
 @pytest.mark.parametrize("command", ["compare", "report"])
 def test_a_pattern_of_values_without_a_match_is_named(command: str, cli: Any) -> None:
     options = ["-o", "x.html"] if command == "report" else []
     said = cli(command, "--values", "values/[ab]?.csv", *options)
-    assert said.err.endswith("values/[ab]?.csv: no file matches this pattern\n")
+    assert said.err.endswith(
+        "values/[ab]?.csv: no file matches this pattern; correct it\n"
+    )
 
 
 @pytest.mark.parametrize("form", ["table", "json", "csv", "latex", "markdown"])

@@ -283,6 +283,13 @@ def test_blocks_nest_and_restore() -> None:
     assert repr(outer) == "accelerate: off"
 
 
+def test_a_switch_that_is_no_flag_is_refused() -> None:
+    before = names()
+    with pytest.raises(ValueError, match=r"^accelerate: on must be True or False, not"):
+        irl.accelerate("no")  # type: ignore[arg-type]
+    assert names() == before
+
+
 def test_without_a_block() -> None:
     before = names()
     irl.accelerate()

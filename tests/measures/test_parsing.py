@@ -228,7 +228,10 @@ def test_values_of_parameters(text: str, value: dict[str, object]) -> None:
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("Nope", "unknown measure 'Nope'"),
+        (
+            "Nope",
+            "unknown measure 'Nope'; the command ir-lexirecall measures lists all",
+        ),
         (
             "gm_map",
             "unknown measure 'gm_map'; trec_eval's gm_map is not here; use np.exp",
