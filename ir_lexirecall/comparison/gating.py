@@ -409,11 +409,14 @@ def _compare_values(
     results = []
     for name in (baseline, release):
         if name is not None:
-            of_pair = measures, {**options, "runs": [name, candidate]}
-            if (repeats := options.get("repeats")) is not None:
-                of_pair[1]["repeats"] = repeats.of_runs([name, candidate])
+            pair = [name, candidate]
+            reading = {**options, "runs": pair}
+            if options.get("repeats") is not None:
+                reading["repeats"] = options["repeats"].of_runs(pair)
             results.append(
-                compare_values(values, of_pair, replace(design, baseline=name))
+                compare_values(
+                    values, (measures, reading), replace(design, baseline=name)
+                )
             )
     return results
 
@@ -435,7 +438,8 @@ def _names_in_values(
     if baseline is None or candidate is None:
         runs = read_values(values, **{**options, "missing": "skip"}).runs
         others = without(runs, names)
-        if len(runs) - (release in runs) != 2:
+        candidates = without(runs, [release])
+        if len(candidates) != 2:
             raise ValueError(
                 f"values hold the runs {shown_names(runs)}: name two, baseline= and candidate="
             )
@@ -499,22 +503,21 @@ def _gate_of(
     Each comparison is tested at its share of alpha.
     """
     test = replace(results[0].test, alpha=alpha / len(results))
-    first, *others = (
+    gates = [
         Gate(Comparison(replace(result.compared, test=test)), rule)
         for result in results
-    )
-    return replace(first, release=others[0] if others else None, look=look)
+    ]
+    release = gates[1] if len(gates) > 1 else None
+    return replace(gates[0], release=release, look=look)
 
 
 def _looked_at(results: Sequence[Comparison]) -> dict[str, Any]:
     """Return what decides the outcome: digests of each run's values, roles, margins, the test."""
     digests = {}
     for result in results:
-        judges = []
-        for judge in (result.compared, result.compared.predicted):
-            if judge is not None:
-                judges.append(judge)
-        criteria: list[Criterion] = [c for judge in judges for c in judge.by.values()]
+        criteria: list[Criterion] = list(result.compared.by.values())
+        if result.compared.predicted is not None:
+            criteria += result.compared.predicted.by.values()
         for row, run in enumerate(result.runs):
             standings = b"".join(
                 criterion.standings[row].tobytes() for criterion in criteria

@@ -139,13 +139,18 @@ Algorithm = Callable[[RankingPairs], Largest]
 
 @dataclass(frozen=True)
 class Bounded:
-    """A measure and what bounds it."""
+    """What bounds a measure.
+
+    Attributes:
+        algorithm: finds the largest differences.
+        depth: rank down to which open documents can move the measure; None: all ranks.
+        cutoff: rank below which documents count as not retrieved; None: no such rank.
+        unretrieved: relevant documents of each query, at most, that neither run retrieved.
+    """
 
     algorithm: Algorithm
-    # Rank down to which open documents can move the measure; None: all.
     depth: int | None
-    cutoff: int | None  # below which documents count as not retrieved; None: nowhere
-    # Relevant documents of each query, at most, that neither run retrieved.
+    cutoff: int | None
     unretrieved: int
 
 

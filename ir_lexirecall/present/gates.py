@@ -122,7 +122,7 @@ def gate_glance(
     notes = []
     for one in _gates_of(gate):
         hidden = [MIGHT_BE_UNDONE]
-        if one.unchanged:  # the same rankings are no sample of any losses
+        if one.unchanged:  # identical rankings show nothing about losses
             hidden.append(IDENTICAL)
         notes += caveats_without(one.comparison, hidden)
     details = []
@@ -204,7 +204,7 @@ def _outcome_word(gate: Gate) -> str:
 
 
 def _outcome(gate: Gate) -> str:
-    """Return the outcome, never *worse* without evidence: by the rule ``'drop'``, means fell."""
+    """Return the outcome in words; without evidence it is never called worse."""
     baseline, candidate = gate.baseline, gate.candidate
     if gate.failed and gate.rule == "drop":
         return f"{candidate} against {baseline}: {'; '.join(_drops(gate))}"
@@ -249,7 +249,7 @@ def _losses(gate: Gate) -> list[str]:
 
 
 def _decides(release: Gate, gate: Gate) -> bool:
-    """Return whether a passed gate's outcome is that against the last release, which is worse."""
+    """Return whether the release decides although the gate itself passes."""
     if release.failed:
         return True
     return bool(release.undecided) and not gate.undecided
@@ -467,9 +467,7 @@ def _legend(gate: Gate) -> Iterator[str]:
         corrected = f"; worse is corrected over {len(tests):,} criteria"
         if gate.rule != "drop":
             corrected += ", its bound is not"
-    how = texts.how_tested(tests, 1)
-    if result.compared.predicted is not None:
-        how = how.replace("paired", "prediction-powered", 1)
+    how = texts.how_tested(tests, 1, is_predicted=result.compared.predicted is not None)
     yield f"{how}; worse and not worse are one-sided{corrected}"
     better = gate.table[gate.table["verdict"] == BETTER]
     if len(better):

@@ -276,11 +276,10 @@ def how_compared(result: Comparison, names: Sequence[str], groups: int = 1) -> s
         n_pairs * n_criteria if is_over_all else n_pairs,
         margin_comparisons=n_pairs if has_margin else 0,
         criteria=n_criteria,
+        is_predicted=result.compared.predicted is not None,
     )
     if n_criteria > 1 and not is_over_all:
         how += BY_ITSELF
-    if result.compared.predicted is not None:
-        return how.replace("paired", "prediction-powered", 1)
     return how
 
 

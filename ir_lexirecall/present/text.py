@@ -473,6 +473,7 @@ def how_tested(
     *,
     margin_comparisons: int = 0,
     criteria: int = 1,
+    is_predicted: bool = False,
 ) -> str:
     """Return how differences were tested, in a few words.
 
@@ -481,6 +482,7 @@ def how_tested(
         comparisons: that are corrected together.
         margin_comparisons: with a margin, those of *not worse* and *within margin*; else 0.
         criteria: how many there are in all.
+        is_predicted: whether predicted judgments sharpen the tests.
 
     >>> from ir_lexirecall.significance import SignificanceTest
     >>> tests = {"AP": SignificanceTest("t"), "LR": SignificanceTest("sign")}
@@ -492,7 +494,7 @@ def how_tested(
     each criterion for not worse and within margin; p <= 0.05'
     """
     first = next(iter(tests.values()))
-    titles, is_mixed = _titles_of_tests(tests)
+    titles, is_mixed = _titles_of_tests(tests, is_predicted=is_predicted)
     level = f"p <= {format_level(first.alpha)}"
     is_over_all = first.family == "all" and criteria > 1
     if is_over_all:
@@ -518,11 +520,15 @@ def how_tested(
     return mark.join([titles, ", ".join([*how, level])])
 
 
-def _titles_of_tests(tests: Mapping[str, SignificanceTest]) -> tuple[str, bool]:
+def _titles_of_tests(
+    tests: Mapping[str, SignificanceTest], *, is_predicted: bool
+) -> tuple[str, bool]:
     """Return the titles of tests, and whether several tests are named with their criteria."""
     titles = []
     for name, test in tests.items():
         title = test.procedure.title
+        if is_predicted:
+            title = title.replace("paired", "prediction-powered")
         if test.groups is not None:
             title += " with groups of queries as units"
         titles.append((title, name))
