@@ -110,17 +110,20 @@ class RepeatedPreferences(Memoised):
     def variance_of_means(self) -> DifferenceVariance:
         """Return the variance of the mean preference of each system over all others.
 
-        Its own seeds move it, and so do those of each other system.
+        Its own seeds move it, and so do those of each other system: it has a part for each of the
+        S systems, and parts stand one after the other, shape ``(R, Q)`` each, its own one first.
         """
         n_systems = len(self.systems)
-        runs: list[Floats] = []
+        parts: list[Floats] = []
         for a in range(n_systems):
             others = without(range(n_systems), [a])
-            runs.append(np.mean([self._of_own_rankings(a, b) for b in others], axis=0))
-            runs += [-self._of_own_rankings(b, a) / len(others) for b in others]
-        sides = np.arange(len(runs)).reshape(n_systems, n_systems).T
+            parts.append(np.mean([self._of_own_rankings(a, b) for b in others], axis=0))
+            parts += [-self._of_own_rankings(b, a) / len(others) for b in others]
+        index_of_part = np.arange(len(parts)).reshape(n_systems, n_systems)
         return difference_variance(
-            self.counts.against_others.T, SeedVariance.of(runs), list(sides)
+            self.counts.against_others.T,
+            SeedVariance.of(parts),
+            list(index_of_part.T),  # the n-th part of every system
         )
 
     def _of_own_rankings(self, a: int, b: int) -> Floats:

@@ -489,11 +489,8 @@ def _folder_with_copy(path: str) -> str:
         raise ValueError(f"{path}: standard input is closed")
     folder = tempfile.mkdtemp(prefix="ir-lexirecall-")
     try:
-        is_stdin = path == STDIN and not os.path.exists(path)
         with (
-            contextlib.nullcontext(sys.stdin.buffer)
-            if is_stdin
-            else open(path, "rb") as stream,
+            _opened(path) as stream,
             open(os.path.join(folder, "content"), "wb") as copy,
         ):
             if _is_endless_device(stream):
@@ -503,6 +500,13 @@ def _folder_with_copy(path: str) -> str:
         shutil.rmtree(folder, ignore_errors=True)
         raise
     return folder
+
+
+def _opened(path: str) -> contextlib.AbstractContextManager[BinaryIO]:
+    """Open a pipe; standard input, which ``-`` names, is not closed at the end."""
+    if path == STDIN and not os.path.exists(path):
+        return contextlib.nullcontext(sys.stdin.buffer)
+    return open(path, "rb")
 
 
 def _is_endless_device(stream: BinaryIO) -> bool:

@@ -119,7 +119,7 @@ def read_reviews(files: ReviewFiles, *, priors: bool = False) -> Reviews:
                 of for (_, other), of in path_of.items() if other == review
             )
             raise ValueError(
-                f"{path}: {_differing_labels(review, grades, qrels, other_path)}"
+                f"{path}: {_message_on_labels(review, grades, qrels, other_path)}"
             )
         ranking = {
             record: -float(rank) for rank, record in enumerate(simulation.ranking, 1)
@@ -135,13 +135,13 @@ def _grades(simulation: Simulation) -> dict[str, int]:
     return {record: int(record in simulation.relevant) for record in records}
 
 
-def _differing_labels(
+def _message_on_labels(
     review: str,
     grades: dict[str, int],
     qrels: dict[str, dict[str, int]],
     other_path: str,
 ) -> str:
-    """Return that two simulations of a review disagree on its records or their labels."""
+    """Return the message on simulations of a review with different records or labels."""
     others = qrels[review]
     records = {**others, **grades}
     differing = [one for one in records if grades.get(one) != others.get(one)]

@@ -244,41 +244,41 @@ def _requested(request: JSONLike) -> dict[str, list[Hit]]:
 
 
 def _ratings(
-    content: JSONObject, names: tuple[str, str, str], what: str
+    content: JSONObject, keys: tuple[str, str, str], what: str
 ) -> list[tuple[str, list[Hit]]]:
     """Return the rated documents of each query.
 
     Args:
         content: the JSON object.
-        names: what it calls the list of queries, the id of a query and that of a document.
+        keys: of the list of queries, of the id of a query, and of that of a document.
         what: what messages call it.
     """
-    queries, query, document = names
-    if not isinstance(content.get(queries), list):
+    list_key, query_key, doc_key = keys
+    if not isinstance(content.get(list_key), list):
         has = shown_names(list(map(str, content)))
-        raise ValueError(f"{what}: there is no list of {queries} in it: it has {has}")
-    default: Any = [] if queries == "requests" else None  # a request may rate nothing
+        raise ValueError(f"{what}: there is no list of {list_key} in it: it has {has}")
+    default: Any = [] if list_key == "requests" else None  # a request may rate nothing
     ratings = []
-    for item in content[queries]:
+    for item in content[list_key]:
         rated = item.get("ratings", default) if isinstance(item, Mapping) else None
-        if not isinstance(rated, list) or query not in item:
+        if not isinstance(rated, list) or query_key not in item:
             raise ValueError(
-                f"{what}: expected {query} and a list of ratings, got {shown(item)}"
+                f"{what}: expected {query_key} and a list of ratings, got {shown(item)}"
             )
-        query_id = str(item[query])
-        hits = [_rated_hit(rating, document, query_id, what) for rating in rated]
+        query_id = str(item[query_key])
+        hits = [_rated_hit(rating, doc_key, query_id, what) for rating in rated]
         ratings.append((query_id, hits))
     return ratings
 
 
-def _rated_hit(rating: Any, document: str, query_id: str, what: str) -> Hit:
-    """Return a rated document, whose id is called ``document``."""
-    if not isinstance(rating, Mapping) or not {document, "rating"} <= rating.keys():
+def _rated_hit(rating: Any, doc_key: str, query_id: str, what: str) -> Hit:
+    """Return a rated document, whose id has the key ``doc_key``."""
+    if not isinstance(rating, Mapping) or not {doc_key, "rating"} <= rating.keys():
         raise ValueError(
             f"{what}: a rating of query {query_id!r} is {shown(rating)}, "
-            f"without {document} and rating"
+            f"without {doc_key} and rating"
         )
-    return Hit(str(rating.get("_index", "")), str(rating[document]), rating["rating"])
+    return Hit(str(rating.get("_index", "")), str(rating[doc_key]), rating["rating"])
 
 
 def _by_document(

@@ -1263,11 +1263,13 @@ def read_content(path: PathLike, columns: NamedColumns) -> Cells | Table:
 def names_of_runs(
     paths: Sequence[PathLike], contents: Sequence[Cells | Table]
 ) -> list[str]:
-    """Return the name of the run of each file: of the model that its content names, or the file's.
+    """Return the name of the run in each file.
 
-    Two logs of the same model keep the names of their files.
+    That is the model that the content of this file alone names, or else the name of the file.
     """
-    models = [x.run if isinstance(x, Table) else None for x in contents]
+    models = []
+    for content in contents:
+        models.append(content.run if isinstance(content, Table) else None)
     n_files = Counter(models)
     names = []
     for model, path in zip(models, paths, strict=True):

@@ -395,6 +395,7 @@ def _marked_in_markdown(cells: Sequence[str], marks: Sequence[str]) -> list[str]
     for cell, mark in zip(cells, marks, strict=True):
         shown = f"**{cell}**" if BEST in mark else cell
         signs = mark.replace(BEST, "")
+        # Letters of runs, as in a,c or b and a dagger, are raised; a sign alone, as +, is not.
         if "," in signs or signs.replace(DAGGER, "").isalnum():
             marked.append(f"{shown}<sup>{signs}</sup>")
         else:

@@ -137,25 +137,18 @@ def solved_noncentrality(t: Floats, df: float, level: float) -> Floats:
         df: degrees of freedom.
         level: the probability.
     """
-    # The normal quantile of the probability falls almost as a line. Steps are those of a secant
-    # (the first one of that line), or halve the bracket where such a step leaves it.
-    # The bracket: P(T <= t) is at most P(Z <= -d), and P(T > t) at most
-    # P(Z > a) + P(chi / sqrt(df) < (d - a) / t).
+    # The normal quantile of P(T <= t) falls almost as a line: where it is too high by an error, the
+    # noncentrality is too low by the error times the slope. The first slope is that of the normal
+    # approximation, later ones are those of a secant through the last two solutions.
     target, slope = special.ndtri(level), np.sqrt(1 + t**2 / (2 * df))
-    tail = min(level, 1 - level) / 2
-    low = np.full(len(t), -target)
-    high = t * np.sqrt(special.chdtri(df, tail) / df) - special.ndtri(tail)
+    low, high = _bracket(t, df, level)
     solution = np.clip(t * (1 - 1 / (4 * df)) - target * slope, low, high)
     error = special.ndtri(noncentral_t_cdf(t, df, solution)) - target
     rows = np.arange(len(t))
     for _ in range(100):
         low[rows] = np.where(error > 0, solution[rows], low[rows])
         high[rows] = np.where(error < 0, solution[rows], high[rows])
-        step = error * slope
-        is_inside = (low[rows] <= solution[rows] + step) & (
-            solution[rows] + step <= high[rows]
-        )
-        step = np.where(is_inside, step, (low[rows] + high[rows]) / 2 - solution[rows])
+        step = _inner_step(solution[rows], error * slope, low[rows], high[rows])
         solution[rows] += step
         is_open = ~same(step, 0.0, 1 + t[rows], SUM / 10)
         rows, step, previous_error = rows[is_open], step[is_open], error[is_open]
@@ -167,3 +160,22 @@ def solved_noncentrality(t: Floats, df: float, level: float) -> Floats:
         slope = np.where(np.isinf(previous_error), np.nan, slope)
         slope = np.where(error == previous_error, 1.0, slope)
     return solution
+
+
+def _bracket(t: Floats, df: float, level: float) -> tuple[Floats, Floats]:
+    """Return ends between which the noncentrality d lies at which P(T <= t) is a level.
+
+    T = (Z + d) / C, with a normal Z and C = chi / sqrt(df). As t is at least 0, Z <= -d makes
+    T <= t: d is at least minus the normal quantile of the level. And T <= t needs Z <= -a or
+    C >= (d - a) / t, for any a: d is at most that at which each has half the level, or less.
+    """
+    tail = min(level, 1 - level) / 2
+    low = np.full(len(t), -special.ndtri(level))
+    high = t * np.sqrt(special.chdtri(df, tail) / df) - special.ndtri(tail)
+    return low, high
+
+
+def _inner_step(solution: Floats, step: Floats, low: Floats, high: Floats) -> Floats:
+    """Return steps; one that leaves the bracket is replaced by one to its middle."""
+    is_inside = (low <= solution + step) & (solution + step <= high)
+    return np.where(is_inside, step, (low + high) / 2 - solution)

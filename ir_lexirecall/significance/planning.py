@@ -371,7 +371,7 @@ def least_enough(
 def _deviations(x: Floats, alpha: float, power: float) -> tuple[Floats, ...]:
     """Return the standard deviation s without a difference of each row, with its interval.
 
-    The logarithm of the variance has the interval
+    By Bonett, with Student's t, the logarithm of the variance has the interval
 
         ln(c s^2) -/+ t c sqrt((k - (n - 3) / n) / (n - 1)),    c = n / (n - z)
 
@@ -423,8 +423,8 @@ def _without_difference(x: Floats) -> Floats:
 def _kurtosis(x: Floats, deviation: Floats) -> Floats:
     """Return the kurtosis of each row, n sum (x - m)^4 / (sum (x - mean)^2)^2.
 
-    m is the mean without a share of 1 / (2 sqrt(n - 4)) of the values at either end. Where Fisher's
-    G2 makes more of it, that counts.
+    m is the mean without a share of 1 / (2 sqrt(n - 4)) of the values at either end. The result
+    is at least 3 + G2, where Fisher's G2 is unbiased for normal values.
     """
     n = x.shape[1]
     cut = int(n / (2 * np.sqrt(n - 4)))

@@ -141,21 +141,27 @@ def by_randomisation(
 ) -> Sides:
     """Test the mean difference by exchanging the signs of the differences at random.
 
-    If ``x`` are sums over groups of queries, ``size``, the number of queries of each, shape
-    ``(Q,)``, weighs them: then the signs of whole groups are exchanged, and means are over queries.
+    Signs are exchanged in sets F of queries: in all sets up to 12 queries, else in a sample of
+    ``n_resamples`` and in the empty set, which stands for the observed signs.
 
-    p is the share of assignments of signs whose mean is at least as far from 0, all of them up to
-    12 queries, a sample of ``n_resamples`` and the observed one beyond. The interval holds every
-    theta that the same test, with the same signs, does not reject as the centre of the differences,
-    and needs no search: exchanging the signs of the x_q - theta in a set F of queries gives a mean
-    at least as far from 0 exactly if theta lies between the mean of x over F and that over the
-    other queries (Hartigan's *typical values*). So its ends are the k-th smallest of the smaller
-    and the k-th largest of the larger of these two means over all F, k = alpha (n_resamples + 1).
+    Two-sided, p is the share of sets F whose exchange leaves a mean at least as far from 0 as the
+    observed one. The interval has every centre theta that this test does not reject for the
+    differences x - theta. It needs no search: F leaves a mean at least as far from 0 exactly if
+    theta lies between the mean of x over F and that over the other queries (Hartigan's *typical
+    values*). So its ends are the k-th smallest of the smaller of these two means, and the k-th
+    largest of the larger, k = alpha (n_resamples + 1).
 
-    One-sided: exchanging the signs of the x_q + shift in F lowers their mean unless the mean of x
-    over F is at most -shift: p is the share of such sets, the empty one of which always counts. A
-    sample of sets serves both sides of the two-sided test, so that its p is not twice a one-sided
-    one there. With a level only the two-sided test is made, without one only one-sided ones.
+    One-sided, p is the share of sets F whose exchange does not lower the mean of x + shift: the
+    mean of x over F is at most -shift, or F is empty. In the two-sided test, a set stands for its
+    complement, too, so that p from a sample is not twice a one-sided one.
+
+    Args:
+        x: differences of P pairs, shape ``(P, Q)``; or, with ``size``, their sums over Q groups,
+            of which the signs are exchanged as a whole.
+        shifts: added to the differences by the one-sided tests, a row for each, shape ``(M, P)``.
+        alpha: the level: only the two-sided test is made; None: only the one-sided ones.
+        draws: the number of resamples, and the seed.
+        size: the number of queries of each group, shape ``(Q,)``: means are over queries.
 
     Sources: Smucker, Allan, Carterette, A Comparison of Statistical Significance Tests for
     Information Retrieval Evaluation, CIKM 2007, doi 10.1145/1321440.1321528; Hartigan, Using
@@ -219,8 +225,8 @@ def _one_sided_by_sets(
     noise = DIFFERENCE * np.abs(x[pairs]).sum(axis=1) / weight.sum()
     for side, signed in ((sides.above, means), (sides.below, -means)):
         for p, shift in zip(side, shifts[:, pairs], strict=True):
-            lowers_mean = (signed <= (noise - shift)[:, None]) | (n_exchanged == 0)
-            p[pairs] = (1 + np.count_nonzero(lowers_mean, axis=1)) / (1 + n_sets)
+            keeps_mean = (signed <= (noise - shift)[:, None]) | (n_exchanged == 0)
+            p[pairs] = (1 + np.count_nonzero(keeps_mean, axis=1)) / (1 + n_sets)
 
 
 def _two_sided_by_sets(

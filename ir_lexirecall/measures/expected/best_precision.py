@@ -1,4 +1,7 @@
-"""Expected values of interpolated precision: the best precision from some relevant document on.
+"""Expected values of interpolated precision: the best precision from a relevant document on.
+
+Throughout, c is the level from which precisions count: those at the c-th relevant document of the
+ranking and below it.
 
 The best precision of a ranking is the largest of those of its groups, which are independent. That
 of a group is at most t if, at each of its ranks, the relevant documents so far are at most t times

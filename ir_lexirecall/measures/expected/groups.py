@@ -230,8 +230,9 @@ def _steps_of(
 ) -> Iterator[Step]:
     """Yield the steps of groups that are sorted by length, longest first.
 
-    One rank further down, one of the documents that are left was drawn: an s-th counted one with
-    the probability (others - s) / (remaining - position).
+    The documents above a position are drawn from the ``remaining`` ones of the group, all but the
+    one at the position; ``others`` of them are counted. If s counted ones are among those drawn so
+    far, the next one is counted with the probability (others - s) / (remaining - position).
     """
     columns = np.arange(int(others.max()) + 1)
     left = np.maximum(others[:, None] - columns, 0).astype(np.float64)
