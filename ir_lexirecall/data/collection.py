@@ -341,7 +341,9 @@ def find_collection(dataset_id: str, reading: tuple[Reading, ...] = ()) -> Colle
         hint = did_you_mean(dataset_id, [*ir_datasets.registry, DEMO])
         raise ValueError(f"ir_datasets has no data set {dataset_id!r}{hint}") from None
     if not dataset.has_qrels():
-        raise ValueError(f"the ir_datasets data set {dataset_id!r} has no qrels")
+        raise ValueError(
+            f"the ir_datasets data set {dataset_id!r} has no qrels; give a file of them"
+        )
 
     kind = dataset.qrels_cls()
     return Collection(

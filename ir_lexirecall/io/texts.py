@@ -177,7 +177,9 @@ def _check_has(data_set: Any, what: str) -> None:
     else:
         has_texts = data_set.has_queries()
     if not has_texts:
-        raise ValueError(f"the data set {data_set.dataset_id()!r} has no {what}")
+        raise ValueError(
+            f"the data set {data_set.dataset_id()!r} has no {what}; give texts as a file"
+        )
 
 
 def _of_mapping(source: Mapping[Any, Any], wanted: Iterable[str]) -> IdsAndTexts:

@@ -7,6 +7,7 @@ import json
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -230,6 +231,12 @@ def test_what_is_missing_is_said(tmp_path: Path) -> None:
         (
             pd.DataFrame({"docno": ["a"], "score": [1]}),
             r"expected an id .* and a text .*, got docno, score",
+        ),
+        (
+            SimpleNamespace(
+                docs_store=None, has_docs=lambda: False, dataset_id=lambda: "x"
+            ),
+            "the data set 'x' has no documents; give texts as a file",
         ),
     ],
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -162,6 +163,13 @@ def test_levels(levels: Any, grades: list[int]) -> None:
 )
 def test_bad_levels_are_refused(levels: Any) -> None:
     with pytest.raises(ValueError, match=r"^load: levels"):
+        irl.load(LABELS, levels=levels)
+
+
+@pytest.mark.parametrize("levels", [[], [0.5, 0.5]])
+def test_levels_that_name_no_grade_or_one_twice_are_shown(levels: list[float]) -> None:
+    shown = re.escape(f"once, as [0.5, 0.8] does, not {levels}")
+    with pytest.raises(ValueError, match=shown):
         irl.load(LABELS, levels=levels)
 
 
