@@ -92,9 +92,7 @@ def _hint_at_unexpected(
         parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values()
     ):
         return None
-    unknown = next(
-        (argument for argument in arguments if argument not in parameters), None
-    )
+    unknown = next(iter(without(arguments, parameters)), None)
     if unknown is None:
         return None
     takes_criteria = not {"by", "qrels"}.isdisjoint(parameters)
@@ -189,14 +187,22 @@ def and_more(rest: int) -> str:
     return ""
 
 
-def repeated(names: Sequence[T]) -> T | None:
+def repeated(names: Iterable[T]) -> T | None:
     """Return the first name that occurs again; None if each occurs once.
 
     >>> repeated(["a", "b", "a"]), repeated(["a", "b"])
     ('a', None)
     """
-    counts = Counter(names)
-    return next((name for name in names if counts[name] > 1), None)
+    return next(iter(all_repeated(names)), None)
+
+
+def all_repeated(items: Iterable[T]) -> list[T]:
+    """Return the items that occur again, each once.
+
+    >>> all_repeated(["a", "b", "a", "c", "c"])
+    ['a', 'c']
+    """
+    return [item for item, count in Counter(items).items() if count > 1]
 
 
 def shown(value: Any, length: int = 100) -> str:

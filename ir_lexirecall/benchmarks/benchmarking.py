@@ -8,7 +8,7 @@ from typing import Any
 
 from ir_lexirecall._util.errors import and_more, check_choice, concerning, entry
 from ir_lexirecall._util.progress import progress_bar
-from ir_lexirecall._util.selecting import of_type, without
+from ir_lexirecall._util.selecting import of_type, without, without_keys
 from ir_lexirecall.benchmarks.result import Benchmark
 from ir_lexirecall.benchmarks.sources import (
     CollectionsLike,
@@ -445,11 +445,6 @@ def _check_repeats(
     _check_same_seeds({name: table for name, table in tables.items() if table}, lacking)
 
 
-def _measures_of(by: Criteria) -> Criteria:
-    """Return the criteria without preferences."""
-    return {name: one for name, one in by.items() if not isinstance(one, Preference)}
-
-
 def _default_criteria(
     qrels: QrelsLike, repeated: Repeats | None, *, is_single: bool
 ) -> Criteria:
@@ -462,7 +457,7 @@ def _default_criteria(
         names = [*qrels.recommended(), "lexirecall"]
     criteria = parse_criteria(names)
     if repeated is not None and repeated.kind == "seeds":
-        return _measures_of(criteria)
+        return without_keys(criteria, of_type(criteria, Preference))
     return criteria
 
 

@@ -143,8 +143,7 @@ class Leaderboard:
         is_rival: Bools = np.arange(len(self.runs)) != index
         differences = self.cells.differences(np.flatnonzero(is_rival), index)
         mean = means_of_present(differences)
-        least, most = self.criterion.limits
-        bounds = self.criterion.bounds or (least - most, most - least)
+        bounds = self.criterion.range_of_differences
         low, high, p = self._tested(differences)
         tested = agreeing(TestResult(mean, low, high, p, mean), alpha, bounds)
         adjusted, reject = corrected(p, self.test.correction, alpha)

@@ -11,7 +11,7 @@ import numpy as np
 
 from ir_lexirecall._util.arrays import Bools, Floats, means_of_present, row_blocks
 from ir_lexirecall._util.errors import check_choice, check_number, counted, entry, warn
-from ir_lexirecall._util.lazy import Memoised, cached_property
+from ir_lexirecall._util.lazy import Memoised, cached_property, memoised
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.presenting import plots, present
 from ir_lexirecall._util.rounding import SUM, levelled
@@ -99,12 +99,11 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
     def runs(self) -> list[str]:
         """Names of the runs that every collection has, in order; of a leaderboard, of all runs."""
         if self.per_task:
-            if self._first.compared.given:
-                grid = self._first.compared.given.grid
-            else:
-                grid = None
-            several = [one.runs for one in self.results.values()]
-            return list(dict.fromkeys(chain(grid.runs if grid else [], *several)))
+            of_tasks = [one.runs for one in self.results.values()]
+            given = self._first.compared.given
+            if given is not None and given.grid is not None:
+                of_tasks.insert(0, given.grid.runs)
+            return list(dict.fromkeys(chain.from_iterable(of_tasks)))
         return without(self._first.runs, self.lacking)
 
     @property
@@ -320,11 +319,9 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
                 "add a run or a measure"
             )
 
-        table: pd.DataFrame = self.cached(
-            ("overall", over), lambda: self._overall(over)
-        )
-        return table.copy()
+        return self._overall(over).copy()
 
+    @memoised
     def _overall(self, over: str) -> pd.DataFrame:
         """Return the table of `overall`."""
         if self.per_task:
@@ -359,7 +356,7 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
             for *_, means, pairs in parts.values()
             for statistic in (means, pairs)
         ]
-        resample(statistics, seed=self.test.seed, progress=self.test.progress)
+        resample(statistics, self.test.resampling)
         tables = []
         for name, (values, differences, means, pairs) in parts.items():
             self.cached(("deviations", name, over), lambda pairs=pairs: pairs.result)  # type: ignore[misc]
@@ -371,16 +368,19 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
     def _overall_of_tasks(self, by: str) -> pd.DataFrame:
         """Return the rows of a criterion where there is a value per task."""
         board = self._leaderboard(by)
-        columns: dict[str, Any] = {"criterion": by}
-        if directions := self._first.provenance["direction"]:
-            columns["direction"] = directions.get(by, "")
-        table = pd.DataFrame(
-            columns | board.columns(self._deviations(by, "collections"))
-        )
+        columns = board.columns(self._deviations(by, "collections"))
+        table = pd.DataFrame(self._labels(by) | columns)
         if not self.rivals:
             return table
         against = pd.DataFrame(board.against(str(self.baseline)))
         return table.merge(against, on="run", how="left")
+
+    def _labels(self, by: str) -> dict[str, Any]:
+        """Return the first columns of `overall`: a criterion and, if need be, its direction."""
+        labels = {"criterion": by}
+        if directions := self._first.provenance["direction"]:
+            labels["direction"] = directions.get(by, "")
+        return labels
 
     def _leaderboard(self, by: str) -> Leaderboard:
         """Return the values per task of a criterion, or those in the cells of tasks."""
@@ -437,12 +437,14 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
                 "missing runs, or look at one collection"
             )
 
-    def _why_no_baseline(self) -> str:
-        """Return why nothing is compared: there is no baseline, or no second run."""
+    def _check_baseline(self) -> None:
+        """Raise if nothing is compared: there is no baseline, and perhaps no second run."""
+        if self.baseline is not None:
+            return
         if len(self.runs) > 1:
-            return "no baseline; pass baseline= to benchmark"
+            raise ValueError("no baseline; pass baseline= to benchmark")
         left = f"only the run {self.runs[0]!r} is" if self.runs else "no run is"
-        return (
+        raise ValueError(
             f"{left} common to all collections: nothing can be compared; add a run that all "
             "collections have, and pass baseline= to benchmark"
         )
@@ -453,8 +455,7 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         Raises:
             ValueError: no baseline, or no other run that all collections have.
         """
-        if self.baseline is None:
-            raise ValueError(self._why_no_baseline())
+        self._check_baseline()
         if not self.rivals:
             raise ValueError(
                 f"only the baseline {self.baseline!r} is left: nothing can be compared with it; "
@@ -531,11 +532,10 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
 
         Of a preference, return the preferences over the baseline. The shapes are ``(S - 1, Q_d)``.
         """
-        if self.baseline is None:
-            raise ValueError(self._why_no_baseline())
+        self._check_baseline()
         if self.has_gaps:
             values = levelled(self._values_per_task(self.criterion(by).name), SUM)
-            row = self.runs.index(self.baseline)
+            row = self.runs.index(str(self.baseline))
             return [
                 x[:, None] for x in (np.delete(values, row, axis=0) - values[row]).T
             ]
@@ -544,7 +544,7 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
             index = np.array(
                 [result.runs.index(run) for run in self.rivals], dtype=np.int64
             )
-            base = np.full(len(index), result.runs.index(self.baseline))
+            base = np.full(len(index), result.runs.index(str(self.baseline)))
             criterion = result.compared.criterion(by)
             # Without rivals of the baseline, there is nothing to compare.
             nothing = np.zeros((0, len(criterion.query_ids)))
@@ -652,10 +652,8 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
             over: what is a sample.
         """
         n_runs = len(self.runs)
-        columns: dict[str, Any] = {"criterion": by}
-        if directions := self._first.provenance["direction"]:
-            columns["direction"] = directions.get(by, "")
-        columns |= self._macro_means(by, values, both[:n_runs], over)
+        means = self._macro_means(by, values, both[:n_runs], over)
+        columns = self._labels(by) | means
         is_single = len(self) == 1 and over == "queries"
         if is_single:  # the only mean, interval and test are those of the collection
             columns |= {
@@ -712,12 +710,6 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
             "rank_to": rank_to,
         }
 
-    def _bounds_of_differences(self, by: str) -> tuple[float, float]:
-        """Return the smallest and the largest possible difference by a criterion."""
-        criterion = self.criterion(by)
-        least, most = criterion.limits
-        return criterion.bounds or (least - most, most - least)
-
     def _macro_differences(
         self,
         by: str,
@@ -734,7 +726,7 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         )
         self._ends_of_one[by, over] = (low_of_one, high_of_one)
         # No exchange of the signs of so few differing queries gives a smaller p.
-        differing = np.sum([differing_queries(x) for x in differences], axis=0)
+        differing = differing_queries(np.concatenate(differences, axis=1))
         tested = TestResult(
             mean, low, high, np.maximum(p, least_two_sided_p(differing)), mean
         )
@@ -743,7 +735,7 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
             base = np.full(len(others), self.runs.index(str(self.baseline)))
             tested = seeds.variance([others, base], over).widened(tested, alpha)
         p = tested.p
-        tested = agreeing(tested, alpha, self._bounds_of_differences(by))
+        tested = agreeing(tested, alpha, self.criterion(by).range_of_differences)
         adjusted, reject = corrected(p, self.test.correction, alpha)
         return {
             "run": self.rivals,
@@ -802,7 +794,7 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
             self.overall(over)
             low, high = self._ends_of_one[by, over]
         mean = inference.macro_means(differences)
-        n_differing = np.sum([differing_queries(x) for x in differences], axis=0)
+        n_differing = differing_queries(np.concatenate(differences, axis=1))
         # Equal ends are those of the largest values, at which intervals over queries are cut.
         is_cut = (low == -high) & (over == "queries")
         is_lacking = least_two_sided_p(n_differing) > level
@@ -822,7 +814,7 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
             return columns | dict.fromkeys(_OF_QUERIES_ALONE, unknown)
         means = inference.collection_means(differences)
         combined = inference.random_effects(*means, self.test.alpha)
-        bounds = self._bounds_of_differences(by)
+        bounds = self.criterion(by).range_of_differences
         return columns | {
             "next_low": np.clip(combined.next_low, *bounds),
             "next_high": np.clip(combined.next_high, *bounds),
@@ -865,7 +857,7 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
                 )
             else:
                 pairs = self._pairs(by, self._units(by, self.values_of(by)), over)
-                resample([pairs], seed=self.test.seed, progress=self.test.progress)
+                resample([pairs], self.test.resampling)
                 deviations = pairs.result
             # A pair counts as apart only if its own p agrees. Among many runs it always does,
             # because bounds that hold for all pairs at once are far wider.
@@ -964,8 +956,7 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         where nothing differs anywhere, any verdict is false with a
         probability of at most alpha. What is coloured or filled goes by them.
         """
-        if self.baseline is None:
-            raise ValueError(self._why_no_baseline())
+        self._check_baseline()
         table = self.table(self.criterion(by).name)
         is_shared = table["run_a"].isin(self.runs) & (table["run_b"] == self.baseline)
         table = table[is_shared].reset_index(drop=True)
@@ -1009,8 +1000,7 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         Processing, TACL 2017, doi 10.1162/tacl_a_00074.
         """
         name = self.criterion(by).name
-        if self.baseline is None:
-            raise ValueError(self._why_no_baseline())
+        self._check_baseline()
         if self.per_task:
             raise ValueError(
                 "a value per task cannot be tested within the task; give values per query"

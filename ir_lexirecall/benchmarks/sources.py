@@ -17,7 +17,7 @@ from ir_lexirecall._util.errors import (
     naming,
     repeated,
 )
-from ir_lexirecall._util.selecting import with_keys
+from ir_lexirecall._util.selecting import with_keys, without_keys
 from ir_lexirecall.comparison.comparing import parse_criteria
 from ir_lexirecall.data.alignment import RunLike
 from ir_lexirecall.data.collection import DEMO, Collection
@@ -175,12 +175,10 @@ def runs_in_folder(
             have one name.
     """
     path = Path(folder)
+    if not path.exists():
+        raise ValueError(f"{path}: there is no such folder")
     if not path.is_dir():
-        if path.exists():
-            problem = "is a file, not a folder"
-        else:
-            problem = "there is no such folder"
-        raise ValueError(f"{path}{' ' if path.exists() else ': '}{problem}")
+        raise ValueError(f"{path} is a file, not a folder")
     runs = {}
     for name in collections:
         below = _folder_of_collection(path, name)
@@ -337,10 +335,7 @@ class Source:
     @property
     def arguments(self) -> dict[str, Any]:
         """The options that ``benchmark`` takes, without ``over``, which its tables take."""
-        others = {}
-        for key, value in self.options.items():
-            if key not in (*_OF_TEST, *_OF_READING, "over"):
-                others[key] = value
+        others = without_keys(self.options, (*_OF_TEST, *_OF_READING, "over"))
         test = _test_in(self.options)
         return others if test is None else others | {"test": test}
 

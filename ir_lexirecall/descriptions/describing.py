@@ -320,12 +320,12 @@ def _meaning(measure: IRMeasure) -> str:
 
 def _aliases(measure: IRMeasure) -> tuple[str, ...]:
     """Return the other names under which ir_measures knows a measure without parameters."""
-    registry = ir_measures.measures.registry.items()
     names = []
-    for name, other in registry:
-        if type(other) is type(measure) and other.params == {}:
+    for name, other in ir_measures.measures.registry.items():
+        is_same = type(other) is type(measure) and not other.params
+        if is_same and name != measure.NAME:
             names.append(name)
-    return tuple(name for name in names if name != measure.NAME)
+    return tuple(names)
 
 
 def _description(

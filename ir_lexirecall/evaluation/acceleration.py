@@ -287,7 +287,7 @@ class AcceleratedProvider(LexiRecallProvider):
     def _evaluator(
         self, measures: Iterable[IRMeasure], qrels: Any
     ) -> AcceleratedEvaluator:
-        return AcceleratedEvaluator(list(measures), qrels)
+        return AcceleratedEvaluator(measures, qrels)
 
 
 class accelerate:

@@ -71,9 +71,7 @@ def evaluate_arrow(
     _require_engines()
     named = measures_by_column(measures)
     # The run is checked where nothing is judged, too.
-    aligned = align(
-        Judgments.from_qrels(qrels, allow_empty=True).as_part(aspects or ()), run
-    )
+    aligned = _aligned(qrels, run, aspects)
     judgments = aligned.judgments
     columns: dict[str, Any] = {
         "query_id": judgments.query_ids,
@@ -141,9 +139,13 @@ def align_arrow(
      {'query_id': '2', 'doc_id': None, 'rank': None, 'first_rank': None, 'alike': None, 'depth': 0}]
     """
     _require_engines()
-    return ranks_to_arrow(
-        align(Judgments.from_qrels(qrels, allow_empty=True).as_part(aspects or ()), run)
-    )
+    return ranks_to_arrow(_aligned(qrels, run, aspects))
+
+
+def _aligned(qrels: Any, run: pa.Table, aspects: Iterable[str] | None) -> AlignedRun:
+    """Return a run, aligned with qrels that may be a part of larger ones."""
+    judgments = Judgments.from_qrels(qrels, allow_empty=True)
+    return align(judgments.as_part(aspects or ()), run)
 
 
 @entry

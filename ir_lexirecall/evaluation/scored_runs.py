@@ -28,7 +28,7 @@ from ir_lexirecall._util.errors import (
     shown,
     warn,
 )
-from ir_lexirecall._util.lazy import Memoised, cached_property
+from ir_lexirecall._util.lazy import Memoised, cached_property, memoised
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.paths import is_path
 from ir_lexirecall._util.progress import progress_bar
@@ -116,9 +116,7 @@ class ScoredRuns(Memoised):
         aligned: dict[str, AlignedRun] = {}
         sources: dict[str, Source | AlignedRun] = {}
         for given_name, given in runs.items():
-            if not isinstance(given, AlignedRun):
-                given = what_is(given, RUN, label=label_of(given_name))
-            sources[str(given_name)] = given
+            sources[str(given_name)] = source_of_run(given, label_of(given_name))
         columns: dict[str, list[Floats]] = {name: [] for name in measures}
         mismatches = Mismatches()
         bar = progress_bar(progress, total=len(runs), desc="runs")
@@ -177,8 +175,9 @@ class ScoredRuns(Memoised):
             raise ValueError(
                 "judged_only removed the unjudged documents; to judge some, leave it out"
             )
-        return self.cached(("pool", depth), partial(self._pooled, depth))
+        return self._pooled(depth)
 
+    @memoised
     def _pooled(self, depth: int | None) -> Any:
         """Read the runs again; see `pool`."""
         if missing := [name for name in self.runs if name not in self.sources]:
@@ -388,6 +387,18 @@ def label_of(name: object) -> str:
     "run 'bm25'"
     """
     return f"run {str(name)!r}"
+
+
+def source_of_run(run: RunLike | AlignedRun, label: str = "") -> Source | AlignedRun:
+    """Return a run in a form that can be read twice; one that is aligned stays as it is.
+
+    Args:
+        run: the run.
+        label: what errors call it, unless it is a file.
+    """
+    if isinstance(run, AlignedRun):
+        return run
+    return what_is(run, RUN, label=label)
 
 
 def read_run(

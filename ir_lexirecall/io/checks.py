@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
-from ir_lexirecall._util.errors import and_more, shortened, shown
+from ir_lexirecall._util.errors import all_repeated, and_more, shortened, shown
+from ir_lexirecall._util.selecting import among
 from ir_lexirecall.io.cells import number_of_text
 from ir_lexirecall.io.schemas import Cut
 
@@ -15,8 +15,7 @@ _LONG = 41  # characters of a number in a message
 def check_names(names: Sequence[str], wanted: Iterable[str]) -> None:
     """Raise if a header names a wanted column twice."""
     wanted = {*wanted}
-    counts = Counter(name for name in names if name in wanted)
-    twice = [name for name, count in counts.items() if count > 1]
+    twice = all_repeated(among(names, wanted))
     if twice:
         raise ValueError(
             f"the header names {twice[0]!r} twice{and_more(len(twice) - 1)}"

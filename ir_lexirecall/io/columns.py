@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import struct
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from math import nan
@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from ir_lexirecall._util import engine
 from ir_lexirecall._util.arrays import starts_segment
 from ir_lexirecall._util.errors import (
+    all_repeated,
     and_more,
     check_text,
     naming,
@@ -176,8 +177,8 @@ def _check_not_negative(
 
 def _warn_of_equal_ranks(query_ids: pl.Series, ranks: pl.Series) -> None:
     """Warn if a query has a rank twice: such documents are taken for tied."""
-    counts = Counter(zip(query_ids.to_list(), ranks.to_list(), strict=True))
-    repeated = [pair for pair, count in counts.items() if count > 1]
+    pairs = zip(query_ids.to_list(), ranks.to_list(), strict=True)
+    repeated = all_repeated(pairs)
     if repeated:
         query_id, rank = repeated[0]
         warn(
@@ -241,8 +242,7 @@ def _check_columns(
 ) -> None:
     """Raise if a kept column occurs twice, or a needed one is missing."""
     ours = dict(zip(names, renamed, strict=True))
-    counts = Counter(name for name in names if ours[name] in kept)
-    twice = [name for name, count in counts.items() if count > 1]
+    twice = all_repeated(name for name in names if ours[name] in kept)
     if twice:
         raise ValueError(
             f"{schema.what}: the column {twice[0]!r} occurs twice{and_more(len(twice) - 1)}; "

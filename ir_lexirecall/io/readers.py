@@ -18,9 +18,9 @@ from typing import Any, Self
 from ir_lexirecall._util import engine
 from ir_lexirecall._util.errors import (
     and_more,
+    check_number,
     entry,
     is_integer,
-    is_number,
     naming,
     needs,
     shown,
@@ -241,7 +241,7 @@ def _of_mteb(content: Any) -> tuple[Any, str]:
     """
     if not isinstance(content, dict):
         return content, ""
-    if _MTEB not in content and not _is_nested(content, depth=4):
+    if _MTEB not in content and not _is_nested(content):
         return content, ""
     runs: dict[
         str, Any
@@ -259,9 +259,9 @@ def _of_mteb(content: Any) -> tuple[Any, str]:
     return run, name
 
 
-def _is_nested(content: Any, depth: int) -> bool:
-    """Return whether content is a dict, its first value one, and so on, so many levels deep."""
-    for _ in range(depth - 1):
+def _is_nested(content: Any) -> bool:
+    """Return whether content is a dict, its first value one, and so on, four levels deep."""
+    for _ in range(3):
         if not isinstance(content, dict):
             return False
         content = next(iter(content.values()), None)
@@ -539,8 +539,7 @@ def nugget_qrels(
     """
     weights = {"vital": vital, "okay": okay}
     for name, weight in weights.items():
-        if not is_number(weight) or not 0 <= weight < float("inf"):
-            raise ValueError(f"{name} must be a number of at least 0, not {weight!r}")
+        check_number(name, weight, least=0)
     rows = []
     for location, record in _assignments(assignments):
         for query_id, doc_id, text, nugget in _nuggets_of(record, weights, location):

@@ -14,9 +14,9 @@ from typing import Any, NamedTuple, TypeAlias
 
 from ir_lexirecall._util.errors import (
     and_more,
+    check_integer,
     counted,
     entry,
-    is_integer,
     repeated,
     shown,
     shown_names,
@@ -338,8 +338,8 @@ def read_judgments(source: JSONLike, *, levels: int | None = None) -> NumbersByQ
     >>> read_judgments({"judgmentRatings": [{"query": "red dress", "ratings": ratings}]}, levels=3)
     {'red dress': {'B07': 2.0}}
     """
-    if levels is not None and (not is_integer(levels) or levels < 1):
-        raise ValueError(f"levels must be an integer of at least 1, not {levels!r}")
+    if levels is not None:
+        check_integer("levels", levels)
     if isinstance(source, Mapping):
         return _graded(_rated_in_json(source, "judgments"), "judgments", levels)
     file = File.opened(source)

@@ -83,9 +83,12 @@ class PreferenceCounts(Memoised):
     @cached_property
     def positions(self) -> Positions:
         """Ranks of the relevant documents of all runs on these queries."""
-        return Positions.from_runs(
-            list(self.runs.values()), self.rel, self.cutoff, self.queries
-        )
+        return self._positions_from(self.rel)
+
+    def _positions_from(self, grade: float) -> Positions:
+        """Return the ranks of the documents of at least a grade."""
+        runs = list(self.runs.values())
+        return Positions.from_runs(runs, grade, self.cutoff, self.queries)
 
     @memoised
     def count(self, preference: str) -> Counts:
@@ -183,26 +186,19 @@ class PreferenceCounts(Memoised):
         self, preference: str, queries: Ints, runs: Any = slice(None)
     ) -> Floats:
         """Return preferences of all pairs of runs on some queries, without an order of runs."""
-        if preference != "dominance":
-            return PAIRWISE[preference](
-                self.positions.padded(queries, runs), self.positions.m[queries]
-            )
-
-        def by_grade() -> list[Positions]:
-            """Positions at every grade that counts as relevant."""
-            grades, aligned = np.unique(self.judgments.grade), list(self.runs.values())
-            relevant = grades[grades >= self.rel].tolist()
-            return [
-                Positions.from_runs(aligned, grade, self.cutoff, self.queries)
-                for grade in relevant
-            ]
-
-        return dominance(
-            [
-                positions.padded(queries, runs)
-                for positions in self.cached("by grade", by_grade)
-            ]
+        if preference == "dominance":
+            by_grade = [one.padded(queries, runs) for one in self._positions_by_grade]
+            return dominance(by_grade)
+        return PAIRWISE[preference](
+            self.positions.padded(queries, runs), self.positions.m[queries]
         )
+
+    @cached_property
+    def _positions_by_grade(self) -> list[Positions]:
+        """Ranks of the documents of at least each grade that counts as relevant."""
+        grades = np.unique(self.judgments.grade)
+        relevant = grades[grades >= self.rel].tolist()
+        return [self._positions_from(grade) for grade in relevant]
 
     def of_pair(self, preference: str, a: int, b: int) -> Floats:
         """Preferences of one run over another, shape ``(Q,)``; NaN: not comparable."""

@@ -83,11 +83,13 @@ def with_parameters(criteria: Iterable[Any], **params: Any) -> list[Any]:
     ['rpp(rel=2)@10', 'lexirecall(rel=2)@5', 'AP']
     """
     values = {name: value for name, value in params.items() if value is not None}
-    named = [(item, parse_preference(item) if values else None) for item in criteria]
+    if not values:
+        return list(criteria)
     with_params = []
-    for item, found in named:
-        if found is None:
+    for item in criteria:
+        preference = parse_preference(item)
+        if preference is None:
             with_params.append(item)
         else:
-            with_params.append(str(found(**{**values, **found.params})))
+            with_params.append(str(preference(**{**values, **preference.params})))
     return with_params

@@ -102,7 +102,7 @@ def studentised_deviations(
     if not len(values):
         raise ValueError("values holds no collection")
     pairs = PairDeviations(values, over, draws.number, for_ranks=for_ranks)
-    resample([pairs], seed=draws.seed, progress=draws.progress)
+    resample([pairs], draws)
     return pairs.result
 
 

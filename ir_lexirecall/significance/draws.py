@@ -21,6 +21,7 @@ from ir_lexirecall._util.blocks import BLOCK
 from ir_lexirecall._util.errors import check_choice
 from ir_lexirecall._util.lazy import cached_property
 from ir_lexirecall._util.progress import progress_bar
+from ir_lexirecall.significance.outcomes import Resampled
 
 OVER = ("queries", "collections")
 
@@ -49,10 +50,8 @@ class Statistic(ABC):
         """Compute what follows from a block of the resamples."""
 
 
-def resample(
-    statistics: Sequence[Statistic], *, seed: int, progress: bool | None = False
-) -> None:
-    """Give statistics as many resamples as they want.
+def resample(statistics: Sequence[Statistic], sampling: Resampled) -> None:
+    """Give statistics as many resamples as they want, whatever the number in ``sampling``.
 
     Statistics over the same, and of collections of the same sizes, take the same resamples.
     """
@@ -60,8 +59,9 @@ def resample(
     for statistic in statistics:
         by_sample.setdefault((statistic.over, statistic.sizes), []).append(statistic)
     for (over, sizes), takers in by_sample.items():
-        generators = _generators(seed, len(sizes), over)
-        for block in progress_bar(progress, list(_blocks(takers)), desc="resamples"):
+        generators = _generators(sampling.seed, len(sizes), over)
+        blocks = list(_blocks(takers))
+        for block in progress_bar(sampling.progress, blocks, desc="resamples"):
             draws = Draws(block, sizes, over, generators)
             for statistic in takers:
                 if block.start < statistic.n_resamples:

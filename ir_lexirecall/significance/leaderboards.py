@@ -347,7 +347,7 @@ def shared_deviations(values: Floats | TaskCells, draws: Resampled) -> Deviation
     else:
         cells = TaskCells.of_tasks(values)
     pairs = SharedDeviations(cells, draws.number)
-    resample([pairs], seed=draws.seed, progress=draws.progress)
+    resample([pairs], draws)
     return pairs.result
 
 
@@ -387,7 +387,7 @@ def task_means(values: Floats, draws: Resampled) -> Floats:
         draws: resamples of the tasks.
     """
     statistic = TaskMeans(values, draws.number)
-    resample([statistic], seed=draws.seed, progress=draws.progress)
+    resample([statistic], draws)
     return statistic.means
 
 

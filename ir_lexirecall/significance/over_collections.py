@@ -107,7 +107,7 @@ def macro_bootstrap(
     ((1, 1000), True)
     """
     means = MacroMeans(values, over, draws.number)
-    resample([means], seed=draws.seed, progress=draws.progress)
+    resample([means], draws)
     return means.resamples
 
 

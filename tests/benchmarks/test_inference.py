@@ -144,7 +144,7 @@ def test_statistics_take_the_same_resamples_however_many_they_want() -> None:
             inference.MacroMeans(x, over, size)
             for x, size in ((values, B), (values, 1), (values[:1], B))
         )
-        draws.resample([many, few, other], seed=1)
+        draws.resample([many, few, other], Resampled(B, 1))
         np.testing.assert_allclose(
             few.resamples.mean, many.resamples.mean[:, :1], atol=1e-15
         )
