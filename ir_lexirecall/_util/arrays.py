@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any, TypeAlias
 
@@ -25,6 +25,11 @@ Objects = NDArray[Any]
 
 PairIndices: TypeAlias = tuple[Ints, Ints]
 """Indices, among the runs, of the first and of the second run of P pairs, shape ``(P,)`` each."""
+Indices: TypeAlias = Sequence[int] | Ints
+Interval: TypeAlias = tuple[Floats, Floats]
+"""Low and high ends of several intervals, of one shape."""
+Bounds: TypeAlias = tuple[float, float]
+"""The smallest and the largest possible number."""
 
 
 def per_query_sum(query: Ints, values: NDArray[Any], queries: int) -> Floats:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from ir_lexirecall._util.errors import and_more, check_choice, concerning, entry
+from ir_lexirecall._util.paths import PathLike
 from ir_lexirecall._util.progress import progress_bar
 from ir_lexirecall._util.selecting import of_type, without, without_keys
 from ir_lexirecall.benchmarks.result import Benchmark

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -12,7 +11,7 @@ from ir_lexirecall._util.arrays import Bools, Floats, Ints, means_of_present
 from ir_lexirecall._util.lazy import cached_property
 from ir_lexirecall._util.selecting import without
 from ir_lexirecall.comparison.criteria import Criterion
-from ir_lexirecall.comparison.pair_tests import cut_at_range
+from ir_lexirecall.comparison.pair_tests import Columns, cut_at_range
 from ir_lexirecall.comparison.verdicts import two_sided
 from ir_lexirecall.significance import (
     Resampled,
@@ -32,8 +31,6 @@ from ir_lexirecall.significance.leaderboards import (
 )
 from ir_lexirecall.significance.outcomes import agreeing
 from ir_lexirecall.significance.over_collections import rank_interval
-
-Columns = dict[str, Any]
 
 
 @dataclass(frozen=True)

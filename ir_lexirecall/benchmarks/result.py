@@ -9,7 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from ir_lexirecall._util.arrays import Bools, Floats, means_of_present, row_blocks
+from ir_lexirecall._util.arrays import (
+    Bools,
+    Floats,
+    Interval,
+    means_of_present,
+    row_blocks,
+)
 from ir_lexirecall._util.errors import check_choice, check_number, counted, entry, warn
 from ir_lexirecall._util.lazy import Memoised, cached_property, memoised
 from ir_lexirecall._util.lazy import pandas as pd
@@ -19,8 +25,12 @@ from ir_lexirecall._util.selecting import index_of, without, without_keys
 from ir_lexirecall._util.versions import copied_as_one, versions
 from ir_lexirecall.benchmarks.leaderboard import Leaderboard
 from ir_lexirecall.comparison import Comparison
-from ir_lexirecall.comparison.criteria import Criterion, MeasureCriterion
-from ir_lexirecall.comparison.pair_tests import best_first, cut_at_range
+from ir_lexirecall.comparison.criteria import (
+    Criterion,
+    MeasureCriterion,
+    all_differences,
+)
+from ir_lexirecall.comparison.pair_tests import Columns, best_set_columns, cut_at_range
 from ir_lexirecall.comparison.verdicts import two_sided
 from ir_lexirecall.io.mteb_results import CellScores
 from ir_lexirecall.significance import (
@@ -375,7 +385,7 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         against = pd.DataFrame(board.against(str(self.baseline)))
         return table.merge(against, on="run", how="left")
 
-    def _labels(self, by: str) -> dict[str, Any]:
+    def _labels(self, by: str) -> Columns:
         """Return the first columns of `overall`: a criterion and, if need be, its direction."""
         labels = {"criterion": by}
         if directions := self._first.provenance["direction"]:
@@ -485,11 +495,8 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
 
     def _values_on(self, result: Comparison, name: str) -> Floats:
         """Return the values of the runs that all collections have, on one of these."""
-        criterion = result.compared.criterion(name)
         rows = [result.runs.index(run) for run in self.runs]
-        if isinstance(criterion, MeasureCriterion):
-            return criterion.values[rows]
-        return criterion.standings[rows]
+        return result.compared.criterion(name).per_query[rows]
 
     @cached_property
     def _refused(self) -> dict[str, str]:
@@ -546,11 +553,7 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
             )
             base = np.full(len(index), result.runs.index(str(self.baseline)))
             criterion = result.compared.criterion(by)
-            # Without rivals of the baseline, there is nothing to compare.
-            nothing = np.zeros((0, len(criterion.query_ids)))
-            arrays.append(
-                np.concatenate([nothing, *criterion.differences(index, base)])
-            )
+            arrays.append(all_differences(criterion, (index, base)))
         return arrays
 
     def _units(self, by: str, arrays: list[Floats]) -> list[Floats]:
@@ -679,7 +682,7 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
 
     def _macro_means(
         self, by: str, values: list[Floats], resamples: inference.Resamples, over: str
-    ) -> dict[str, Any]:
+    ) -> Columns:
         """Return macro means and ranks of all runs, with their intervals; see `_overall_of`."""
         alpha, criterion, seeds = self.test.alpha, self.criterion(by), self._seeds(by)
         low, high, _ = inference.macro_interval(values, resamples, over, alpha)
@@ -716,7 +719,7 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         differences: list[Floats],
         resamples: inference.Resamples,
         over: str,
-    ) -> dict[str, Any]:
+    ) -> Columns:
         """Return macro differences to the baseline and their tests; see `_overall_of`."""
         alpha, seeds = self.test.alpha, self._seeds(by)
         mean = inference.macro_means(differences)
@@ -758,7 +761,7 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         return self.test.alpha / max(1, n_comparisons)
 
     @property
-    def _ends_of_one(self) -> dict[tuple[str, str], tuple[Floats, Floats]]:
+    def _ends_of_one(self) -> dict[tuple[str, str], Interval]:
         """Intervals of differences at `_level_of_one`, by criterion and kind of sample.
 
         ``overall`` fills them in: they need its resamples, which are not kept.
@@ -802,7 +805,7 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
 
     def _between_collections(
         self, by: str, differences: list[Floats], against: Mapping[str, Any]
-    ) -> dict[str, Any]:
+    ) -> Columns:
         """Return the columns of the random-effects model, which follow those of `against`."""
         columns = {
             "effect": against["difference"],
@@ -908,13 +911,8 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
             means = means_of_present(self._leaderboard(name).values)
         else:
             means = inference.macro_means(self.values_of(name))
-        order = best_first(self.criterion(name).sign * means)
-        columns = {
-            "run": [self.runs[i] for i in order],
-            "p_not_beaten": p[order],
-            "may_be_best": p[order] > alpha,
-        }
-        return self._frame(columns, over=over)
+        gains = self.criterion(name).sign * means
+        return self._frame(best_set_columns(self.runs, gains, p, alpha), over=over)
 
     @entry
     def shared_cells(self, by: str | None = None) -> pd.DataFrame:
@@ -1063,9 +1061,7 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         self.check_common()
         if self._seeds(criterion.name) is not None:
             raise ValueError("it does not allow for seeds; overall() does")
-        means = np.stack(
-            [x.mean(axis=1) for x in self.values_of(criterion.name)], axis=1
-        )
+        means = inference.means_on_collections(self.values_of(criterion.name))
         is_complete = ~np.isnan(means).any(axis=1)
         if not is_complete.any():
             raise ValueError(

@@ -17,6 +17,7 @@ from ir_lexirecall._util.errors import (
     naming,
     repeated,
 )
+from ir_lexirecall._util.paths import PathLike, is_path
 from ir_lexirecall._util.selecting import with_keys, without_keys
 from ir_lexirecall.comparison.comparing import parse_criteria
 from ir_lexirecall.data.alignment import RunLike
@@ -105,7 +106,7 @@ def _several_collections(collections: CollectionsLike) -> list[tuple[str, Any]]:
 
 def _name_of_collection(qrels: Any) -> str:
     """Return the name of a single collection: its id, its file's name, or `collection`."""
-    if isinstance(qrels, (str, os.PathLike)):
+    if is_path(qrels):
         if named_files(qrels):
             return str(os.path.basename(qrels))
         return str(qrels)
@@ -134,7 +135,7 @@ def runs_by_collection(
 
     A function is called for one collection after the other.
     """
-    if isinstance(runs, (str, os.PathLike)):
+    if is_path(runs):
         runs = runs_in_folder(runs, collections)
     if callable(runs):
         for name in collections:
@@ -162,7 +163,7 @@ def runs_by_collection(
 
 
 def runs_in_folder(
-    folder: str | os.PathLike[str], collections: Sequence[str]
+    folder: PathLike, collections: Sequence[str]
 ) -> dict[str, dict[str, str]]:
     """Return the run files of each collection below a folder.
 
@@ -373,12 +374,12 @@ def _test_in(options: Mapping[str, Any]) -> SignificanceTest | None:
     return SignificanceTest(**tested) if tested else None
 
 
-def is_source(collections: Any) -> TypeGuard[str | os.PathLike[str]]:
+def is_source(collections: Any) -> TypeGuard[PathLike]:
     """Return whether collections are given as a folder or a TOML file.
 
     There is such a folder or file, or it is written as only a path is.
     """
-    if not isinstance(collections, (str, os.PathLike)):
+    if not is_path(collections):
         return False
     path = os.fspath(collections)
     if os.path.isdir(path) or path.lower().endswith(".toml"):
@@ -390,7 +391,7 @@ def is_source(collections: Any) -> TypeGuard[str | os.PathLike[str]]:
     return path.startswith((".", "/")) or path.endswith("/")
 
 
-def read_source(path: str | os.PathLike[str]) -> Source:
+def read_source(path: PathLike) -> Source:
     """Return the collections and runs that a folder or a TOML file names.
 
     A folder has a folder for each collection, or is that of one: its runs (also in a folder

@@ -19,6 +19,7 @@ from ir_lexirecall.comparison.criteria import (
     Criterion,
     MeasureCriterion,
     PreferenceCriterion,
+    all_differences,
 )
 from ir_lexirecall.comparison.shared_queries import SharedQueries, poorly_shared
 from ir_lexirecall.comparison.verdicts import all_pairs
@@ -26,7 +27,7 @@ from ir_lexirecall.evaluation.scored_runs import ScoredRuns, check_runs
 from ir_lexirecall.io.files import named_files
 from ir_lexirecall.io.frames import table_of_frame
 from ir_lexirecall.io.groups import QueryGroups, read_groups
-from ir_lexirecall.io.shared_values import SharedValues
+from ir_lexirecall.io.shared_values import Pair, SharedValues
 from ir_lexirecall.io.texts import TextSources
 from ir_lexirecall.io.values import ValueTable
 from ir_lexirecall.judging.predicted import LEAST, human_queries
@@ -186,7 +187,7 @@ class ComparedRuns(Memoised):
     given: ValueTable | None = field(default=None, repr=False)
     texts: TextSources = field(default=TextSources(), repr=False)
     members: list[str] | None = field(default=None, repr=False)
-    selected_pairs: tuple[tuple[str, str], ...] | None = field(default=None, repr=False)
+    selected_pairs: tuple[Pair, ...] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         self.test.check_groups(self.groups)
@@ -391,7 +392,7 @@ class ComparedRuns(Memoised):
     # -- pairs of runs ---------------------------------------------------------------------------
 
     @cached_property
-    def pairs(self) -> list[tuple[str, str]]:
+    def pairs(self) -> list[Pair]:
         """Pairs that are compared: all, in the order of the runs, or each run with the baseline."""
         if self.selected_pairs is not None:
             return list(self.selected_pairs)
@@ -454,9 +455,7 @@ class ComparedRuns(Memoised):
         ((_, table),) = self._shared_values.tables([(a, b)])
         return self._with_pairs([(a, b)], table)
 
-    def _with_pairs(
-        self, pairs: Sequence[tuple[str, str]], table: ValueTable
-    ) -> ComparedRuns:
+    def _with_pairs(self, pairs: Sequence[Pair], table: ValueTable) -> ComparedRuns:
         """Return a part with some of the pairs.
 
         Args:
@@ -543,9 +542,7 @@ class ComparedRuns(Memoised):
         column = index_of(self.query_ids)
         differences = np.zeros((len(pairs[0]), len(column)))
         counted = [column[query_id] for query_id in criterion.query_ids]
-        differences[:, counted] = np.concatenate(
-            [differences[:0, counted], *criterion.differences(*pairs)]
-        )
+        differences[:, counted] = all_differences(criterion, pairs)
         return differences
 
     @cached_property

@@ -31,7 +31,7 @@ from ir_lexirecall.data.judgments import Judgments, QrelsLike
 from ir_lexirecall.evaluation.scored_runs import ScoredRuns, run_name
 from ir_lexirecall.io.frames import table_of_frame
 from ir_lexirecall.io.groups import GroupsLike
-from ir_lexirecall.io.measure_names import known, known_of
+from ir_lexirecall.io.measure_names import known_of, range_of
 from ir_lexirecall.io.repeated_values import (
     CHOICES,
     RepeatLabels,
@@ -324,17 +324,12 @@ def _scored(
 ) -> ScoredRuns:
     """Align runs with judgments, and score them by the measures among the criteria."""
     return ScoredRuns.from_runs(
-        _measures_in(by),
+        of_type(by, IRMeasure),
         judgments,
         runs,
         allow_empty=design.allow_empty,
         progress=design.test.progress,
     )
-
-
-def _measures_in(by: Criteria) -> dict[str, IRMeasure]:
-    """Return the measures among criteria."""
-    return of_type(by, IRMeasure)
 
 
 def _resolved_preferences(result: Comparison) -> dict[str, Preference]:
@@ -808,10 +803,7 @@ def comparison_of_values(
 
 def _without_measure(table: ValueTable, name: str) -> ValueTable:
     """Return a table without the column of a measure, if it has that."""
-    values = {}
-    for measure, array in table.values.items():
-        if measure != name:
-            values[measure] = array
+    values = without_keys(table.values, [name])
     return replace(table, values=values, costs=table.costs & values.keys())
 
 
@@ -827,7 +819,7 @@ def _without_counts(names: list[str]) -> list[str]:
 
 def _criterion_of_values(table: ValueTable, name: str, label: str) -> MeasureCriterion:
     """Return the criterion that compares runs by one measure of a table, under another name."""
-    values, costs, about = table.values[name], table.is_cost(name), known(name)
+    values, costs = table.values[name], table.is_cost(name)
     repeated = None
     if table.repeat_kind is not None:
         repeated = RepeatedValues(
@@ -840,7 +832,7 @@ def _criterion_of_values(table: ValueTable, name: str, label: str) -> MeasureCri
         values.mean(axis=1),
         bool(costs),
         costs is None,
-        (-np.inf, np.inf) if about is None else about[:2],
+        range_of(name),
         repeated,
     )
 
@@ -848,14 +840,11 @@ def _criterion_of_values(table: ValueTable, name: str, label: str) -> MeasureCri
 def _with_query_id(source: Any, query_column: str | None) -> Any:
     """Return a frame where the column that names the queries is called ``query_id``."""
     if query_column in (None, "query_id"):
-        frame = None
-    else:
-        frame = table_of_frame(source)
-    if (
-        frame is None
-        or query_column not in frame.columns
-        or "query_id" in frame.columns
-    ):
+        return source
+    frame = table_of_frame(source)
+    if frame is None or "query_id" in frame.columns:
+        return source
+    if query_column not in frame.columns:
         return source
     return frame.renamed(str(query_column), "query_id")
 
@@ -961,16 +950,14 @@ def distinct_criteria(
     """
     first: dict[tuple[Any, ...], str] = {}
     for name, criterion in criteria.items():
-        if not isinstance(criterion, Preference):
+        is_preference = isinstance(criterion, Preference)
+        # It may have a label of the user's.
+        if not is_preference or not name.strip().startswith(criterion.NAME):
             first[(name,)] = name
             continue
-        if not name.strip().startswith(criterion.NAME):  # a label of the user's
-            first[(name,)] = name
-            continue
-        if criterion["rel"] is None:
+        rel = criterion["rel"]
+        if rel is None:
             rel = threshold
-        else:
-            rel = criterion["rel"]
         first.setdefault((criterion.NAME, rel, criterion["cutoff"]), name)
     return {name: criteria[name] for name in criteria if name in first.values()}
 

@@ -11,7 +11,14 @@ from typing import Any, ClassVar, TypeAlias, TypeVar
 
 import numpy as np
 
-from ir_lexirecall._util.arrays import Floats, Ints, PairIndices, row_blocks
+from ir_lexirecall._util.arrays import (
+    Bounds,
+    Floats,
+    Indices,
+    Ints,
+    PairIndices,
+    row_blocks,
+)
 from ir_lexirecall._util.blocks import BLOCK
 from ir_lexirecall._util.lazy import cached_property
 from ir_lexirecall._util.rounding import VALUE, levelled, same, settled
@@ -96,7 +103,7 @@ class MeasureCriterion:
     means: Floats = field(repr=False)
     smaller_is_better: bool = False
     assumed: bool = False
-    range: tuple[float, float] = (-np.inf, np.inf)
+    range: Bounds = (-np.inf, np.inf)
     repeated: RepeatedValues | None = field(default=None, repr=False)
     order: ExactOrder | None = field(default=None, repr=False)
     is_binary_in_call: bool | None = None
@@ -133,7 +140,7 @@ class MeasureCriterion:
         return all(bool(np.isin(values, (0.0, 1.0)).all()) for values in given)
 
     @property
-    def limits(self) -> tuple[float, float]:
+    def limits(self) -> Bounds:
         """The range of the values: that of the measure, or 0 to 1 if all values are 0 or 1."""
         if self.is_binary and not np.isfinite(self.range).all():
             return 0.0, 1.0
@@ -162,7 +169,7 @@ class MeasureCriterion:
         return np.inf
 
     @property
-    def range_of_differences(self) -> tuple[float, float]:
+    def range_of_differences(self) -> Bounds:
         """The smallest and the largest possible difference of two values."""
         low, high = self.limits
         return low - high, high - low
@@ -172,7 +179,7 @@ class MeasureCriterion:
         seeds = _seeds(self.repeated, self.query_ids)
         if seeds is None:
             return None
-        x = self.all_differences(pairs)
+        x = all_differences(self, pairs)
         return difference_variance(x, seeds.variance, pairs)
 
     def variance_of_means(self) -> DifferenceVariance | None:
@@ -186,29 +193,24 @@ class MeasureCriterion:
     def components(self, pairs: PairIndices) -> Components:
         """Return the components of variance of pairs of runs that have repeats."""
         assert self.repeated is not None
-        return self.repeated.components(self.all_differences(pairs), pairs)
+        return self.repeated.components(all_differences(self, pairs), pairs)
 
-    def all_differences(self, pairs: PairIndices) -> Floats:
-        """Return the differences of pairs of runs on all queries, shape ``(P, Q)``."""
-        return np.concatenate(
-            [np.zeros((0, len(self.query_ids))), *self.differences(*pairs)]
-        )
+    @property
+    def per_query(self) -> Floats:
+        """What means are taken of, shape ``(S, Q)``: the values."""
+        return self.values
 
     @property
     def standings(self) -> Floats:
         """Values in which the larger is better, shape ``(S, Q)``."""
         return self.sign * self.levelled
 
-    def differences(
-        self, a: Sequence[int] | Ints, b: Sequence[int] | Ints
-    ) -> Iterator[Floats]:
+    def differences(self, a: Indices, b: Indices) -> Iterator[Floats]:
         """Yield value_a - value_b of pairs of runs by their indices, a block of pairs at a time."""
         for block in row_blocks(len(a), len(self.query_ids), BLOCK):
             yield self.levelled[a[block]] - self.levelled[b[block]]
 
-    def signs(
-        self, a: Sequence[int] | Ints, b: Sequence[int] | Ints
-    ) -> Iterator[Floats]:
+    def signs(self, a: Indices, b: Indices) -> Iterator[Floats]:
         """Yield 1 where value_a is larger, -1 where it is smaller, else 0, in blocks of pairs."""
         if self.order is None:
             yield from map(np.sign, self.differences(a, b))
@@ -216,9 +218,7 @@ class MeasureCriterion:
         for block in row_blocks(len(a), len(self.query_ids), BLOCK):
             yield self.order.signs(np.asarray(a)[block], np.asarray(b)[block])
 
-    def counts(
-        self, a: Sequence[int] | Ints, b: Sequence[int] | Ints
-    ) -> tuple[Ints, Ints, Ints]:
+    def counts(self, a: Indices, b: Indices) -> tuple[Ints, Ints, Ints]:
         """Count the queries on which the first run is better, worse, and not comparable."""
         signs = [self.sign * of_pairs for of_pairs in self.signs(a, b)]
         nothing = np.zeros(0, dtype=np.int64)
@@ -230,9 +230,7 @@ class MeasureCriterion:
         )
         return wins, losses, np.zeros_like(wins)
 
-    def mean_differences(
-        self, a: Sequence[int] | Ints, b: Sequence[int] | Ints
-    ) -> Floats:
+    def mean_differences(self, a: Indices, b: Indices) -> Floats:
         """Return mean_a - mean_b of each pair; 0 where rounding explains it.
 
         Whether it does is asked of the queries, so that the mean is 0 where all of them are ties,
@@ -285,10 +283,10 @@ class PreferenceCriterion:
     repeated: RepeatedPreferences | None = field(default=None, repr=False)
 
     is_measure = False
-    bounds: ClassVar[tuple[float, float]] = (-1.0, 1.0)
-    range: ClassVar[tuple[float, float]] = bounds
-    limits: ClassVar[tuple[float, float]] = bounds
-    range_of_differences: ClassVar[tuple[float, float]] = bounds
+    bounds: ClassVar[Bounds] = (-1.0, 1.0)
+    range: ClassVar[Bounds] = bounds
+    limits: ClassVar[Bounds] = bounds
+    range_of_differences: ClassVar[Bounds] = bounds
     smaller_is_better = False
     direction = ""
     sign = 1
@@ -318,6 +316,11 @@ class PreferenceCriterion:
         if self.repeated is not None:
             return self.repeated.counts
         return self.preferences.count(self.preference.NAME)
+
+    @property
+    def per_query(self) -> Floats:
+        """What means are taken of, shape ``(S, Q)``: the standings."""
+        return self.standings
 
     @property
     def standings(self) -> Floats:
@@ -359,9 +362,7 @@ class PreferenceCriterion:
         assert self.repeated is not None
         return self.repeated.components(pairs)
 
-    def differences(
-        self, a: Sequence[int] | Ints, b: Sequence[int] | Ints
-    ) -> Iterator[Floats]:
+    def differences(self, a: Indices, b: Indices) -> Iterator[Floats]:
         """Yield preferences of the first over the second run, a block of pairs at a time.
 
         They are 0 on queries on which the runs cannot be compared.
@@ -372,15 +373,11 @@ class PreferenceCriterion:
         for first, second in zip(a, b, strict=True):
             yield self.repeated.average(int(first), int(second))[None]
 
-    def signs(
-        self, a: Sequence[int] | Ints, b: Sequence[int] | Ints
-    ) -> Iterator[Floats]:
+    def signs(self, a: Indices, b: Indices) -> Iterator[Floats]:
         """Yield 1 where the first run is preferred, -1 where the second is, else 0, in blocks."""
         yield from map(np.sign, self.differences(a, b))
 
-    def counts(
-        self, a: Sequence[int] | Ints, b: Sequence[int] | Ints
-    ) -> tuple[Ints, Ints, Ints]:
+    def counts(self, a: Indices, b: Indices) -> tuple[Ints, Ints, Ints]:
         """Count the queries on which the first run is better, worse, and not comparable."""
         return (
             self._counted.wins[a, b],
@@ -388,9 +385,7 @@ class PreferenceCriterion:
             self._counted.incomparable[a, b],
         )
 
-    def mean_differences(
-        self, a: Sequence[int] | Ints, b: Sequence[int] | Ints
-    ) -> Floats:
+    def mean_differences(self, a: Indices, b: Indices) -> Floats:
         """Return the mean preference of each pair; 0 where rounding explains it."""
         return settled(self._counted.mean[a, b], 1.0)
 
@@ -404,3 +399,10 @@ class PreferenceCriterion:
 
 
 Criterion: TypeAlias = MeasureCriterion | PreferenceCriterion
+
+
+def all_differences(criterion: Criterion, pairs: PairIndices) -> Floats:
+    """Return the differences of pairs of runs on the queries that count, shape ``(P, Q)``."""
+    # Without pairs, there is no block.
+    nothing = np.zeros((0, len(criterion.query_ids)))
+    return np.concatenate([nothing, *criterion.differences(*pairs)])

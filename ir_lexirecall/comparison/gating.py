@@ -379,14 +379,10 @@ def _compare_rankings(
         compare_runs(judgments, pair, criteria, replace(design, baseline=baseline))
     ]
     for name in release:
-        scored = results[
-            0
-        ].compared.scored  # has the candidate, which may be readable only once
-        if scored is None:
-            read = runs[candidate]
-        else:
-            read = scored.sources[candidate]
-        pair = {name: runs[name], candidate: read}
+        scored = results[0].compared.scored
+        assert scored is not None
+        # The candidate may be readable only once.
+        pair = {name: runs[name], candidate: scored.sources[candidate]}
         results.append(
             compare_runs(judgments, pair, criteria, replace(design, baseline=name))
         )
@@ -537,11 +533,9 @@ def _looked_at(results: Sequence[Comparison]) -> dict[str, Any]:
 
 def _outcome_of(gate: Gate) -> Mapping[str, Any]:
     """Return what a ledger records of a gate."""
-    if gate.release is None:
-        gates = [gate]
-    else:
-        gates = [gate, gate.release]
-    tables = {one.baseline: one.table for one in gates}
+    tables = {gate.baseline: gate.table}
+    if gate.release is not None:
+        tables[gate.release.baseline] = gate.release.table
     verdicts = {
         name: dict(zip(table["criterion"], table["verdict"], strict=True))
         for name, table in tables.items()

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ir_lexirecall._util.arrays import Bools, Floats
+from ir_lexirecall._util.arrays import Bools, Floats, Interval
 from ir_lexirecall.significance import (
     MarginTest,
     SignificanceTest,
@@ -69,13 +69,13 @@ def margin_columns(
 
 
 def agreeing_bounds(
-    bounds: tuple[Floats, Floats],
+    bounds: Interval,
     tested: MarginTest,
     is_better: Bools,
     margin: float,
     least: Floats,
     alpha: float,
-) -> tuple[Floats, Floats]:
+) -> Interval:
     """Return one-sided bounds of gains that lie on the side of 0 and of the margin where p says so.
 
     A one-sided p of a gain is not enough for a lower bound above 0: on few differing queries it

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from ir_measures.measures.base import Measure as IRMeasure
 
-from ir_lexirecall._util.arrays import Bools, Floats
+from ir_lexirecall._util.arrays import Bools, Floats, Interval
 from ir_lexirecall._util.errors import check_integer, shown_names
 from ir_lexirecall._util.lazy import Memoised, memoised
 from ir_lexirecall._util.lazy import pandas as pd
@@ -17,7 +17,7 @@ from ir_lexirecall._util.rounding import settled
 from ir_lexirecall._util.selecting import among
 from ir_lexirecall.comparison.compared import ComparedRuns
 from ir_lexirecall.comparison.criteria import PreferenceCriterion
-from ir_lexirecall.comparison.pair_tests import Interval, PairTests
+from ir_lexirecall.comparison.pair_tests import PairTests
 from ir_lexirecall.comparison.verdicts import ANY_JUDGING, NOT_BOUNDED, UNDONE
 from ir_lexirecall.data.pools import Pool
 from ir_lexirecall.judging.algorithms import DEFAULT_DEPTH, Judgings

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ir_lexirecall._util.arrays import Floats
+from ir_lexirecall._util.arrays import Bounds, Floats, Interval
 from ir_lexirecall._util.lazy import Memoised, cached_property, memoised
 from ir_lexirecall._util.rounding import SUM
 from ir_lexirecall.comparison.compared import ComparedRuns
@@ -47,7 +47,6 @@ from ir_lexirecall.significance import (
 from ir_lexirecall.significance.deviations import best_set, studentised_deviations
 
 Columns: TypeAlias = dict[str, Any]
-Interval: TypeAlias = tuple[Floats, Floats]
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,9 +70,7 @@ class PairTests(Memoised):
         criterion = self.compared.by[by]
         low = high = np.full(len(criterion.means), np.nan)
         if criterion.query_ids and np.isfinite(criterion.standings).all():
-            values = criterion.standings
-            if isinstance(criterion, MeasureCriterion):
-                values = criterion.values
+            values = criterion.per_query
             low, high = self._mean_interval(
                 criterion, values, self.compared.test_of(by)
             )
@@ -580,7 +577,7 @@ class PairTests(Memoised):
         return np.minimum(1.0, p.min(axis=1) * max(1, n_runs - 1))
 
 
-def _limits(criterion: Criterion, test: SignificanceTest) -> tuple[float, float]:
+def _limits(criterion: Criterion, test: SignificanceTest) -> Bounds:
     """Return the smallest and the largest number that a test of differences can estimate."""
     if test.procedure.of == "signs":
         return -1.0, 1.0
@@ -589,9 +586,7 @@ def _limits(criterion: Criterion, test: SignificanceTest) -> tuple[float, float]
     return criterion.range_of_differences
 
 
-def cut_at_limits(
-    ends: Interval, limits: tuple[float, float], estimate: Floats
-) -> Interval:
+def cut_at_limits(ends: Interval, limits: Bounds, estimate: Floats) -> Interval:
     """Cut intervals at the numbers that are possible, but not within an estimate.
 
     Infinite ends stay: they stand for an interval that has no such end.
@@ -607,7 +602,7 @@ def cut_at_limits(
 
 
 def cut_at_range(
-    low: Floats, high: Floats, limits: tuple[float, float], values: Sequence[Floats]
+    low: Floats, high: Floats, limits: Bounds, values: Sequence[Floats]
 ) -> Interval:
     """Cut intervals of means at the range of a measure.
 
@@ -622,6 +617,25 @@ def cut_at_range(
     if np.isfinite(limits[0]) or least < 0:
         floor = limits[0]
     return np.maximum(low, min(least, floor)), np.minimum(high, max(most, limits[1]))
+
+
+def best_set_columns(
+    runs: Sequence[str], gains: Floats, p: Floats, alpha: float
+) -> Columns:
+    """Return the columns of `best_set`, the best run first.
+
+    Args:
+        runs: names of the runs.
+        gains: their means, larger is better.
+        p: of the hypothesis that no run has a better mean.
+        alpha: 1 - confidence.
+    """
+    order = best_first(gains)
+    return {
+        "run": [runs[i] for i in order],
+        "p_not_beaten": p[order],
+        "may_be_best": p[order] > alpha,
+    }
 
 
 def best_first(means: Sequence[float] | Floats) -> Any:

@@ -15,10 +15,14 @@ from ir_lexirecall._util.lazy import cached_property
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.presenting import plots, present
 from ir_lexirecall.comparison.compared import ComparedRuns
-from ir_lexirecall.comparison.criteria import Criterion, MeasureCriterion, has_seeds
+from ir_lexirecall.comparison.criteria import Criterion, all_differences, has_seeds
 from ir_lexirecall.comparison.explaining import disagreements, explained
 from ir_lexirecall.comparison.missing_judgments import MissingJudgments
-from ir_lexirecall.comparison.pair_tests import PairTests, best_first
+from ir_lexirecall.comparison.pair_tests import (
+    PairTests,
+    best_first,
+    best_set_columns,
+)
 from ir_lexirecall.comparison.shared_queries import check_shared
 from ir_lexirecall.comparison.verdicts import BETTER, WORSE, two_sided
 from ir_lexirecall.evaluation.scored_runs import run_name
@@ -225,11 +229,9 @@ class Comparison:
             A row per query (index ``query_id``), a column per run.
         """
         criterion = self.compared.criterion(by)
-        values = criterion.standings
-        if isinstance(criterion, MeasureCriterion):
-            values = criterion.values
+        values = criterion.per_query.T.copy()
         index = pd.Index(criterion.query_ids, name="query_id")
-        return self.compared.frame(values.T.copy(), index=index, columns=self.runs)
+        return self.compared.frame(values, index=index, columns=self.runs)
 
     # -- differences -------------------------------------------------------------------------------
 
@@ -376,13 +378,8 @@ class Comparison:
         self.compared.check_compared(criterion.name)
         self.compared.check_defined(criterion.name)
         p = self.tests.best_set_p(criterion.name)
-        order = best_first(criterion.sign * criterion.means)
-        columns = {
-            "run": [self.runs[i] for i in order],
-            "p_not_beaten": p[order],
-            "may_be_best": p[order] > alpha,
-        }
-        return self.compared.frame(columns)
+        gains = criterion.sign * criterion.means
+        return self.compared.frame(best_set_columns(self.runs, gains, p, alpha))
 
     def _level(self, alpha: float | None) -> float:
         """Return a level; None is that of the comparison."""
@@ -431,9 +428,8 @@ class Comparison:
         of_ties = queries_that_differ(x, power, self.test.alpha, difference)
         is_known = differing_queries(x) > 0
         queries = np.where(is_known, np.maximum(queries, of_ties), np.nan)
-        columns = {"difference": difference, "power": power, "queries": queries}
-        return self.compared.frame(
-            {**self.compared.pair_columns, **columns, "repeats": repeats}
+        return self._pair_frame(
+            difference=difference, power=power, queries=queries, repeats=repeats
         )
 
     @entry
@@ -483,10 +479,13 @@ class Comparison:
         of_ties = queries_that_differ(x, power, self.test.alpha, difference)
         repeats = np.where(of_ties > queries, np.inf, repeats)
         repeats = np.where(differing_queries(x) > 0, repeats, np.nan)
-        columns = {"difference": difference, "power": power, "queries": queries}
-        return self.compared.frame(
-            {**self.compared.pair_columns, **columns, "repeats": repeats}
+        return self._pair_frame(
+            difference=difference, power=power, queries=queries, repeats=repeats
         )
+
+    def _pair_frame(self, **columns: Any) -> pd.DataFrame:
+        """Return a table with a row per pair, of these columns beside the two runs."""
+        return self.compared.frame(self.compared.pair_columns | columns)
 
     def _components(self, by: str | None) -> tuple[Components, Floats]:
         """Return the components of variance of every pair, as plans need them.
@@ -501,16 +500,10 @@ class Comparison:
             raise ValueError(
                 f"{criterion.name}: there are no repeats; pass repeats= to compare"
             )
-        if len(criterion.query_ids) < 2:
-            raise ValueError(f"{criterion.name}: the variance needs at least 2 queries")
-        x = self._all_differences(criterion)
+        _check_has_variance(criterion)
+        x = all_differences(criterion, self.compared.pair_indices)
         parts = criterion.components(self.compared.pair_indices)
         return parts.among_ties(x), x
-
-    def _all_differences(self, criterion: Criterion) -> Floats:
-        """Return the differences of all pairs by a criterion, shape ``(P, Q)``."""
-        blocks = criterion.differences(*self.compared.pair_indices)
-        return np.concatenate([np.zeros((0, len(criterion.query_ids))), *blocks])
 
     def _check_no_seeds(self, by: str | None, way_out: str) -> None:
         """Raise if runs have seeds, which a method does not allow for."""
@@ -550,11 +543,10 @@ class Comparison:
         criterion = self.compared.criterion(by)
         seeds = criterion.variance_with_seeds(self.compared.pair_indices)
         if seeds is not None:
-            x = self._all_differences(criterion)
+            x = all_differences(criterion, self.compared.pair_indices)
             difference = seeds.detectable(x, power, self.test.alpha)
-            columns = {"power": power, "difference": difference, "ci_low": np.nan}
-            return self.compared.frame(
-                {**self.compared.pair_columns, **columns, "ci_high": np.nan}
+            return self._pair_frame(
+                power=power, difference=difference, ci_low=np.nan, ci_high=np.nan
             )
         return self._planned(by, power, detectable_difference, "difference")
 
@@ -578,8 +570,7 @@ class Comparison:
                 "compare without cluster=True"
             )
         self.compared.check_defined(criterion.name)
-        if len(criterion.query_ids) < 2:
-            raise ValueError(f"{criterion.name}: the variance needs at least 2 queries")
+        _check_has_variance(criterion)
         planned = []
         for _, part in self.compared.pair_parts:
             blocks = part.by[criterion.name].differences(*part.pair_indices)
@@ -591,9 +582,7 @@ class Comparison:
             self.compared.joined(of_parts) for of_parts in zip(*planned, strict=True)
         ]
         ends = zip((name, "ci_low", "ci_high"), arrays, strict=True)
-        return self.compared.frame(
-            {**self.compared.pair_columns, **named, "power": power, **dict(ends)}
-        )
+        return self._pair_frame(**named, power=power, **dict(ends))
 
     @entry
     def with_test(self, test: str | SignificanceTest) -> Comparison:
@@ -659,14 +648,13 @@ class Comparison:
             criterion.sign * of_pairs, alpha, seed, correct=is_corrected
         )
         is_decided = signs.decided_after > 0
-        columns = {
-            "verdict": two_sided(is_decided, signs.sign),
-            "decided_after": np.where(is_decided, signs.decided_after, np.nan),
-            "queries": of_pairs.shape[1],
-            "e": signs.e,
-            "e_corrected": signs.e_corrected,
-        }
-        table = self.compared.frame(self.compared.pair_columns | columns)
+        table = self._pair_frame(
+            verdict=two_sided(is_decided, signs.sign),
+            decided_after=np.where(is_decided, signs.decided_after, np.nan),
+            queries=of_pairs.shape[1],
+            e=signs.e,
+            e_corrected=signs.e_corrected,
+        )
         table.attrs |= {
             "test": {criterion.name: "sequential sign"},
             "correction": f"e-Holm over {len(self.pairs)} pairs"
@@ -752,13 +740,9 @@ class Comparison:
         level = self._level(alpha)
 
         def tested(name: str) -> list[dict[str, Any]]:
-            parts = []
-            for part in self.compared.by_group.values():
-                parts.append(
-                    np.concatenate(
-                        [*part.by[name].differences(*self.compared.pair_indices)]
-                    )
-                )
+            pairs = self.compared.pair_indices
+            groups = self.compared.by_group.values()
+            parts = [all_differences(part.by[name], pairs) for part in groups]
             f, p = heterogeneity(parts, self.test.seed)
             adjusted, _ = corrected(p, self.test.correction, level)
             columns = {
@@ -977,3 +961,9 @@ class Comparison:
     def __repr__(self) -> str:
         criteria = ", ".join(self.criteria)
         return f"<Comparison of {len(self.runs)} runs by {criteria}; print() shows what it says>"
+
+
+def _check_has_variance(criterion: Criterion) -> None:
+    """Raise if the differences by a criterion have no variance, on fewer than two queries."""
+    if len(criterion.query_ids) < 2:
+        raise ValueError(f"{criterion.name}: the variance needs at least 2 queries")

@@ -16,6 +16,7 @@ from ir_lexirecall._util.arrays import Bools
 from ir_lexirecall._util.errors import counted, shown_names, warn
 from ir_lexirecall._util.selecting import index_of
 from ir_lexirecall.evaluation.scored_runs import ScoredRuns
+from ir_lexirecall.io.shared_values import Pair
 
 _MOST_NAMED = 3  # queries of each run in a message
 ENOUGH = 0.5  # share of the queries that either run has results for
@@ -52,9 +53,7 @@ def has_results(scored: ScoredRuns) -> Bools:
     return np.stack([np.asarray(run.depth) > 0 for run in scored.runs.values()])
 
 
-def poorly_shared(
-    scored: ScoredRuns, pairs: Sequence[tuple[str, str]]
-) -> Iterator[SharedQueries]:
+def poorly_shared(scored: ScoredRuns, pairs: Sequence[Pair]) -> Iterator[SharedQueries]:
     """Yield pairs of runs that share less than half of the queries that either has results for.
 
     A run without any results shares nothing with any other; it is refused, or allowed by name,
@@ -73,7 +72,7 @@ def poorly_shared(
             yield SharedQueries(a, b, int(both[i, j]), either)
 
 
-def nothing_shared(scored: ScoredRuns, pairs: Sequence[tuple[str, str]]) -> str:
+def nothing_shared(scored: ScoredRuns, pairs: Sequence[Pair]) -> str:
     """Return a message on the first pair of runs that share no query; empty if all share some."""
     pairs = list({frozenset(pair): pair for pair in pairs}.values())
     apart = [pair for pair in poorly_shared(scored, pairs) if not pair.both]
@@ -97,7 +96,7 @@ def nothing_shared(scored: ScoredRuns, pairs: Sequence[tuple[str, str]]) -> str:
     )
 
 
-def check_shared(scored: ScoredRuns, pairs: Sequence[tuple[str, str]]) -> None:
+def check_shared(scored: ScoredRuns, pairs: Sequence[Pair]) -> None:
     """Check that all pairs of runs to be compared share a query for which both have results.
 
     Raises:
@@ -110,7 +109,7 @@ def check_shared(scored: ScoredRuns, pairs: Sequence[tuple[str, str]]) -> None:
         )
 
 
-def warn_of_poorly_shared(scored: ScoredRuns, pairs: Sequence[tuple[str, str]]) -> None:
+def warn_of_poorly_shared(scored: ScoredRuns, pairs: Sequence[Pair]) -> None:
     """Warn of pairs that share less than half of their queries, for tables without caveats."""
     apart = [str(pair) for pair in poorly_shared(scored, pairs)]
     if not apart:

@@ -17,7 +17,7 @@ from typing import Any, cast
 import numpy as np
 from ir_measures.measures.base import Measure as IRMeasure
 
-from ir_lexirecall._util.arrays import Floats, Ints
+from ir_lexirecall._util.arrays import Floats, Interval, Ints
 from ir_lexirecall._util.engine import started
 from ir_lexirecall._util.errors import (
     and_more,
@@ -270,7 +270,7 @@ class ScoredRuns(Memoised):
             run.forget()
         return replace(self, measures=dict(measures), values=scored)
 
-    def tie_ranges(self, name: str, *, exact: bool = False) -> tuple[Floats, Floats]:
+    def tie_ranges(self, name: str, *, exact: bool = False) -> Interval:
         """Return what `tie_range` gives for each run, shape ``(S, Q)`` each."""
         measure = self.measures[name]
         pairs = zip(self.runs.values(), self.values[name], strict=True)
@@ -455,7 +455,7 @@ def read_run(
 
 def tie_range(
     measure: IRMeasure, run: AlignedRun, value: Floats, *, exact: bool = False
-) -> tuple[Floats, Floats]:
+) -> Interval:
     """Return lowest and highest values of a measure over orders of ties, shape ``(Q,)``.
 
     They are those of trec_eval's order, of which ``value`` are the values, and of the orders with
@@ -475,7 +475,7 @@ def tie_range(
 
     tries_all = exact and not rises_with_merit(measure)
 
-    def ends() -> tuple[Floats, Floats]:
+    def ends() -> Interval:
         query, *orders = _extreme_orders(measure, run)
         low, high = value.copy(), value.copy()
         moved = [value[query], *(values(measure, order) for order in orders)]

@@ -306,6 +306,14 @@ def known(name: str) -> KnownMeasure | None:
     return names.get("".join(words), names.get(_plain(base)))
 
 
+def range_of(name: str) -> tuple[float, float]:
+    """Return the smallest and the largest value of a measure, infinite if it is not known."""
+    about = known(name)
+    if about is None:
+        return -inf, inf
+    return about.low, about.high
+
+
 def known_of(measure: IRMeasure) -> KnownMeasure:
     """Return the range and direction of a measure with its parameters.
 

@@ -16,6 +16,7 @@ from ir_lexirecall.io.value_cells import Cells
 Key: TypeAlias = tuple[str, ...]
 """A measure and what one of its values is of: a query, or a task, a split and a subset."""
 Pair: TypeAlias = tuple[str, str]
+"""Names of two runs."""
 Table: TypeAlias = Any
 """A `ValueTable`, whose module imports this one."""
 

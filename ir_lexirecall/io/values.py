@@ -34,7 +34,7 @@ from ir_lexirecall.io.files import matching
 from ir_lexirecall.io.frames import Table, readable_again, table_of_frame
 from ir_lexirecall.io.id_forms import form_hint
 from ir_lexirecall.io.json_shapes import by_run
-from ir_lexirecall.io.measure_names import equivalent, known
+from ir_lexirecall.io.measure_names import equivalent, known, range_of
 from ir_lexirecall.io.mteb_results import (
     CellScores,
     MissingCell,
@@ -601,7 +601,7 @@ def check_ranges(
     """Raise if a value is infinite, or out of the range of its measure."""
     counts = ~np.isin(cells.query_id, np.array(summaries, dtype=object))
     for name in measures:
-        low, high = _range_of(name)
+        low, high = range_of(name)
         ends = [abs(end) for end in (low, high) if np.isfinite(end)]
         slack = DIFFERENCE * max(ends, default=0.0)
         value = cells.value
@@ -614,14 +614,6 @@ def check_ranges(
                 f"{cells.query_id[first]!r} is {value[first]:.12g}; "
                 f"{_advice_on_range(value[first], low, high)}{and_more(len(faults) - 1)}"
             )
-
-
-def _range_of(measure: str) -> tuple[float, float]:
-    """Return the smallest and the largest value of a measure, infinite if it is not known."""
-    about = known(measure)
-    if about is None:
-        return (-np.inf, np.inf)
-    return (about.low, about.high)
 
 
 def _advice_on_range(value: float, low: float, high: float) -> str:

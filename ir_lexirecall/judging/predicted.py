@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ir_lexirecall._util.arrays import Bools, Floats, Ints
+from ir_lexirecall._util.arrays import Bools, Bounds, Floats, Ints
 from ir_lexirecall._util.errors import and_more, shown
 from ir_lexirecall._util.lazy import special
 from ir_lexirecall._util.rounding import same
@@ -30,7 +30,6 @@ from ir_lexirecall.significance.evidence import (
     least_two_sided_p,
 )
 from ir_lexirecall.significance.outcomes import (
-    Bounds,
     MarginTest,
     TestResult,
     check_squares,

@@ -5,14 +5,14 @@ They come from standings if a preference orders the runs, else pair by pair.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ir_lexirecall._util.arrays import Floats, Ints, row_blocks
+from ir_lexirecall._util.arrays import Floats, Indices, Ints, row_blocks
 from ir_lexirecall._util.blocks import BLOCK
 from ir_lexirecall._util.lazy import Memoised, cached_property, memoised
 from ir_lexirecall._util.lazy import pandas as pd
@@ -210,9 +210,7 @@ class PreferenceCounts(Memoised):
             values[queries] = self.pairwise(preference, queries, [a, b])[:, 0, 1]
         return values
 
-    def of_pairs(
-        self, preference: str, a: Sequence[int] | Ints, b: Sequence[int] | Ints
-    ) -> Iterator[Floats]:
+    def of_pairs(self, preference: str, a: Indices, b: Indices) -> Iterator[Floats]:
         """Yield preferences of pairs of runs, some ``(p, Q)`` at a time; 0 if not comparable."""
         if is_pairwise(preference):
             out = np.empty((len(a), len(self.queries)))

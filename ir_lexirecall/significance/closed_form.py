@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ir_lexirecall._util.arrays import Bools, Floats, Ints
+from ir_lexirecall._util.arrays import Bools, Bounds, Floats, Interval, Ints
 from ir_lexirecall._util.errors import entry
 from ir_lexirecall._util.lazy import special
 from ir_lexirecall._util.rounding import DIFFERENCE, settled
@@ -120,7 +120,7 @@ def of_one_magnitude(x: Floats) -> Bools:
     return np.all((magnitude >= largest * (1 - DIFFERENCE)) | (magnitude == 0), axis=1)
 
 
-def preference_interval(x: Floats, alpha: float = 0.05) -> tuple[Floats, Floats]:
+def preference_interval(x: Floats, alpha: float = 0.05) -> Interval:
     """Return the interval of mean preferences in [-1, 1]: low and high ends, shape ``(S,)`` each.
 
     It is the t interval of the Q preferences and two more, a win and a loss. It is cut at -1 and 1,
@@ -150,9 +150,7 @@ def preference_interval(x: Floats, alpha: float = 0.05) -> tuple[Floats, Floats]
     return np.clip(low, -1, 1), np.clip(high, -1, 1)
 
 
-def interval_with_ends(
-    x: Floats, limits: tuple[float, float], alpha: float = 0.05
-) -> tuple[Floats, Floats]:
+def interval_with_ends(x: Floats, limits: Bounds, alpha: float = 0.05) -> Interval:
     """Return the t interval of means with both ends of the range added as observations.
 
     It is `preference_interval` of the values scaled to [-1, 1]. With two values it is nearly, or
@@ -423,7 +421,7 @@ def skewed_p(t: Floats, a: Floats, degrees: int) -> Floats:
     return np.where(a == 0, p, np.clip(corrected_p, p, MOST_CORRECTED * p))
 
 
-def t_bounds(x: Floats, alpha: float) -> tuple[Floats, Floats]:
+def t_bounds(x: Floats, alpha: float) -> Interval:
     """Return the one-sided lower and upper bounds of means at 1 - alpha.
 
     At a bound, the one-sided p of `by_t` is alpha.
@@ -445,7 +443,7 @@ def t_bounds(x: Floats, alpha: float) -> tuple[Floats, Floats]:
 
 def skewed_bounds(
     mean: Floats, error: Floats, a: Floats, degrees: int, alpha: float
-) -> tuple[Floats, Floats]:
+) -> Interval:
     """Return the lower and upper bounds of means at which `skewed_p` is alpha.
 
     Args:

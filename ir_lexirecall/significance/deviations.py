@@ -202,18 +202,19 @@ class PairDeviations(Statistic):
         """Return the standard errors of the differences of later runs to run j."""
         variance = (self._spread(j) ** 2).sum(axis=1)
         if self.over == "collections":
-            difference = (
-                self._of_collections[:, j + 1 :] - self._of_collections[:, j : j + 1]
-            )
+            difference = self._gains_on_collections(j)
             between = difference.var(axis=0, ddof=1) / len(difference)
             variance = np.maximum(variance, between)
         return np.sqrt(np.where(variance <= self._noise(j) ** 2, 0.0, variance))
 
     def _p_by_itself(self, j: int, error: Floats) -> Floats:
         """Return p of the differences of later runs to run j, each by itself over collections."""
-        means = self._of_collections
-        effects = (means[:, j + 1 :] - means[:, j : j + 1]).T
-        return p_over_collections(effects, error**2 * len(means))
+        effects = self._gains_on_collections(j).T
+        return p_over_collections(effects, error**2 * effects.shape[1])
+
+    def _gains_on_collections(self, j: int) -> Floats:
+        """Return the differences of means of later runs to run j, shape ``(D, P)``."""
+        return self._of_collections[:, j + 1 :] - self._of_collections[:, j : j + 1]
 
     def _noise(self, j: int) -> Floats:
         """Return the largest differences of later runs to run j that can be rounding errors."""
@@ -297,10 +298,8 @@ class PairDeviations(Statistic):
 
     def _add_effects(self, j: int, gains: Any, draws: Draws) -> None:
         """Add how much the gain on each drawn collection differs from the one of macro means."""
-        of_collections = (
-            self._of_collections[:, j + 1 :] - self._of_collections[:, j : j + 1]
-        )
-        effects = of_collections - (self._mean[j + 1 :] - self._mean[j])
+        of_macro_means = self._mean[j + 1 :] - self._mean[j]
+        effects = self._gains_on_collections(j) - of_macro_means
         # D collections drawn with replacement vary less than the population, by (D - 1) / D.
         n_collections = len(effects)
         effects *= np.sqrt(n_collections / max(1, n_collections - 1))

@@ -13,7 +13,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.polynomial import chebyshev
 
-from ir_lexirecall._util.arrays import Floats, row_blocks
+from ir_lexirecall._util.arrays import Floats, Interval, row_blocks
 from ir_lexirecall._util.lazy import special
 from ir_lexirecall._util.rounding import SUM, same
 from ir_lexirecall.significance.outcomes import TestResult, agreeing
@@ -26,7 +26,7 @@ _ROWS = 2**14  # numbers that stay in a processor's cache
 
 def effect_interval(
     effect: Floats, queries: int, alpha: float = 0.05, p: Floats | None = None
-) -> tuple[Floats, Floats]:
+) -> Interval:
     """Return the interval of Cohen's d_z, the mean over the standard deviation of differences.
 
     t = d_z sqrt(Q) has a noncentral t distribution for normal differences; the ends are the

@@ -18,6 +18,7 @@ from ir_lexirecall._util.arrays import (
     Bools,
     Floats,
     Ints,
+    common,
     means_of_present,
     product,
     row_blocks,
@@ -82,8 +83,8 @@ class TaskCells:
 
     def shared_cells(self) -> Ints:
         """Return how many cells each pair of models shares, shape ``(S, S)``."""
-        has_value = (~np.isnan(self.values)).astype(np.float64)
-        return np.rint(has_value @ has_value.T).astype(np.int64)
+        has_value = ~np.isnan(self.values)
+        return common(has_value, has_value)
 
     def shared_tasks(self) -> Ints:
         """Return how many tasks each pair of models shares a cell of, shape ``(S, S)``."""
@@ -92,8 +93,8 @@ class TaskCells:
         n_models = len(self.values)
         shared = np.zeros((n_models, n_models), dtype=np.int64)
         for x in self.of_each_task():
-            has_value = (~np.isnan(x)).astype(np.float64)
-            shared += has_value @ has_value.T > 0
+            has_value = ~np.isnan(x)
+            shared += common(has_value, has_value) > 0
         return shared
 
     def differences(self, rows: slice | Ints, i: int | Ints) -> Floats:

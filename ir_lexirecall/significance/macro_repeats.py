@@ -19,6 +19,7 @@ from ir_lexirecall._util.lazy import cached_property
 from ir_lexirecall.significance.over_collections import (
     interval_over_collections,
     macro_error,
+    means_on_collections,
 )
 from ir_lexirecall.significance.repeats import (
     DifferenceVariance,
@@ -72,7 +73,7 @@ class MacroSeeds:
             x.append(values[pairs[0]] - (values[pairs[1]] if pairs[1:] else 0))
         if over == "queries":
             return self._variance_over_queries(x, pairs)
-        means = np.stack([of_collection.mean(axis=1) for of_collection in x], axis=1)
+        means = means_on_collections(x)
         if len(x) < 2:  # nothing is known of the spread
             unknown = np.full(len(means), np.inf)
             return DifferenceVariance(means[:, 0], unknown, np.ones(len(means)))
@@ -155,9 +156,7 @@ class MacroSeeds:
         )
         if over == "collections":
             x = [values[a] - values[b] for values in self._averages]
-            means = np.stack(
-                [of_collection.mean(axis=1) for of_collection in x], axis=1
-            )
+            means = means_on_collections(x)
             *_, p = interval_over_collections(means, np.zeros(means.shape), 0.05)
             a_is_better, b_is_better = (
                 np.maximum(q, p / 2) for q in (a_is_better, b_is_better)

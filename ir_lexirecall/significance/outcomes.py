@@ -16,7 +16,7 @@ from typing import Any, Literal, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ir_lexirecall._util.arrays import Bools, Floats, Ints, row_blocks
+from ir_lexirecall._util.arrays import Bools, Bounds, Floats, Ints, row_blocks
 from ir_lexirecall._util.blocks import BLOCK
 from ir_lexirecall._util.errors import entry, required
 from ir_lexirecall._util.progress import progress_bar
@@ -26,7 +26,6 @@ from ir_lexirecall.significance.verdict import Verdict
 MEAN_DIFFERENCE = "mean difference"
 """What a test of means estimates, in words."""
 
-Bounds = tuple[float, float]
 Groups = tuple[str, ...] | None
 
 
@@ -414,20 +413,11 @@ STATSMODELS_CORRECTIONS = (
     "lfdr",
 )
 """Corrections that ``multipletests`` of statsmodels computes, known without statsmodels, too."""
-_CORRECTION_ALIASES = frozenset(
-    {"b", "bonf", "s", "h", "hs", "sh", "ho", "lfdr_sl", "fdrcorr", "fdr_twostage"}
-    | {
-        "fdr_i",
-        "fdr_p",
-        "fdri",
-        "fdrp",
-        "fdr_n",
-        "fdr_c",
-        "fdrn",
-        "fdr_2sbh",
-        "fdr_2sbky",
-    }
-)
+_CORRECTION_ALIASES = {
+    *("b", "bonf", "s", "h", "hs", "sh", "ho", "lfdr_sl", "fdrcorr", "fdr_twostage"),
+    *("fdr_i", "fdr_p", "fdri", "fdrp", "fdr_n", "fdr_c", "fdrn"),
+    *("fdr_2sbh", "fdr_2sbky"),
+}
 """Further names by which ``multipletests`` knows them."""
 _CORRECTIONS_ELSEWHERE = {
     **dict.fromkeys(("bh", "fdr", "benjamini-hochberg"), "fdr_bh"),

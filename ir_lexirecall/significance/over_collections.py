@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ir_lexirecall._util.arrays import Floats, Ints, product
+from ir_lexirecall._util.arrays import Bounds, Floats, Interval, Ints, product
 from ir_lexirecall._util.lazy import special, stats
 from ir_lexirecall._util.rounding import SUM, levelled, settled
 from ir_lexirecall.significance.closed_form import interval_with_ends
@@ -173,11 +173,11 @@ def mean_interval(
     values: Floats,
     alpha: float = 0.05,
     draws: Resampled = DEFAULT_DRAWS,
-    limits: tuple[float, float] = (-np.inf, np.inf),
+    limits: Bounds = (-np.inf, np.inf),
     *,
     few_values: bool = False,
     is_binary: bool | None = None,
-) -> tuple[Floats, Floats]:
+) -> Interval:
     """Return the interval of mean values over queries: low and high ends, shape ``(S,)`` each.
 
     This is the interval of a mean wherever one is printed. There is one method for all values
@@ -531,9 +531,14 @@ def interval_over_collections(
 
 def collection_means(values: Sequence[Floats]) -> tuple[Floats, Floats]:
     """Return the mean on each collection and its sampling variance, shape ``(P, D)`` each."""
-    means = np.stack([x.mean(axis=1) for x in values], axis=1)
+    means = means_on_collections(values)
     errors = np.stack([macro_error([x], "queries") for x in values], axis=1)
     return means, errors**2
+
+
+def means_on_collections(values: Sequence[Floats]) -> Floats:
+    """Return the mean of each row on each collection, shape ``(P, D)``."""
+    return np.stack([x.mean(axis=1) for x in values], axis=1)
 
 
 def friedman(means: Floats) -> tuple[float, float]:

@@ -379,8 +379,7 @@ def _deviations(x: Floats, alpha: float, power: float) -> tuple[Floats, ...]:
     or where n is at most z, it has no upper end, and its lower end is 0. All are NaN where there is
     no spread, or fewer than two queries.
     """
-    for name, level in (("power", power), ("alpha", alpha)):
-        check_number(name, level, above=0, below=1)
+    check_levels(power, alpha)
     n = x.shape[1]
     z = -float(special.ndtri(alpha / 2))
     t = -float(special.stdtrit(n - 1, alpha / 2))
@@ -418,6 +417,12 @@ def _without_difference(x: Floats) -> Floats:
     share = k / np.maximum(k - 1, 1) * (n_queries - 1) / max(n_queries, 1)
     is_kept = _are_whole(x) | (without == 0).all(axis=1)
     return np.where(is_kept[:, None], x, without * np.sqrt(share))
+
+
+def check_levels(power: float, alpha: float) -> None:
+    """Raise if a power or a level does not lie between 0 and 1."""
+    check_number("power", power, above=0, below=1)
+    check_number("alpha", alpha, above=0, below=1)
 
 
 def _kurtosis(x: Floats, deviation: Floats) -> Floats:

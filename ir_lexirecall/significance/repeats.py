@@ -25,14 +25,15 @@ from typing import TypeAlias
 
 import numpy as np
 
-from ir_lexirecall._util.arrays import Bools, Floats, Ints
-from ir_lexirecall._util.errors import check_integer, check_number
+from ir_lexirecall._util.arrays import Bools, Floats, Interval, Ints
+from ir_lexirecall._util.errors import check_integer
 from ir_lexirecall._util.lazy import cached_property, special
 from ir_lexirecall._util.rounding import settled
 from ir_lexirecall.significance.evidence import differing_queries
 from ir_lexirecall.significance.outcomes import MarginTest, TestResult, check_squares
 from ir_lexirecall.significance.planning import (
     MOST,
+    check_levels,
     least_enough,
     noncentrality_to_find,
     ties_that_stay,
@@ -178,7 +179,7 @@ class DifferenceVariance:
         p = special.stdtr(self.degrees, t)
         return np.where(np.isnan(p), np.where(distance < 0, 0.0, 1.0), p)
 
-    def interval(self, alpha: float) -> tuple[Floats, Floats]:
+    def interval(self, alpha: float) -> Interval:
         """Return the interval of each difference at 1 - alpha."""
         half = -special.stdtrit(self.degrees, alpha / 2) * np.sqrt(self.variance)
         return self.mean - half, self.mean + half
@@ -193,7 +194,7 @@ class DifferenceVariance:
             power: the probability of finding it.
             alpha: level of the test.
         """
-        _check_levels(power, alpha)
+        check_levels(power, alpha)
         noncentrality = noncentrality_to_find(x, self.degrees, power, alpha)
         is_known = differing_queries(x) > 0
         return np.where(is_known, noncentrality, np.nan) * np.sqrt(self.variance)
@@ -443,7 +444,7 @@ def queries_with_repeats(
     array([inf])
     """
     check_integer("repeats", repeats, least=2)
-    _check_levels(power, alpha)
+    check_levels(power, alpha)
     n_repeats = np.full(len(components.queries), repeats)
 
     def is_enough(queries: Floats) -> Bools:
@@ -463,7 +464,7 @@ def repeats_with_queries(
     Infinity: more than 1,000.
     """
     check_integer("queries", queries, least=2)
-    _check_levels(power, alpha)
+    check_levels(power, alpha)
     n_queries = np.full(len(components.queries), float(queries))
 
     def is_enough(repeats: Floats) -> Bools:
@@ -473,9 +474,3 @@ def repeats_with_queries(
         return enough
 
     return least_enough(is_enough, len(n_queries), MOST_REPEATS)
-
-
-def _check_levels(power: float, alpha: float) -> None:
-    """Raise if a power or a level does not lie between 0 and 1."""
-    check_number("power", power, above=0, below=1)
-    check_number("alpha", alpha, above=0, below=1)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from ir_lexirecall._util.arrays import Floats
+from ir_lexirecall._util.arrays import Bounds, Floats, Interval
 from ir_lexirecall._util.errors import (
     check_choice,
     check_flag,
@@ -18,11 +18,8 @@ from ir_lexirecall._util.errors import (
 )
 from ir_lexirecall._util.rounding import settled
 from ir_lexirecall.significance import closed_form
-from ir_lexirecall.significance.evidence import (
-    least_margin_p,
-)
+from ir_lexirecall.significance.evidence import least_margin_p
 from ir_lexirecall.significance.outcomes import (
-    Bounds,
     MarginTest,
     Procedure,
     Resampled,
@@ -503,7 +500,7 @@ def margin_test_of_all(
 
 def one_sided_bounds(
     test: SignificanceTest, x: Floats, bounds: Bounds | None = None
-) -> tuple[Floats, Floats]:
+) -> Interval:
     """Return the lower and the upper one-sided bounds at 1 - alpha of what a test estimates.
 
     They are the ends of its interval at 1 - 2 alpha; those of t are corrected for skewness as its
