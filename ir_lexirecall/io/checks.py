@@ -36,22 +36,23 @@ def check_not_cut(
     """
     if not numbers or cut is Cut.NEVER:
         return
-    if cut is Cut.IF_BEGINNING:
-        _check_not_beginning(numbers[-1], numbers[:-1], location, value)
-        return
-    if number_of_text(numbers[-1]) is None:
-        return
-    if cut is Cut.ALWAYS:
-        beginning = _ends_with(shortened(numbers[-1], _LONG), location, value)
-        raise ValueError(f"{beginning} Write it again, or end its last line")
     last = numbers[-1]
+    if cut is Cut.IF_BEGINNING:
+        _check_not_beginning(last, numbers[:-1], location, value)
+        return
+    if number_of_text(last) is None:
+        return
+    printed = shortened(last, _LONG)
+    if cut is Cut.ALWAYS:
+        beginning = _ends_with(printed, location, value)
+        raise ValueError(f"{beginning} Write it again, or end its last line")
     others = [text for text in numbers[:-1] if number_of_text(text) is not None]
     if cut is Cut.IF_NOT_RISING:
         longer = _rank_not_exceeded(last, others)
     else:
         longer = _longer(last, others, by_shape=cut is Cut.IF_SHORTER)
     if longer is not None:
-        beginning = _ends_with(shortened(last, _LONG), location, value)
+        beginning = _ends_with(printed, location, value)
         raise ValueError(
             f"{beginning} Others are {shortened(longer, _LONG)}; write it again, or end its last "
             "line"

@@ -400,10 +400,9 @@ def _is_structured(data: Any) -> bool:
 
 def _frame_of_series(data: Any) -> Any:
     """Return the frame of a column of pandas, which is called `value` if it has no name."""
-    name = data.name
-    if name is None:
-        name = "value"
-    return data.to_frame(name)
+    if data.name is None:
+        return data.to_frame("value")
+    return data.to_frame()
 
 
 def _frame_of_stream(data: Any) -> Any:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ir_lexirecall._util.arrays import Ints
 from ir_lexirecall._util.errors import and_more, entry, shown, shown_names
 from ir_lexirecall._util.paths import is_path
-from ir_lexirecall._util.selecting import among, without
+from ir_lexirecall._util.selecting import among, index_of, without
 from ir_lexirecall.io.cells import number_or_text
 from ir_lexirecall.io.checks import check_not_cut
 from ir_lexirecall.io.files import File, named_files
@@ -59,7 +59,7 @@ class QueryGroups:
         names = sorted(
             {group_of_query[query_id] for query_id in query_ids}, key=_by_size
         )
-        code_of_group = {name: code for code, name in enumerate(names)}
+        code_of_group = index_of(names)
         codes = [code_of_group[group_of_query[query_id]] for query_id in query_ids]
         return cls(names, list(query_ids), np.array(codes, dtype=np.int64))
 
@@ -73,8 +73,8 @@ class QueryGroups:
 
     def only(self, query_ids: Sequence[str]) -> QueryGroups:
         """Return the groups of some of the queries, those without any of them included."""
-        index_of = {query_id: q for q, query_id in enumerate(self.query_ids)}
-        indexes = [index_of[query_id] for query_id in query_ids]
+        index = index_of(self.query_ids)
+        indexes = [index[query_id] for query_id in query_ids]
         return QueryGroups(self.names, [*query_ids], self.code[indexes])
 
     @property
@@ -315,7 +315,7 @@ def _check_all_have_a_group(
     source: Table, query_ids: Sequence[str], group_of_query: Mapping[str, str]
 ) -> None:
     """Raise if a query has no group; the message says in which form its id would have one."""
-    missing = [query_id for query_id in query_ids if query_id not in group_of_query]
+    missing = without(query_ids, group_of_query)
     if not missing:
         return
     message = (

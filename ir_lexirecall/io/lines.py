@@ -489,7 +489,8 @@ def _shifted(fields: Sequence[str]) -> str:
     """
     for index in range(_RUN_WIDTH - 1, len(fields) - 4):
         _, iteration, _, rank, score = fields[index : index + 5]
-        if iteration == fields[1] and _is_rank(rank) and _is_score(score):
+        is_like_row = iteration == fields[1] and _is_rank(rank)
+        if is_like_row and number_of_text(score) is not None:
             return (
                 f"fields {index + 1} to {index + 5} look like another row: is an end of line "
                 "missing, or a carriage return (CR)?"
@@ -497,7 +498,7 @@ def _shifted(fields: Sequence[str]) -> str:
     _, _, _, rank, score, tag, *_ = fields
     if not _is_rank(rank):
         return f"field 4, the rank, is {shown(rank)}: is there a blank in an id?"
-    if not _is_score(score):
+    if number_of_text(score) is None:
         return f"field 5, the score, is {shown(score)}: is there a blank in an id?"
     if number_of_text(tag) is not None:
         return f"field 6, the tag, is the number {tag}: is there a blank in an id?"
@@ -507,11 +508,6 @@ def _shifted(fields: Sequence[str]) -> str:
 def _is_rank(text: str) -> bool:
     """Return whether a field is a whole number, as ranks are."""
     return re.fullmatch(r"[+-]?\d+", text) is not None
-
-
-def _is_score(text: str) -> bool:
-    """Return whether a field is a number, as scores are."""
-    return number_of_text(text) is not None
 
 
 # -- which layout a file has -----------------------------------------------------------------------

@@ -325,7 +325,7 @@ def _of_csv(file: File, what: str) -> IdsAndTexts:
     is_ended = content.endswith(("\n", '"'))
     for (n, fields), is_last in _with_last(rows):
         if len(fields) != columns.width:
-            raise columns.wrong_number_of_fields(n, len(fields))
+            raise columns.wrong_number_of_fields(n, fields)
         if is_last and not is_ended and columns.ends_with_text:
             _check_end(fields[-1], file.line_name(n), what)
         yield columns.id_and_text(n, fields)
@@ -426,15 +426,15 @@ class _TextColumns:
     def id_and_text(self, n: int, fields: list[str]) -> tuple[str, str]:
         """Return the id and the text in the fields of line `n`."""
         if not max(self.id_index, *self.text_indexes) < len(fields) <= self.width:
-            raise self.wrong_number_of_fields(n, len(fields))
+            raise self.wrong_number_of_fields(n, fields)
         return fields[self.id_index], _joined(
             fields[index] for index in self.text_indexes
         )
 
-    def wrong_number_of_fields(self, n: int, fields: int) -> ValueError:
+    def wrong_number_of_fields(self, n: int, fields: list[str]) -> ValueError:
         """Return the error of a line whose fields are not those of the header."""
         return ValueError(
-            f"{self.path}, line {n}: {fields} fields, where the header has {self.width}"
+            f"{self.path}, line {n}: {len(fields)} fields, where the header has {self.width}"
         )
 
 

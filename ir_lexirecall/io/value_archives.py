@@ -84,7 +84,9 @@ def _texts_of_archive(file: File) -> dict[str, bytes]:
         ValueError: one is damaged, or they are too large.
         NotImplementedError: their compression is not known.
     """
-    path, content, module = file.path, file.content, _zip_module()
+    path, content = file.path, file.content
+    # From Python 3.14 on, its own module reads Zstandard, too.
+    module = installed("backports.zstd.zipfile", "zipfile")
     if not zipfile.is_zipfile(content):
         with (
             open(content, "rb") as stream,
@@ -180,12 +182,6 @@ def _faults() -> tuple[type[Exception], ...]:
     with contextlib.suppress(NotImplementedError):
         faults.append(_zstd_module().ZstdError)
     return tuple(faults)
-
-
-def _zip_module() -> Any:
-    """Return a module that reads zip archives, if possible those with Zstandard, too."""
-    # From Python 3.14 on, its own reads them.
-    return installed("backports.zstd.zipfile", "zipfile")
 
 
 def _zstd_module() -> Any:
