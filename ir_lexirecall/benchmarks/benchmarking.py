@@ -31,7 +31,6 @@ from ir_lexirecall.comparison.comparing import (
     compare_runs,
     comparison_of_values,
     parse_criteria,
-    refuse_costs,
     refuse_reading_of_values,
     wanted_by_name,
     wanted_values,
@@ -179,8 +178,7 @@ def benchmark(
         return _with_predictions(result, predicted, wanted, design, missing)
     if collections is None or runs is None:
         raise ValueError("give collections and runs, or values=")
-    refuse_costs(costs)
-    refuse_reading_of_values(query=query, run=run, where=where)
+    refuse_reading_of_values(costs, query=query, run=run, where=where)
     repeated = Repeats.from_argument(repeats, deterministic)
     return _benchmark_of_runs(collections, runs, by, design, missing, repeated)
 

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from ir_measures.measures.base import Measure as IRMeasure
 
-from ir_lexirecall._util.arrays import Ints
+from ir_lexirecall._util.arrays import Floats, Ints
 from ir_lexirecall._util.errors import entry, naming, shown_names
 from ir_lexirecall._util.selecting import index_of, of_type, without, without_keys
 from ir_lexirecall.comparison.compared import ComparedRuns, Design, MarginLike
@@ -206,8 +206,9 @@ def compare(
         raise ValueError(
             "the first argument is a mapping of names to runs; the order is compare(qrels, runs)"
         )
-    refuse_costs(smaller_is_better)
-    refuse_reading_of_values(missing, query=query, run=run, where=where)
+    refuse_reading_of_values(
+        smaller_is_better, missing, query=query, run=run, where=where
+    )
     criteria = parse_criteria("lexirecall" if by is None else by)
     if repeated is not None:
         return compare_repeated(qrels, runs, criteria, design, repeated)
@@ -418,17 +419,13 @@ def comparison_of_repeats(
                 name, criterion, scored, labels, repeats
             )
             continue
-        criteria[name] = MeasureCriterion(
-            name,
-            table.values[name],
-            table.query_ids,
-            np.array([mean(criterion, of_run) for of_run in table.values[name]]),
-            is_cost(criterion),
-            range=known_of(criterion)[:2],
-            repeated=RepeatedValues(
-                repeats.kind, table.repeats[name], table.repeat_labels
-            ),
+        of_measure = _criterion_of_measure(
+            name, criterion, table.values[name], table.query_ids
         )
+        repeated = RepeatedValues(
+            repeats.kind, table.repeats[name], table.repeat_labels
+        )
+        criteria[name] = replace(of_measure, repeated=repeated)
     return _comparison(table.runs, criteria, design, given=table)
 
 
@@ -573,17 +570,24 @@ def _measure_criterion(
     """Return the criterion that compares runs by a measure, on the queries that count."""
     query_ids = [scored.judgments.query_ids[q] for q in counted]
     values = np.ascontiguousarray(scored.values[name][:, counted])
-    order = None
-    if isinstance(measure, LexiRecall):
-        order = ExactOrder(counts.of(measure["rel"], measure["cutoff"]), query_ids)
+    criterion = _criterion_of_measure(name, measure, values, query_ids)
+    if not isinstance(measure, LexiRecall):
+        return criterion
+    order = ExactOrder(counts.of(measure["rel"], measure["cutoff"]), query_ids)
+    return replace(criterion, order=order)
+
+
+def _criterion_of_measure(
+    name: str, measure: IRMeasure, values: Floats, query_ids: list[str]
+) -> MeasureCriterion:
+    """Return the criterion that compares runs by these values of a measure."""
     return MeasureCriterion(
         name,
         values,
         query_ids,
-        np.array([mean(measure, row) for row in values]),
+        np.array([mean(measure, of_run) for of_run in values]),
         is_cost(measure),
         range=known_of(measure)[:2],
-        order=order,
     )
 
 
@@ -747,16 +751,14 @@ def with_predictions(result: Comparison, every: Comparison) -> Comparison:
     return Comparison(replace(result.compared, predicted=predicted))
 
 
-def refuse_costs(smaller_is_better: object) -> None:
-    """Raise if ``smaller_is_better`` is given for a comparison of runs."""
+def refuse_reading_of_values(
+    smaller_is_better: object, missing: str = "error", **options: object
+) -> None:
+    """Raise if an option that says how to read values is given for a comparison of runs."""
     if smaller_is_better:
         raise ValueError(
             "smaller_is_better needs values=; of measures of rankings, the direction is known"
         )
-
-
-def refuse_reading_of_values(missing: str = "error", **options: object) -> None:
-    """Raise if an option that says how to read values is given for a comparison of runs."""
     if missing != "error":
         raise ValueError(
             "missing needs values=; in a run, a missing query counts as an empty ranking"

@@ -32,7 +32,6 @@ from ir_lexirecall.comparison.comparing import (
     compare_values,
     parse_criteria,
     read_predicted,
-    refuse_costs,
     refuse_reading_of_values,
     wanted_values,
 )
@@ -307,8 +306,9 @@ def gate(
     )
     repeated = Repeats.from_argument(repeats, deterministic)
     if values is None:
-        refuse_costs(smaller_is_better)
-        refuse_reading_of_values(missing, query=query, run=run, where=where)
+        refuse_reading_of_values(
+            smaller_is_better, missing, query=query, run=run, where=where
+        )
         runs = _named_runs(
             qrels, baseline, candidate, release, names or ("baseline", "candidate")
         )
@@ -363,29 +363,22 @@ def _compare_rankings(
     if design.predicted is not None:
         design = replace(design, predicted=read_predicted(design.predicted))
     baseline, candidate, *release = runs
-    if repeats is not None:
-        return [
-            compare_repeated(
-                judgments,
-                {name: runs[name], candidate: runs[candidate]},
-                criteria,
-                replace(design, baseline=name),
-                repeats.of_runs([name, candidate]),
+    results = []
+    source = runs[candidate]
+    for name in (baseline, *release):
+        pair = {name: runs[name], candidate: source}
+        of_pair = replace(design, baseline=name)
+        if repeats is not None:
+            repeats_of_pair = repeats.of_runs(list(pair))
+            result = compare_repeated(
+                judgments, pair, criteria, of_pair, repeats_of_pair
             )
-            for name in (baseline, *release)
-        ]
-    pair = {baseline: runs[baseline], candidate: runs[candidate]}
-    results = [
-        compare_runs(judgments, pair, criteria, replace(design, baseline=baseline))
-    ]
-    for name in release:
-        scored = results[0].compared.scored
-        assert scored is not None
-        # The candidate may be readable only once.
-        pair = {name: runs[name], candidate: scored.sources[candidate]}
-        results.append(
-            compare_runs(judgments, pair, criteria, replace(design, baseline=name))
-        )
+        else:
+            result = compare_runs(judgments, pair, criteria, of_pair)
+            assert result.compared.scored is not None
+            # What was given may be readable only once.
+            source = result.compared.scored.sources[candidate]
+        results.append(result)
     return results
 
 

@@ -522,9 +522,7 @@ def interval_over_collections(
     # One query tells nothing of its noise; the spread of the collections does.
     combined = random_effects(means, np.where(np.isinf(variance), 0.0, variance), alpha)
     # Without any spread, only the signs of the collections tell.
-    p_of_signs = np.where(
-        means.mean(axis=1) == 0, 1.0, min(1.0, 2.0 ** (1 - means.shape[1]))
-    )
+    p_of_signs = p_over_collections(means, np.zeros(len(means)))
     p = np.where(np.isnan(combined.p), p_of_signs, combined.p)
     return combined.effect_low, combined.effect_high, p
 

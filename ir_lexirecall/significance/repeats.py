@@ -204,7 +204,7 @@ class DifferenceVariance:
         low, high = self.interval(alpha)
         low, high = np.minimum(low, tested.low), np.maximum(high, tested.high)
         p = np.maximum(tested.p, self.two_sided_p())
-        return TestResult(tested.estimate, low, high, p, tested.effect_size)
+        return replace(tested, low=low, high=high, p=p)
 
     def margin_test(self, tested: MarginTest, sign: int, margin: float) -> MarginTest:
         """Return one-sided t-tests over queries that also allow for the seeds.

@@ -10,7 +10,7 @@ from numpy.random import Generator
 
 from ir_lexirecall import significance as sig
 from ir_lexirecall.comparison.compared import ComparedRuns
-from ir_lexirecall.comparison.criteria import MeasureCriterion
+from ir_lexirecall.comparison.criteria import MeasureCriterion, all_differences
 from ir_lexirecall.comparison.pair_tests import PairTests
 from ir_lexirecall.comparison.repeated_preferences import RepeatedPreferences
 from ir_lexirecall.significance import RepeatedValues, SignificanceTest
@@ -108,7 +108,7 @@ def _rows_of_samples(
         compared = _compared([*systems[0], *systems[1]], test, kind="samples")
         pairs = np.arange(BLOCK), np.arange(BLOCK, 2 * BLOCK)
         criterion = compared.by["x"]
-        said.append(test.of_pairs(criterion.all_differences(pairs)).p <= ALPHA)
+        said.append(test.of_pairs(all_differences(criterion, pairs)).p <= ALPHA)
         ends = PairTests(compared).means_of("x")
         holds = (ends["ci_low"] <= 0.3) & (ends["ci_high"] >= 0.3)
         means.append(holds[BLOCK:])
@@ -185,7 +185,7 @@ def _two_sided_of_pairs(a: Sequence[Floats], b: Sequence[Floats]) -> Floats:
     n = len(a)
     pairs = np.arange(n), np.arange(n, 2 * n)
     criterion = _criterion([*a, *b])
-    tested = SignificanceTest("t").of_pairs(criterion.all_differences(pairs))
+    tested = SignificanceTest("t").of_pairs(all_differences(criterion, pairs))
     p: Floats = criterion.variance_with_seeds(pairs).widened(tested, ALPHA).p
     return p
 
@@ -195,12 +195,12 @@ def _verdicts_of_pairs(a: Sequence[Floats], b: Sequence[Floats]) -> Floats:
     test, n = SignificanceTest("t"), len(a)
     pairs = np.arange(n), np.arange(n, 2 * n)
     criterion = _criterion([*a, *b])
-    x = criterion.all_differences(pairs)
+    x = all_differences(criterion, pairs)
     variance = criterion.variance_with_seeds(pairs)
     two_sided = variance.widened(test.of_pairs(x), ALPHA)
     none = variance.margin_test(sig.margin_test(test, x, MARGIN), 1, MARGIN)
     criterion = _criterion([*(runs - MARGIN for runs in a), *b])
-    x = criterion.all_differences(pairs)
+    x = all_differences(criterion, pairs)
     variance = criterion.variance_with_seeds(pairs)
     loss = variance.margin_test(sig.margin_test(test, x, MARGIN), 1, MARGIN)
     return np.stack(
