@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from ir_lexirecall._util.errors import and_more, check_choice, concerning, entry
-from ir_lexirecall._util.paths import PathLike
 from ir_lexirecall._util.progress import progress_bar
 from ir_lexirecall._util.selecting import of_type, without, without_keys
 from ir_lexirecall.benchmarks.result import Benchmark

@@ -368,6 +368,12 @@ def least_enough(
     return np.where(high > most, np.inf, high)
 
 
+def check_levels(power: float, alpha: float) -> None:
+    """Raise if a power or a level does not lie between 0 and 1."""
+    check_number("power", power, above=0, below=1)
+    check_number("alpha", alpha, above=0, below=1)
+
+
 def _deviations(x: Floats, alpha: float, power: float) -> tuple[Floats, ...]:
     """Return the standard deviation s without a difference of each row, with its interval.
 
@@ -417,12 +423,6 @@ def _without_difference(x: Floats) -> Floats:
     share = k / np.maximum(k - 1, 1) * (n_queries - 1) / max(n_queries, 1)
     is_kept = _are_whole(x) | (without == 0).all(axis=1)
     return np.where(is_kept[:, None], x, without * np.sqrt(share))
-
-
-def check_levels(power: float, alpha: float) -> None:
-    """Raise if a power or a level does not lie between 0 and 1."""
-    check_number("power", power, above=0, below=1)
-    check_number("alpha", alpha, above=0, below=1)
 
 
 def _kurtosis(x: Floats, deviation: Floats) -> Floats:

@@ -391,10 +391,12 @@ def smallest_p(
     n_units = number_of_units(test, queries)
     if n_units < 2:
         return 1.0
-    least = math.ldexp(1.0, 1 - n_units)
     if one_sided and not test.procedure.at_once:
-        least /= 2
-    if not test.resampled or n_units <= test.procedure.exact:
+        least = math.ldexp(1.0, -n_units)
+    else:
+        least = math.ldexp(1.0, 1 - n_units)
+    is_drawn = test.resampled and n_units > test.procedure.exact
+    if not is_drawn:
         return least
     least_drawn = 1 / (test.n_resamples + 1)
     if one_sided and test.name == "bootstrap":  # half of its two-sided p
