@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Self, TypeAlias
 
@@ -203,10 +203,7 @@ class ComparedRuns(Memoised):
 
     def _check_test_of_seeds(self) -> None:
         """Raise if a test does not know seeds."""
-        if self.test.name not in (None, "t"):
-            raise ValueError(
-                f"repeats='seeds' needs the t-test, not {self.test.name!r}; leave test out"
-            )
+        self._check_is_t("repeats='seeds'")
         for name, is_used in (
             ("cluster=True", self.test.cluster),
             ("predicted", self.predicted),
@@ -236,9 +233,13 @@ class ComparedRuns(Memoised):
                     f"predicted needs at least {LEAST} queries judged by people in each group; "
                     f"fewer in {shown_names(few)}: merge groups, or leave groups out"
                 )
+        self._check_is_t("predicted")
+
+    def _check_is_t(self, option: str) -> None:
+        """Raise if an option is given with another test than t."""
         if self.test.name not in (None, "t"):
             raise ValueError(
-                f"predicted needs the t-test, not {self.test.name!r}; leave test out"
+                f"{option} needs the t-test, not {self.test.name!r}; leave test out"
             )
 
     # -- criteria --------------------------------------------------------------------------------
@@ -487,12 +488,14 @@ class ComparedRuns(Memoised):
         order = np.argsort(np.concatenate([indices for indices, _ in self.pair_parts]))
         return np.concatenate(arrays)[order]
 
+    def joined_each(self, parts: Iterable[Iterable[Any]]) -> list[Any]:
+        """Return several arrays of all pairs, made of the same arrays of each part."""
+        return [self.joined(arrays) for arrays in zip(*parts, strict=True)]
+
     def pair_counts(self, by: str) -> tuple[Ints, Ints, Ints, Ints]:
         """Count the queries of each pair: all, won, lost, and those that cannot be compared."""
         counts = [part.by[by].counts(*part.pair_indices) for _, part in self.pair_parts]
-        wins, losses, incomparable = (
-            self.joined(arrays) for arrays in zip(*counts, strict=True)
-        )
+        wins, losses, incomparable = self.joined_each(counts)
         return self.n_queries_of_pairs(by), wins, losses, incomparable
 
     def n_queries_of_pairs(self, by: str) -> Ints:

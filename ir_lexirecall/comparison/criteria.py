@@ -27,6 +27,7 @@ from ir_lexirecall.comparison.repeated_preferences import RepeatedPreferences
 from ir_lexirecall.preferences.counts import Counts, PreferenceCounts, explain
 from ir_lexirecall.preferences.naming import Preference
 from ir_lexirecall.significance import RepeatedValues, difference_variance
+from ir_lexirecall.significance.closed_form import wins_and_losses
 from ir_lexirecall.significance.repeats import Components, DifferenceVariance
 
 
@@ -220,14 +221,11 @@ class MeasureCriterion:
 
     def counts(self, a: Indices, b: Indices) -> tuple[Ints, Ints, Ints]:
         """Count the queries on which the first run is better, worse, and not comparable."""
-        signs = [self.sign * of_pairs for of_pairs in self.signs(a, b)]
-        nothing = np.zeros(0, dtype=np.int64)
-        wins = np.concatenate(
-            [nothing, *(np.count_nonzero(x > 0, axis=1) for x in signs)]
-        )
-        losses = np.concatenate(
-            [nothing, *(np.count_nonzero(x < 0, axis=1) for x in signs)]
-        )
+        none = np.zeros(0, dtype=np.int64)  # without pairs, there is no block
+        counts = [(none, none)]
+        for signs in self.signs(a, b):
+            counts.append(wins_and_losses(self.sign * signs))
+        wins, losses = map(np.concatenate, zip(*counts, strict=True))
         return wins, losses, np.zeros_like(wins)
 
     def mean_differences(self, a: Indices, b: Indices) -> Floats:

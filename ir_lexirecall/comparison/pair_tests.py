@@ -237,11 +237,9 @@ class PairTests(Memoised):
         Two more columns count these queries and, for MTEB's results, cells.
         """
         compared = self.compared
-        parts = []
-        for indices, part in compared.pair_parts:
-            columns = PairTests(part).uncorrected(by, test)
-            columns["queries"] = np.full(len(indices), len(part.by[by].query_ids))
-            parts.append(columns)
+        parts = [
+            PairTests(part).uncorrected(by, test) for _, part in compared.pair_parts
+        ]
         joined = {}
         for name in parts[0]:
             if name not in compared.pair_columns:
@@ -250,7 +248,7 @@ class PairTests(Memoised):
         cells = {} if n_cells is None else {"cells": n_cells}
         return {
             **compared.pair_columns,
-            "queries": joined.pop("queries"),
+            "queries": compared.n_queries_of_pairs(by),
             **cells,
             **joined,
         }
@@ -440,9 +438,7 @@ class PairTests(Memoised):
             bounds.append(
                 tests.one_sided_bounds(by, test, tested[indices], columns_of_part)
             )
-        low, high = (
-            self.compared.joined(arrays) for arrays in zip(*bounds, strict=True)
-        )
+        low, high = self.compared.joined_each(bounds)
         return low, high
 
     def _bounds_of_differences(
@@ -513,8 +509,8 @@ class PairTests(Memoised):
                 PairTests(part).one_sided_by(by, test, margin)
                 for _, part in self.compared.pair_parts
             ]
-            arrays = zip(*(part.arrays for part in parts), strict=True)
-            return MarginTest(*(self.compared.joined(of_parts) for of_parts in arrays))
+            arrays = self.compared.joined_each(part.arrays for part in parts)
+            return MarginTest(*arrays)
         criterion = self.compared.by[by]
         sign, width = criterion.sign, criterion.largest_loss(margin)
         if self.compared.predicted is not None:

@@ -578,9 +578,7 @@ class Comparison:
                 plan(x, *named.values(), power, self.test.alpha) for x in blocks
             ]
             planned.append(Planned.concatenate(of_blocks).arrays)
-        arrays = [
-            self.compared.joined(of_parts) for of_parts in zip(*planned, strict=True)
-        ]
+        arrays = self.compared.joined_each(planned)
         ends = zip((name, "ci_low", "ci_high"), arrays, strict=True)
         return self._pair_frame(**named, power=power, **dict(ends))
 

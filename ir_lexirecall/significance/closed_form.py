@@ -54,7 +54,7 @@ def sign_test(x: Floats, alpha: float = 0.05) -> TestResult:
     >>> result.low.round(4), result.high.round(4)
     (array([-0.6118, -1.    ]), array([0.9874, 1.    ]))
     """
-    wins, losses = np.count_nonzero(x > 0, axis=1), np.count_nonzero(x < 0, axis=1)
+    wins, losses = wins_and_losses(x)
     decided = wins + losses
     effect = np.divide(wins - losses, decided, out=np.zeros(len(x)), where=decided > 0)
     low = 2 * _least_share(wins, losses, alpha) - 1
@@ -62,6 +62,11 @@ def sign_test(x: Floats, alpha: float = 0.05) -> TestResult:
     no_shift = np.zeros((1, 1))
     p = two_sided(sign_p(x, no_shift)[0], sign_p(-x, no_shift)[0])
     return TestResult(effect, low, high, p, effect)
+
+
+def wins_and_losses(x: Floats) -> tuple[Ints, Ints]:
+    """Return how many differences of each row are above and below 0."""
+    return np.count_nonzero(x > 0, axis=1), np.count_nonzero(x < 0, axis=1)
 
 
 def _least_share(wins: Ints, losses: Ints, alpha: float) -> Floats:
@@ -81,7 +86,7 @@ def sign_p(x: Floats, shifts: Floats) -> Floats:
     array([[0.3125],
            [0.0508]])
     """
-    wins, losses = np.count_nonzero(x > 0, axis=1), np.count_nonzero(x < 0, axis=1)
+    wins, losses = wins_and_losses(x)
     p = special.bdtr(
         losses, np.maximum(wins + losses, 1), (1 + np.minimum(shifts, 1)) / 2
     )

@@ -10,7 +10,7 @@ import difflib
 import importlib.util
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from typing import Any, Literal, Protocol, Self
 
 import numpy as np
@@ -393,7 +393,7 @@ def agreeing(result: TestResult, alpha: float, bounds: Bounds | None) -> TestRes
     high = np.where(is_loss, np.minimum(high, -smallest), high)
     low = np.where(rejects, low, np.minimum(low, 0.0))
     high = np.where(rejects, high, np.maximum(high, 0.0))
-    return replace(result, low=low, high=high)
+    return TestResult(result.estimate, low, high, result.p, result.effect_size)
 
 
 # -- several comparisons ---------------------------------------------------------------------------

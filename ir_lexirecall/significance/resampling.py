@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -276,17 +275,19 @@ def _sets(
 
     Up to 12 queries these are all sets but the empty one, in order; for more they are sampled.
     """
-    rng = np.random.default_rng(draws.seed)
-    is_exact = n_queries <= MOST_ENUMERATED
-    is_in: Any
-    if is_exact:
-        draws = replace(draws, progress=False)
-    for block in draws.blocks(n_sets, width, "randomisation"):
-        if is_exact:
+    if n_queries <= MOST_ENUMERATED:
+        for block in replace(draws, progress=False).blocks(
+            n_sets, width, "randomisation"
+        ):
             number = np.arange(block.start + 1, block.stop + 1)
-            is_in = number[:, None] >> np.arange(n_queries) & 1
-        else:
-            is_in = rng.random((block.stop - block.start, n_queries)) < 0.5
+            yield (
+                block,
+                (number[:, None] >> np.arange(n_queries) & 1).astype(np.float64),
+            )
+        return
+    rng = np.random.default_rng(draws.seed)
+    for block in draws.blocks(n_sets, width, "randomisation"):
+        is_in = rng.random((block.stop - block.start, n_queries)) < 0.5
         yield block, is_in.astype(np.float64)
 
 
