@@ -49,13 +49,13 @@ def row_blocks(total: int, width: int, room: int) -> Iterator[slice]:
     return (slice(start, min(total, start + step)) for start in range(0, total, step))
 
 
-def ratio(part: Any, whole: Any) -> Floats:
-    """``part / whole``, and 0 where ``whole`` is 0.
+def ratio(part: Any, whole: Any, of_nothing: float = 0.0) -> Floats:
+    """``part / whole``, and 0 or another number where ``whole`` is 0.
 
     >>> ratio(np.array([1, 2]), np.array([2, 0]))
     array([0.5, 0. ])
     """
-    return np.divide(part, whole, out=np.zeros(len(whole)), where=whole > 0)
+    return np.divide(part, whole, out=np.full(whole.shape, of_nothing), where=whole > 0)
 
 
 def means_of_present(values: Floats) -> Floats:
@@ -69,7 +69,7 @@ def means_of_present(values: Floats) -> Floats:
     is_there = ~np.isnan(by_column)
     n = is_there.sum(axis=0)
     sums = np.where(is_there, by_column, 0.0).sum(axis=0)
-    return np.divide(sums, n, out=np.full(len(values), np.nan), where=n > 0)
+    return ratio(sums, n, np.nan)
 
 
 def common(a: Bools, b: Bools) -> Ints:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -56,14 +55,14 @@ def margin_columns(
         columns[name] = []
         for of_margin, of_loss in zip(within, not_worse, strict=True):
             adjusted = MarginTest(next(better), next(worse), of_loss, of_margin)
-            p = {
-                f"{field.name}_p": getattr(adjusted, field.name)
-                for field in fields(adjusted)
-            }
-            order = ("worse_p", "better_p", "within_p", "not_worse_p")
-            verdicts = margin_verdicts(adjusted, test.alpha).tolist()
             columns[name].append(
-                {name: p[name] for name in order} | {"verdict": verdicts}
+                {
+                    "worse_p": adjusted.worse,
+                    "better_p": adjusted.better,
+                    "within_p": adjusted.within,
+                    "not_worse_p": adjusted.not_worse,
+                    "verdict": margin_verdicts(adjusted, test.alpha).tolist(),
+                }
             )
     return columns
 

@@ -395,12 +395,11 @@ class MissingJudgments(Memoised):
             return undecided.depth, undecided.holds
         n_pairs = len(self.compared.pairs)
         pool_and_depth = self._known_pool(name)
-        if pool_and_depth is None:
-            return None, [NOT_BOUNDED] * n_pairs
-        pool, depth = pool_and_depth
-        if not pool.all_judged:
-            return None, [NOT_BOUNDED] * n_pairs
-        return depth, [ANY_JUDGING] * n_pairs
+        if pool_and_depth is not None:
+            pool, depth = pool_and_depth
+            if pool.all_judged:
+                return depth, [ANY_JUDGING] * n_pairs
+        return None, [NOT_BOUNDED] * n_pairs
 
     def retrieve_the_same(self, a: str, b: str) -> bool:
         """Return whether two runs retrieve the same documents at the same ranks, for all queries.

@@ -102,10 +102,8 @@ class RepeatedPreferences(Memoised):
 
     def components(self, pairs: Sequence[Ints]) -> Components:
         """Return the components of variance of pairs of systems; samples have no seeds."""
-        components = components_of(self._differences(pairs), *self._sides(pairs))
-        if self.is_of_seeds:
-            return components
-        return replace(components, seeds=np.zeros(len(components.seeds)))
+        x, sides = self._differences(pairs), self._sides(pairs)
+        return components_of(x, *sides, has_seeds=self.is_of_seeds)
 
     def variance_of_means(self) -> DifferenceVariance:
         """Return the variance of the mean preference of each system over all others.

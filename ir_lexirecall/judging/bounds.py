@@ -16,6 +16,7 @@ from ir_lexirecall._util.arrays import (
     PairIndices,
     common,
     means_of_present,
+    ratio,
 )
 from ir_lexirecall._util.errors import entry, shown_names, warn
 from ir_lexirecall._util.lazy import pandas as pd
@@ -424,9 +425,7 @@ def imbens_manski(low: Floats, high: Floats, alpha: float) -> tuple[Floats, Floa
     se_low, se_high = (x.std(axis=1, ddof=1) / np.sqrt(queries) for x in (low, high))
     mean_low, mean_high = low.mean(axis=1), high.mean(axis=1)
     larger = np.maximum(se_low, se_high)
-    width = np.divide(
-        mean_high - mean_low, larger, out=np.full(len(low), np.inf), where=larger > 0
-    )
+    width = ratio(mean_high - mean_low, larger, np.inf)
     least, most = (
         np.full(len(low), -special.stdtrit(queries - 1, tail))
         for tail in (alpha, alpha / 2)

@@ -18,6 +18,7 @@ from ir_lexirecall._util.arrays import (
     Floats,
     Ints,
     position_in_segment,
+    ratio,
     row_blocks,
 )
 from ir_lexirecall._util.blocks import BLOCK
@@ -575,7 +576,5 @@ class TwoWay:
                 ((weight @ x) * self.query_weight[block]).sum(axis=1)
                 for x in (numerator, denominator)
             )
-            result[block] = np.divide(
-                above, below, out=np.full(len(above), np.nan), where=below > 0
-            )
+            result[block] = ratio(above, below, np.nan)
         return result

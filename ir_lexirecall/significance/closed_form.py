@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ir_lexirecall._util.arrays import Bools, Bounds, Floats, Interval, Ints
+from ir_lexirecall._util.arrays import Bools, Bounds, Floats, Interval, Ints, ratio
 from ir_lexirecall._util.errors import entry
 from ir_lexirecall._util.lazy import special
 from ir_lexirecall._util.rounding import DIFFERENCE, settled
@@ -56,7 +56,7 @@ def sign_test(x: Floats, alpha: float = 0.05) -> TestResult:
     """
     wins, losses = wins_and_losses(x)
     decided = wins + losses
-    effect = np.divide(wins - losses, decided, out=np.zeros(len(x)), where=decided > 0)
+    effect = ratio(wins - losses, decided)
     low = 2 * _least_share(wins, losses, alpha) - 1
     high = 1 - 2 * _least_share(losses, wins, alpha)
     no_shift = np.zeros((1, 1))

@@ -21,6 +21,7 @@ from ir_lexirecall._util.arrays import (
     common,
     means_of_present,
     product,
+    ratio,
     row_blocks,
 )
 from ir_lexirecall._util.rounding import SUM, levelled
@@ -108,9 +109,7 @@ class TaskCells:
         both = ~np.isnan(x)
         n_cells = np.add.reduceat(both, self.starts, axis=1, dtype=np.int64)
         sums = np.add.reduceat(np.where(both, x, 0.0), self.starts, axis=1)
-        return np.divide(
-            sums, n_cells, out=np.full(sums.shape, np.nan), where=n_cells > 0
-        )
+        return ratio(sums, n_cells, np.nan)
 
 
 def ranks_by_pairs(cells: TaskCells) -> Floats:
@@ -150,10 +149,7 @@ def _ranks_in_uneven_task(values: Floats) -> Floats:
     np.fill_diagonal(is_pair, val=False)
     n_better = np.sum(is_pair * ((difference < 0) + (difference == 0) / 2), axis=1)
     n_others = is_pair.sum(axis=1)
-    share = np.divide(
-        n_better, n_others, out=np.full(n_models, np.nan), where=n_others > 0
-    )
-    return 1 + share * (n_models - 1)
+    return 1 + ratio(n_better, n_others, np.nan) * (n_models - 1)
 
 
 def ranks_in_tasks(values: Floats) -> Floats:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ir_lexirecall._util.arrays import Floats, Ints
+from ir_lexirecall._util.arrays import Floats, Ints, ratio
 from ir_lexirecall._util.lazy import cached_property
 from ir_lexirecall.significance.over_collections import (
     interval_over_collections,
@@ -98,12 +98,7 @@ class MacroSeeds:
         freedom = np.array([of_collection.shape[1] - 1 for of_collection in x])[:, None]
         squares = (parts**2 / freedom).sum(axis=0)
         # Equal differences on every query: any degrees of freedom do.
-        degrees = np.divide(
-            parts.sum(axis=0) ** 2,
-            squares,
-            out=np.full(len(mean), float(freedom.sum())),
-            where=squares > 0,
-        )
+        degrees = ratio(parts.sum(axis=0) ** 2, squares, float(freedom.sum()))
         queries = degrees + 1
         systems = self._variance_of_sides(pairs, queries)
         sides = list(np.arange(len(pairs) * len(mean)).reshape(len(pairs), -1))

@@ -34,7 +34,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from ir_lexirecall._util.arrays import Bools, Floats
+from ir_lexirecall._util.arrays import Bools, Floats, ratio
 from ir_lexirecall._util.errors import check_number, entry
 from ir_lexirecall._util.lazy import special
 from ir_lexirecall._util.rounding import DIFFERENCE, settled
@@ -213,8 +213,7 @@ def ties_per_difference(x: Floats) -> Floats:
     array([0.33,  inf])
     """
     differing = differing_queries(x)
-    ties = x.shape[1] - differing
-    return np.divide(ties, differing, out=np.full(len(x), np.inf), where=differing > 0)
+    return ratio(x.shape[1] - differing, differing, np.inf)
 
 
 def ties_that_stay(x: Floats) -> Floats:

@@ -148,10 +148,7 @@ class RepeatedValues:
 
     def components(self, x: Floats, pairs: Sequence[Ints]) -> Components:
         """Return the components of variance of pairs of systems; samples have no seeds."""
-        components = components_of(x, self.variance, pairs)
-        if self.is_of_seeds:
-            return components
-        return replace(components, seeds=np.zeros(len(x)))
+        return components_of(x, self.variance, pairs, has_seeds=self.is_of_seeds)
 
 
 @dataclass(frozen=True)
@@ -315,16 +312,18 @@ class Components:
 
 
 def components_of(
-    x: Floats, systems: SeedVariance, pairs: Sequence[Ints]
+    x: Floats, systems: SeedVariance, pairs: Sequence[Ints], *, has_seeds: bool = True
 ) -> Components:
     """Return the components of variance of pairs of systems.
 
-    Args: as in ``difference_variance``.
+    Args: as in ``difference_variance``; and whether repeats are seeds, not samples.
     """
     noise = np.stack([systems.noise[side] for side in pairs])
     repeats = np.stack([systems.repeats[side] for side in pairs])
     of_queries = _left(variance_of(x), (noise / repeats).sum(axis=0))
-    seeds = sum((systems.component[side] for side in pairs), np.zeros(len(x)))
+    seeds = np.zeros(len(x))
+    if has_seeds:
+        seeds = sum((systems.component[side] for side in pairs), seeds)
     return Components(of_queries, seeds, noise.sum(axis=0))
 
 

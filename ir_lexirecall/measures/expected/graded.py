@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from ir_measures.measures.base import Measure
 
-from ir_lexirecall._util.arrays import Floats, Ints, per_query_sum
+from ir_lexirecall._util.arrays import Floats, Ints, per_query_sum, ratio
 from ir_lexirecall.measures import discounts
 from ir_lexirecall.measures.cwl import gains_on_scale, unjudged_gain
 from ir_lexirecall.measures.declaration import last_rank
@@ -193,9 +193,7 @@ def _gains_of_tied(
         left = (step.probability * products).sum(axis=1)
         if step.position:
             before = left_before[step.group]
-            share_left = np.divide(
-                left, before, out=np.ones(len(left)), where=before > 0
-            )
+            share_left = ratio(left, before, 1.0)
             yield tied[step.group], step.position - 1, 1 - share_left
         left_before[step.group] = left
 

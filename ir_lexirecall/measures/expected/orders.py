@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from ir_measures.measures.base import Measure
 
-from ir_lexirecall._util.arrays import Bools, Floats, Ints, starts_segment
+from ir_lexirecall._util.arrays import Bools, Floats, Ints, ratio, starts_segment
 from ir_lexirecall.measures.scoring import is_native, values
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def mean_over_orders(
     for value, has_order in _values_by_order(measure, run, threshold):
         total[has_order] += value[has_order]
         n_tried += has_order
-    return np.divide(total, n_tried, out=np.full(n_queries, nan), where=n_tried > 0)
+    return ratio(total, n_tried, nan)
 
 
 def ends_over_orders(measure: Measure, run: AlignedRun) -> tuple[Floats, Floats]:
