@@ -49,6 +49,16 @@ def row_blocks(total: int, width: int, room: int) -> Iterator[slice]:
     return (slice(start, min(total, start + step)) for start in range(0, total, step))
 
 
+def dividing_by_zero() -> np.errstate:
+    """Let ``x / 0`` be infinite and ``0 / 0`` NaN in a ``with`` statement, without a warning.
+
+    >>> with dividing_by_zero():
+    ...     np.array([1.0, 0.0]) / 0.0
+    array([inf, nan])
+    """
+    return np.errstate(divide="ignore", invalid="ignore")
+
+
 def ratio(part: Any, whole: Any, of_nothing: float = 0.0) -> Floats:
     """``part / whole``, and 0 or another number where ``whole`` is 0.
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ir_lexirecall._util.arrays import Bools, Bounds, Floats, Ints
+from ir_lexirecall._util.arrays import Bools, Bounds, Floats, Ints, dividing_by_zero
 from ir_lexirecall._util.errors import and_more, shown
 from ir_lexirecall._util.lazy import special
 from ir_lexirecall._util.rounding import same
@@ -104,7 +104,7 @@ def prediction_powered(
     variance = (1 / n - 1 / n_all) * var_residuals + fit.var_d / n_all
     error = np.sqrt(variance)
     half_width = -special.stdtrit(n - 2, alpha / 2) * error
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with dividing_by_zero():
         t = np.where(estimate == 0, 0.0, np.abs(estimate) / error)
         n_effective = np.where(variance > 0, fit.var_d / variance, n)
     p = np.maximum(2 * special.stdtr(n - 2, -t), _least_p(estimate, d))
@@ -237,7 +237,7 @@ def powered_margin_test(
     def above(way: int, shift: float, by_people: Floats) -> Floats:
         """Return p of way * theta <= -shift."""
         gain = way * result.estimate + shift
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with dividing_by_zero():
             t = np.where(gain == 0, 0.0, gain / result.error)
         if shift == 0:
             floor = least_two_sided_p(differing_queries(d)) / 2

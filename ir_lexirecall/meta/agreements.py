@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ir_lexirecall._util.arrays import Floats, Ints
+from ir_lexirecall._util.arrays import Floats, Ints, dividing_by_zero
 from ir_lexirecall._util.errors import check_choice
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.lazy import stats
@@ -243,7 +243,7 @@ def unanimity(self: Decisions) -> pd.DataFrame:
             + (no_rise < 0).sum()
             + ((no_fall == 0).sum() + (no_rise == 0).sum()) / 2
         )
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with dividing_by_zero():
             unanimity = np.log2(np.divide(joint / pairs, 0.5 * (unanimous / pairs)))
         row = {
             "measure": label,

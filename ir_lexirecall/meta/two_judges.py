@@ -12,7 +12,7 @@ import numpy as np
 from ir_measures.measures.base import Measure as IRMeasure
 
 from ir_lexirecall._util import engine
-from ir_lexirecall._util.arrays import Floats
+from ir_lexirecall._util.arrays import Floats, dividing_by_zero
 from ir_lexirecall._util.errors import check_integer, check_number, naming, required
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.paths import is_path
@@ -578,7 +578,7 @@ def _kappa(a: Floats, b: Floats, weights: str | None = None) -> float:
     )
     if len(table) < 2 or not len(a):
         return float("nan")
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with dividing_by_zero():
         return float(inter_rater.cohens_kappa(table, wt=weights, return_results=False))
 
 

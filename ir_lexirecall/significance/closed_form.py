@@ -16,7 +16,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ir_lexirecall._util.arrays import Bools, Bounds, Floats, Interval, Ints, ratio
+from ir_lexirecall._util.arrays import (
+    Bools,
+    Bounds,
+    Floats,
+    Interval,
+    Ints,
+    dividing_by_zero,
+    ratio,
+)
 from ir_lexirecall._util.errors import entry
 from ir_lexirecall._util.lazy import special
 from ir_lexirecall._util.rounding import DIFFERENCE, settled
@@ -235,7 +243,7 @@ def counts_p(x: Floats, shifts: Floats) -> Floats:
         return exact
     c = np.abs(x).max(axis=1, initial=0)
     middle, error = with_a_win_and_a_loss(np.sign(x))
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with dividing_by_zero():
         p = special.stdtr(n_queries + 1, -(middle + shifts / c) / error)
     p = np.where(c == 0, 0.0, p)
     mean, _ = mean_and_deviation(x)
@@ -560,7 +568,7 @@ def group_interval_holds(x: Floats, groups: ArrayLike) -> Bools:
     means, of_size = sums / size, size - size.mean()
     means -= means.mean(axis=1, keepdims=True)
     degrees = len(size) - 2
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with dividing_by_zero():
         r = means @ of_size / np.sqrt((means**2).sum(axis=1) * (of_size**2).sum())
         t = np.abs(r) * np.sqrt(degrees / np.maximum(1 - r**2, 0))
     is_correlated = 2 * special.stdtr(degrees, -t) <= 0.1

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ir_lexirecall._util.arrays import Bools, Floats, Ints, product
+from ir_lexirecall._util.arrays import Bools, Floats, Ints, dividing_by_zero, product
 from ir_lexirecall._util.errors import entry
 from ir_lexirecall._util.lazy import cached_property
 from ir_lexirecall._util.rounding import DIFFERENCE, SUM
@@ -190,7 +190,7 @@ class PairDeviations(Statistic):
             error = self._observed_error(j)
             self._least_error[j, later] = share * error
             # Equal runs have 0, and a difference without spread is infinite.
-            with np.errstate(divide="ignore", invalid="ignore"):
+            with dividing_by_zero():
                 t = difference / error
             t_of_all[j, later] = np.where(difference == 0, 0.0, t)
             t_of_all[later, j] -= t_of_all[j, later]
@@ -391,7 +391,7 @@ def _studentised(difference: Any, error: Any, is_constant: Bools, noise: Floats)
         is_constant: whether all drawn differences are equal.
         noise: the largest differences that can be rounding errors, shape ``(P,)``.
     """
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with dividing_by_zero():
         t = np.divide(difference, error, out=error)
     if is_constant.any():
         difference = difference[is_constant]

@@ -13,7 +13,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.polynomial import chebyshev
 
-from ir_lexirecall._util.arrays import Floats, Interval, row_blocks
+from ir_lexirecall._util.arrays import Floats, Interval, dividing_by_zero, row_blocks
 from ir_lexirecall._util.lazy import special
 from ir_lexirecall._util.rounding import SUM, same
 from ir_lexirecall.significance.outcomes import TestResult, agreeing
@@ -155,7 +155,7 @@ def solved_noncentrality(t: Floats, df: float, level: float) -> Floats:
         if not len(rows):
             break
         error = special.ndtri(noncentral_t_cdf(t[rows], df, solution[rows])) - target
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with dividing_by_zero():
             slope = step / (previous_error - error)
         slope = np.where(np.isinf(previous_error), np.nan, slope)
         slope = np.where(error == previous_error, 1.0, slope)

@@ -19,6 +19,7 @@ from ir_lexirecall._util.arrays import (
     Floats,
     Ints,
     common,
+    dividing_by_zero,
     means_of_present,
     product,
     ratio,
@@ -302,7 +303,7 @@ class _Differences:
     @property
     def t(self) -> Floats:
         """The means over their standard errors: 0 for equal ones, infinite without any spread."""
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with dividing_by_zero():
             return np.where(self.mean == 0, 0.0, self.mean / self.error)
 
 

@@ -16,7 +16,14 @@ from typing import Any, Literal, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ir_lexirecall._util.arrays import Bools, Bounds, Floats, Ints, row_blocks
+from ir_lexirecall._util.arrays import (
+    Bools,
+    Bounds,
+    Floats,
+    Ints,
+    dividing_by_zero,
+    row_blocks,
+)
 from ir_lexirecall._util.blocks import BLOCK
 from ir_lexirecall._util.errors import entry, required
 from ir_lexirecall._util.progress import progress_bar
@@ -308,7 +315,7 @@ def effect_of_mean(x: Floats) -> Floats:
     array([ 2., inf,  0.])
     """
     mean, deviation = mean_and_deviation(x)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with dividing_by_zero():
         return np.where((mean == 0) | np.isnan(deviation), 0.0, mean / deviation)
 
 

@@ -13,7 +13,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ir_lexirecall._util.arrays import Bounds, Floats, Interval, Ints, product
+from ir_lexirecall._util.arrays import (
+    Bounds,
+    Floats,
+    Interval,
+    Ints,
+    dividing_by_zero,
+    product,
+)
 from ir_lexirecall._util.lazy import special, stats
 from ir_lexirecall._util.rounding import SUM, levelled, settled
 from ir_lexirecall.significance.closed_form import interval_with_ends
@@ -262,7 +269,7 @@ def studentised_interval(
         axis=1, initial=0.0, keepdims=True
     )
     shifted = settled(shifted, scale)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with dividing_by_zero():
         errors = np.maximum(resamples.error, least_error * error[:, None])
         t = np.where(shifted == 0, 0.0, np.abs(shifted) / errors)
         observed = np.where(mean == 0, 0.0, np.abs(mean) / error)
@@ -445,7 +452,7 @@ def p_over_collections(effect: Floats, variance: Floats) -> Floats:
 def _ends_by_hall(y: Floats, total: Floats, t: float) -> tuple[Floats, Floats]:
     """Return t and -t by Hall's transformation for skewness; arguments as in `_skewness`."""
     a = _skewness(y, total)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with dividing_by_zero():
         low, high = (
             np.where(a != 0, (np.cbrt(1 + 3 * a * (end - a / 2)) - 1) / a, end)
             for end in (t, -t)
@@ -456,7 +463,7 @@ def _ends_by_hall(y: Floats, total: Floats, t: float) -> tuple[Floats, Floats]:
 def _t_by_hall(y: Floats, total: Floats) -> Floats:
     """Return t of the means by Hall's transformation; arguments as in `_skewness`."""
     a = _skewness(y, total)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with dividing_by_zero():
         usual = y.mean(axis=1) / np.sqrt(total / y.shape[1])
         return np.where(a != 0, ((1 + a * usual) ** 3 - 1) / (3 * a) + a / 2, usual)
 
@@ -472,7 +479,7 @@ def _skewness(y: Floats, total: Floats) -> Floats:
     """
     n_collections = y.shape[1]
     z = y - y.mean(axis=1)[:, None]
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with dividing_by_zero():
         spread = (total * (n_collections - 1) / n_collections) ** 1.5
         a = (z**3).mean(axis=1) / spread / (3 * np.sqrt(n_collections))
     is_skewed = (np.abs(a) > SUM) & (n_collections > _MOST_FOR_T)

@@ -34,7 +34,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from ir_lexirecall._util.arrays import Bools, Floats, ratio
+from ir_lexirecall._util.arrays import Bools, Floats, dividing_by_zero, ratio
 from ir_lexirecall._util.errors import check_number, entry
 from ir_lexirecall._util.lazy import special
 from ir_lexirecall._util.rounding import DIFFERENCE, settled
@@ -280,7 +280,7 @@ def _queries_of(
     sides: int,
 ) -> Floats:
     """Return the least number of queries that is enough for a standard deviation, by bisection."""
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with dividing_by_zero():
         effect = np.minimum(difference / deviation, _LARGEST_EFFECT)
         factor = np.sqrt(1 + ties * effect**2)
 

@@ -25,7 +25,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from ir_lexirecall._util.arrays import Bools, Floats, Interval, Ints
+from ir_lexirecall._util.arrays import Bools, Floats, Interval, Ints, dividing_by_zero
 from ir_lexirecall._util.errors import check_integer
 from ir_lexirecall._util.lazy import cached_property, special
 from ir_lexirecall._util.rounding import settled
@@ -171,7 +171,7 @@ class DifferenceVariance:
 
     def one_sided_p(self, distance: Floats) -> Floats:
         """Return the p of a difference that lies below its bound by minus a distance."""
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with dividing_by_zero():
             t = distance / np.sqrt(self.variance)
         p = special.stdtr(self.degrees, t)
         return np.where(np.isnan(p), np.where(distance < 0, 0.0, 1.0), p)
@@ -260,7 +260,7 @@ def satterthwaite(
     total = seeds.sum(axis=0)
     added = _left(total, noise.sum(axis=0))
     shares = np.where(repeats > 1, 1 / repeats, 0.0)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with dividing_by_zero():
         own_freedom = total**2 / (seeds**2 / freedom).sum(axis=0)
         equal = shares.sum(axis=0) ** 2 / (shares**2 / freedom).sum(axis=0)
         squares = (
@@ -374,7 +374,7 @@ def planned_power(
         part_of_queries.ravel(), of_each(queries), systems, pairs
     )
     critical = -special.stdtrit(degrees, alpha / 2) * np.sqrt(variance)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with dividing_by_zero():
         error = np.sqrt(of_each(true_variance))
         above = special.ndtr((difference - critical) / error)
         below = special.ndtr((-difference - critical) / error)

@@ -14,7 +14,13 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ir_lexirecall._util.arrays import Floats, Ints, product, row_blocks
+from ir_lexirecall._util.arrays import (
+    Floats,
+    Ints,
+    dividing_by_zero,
+    product,
+    row_blocks,
+)
 from ir_lexirecall._util.blocks import BLOCK
 from ir_lexirecall._util.lazy import stats
 from ir_lexirecall._util.rounding import DIFFERENCE, SUM, settled
@@ -113,7 +119,7 @@ def _distances_of_resamples(centred: Floats, draws: Resampled) -> Floats:
         variance = product(x**2, count.T) / n_queries - mean**2
         mean[np.abs(mean) <= SUM * furthest] = 0
         variance[variance <= SUM * furthest**2] = 0
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with dividing_by_zero():
             distance = np.abs(mean) / np.sqrt(variance / (n_queries - 1))
         t[:, block] = np.where(mean == 0, 0.0, distance)
     return t
