@@ -136,14 +136,12 @@ class Leaderboard:
 
     def against(self, baseline: str) -> Columns:
         """Return the differences of all other runs to the baseline, on the tasks both have."""
-        alpha, index = self.test.alpha, self.runs.index(baseline)
+        index = self.runs.index(baseline)
         is_rival: Bools = np.arange(len(self.runs)) != index
         differences = self.cells.differences(np.flatnonzero(is_rival), index)
         mean = means_of_present(differences)
-        bounds = self.criterion.range_of_differences
-        low, high, p = self._tested(differences)
-        tested = agreeing(TestResult(mean, low, high, p, mean), alpha, bounds)
-        adjusted, reject = corrected(p, self.test.correction, alpha)
+        tested = TestResult(mean, *self._tested(differences), mean)
+        columns = columns_of_differences(tested, self.criterion, self.test)
         # A value per task tells nothing of the noise of its queries.
         unknown = np.full(len(differences), np.nan)
         return {
@@ -152,16 +150,28 @@ class Leaderboard:
             **self._numbers_of_cells(
                 "shared_cells", self.cells.shared_cells()[is_rival, index]
             ),
-            "difference": mean,
-            "difference_low": tested.low,
-            "difference_high": tested.high,
-            "p": p,
-            "p_corrected": adjusted,
-            "verdict": two_sided(reject, self.criterion.sign * np.nan_to_num(mean)),
+            **columns,
             "effect": mean,
-            "effect_low": tested.low,
-            "effect_high": tested.high,
+            "effect_low": columns["difference_low"],
+            "effect_high": columns["difference_high"],
             **dict.fromkeys(
                 ("next_low", "next_high", "tau2", "i2", "p_heterogeneity"), unknown
             ),
         }
+
+
+def columns_of_differences(
+    tested: TestResult, criterion: Criterion, test: SignificanceTest
+) -> Columns:
+    """Return the columns of mean differences to the baseline, with corrected p and verdicts."""
+    agreed = agreeing(tested, test.alpha, criterion.range_of_differences)
+    adjusted, reject = corrected(tested.p, test.correction, test.alpha)
+    gains = criterion.sign * np.nan_to_num(tested.estimate)
+    return {
+        "difference": tested.estimate,
+        "difference_low": agreed.low,
+        "difference_high": agreed.high,
+        "p": tested.p,
+        "p_corrected": adjusted,
+        "verdict": two_sided(reject, gains),
+    }

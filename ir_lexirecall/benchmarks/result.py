@@ -23,7 +23,7 @@ from ir_lexirecall._util.presenting import plots, present
 from ir_lexirecall._util.rounding import SUM, levelled
 from ir_lexirecall._util.selecting import index_of, without, without_keys
 from ir_lexirecall._util.versions import copied_as_one, versions
-from ir_lexirecall.benchmarks.leaderboard import Leaderboard
+from ir_lexirecall.benchmarks.leaderboard import Leaderboard, columns_of_differences
 from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.comparison.criteria import (
     Criterion,
@@ -56,7 +56,7 @@ from ir_lexirecall.significance.leaderboards import (
     shared_deviations,
 )
 from ir_lexirecall.significance.macro_repeats import MacroSeeds
-from ir_lexirecall.significance.outcomes import agreeing, check_squares
+from ir_lexirecall.significance.outcomes import check_squares
 from ir_lexirecall.significance.resampling import heterogeneity
 
 _SINGLE = {"run_a": "run", "ci_low": "difference_low", "ci_high": "difference_high"}
@@ -737,18 +737,8 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
             others = np.array([self.runs.index(run) for run in self.rivals])
             base = np.full(len(others), self.runs.index(str(self.baseline)))
             tested = seeds.variance([others, base], over).widened(tested, alpha)
-        p = tested.p
-        tested = agreeing(tested, alpha, self.criterion(by).range_of_differences)
-        adjusted, reject = corrected(p, self.test.correction, alpha)
-        return {
-            "run": self.rivals,
-            "difference": mean,
-            "difference_low": tested.low,
-            "difference_high": tested.high,
-            "p": p,
-            "p_corrected": adjusted,
-            "verdict": two_sided(reject, self.criterion(by).sign * mean),
-        }
+        columns = columns_of_differences(tested, self.criterion(by), self.test)
+        return {"run": self.rivals} | columns
 
     @property
     def _level_of_one(self) -> float:
