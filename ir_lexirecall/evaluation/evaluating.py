@@ -24,12 +24,12 @@ from ir_lexirecall.evaluation.scored_runs import (
     quick_tie_mean,
     read_run,
     runs_by_name,
-    source_of_run,
     tie_range,
     tie_warning,
 )
 from ir_lexirecall.io.rising_scores import fault_of_order
-from ir_lexirecall.io.source import Source
+from ir_lexirecall.io.schemas import RUN
+from ir_lexirecall.io.source import Source, what_is
 from ir_lexirecall.measures import scoring
 from ir_lexirecall.measures.parsing import MeasuresLike, is_measures, parse_measures
 
@@ -125,7 +125,7 @@ def evaluate(
     _check_names(parsed)
     judgments = Judgments.from_qrels(qrels)
     scoring.check_judgments(parsed.values(), judgments)
-    source = source_of_run(run)
+    source = run if isinstance(run, AlignedRun) else what_is(run, RUN)
     aligned = read_run(judgments, source, allow_empty=allow_empty)
     values_of = {
         name: scoring.values(measure, aligned) for name, measure in parsed.items()
@@ -369,7 +369,9 @@ def recall_curves(
     frames = []
     mismatches = Mismatches()
     for name, run in runs.items():
-        source = source_of_run(run, label_of(name))
+        source = run
+        if not isinstance(run, AlignedRun):
+            source = what_is(run, RUN, label=label_of(name))
         aligned = read_run(judgments, source, str(name), mismatches=mismatches)
         relevant = aligned.relevant(rel)
         for q in np.flatnonzero(relevant.m > 0).tolist():

@@ -116,7 +116,9 @@ class ScoredRuns(Memoised):
         aligned: dict[str, AlignedRun] = {}
         sources: dict[str, Source | AlignedRun] = {}
         for given_name, given in runs.items():
-            sources[str(given_name)] = source_of_run(given, label_of(given_name))
+            if not isinstance(given, AlignedRun):
+                given = what_is(given, RUN, label=label_of(given_name))
+            sources[str(given_name)] = given
         columns: dict[str, list[Floats]] = {name: [] for name in measures}
         mismatches = Mismatches()
         bar = progress_bar(progress, total=len(runs), desc="runs")
@@ -387,18 +389,6 @@ def label_of(name: object) -> str:
     "run 'bm25'"
     """
     return f"run {str(name)!r}"
-
-
-def source_of_run(run: RunLike | AlignedRun, label: str = "") -> Source | AlignedRun:
-    """Return a run in a form that can be read twice; one that is aligned stays as it is.
-
-    Args:
-        run: the run.
-        label: what errors call it, unless it is a file.
-    """
-    if isinstance(run, AlignedRun):
-        return run
-    return what_is(run, RUN, label=label)
 
 
 def read_run(
