@@ -402,6 +402,7 @@ VALUES: dict[str, dict[str, Any]] = {
     "coming_from/samples_gsm8k_main.jsonl": {"filter": "strict-match"},
     "coming_from/helm/mmlu-subject=philosophy,model=openai_main/per_instance_stats.json": {},
     "coming_from/evaluation_results.json": {},
+    "coming_from/eval_results_main.json": {},
     "coming_from/swe_main.json": {},
     "coming_from/test_run_main.json": {},
     "coming_from/promptfoo.json": {},

@@ -723,7 +723,6 @@ BAD_ROWS_OF_TABLES = {
     "q1,a,": "there is no score",
     "q1,a": "there is no score",
     '"",a,1': "there is no query_id",
-    ",,": "there is no query_id",
     "q1,a,x": "the score of document 'a' for query 'q1' is 'x', not a number",
     "q1,a,1_0": "the score of document 'a' for query 'q1' is '1_0', not a number",
     "q1,a,1,2,3": "5 fields where 4 are expected",

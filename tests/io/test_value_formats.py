@@ -424,6 +424,11 @@ def test_lines_of_json_that_are_cut_off_are_named(tmp_path: Path) -> None:
             {"exact_match": [1.0, 1.0]},
         ),
         (["swe_main.json", "swe_branch.json"], {}, {"resolved": [0.9, 0.5667]}),
+        (
+            ["eval_results_main.json", "eval_results_branch.json"],
+            {},
+            {"base": [0.8333, 0.75], "plus": [0.75, 0.75]},
+        ),
         (["promptfoo.json"], {"measures": "score"}, {"score": [0.9333, 0.6]}),
         (
             ["evaluation_results.json"],
