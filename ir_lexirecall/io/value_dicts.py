@@ -54,24 +54,38 @@ def cells_of_dicts(
     notes: list[str] = []
     if not (may_be_by_run and may_be_queries_of_runs(rows)):
         rows, notes = _without_no_measures(rows, name, measures or ())
-    rows = [(*row[:2], None if is_missing_mark(row[2]) else row[2]) for row in rows]
-    faults = [row for row in rows if not _is_number_or_missing(row[2])]
-    if faults:
-        query, measure, value = faults[0]
-        raise ValueError(
-            f"{name}: the {measure} of query {query!r} is {shown(value)}, not a number"
-            f"{and_more(len(faults) - 1)}; give {{query_id: {{measure: value}}}}"
-        )
-    cells = []
-    for query, measure, value in rows:
-        number = np.nan if value is None else float(value)
-        cells.append((None, query, measure, number))
+    with naming(name):
+        cells = _cells_of_rows(rows)
     return Cells.from_rows(
         cells,
         lambda n: f"{name}, query {rows[n][0]!r}",
         may_have_summary=True,
         notes=tuple(notes),
     )
+
+
+def _cells_of_rows(rows: Sequence[DictRow]) -> list[CellRow]:
+    """Return the cells of queries, measures and values; NaN for missing values.
+
+    Raises:
+        ValueError: a value is neither a number nor missing.
+    """
+    cells: list[CellRow] = []
+    faults = []
+    for query, measure, value in rows:
+        if is_missing_mark(value):
+            value = None
+        if _is_number_or_missing(value):
+            number = np.nan if value is None else float(value)
+            cells.append((None, query, measure, number))
+        else:
+            faults.append(f"the {measure} of query {query!r} is {shown(value)}")
+    if faults:
+        raise ValueError(
+            f"{faults[0]}, not a number{and_more(len(faults) - 1)}; "
+            "give {query_id: {measure: value}}"
+        )
+    return cells
 
 
 def _without_no_measures(
