@@ -99,7 +99,9 @@ def read_folder(folder: PathLike) -> RunFolder:
         if _needs_no_word(item):
             continue
         is_hidden_folder = item.is_dir() and item.name.startswith((".", "_"))
-        named = [] if is_hidden_folder else list(_runs_of(item))
+        named = []
+        if not is_hidden_folder and not item.is_fifo():  # which would be waited for
+            named = list(_runs_of(item))
         if not named:
             left_out.append(item.name)
         for name, file in named:

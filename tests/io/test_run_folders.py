@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import os
 import warnings
 from pathlib import Path
 
@@ -118,6 +119,16 @@ def test_a_backup_is_named_and_left_out(name: str, tmp_path: Path) -> None:
     (folder / name).write_bytes(content)
     with pytest.warns(UserWarning, match=f"{name} is a backup by its name and is left"):
         assert {*all_runs(folder)} == {"a"}
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
+def test_a_pipe_is_named_and_left_out(tmp_path: Path) -> None:
+    (tmp_path / "a.run").write_text(TREC)
+    os.mkfifo(tmp_path / "b.run")
+    with pytest.warns(
+        UserWarning, match=r"b\.run does not look like a run and is left"
+    ):
+        assert [*all_runs(tmp_path)] == ["a"]
 
 
 @pytest.mark.parametrize("name", ["a.new", "a#", "older", "a.bm25", "bak", "a.tmp.run"])
