@@ -43,6 +43,7 @@ from ir_lexirecall.comparison.comparing import (
     check_can_be_repeated,
     comparison_of,
     comparison_of_repeats,
+    warn_of_unreached_grades,
 )
 from ir_lexirecall.comparison.shared_queries import (
     NothingShared,
@@ -968,6 +969,12 @@ def _comparison_on(
     values_of_measure = _values_of_measures(scored, request.measures)
     measures = {name: request.measures[name] for name in values_of_measure}
     warn_of_grades(measures.values(), judgments)
+    warn_of_unreached_grades(
+        evaluation.preferences,
+        judgments,
+        judgments.highest_grade,
+        judgments.lowest_gain,
+    )
     scored = replace(scored, measures=measures, values=values_of_measure)
     criteria: dict[str, Any] = {**measures, **evaluation.preferences}
     if not criteria or not len(scored.judgments):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pandas as pd
@@ -55,6 +56,32 @@ def test_fractions_are_grades_of_our_measures() -> None:
         SYSTEMS, TOPICS, qrels(0.5, 1.0, 0.7), ["LR", "TSE"]
     )
     assert table["LexiRecall"].notna().all()
+
+
+@pytest.mark.parametrize("baseline", [None, "one"])
+@pytest.mark.parametrize(
+    ("labels", "measure", "preference"),
+    [
+        ((0.5, 0.2, 0.7), "LR(rel=0.5)", "lexirecall"),
+        ((0.5, 0.2, 0.7), "LR(rel=0.5)", "rpp"),
+        ((0.0, 0.0, 0.0), "nDCG@10", "lexirecall"),
+        ((1, 0, 2), "nDCG@10", "rpp(rel=3)"),
+    ],
+)
+def test_a_preference_for_which_nothing_is_relevant_is_named(
+    labels: tuple[Any, ...], measure: str, preference: str, baseline: str | None
+) -> None:
+    with pytest.warns(
+        UserWarning, match=f"count as relevant for {re.escape(preference)}: the highest"
+    ):
+        pt.lexirecall.Experiment(
+            SYSTEMS,
+            TOPICS,
+            qrels(*labels),
+            [measure],
+            preferences=preference,
+            baseline=baseline,
+        )
 
 
 @pytest.mark.parametrize("label", ["1", float("nan"), float("inf"), None])
