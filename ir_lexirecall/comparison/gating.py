@@ -45,7 +45,7 @@ from ir_lexirecall.io.frames import readable_again
 from ir_lexirecall.io.groups import GroupsLike
 from ir_lexirecall.io.repeated_values import Repeats, RepeatsLike
 from ir_lexirecall.io.values import ValuesLike, read_values
-from ir_lexirecall.measures.scoring import way_to_reach
+from ir_lexirecall.measures.scoring import least_grade, way_to_reach
 from ir_lexirecall.preferences.naming import Preference
 from ir_lexirecall.significance import SignificanceTest
 
@@ -359,7 +359,7 @@ def _compare_rankings(
     if by is None:
         raise ValueError("name criteria, such as 'nDCG@10'")
     judgments, criteria = Judgments.from_qrels(qrels), parse_criteria(by)
-    _check_relevant(judgments, list(criteria.values()))
+    _check_relevant(judgments, criteria)
     if design.predicted is not None:
         design = replace(design, predicted=read_predicted(design.predicted))
     baseline, candidate, *release = runs
@@ -471,16 +471,24 @@ def _check_horizon(horizon: Any, *, has_ledger: bool) -> None:
         )
 
 
-def _check_relevant(judgments: Judgments, criteria: Sequence[Any]) -> None:
-    """Raise if no query has a relevant document, by the judgments or by a preference."""
-    thresholds = {judgments.threshold}
-    thresholds |= {c.rel_in(judgments) for c in criteria if isinstance(c, Preference)}
-    if all(judgments.m(rel).any() for rel in thresholds):
+def _check_relevant(judgments: Judgments, criteria: Mapping[str, Any]) -> None:
+    """Raise if no query has a relevant document by one of the criteria."""
+    least_of: dict[str, float] = {}
+    for name, criterion in criteria.items():
+        if isinstance(criterion, Preference):
+            least_of[name] = criterion.rel_in(judgments)
+        else:
+            least_of[name] = least_grade(criterion)
+    top = judgments.highest_grade
+    unreached = [name for name, least in least_of.items() if top <= 0 or top < least]
+    if not unreached:
         return
     message = "no query of the qrels has a relevant document: nothing can be compared"
-    top = judgments.highest_grade
-    if 0 < top < max(thresholds):
-        message += f"; their highest grade is {top:g}{way_to_reach(top)}"
+    if top > 0:
+        message += (
+            f" by {shown_names(unreached)}; "
+            f"their highest grade is {top:g}{way_to_reach(top)}"
+        )
     raise ValueError(message)
 
 

@@ -235,6 +235,35 @@ def test_a_gate_says_how_labels_below_1_count() -> None:
         irl.gate(nothing, runs["bm25"], runs["ql"], "AP")
 
 
+@pytest.mark.parametrize(
+    "by", ["nDCG@10", "ERR@20", "LR(rel=0.5)", ["RBP", "lexirecall(rel=0.5)"]]
+)
+def test_a_gate_takes_criteria_that_labels_below_1_suit(by: Any) -> None:
+    qrels = {f"q{i}": {"a": 0.7, "b": 0.2} for i in range(9)}
+    before = {q: {"a": 2.0, "b": 1.0} for q in qrels}
+    after = {q: {"b": 2.0, "a": 1.0} for q in qrels}
+    assert irl.gate(qrels, before, after, by).outcome == "worse"
+
+
+@pytest.mark.parametrize(
+    ("label", "by", "unreached"),
+    [
+        (0.7, ["nDCG@10", "AP", "TSE"], "AP, TSE"),
+        (0.7, "lexirecall", "lexirecall"),
+        (1, ["nDCG", "P(rel=2)@1"], r"P\(rel=2\)@1"),
+        (1, "LR(rel=2)", r"LR\(rel=2\)"),
+    ],
+)
+def test_a_gate_names_criteria_for_which_nothing_is_relevant(
+    label: float, by: Any, unreached: str
+) -> None:
+    qrels = {"q": {"a": label}}
+    run = {"q": {"a": 1.0}}
+    message = f"nothing can be compared by {unreached}; their highest grade is {label}"
+    with pytest.raises(ValueError, match=f"^gate: .*{message}"):
+        irl.gate(qrels, run, run, by)
+
+
 @pytest.mark.parametrize("method", ["table", "verdicts"])
 @pytest.mark.parametrize("options", [{}, {"baseline": "a"}])
 def test_a_table_of_a_single_run_says_why_it_is_empty(
