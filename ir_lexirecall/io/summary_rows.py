@@ -78,7 +78,8 @@ _FURTHER_WORDS = frozenset(
     [
         *("across", "arithmetic", "by", "of", "over", "per", "q", "standard", "the"),
         *("column", "models", "queries", "query", "row", "runs", "score", "systems"),
-        *("task", "tasks", "topic", "topics", "value", "grand", "dev"),
+        *("task", "tasks", "topic", "topics", "value", "grand", "dev", "dataset"),
+        *("datasets", "tasktype", "type", "types"),
     ]
 )
 _OUTCOMES = frozenset(

@@ -47,6 +47,7 @@ SHAPES = pytest.mark.parametrize(
 NAMES = [
     "Average", "average", "mean", "Mean", "avg", "AVG", "all", "ALL", "Overall", "overall", "total",
     "macro", "Mean (Task)", "amean", "macro-avg", "Average (3 queries)", "MEAN_OF_ALL",
+    "Mean (TaskType)", "Avg (3 datasets)",
 ]  # fmt: skip
 
 
