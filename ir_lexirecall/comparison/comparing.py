@@ -43,6 +43,7 @@ from ir_lexirecall.io.values import ValuesLike, ValueTable, read_values
 from ir_lexirecall.judging.predicted import human_queries
 from ir_lexirecall.measures.parsing import (
     MeasureLike,
+    add_by_label,
     by_label,
     by_own_label,
     is_measures,
@@ -900,10 +901,10 @@ def _criteria_by_label(by: CriteriaLike) -> dict[Any, Any]:
         return dict(by)
     is_single = isinstance(by, (str, type)) or not isinstance(by, Iterable)
     items: Iterable[Any] = [by] if is_single else by
-    named = {}
+    named: dict[str, Any] = {}
     for item in items:
         try:
-            named[str(item)] = item
+            add_by_label(named, item)
         except (
             KeyError
         ) as error:  # ir_measures cannot print a parameter that a measure lacks

@@ -65,7 +65,26 @@ def by_label(measures: MeasuresLike) -> dict[str, MeasureLike]:
     if not isinstance(several, Iterable):
         expected = "expected a measure such as TSE or 'nDCG@10', or several in a list"
         raise ValueError(f"{expected}, got {shown(measures)}")
-    return {str(measure): measure for measure in several}
+    labelled: dict[str, MeasureLike] = {}
+    for measure in several:
+        add_by_label(labelled, measure)
+    return labelled
+
+
+def add_by_label(labelled: dict[str, MeasureLike], measure: MeasureLike) -> None:
+    """Add a measure under the name of its column.
+
+    Raises:
+        ValueError: another measure has this name, such as a class of the user and one of ours.
+    """
+    label = str(measure)
+    first = labelled.setdefault(label, measure)
+    if isinstance(first, str) and isinstance(measure, str):
+        return
+    if type(parse_one(first)) is not type(parse_one(measure)):
+        raise ValueError(
+            f"two measures are called {label!r}; name one otherwise, as in {{'mine': measure}}"
+        )
 
 
 def by_own_label(measures: MeasuresLike) -> dict[str, MeasureLike]:

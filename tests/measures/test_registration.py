@@ -390,6 +390,27 @@ def test_bounds_are_not_those_of_another_class_of_the_same_name() -> None:
         irl.judgment_bounds([own()], {"q": {"a": 1}}, {"q": {"x": 2.0, "a": 1.0}})
 
 
+@pytest.mark.parametrize("taken", ["LR", "TSE", "AP", "RBP"])
+@pytest.mark.parametrize("own_first", [True, False])
+def test_two_measures_of_one_name_are_not_asked_for_together(
+    taken: str, own_first: bool
+) -> None:
+    with pytest.warns(UserWarning, match=f"another measure called '{taken}'"):
+        own = define(taken)
+    both = [own(), taken] if own_first else [taken, own()]
+    runs = {"one": RUN, "two": RUN}
+    for ask in (
+        lambda by: irl.evaluate(by, QRELS, RUN),
+        lambda by: irl.compare(QRELS, runs, by),
+        lambda by: irl.gate(QRELS, RUN, RUN, by),
+    ):
+        with pytest.raises(ValueError, match=f": two measures are called '{taken}'"):
+            ask(both)
+    named = irl.evaluate({"mine": own(), taken: taken}, QRELS, RUN)
+    assert list(named) == ["mine", taken]
+    assert list(irl.evaluate([AP, "AP", AP()], QRELS, RUN)) == ["AP"]
+
+
 @pytest.mark.parametrize(
     "taken", ["map", "recip_rank", "num_ret", "ndcg_cut_10", "bpref"]
 )
