@@ -96,7 +96,7 @@ _LETTERS_OF_IDS = frozenset(("n", "num", "q"))
 """Words of names of rows that are ids with a number behind them, such as `n7`."""
 _QUANTILE = re.compile(r"\s*(\d{1,2}(?:\.\d{1,9})?)\s*%\s*", re.ASCII)
 """The name of a quantile, as `describe` of pandas has it."""
-_SURE = 1e-6
+_LEAST_CHANCE = 1e-4
 """A row under an ordinary name is a summary if it is the mean by chance at most this often."""
 _MOST_DIGITS = 12
 _MOST_UNANSWERED = 2
@@ -328,7 +328,9 @@ def _is_mean_for_sure(values: Floats, q: int, without: Iterable[Sequence[int]]) 
         others = np.delete(values, rows, axis=2)
         if _is_summary(values[:, :, q], others, _MEANS[:1]):
             with_means.append(rows)
-    return any(_chance(np.delete(values, rows, axis=2)) <= _SURE for rows in with_means)
+    return any(
+        _chance(np.delete(values, rows, axis=2)) <= _LEAST_CHANCE for rows in with_means
+    )
 
 
 def _is_summary(row: Floats, others: Floats, statistics: Sequence[Statistic]) -> bool:
@@ -368,7 +370,7 @@ def _tolerance(values: Floats, unit: float) -> float:
         return unit / 2 if unit < 1 else _COARSEST / 2
     if len(values) == 1:
         # The mean of 0.4 is printed as 0.4 or 0.40, not as 0.5, nor as 0.45.
-        return max(unit, unit_of_values) / 2 * (1 - _SURE)
+        return max(unit, unit_of_values) / 2 * (1 - 1e-6)
     return unit / 2 + unit_of_values * min(0.5, 2 / np.sqrt(12 * len(values)))
 
 

@@ -102,13 +102,20 @@ def test_a_question_about_an_average_is_no_summary() -> None:
     assert (len(found.query_ids), found.summaries, found.doubtful) == (3, (), ())
 
 
-def test_a_last_row_of_means_is_known_by_its_values_where_these_are_precise() -> None:
+@pytest.mark.parametrize(
+    ("n_runs", "digits", "is_known"),
+    [(3, 16, True), (2, 3, True), (3, 2, True), (2, 2, False), (2, 1, False)],
+)
+def test_a_last_row_of_means_is_known_by_its_values_where_these_are_precise(
+    n_runs: int, digits: int, is_known: bool
+) -> None:
     rng = np.random.default_rng(0)
-    table = pd.DataFrame(rng.random((20, 3)), columns=list("abc"))
+    runs = list("abc")[:n_runs]
+    table = pd.DataFrame(rng.random((20, n_runs)).round(digits), columns=runs)
     table.insert(0, "query_id", [f"q{i:02}" for i in range(20)])
-    table.loc[20] = ["Mittel", *table[["a", "b", "c"]].mean()]
-    assert read_values(table).summaries == ("Mittel",)
-    assert read_values(table.round(4)).summaries == ("Mittel",)
+    table.loc[20] = ["Mittel", *table[runs].mean().round(digits)]
+    found = read_values(table)
+    assert found.summaries == (("Mittel",) if is_known else ())
     first = table.iloc[[20, *range(20)]]
     assert read_values(first).summaries == ()  # not the last row
 
