@@ -782,4 +782,5 @@ def bound_words(standing: Standing, row: pd.Series) -> str:
         how = level_of_bounds(standing.result)
     if standing.estimate != MEAN_DIFFERENCE:
         how += f"; {standing.estimate}"
+    how += allowance_of_bounds([standing])
     return f"{loss_words(standing, row)} ({how})"

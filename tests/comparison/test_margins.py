@@ -945,6 +945,16 @@ def test_units_of_the_smallest_p_are_those_of_the_test() -> None:
         assert "test can give on 4 groups is 0.12" in note
 
 
+def test_a_bound_outside_the_interval_of_two_runs_says_why():
+    few = np.zeros(40)
+    few[:3] = -0.02, -0.01, -0.03
+    words = " ".join(compared(few).summary().split())
+    assert "it may lose up to 0.072 (one-sided 95%, allowing for skewness and" in words
+    assert "difference -0.002 (95% interval -0.003 to 3.5e-04)" in words
+    many = np.random.default_rng(0).normal(-0.002, 0.02, 60)
+    assert "allowing for" not in compared(many).summary()
+
+
 def test_a_single_tie_is_said_as_one() -> None:
     notes = " ".join(irl.compare(values=values(np.zeros(1))).diagnostics)
     assert "the only query is a tie." in notes
