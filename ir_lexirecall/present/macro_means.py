@@ -767,6 +767,9 @@ def _columns_of(
     best: list[str] = []
     for standing in standings:
         criterion, means = standing.criterion, standing.ranking["mean"]
+        if result.has_gaps:
+            tasks = standing.ranking["tasks"]
+            means = means.where(tasks == tasks.max())
         names += [standing.name + direction_words(criterion)] * len(standing.runs)
         best += best_marks(means, smaller_is_better=criterion.smaller_is_better)
     runs = table["run"].tolist()
@@ -829,4 +832,6 @@ def _notes_of_table(result: Benchmark, over: str) -> list[str]:
         notes.append(f"{signs} ({_how_tested(result, families)}).")
         notes += texts.sentences(families)
     notes += texts.sentences(missing_words(result))
+    if result.has_gaps:
+        notes.append("Bold: the best mean of the runs with the most tasks.")
     return [*notes, *criteria_captions(result.quantities)]

@@ -346,6 +346,22 @@ def test_cells_and_tasks_may_be_missing_together() -> None:
     assert "11.1%" in text  # c has 16 of 18
 
 
+def test_tables_mark_the_best_of_the_runs_with_the_most_tasks() -> None:
+    values = cells_of(a=["en"], b=["en"], c=["en"])
+    values["score"] += values["model_name"].map({"a": 0.0, "b": 0.1, "c": 0.2})
+    is_lacked = values["task_name"].isin(TASKS[:2]) & (values["model_name"] == "c")
+    result = irl.benchmark(values=values[~is_lacked], missing="skip")
+    (marked,) = (line for line in str(result).splitlines() if line.endswith("*"))
+    assert marked.startswith("b ")
+    (bold,) = (line for line in result.to_markdown().splitlines() if "**" in line)
+    assert "| b " in bold
+    note = "Bold: the best mean of the runs with the most tasks."
+    assert note in result.to_markdown()
+    assert note in " ".join(result.to_latex().split())
+    every = irl.benchmark(values=values)
+    assert "runs with the most tasks" not in every.to_markdown()
+
+
 @pytest.mark.parametrize("n_tasks_lacked", [0, 2])
 def test_means_over_the_same_cells_of_tasks_need_no_word(n_tasks_lacked: int) -> None:
     values = cells_of(a=["en", "de"], b=["en", "de"])
