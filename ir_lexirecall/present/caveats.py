@@ -21,7 +21,13 @@ from ir_lexirecall.comparison.criteria import (
     MeasureCriterion,
     PreferenceCriterion,
 )
-from ir_lexirecall.comparison.verdicts import NOT_WORSE, UNDECIDED, WITHIN, WORSE
+from ir_lexirecall.comparison.verdicts import (
+    BETTER,
+    NOT_WORSE,
+    UNDECIDED,
+    WITHIN,
+    WORSE,
+)
 from ir_lexirecall.io.mteb_results import MissingCell
 from ir_lexirecall.io.values import ValueTable
 from ir_lexirecall.judging.predicted import ENOUGH
@@ -135,18 +141,18 @@ def repeated_values(result: Comparison) -> Iterator[Note]:
         a, b = result.pairs[pair]
         moves = f"{new_set} moves the difference of {a} and {b} by {_move(of_queries)}"
         if criterion.repeated.is_of_seeds:
-            of_seeds = _move(deviations["sd_seeds"][pair])
-            new_repeats = f"new seeds by {of_seeds} (standard deviations)"
+            moved, repeats = deviations["sd_seeds"][pair], "seeds"
             handling = (
                 "The t-test allows for both, with Satterthwaite's degrees of freedom."
             )
         else:
-            of_samples = deviations["sd_noise"][pair] / n_queries**0.5
-            new_repeats = (
-                f"new samples of the same by {_move(of_samples)} if there is one of each "
-                "(standard deviations)"
-            )
+            moved = deviations["sd_noise"][pair] / n_queries**0.5
+            repeats = "samples of the same"
             handling = "Repeats are averaged."
+        new_repeats = (
+            f"new {repeats} by {_move(moved)} if there is one of each "
+            "(standard deviations)"
+        )
         yield Note(f"{moves}, {new_repeats}. {handling}", ASIDE)
 
 
@@ -725,12 +731,11 @@ def skewed_verdicts(
             if test.groups is not None:
                 differences = group_units(differences, test.groups)
             verdicts = [str(standing.verdicts.on(a, b)) for a, b in part.pairs]
-            yield from skewness_notes(
-                name, test, part.pairs, {"": (differences, verdicts)}, unit
-            )
+            parts = {"": (differences, verdicts)}
+            yield from skewness_notes(name, test, part.pairs, parts, unit, [BETTER])
         if result.compared.grouped:
             parts = _differences_in_groups(result, standing)
-            yield from skewness_notes(name, test, result.pairs, parts, unit)
+            yield from skewness_notes(name, test, result.pairs, parts, unit, [BETTER])
 
 
 def _signed_differences(
@@ -1129,6 +1134,7 @@ def skewness_notes(
     pairs: Sequence[tuple[str, str]],
     parts: Mapping[str, tuple[Floats, Sequence[str]]],
     unit: str,
+    two_sided: Sequence[str] = (),
 ) -> Iterator[Note]:
     """Warn of one-sided verdicts by tests that skewed differences make reject too often.
 
@@ -1148,6 +1154,7 @@ def skewness_notes(
         parts: differences, shape ``(P, Q)``, and verdicts on the first runs, by part of the
             queries; the part of all queries is called ``""``.
         unit: what differences are sampled over.
+        two_sided: verdicts of two-sided tests, of which few queries need no warning.
     """
     if test.procedure.of == "signs":
         return
@@ -1166,7 +1173,8 @@ def skewness_notes(
         elif n_units >= enough:
             yield from _too_skewed(name, test, decided, count(n_units, unit), n_units)
         else:
-            first_of_few[part] = decided[0]
+            one_sided = [pair for pair in decided if pair.verdict not in two_sided]
+            first_of_few.update((part, pair) for pair in one_sided[:1])
     if first_of_few:
         n_units_of_few = {part: parts[part][0].shape[1] for part in first_of_few}
         if "" in first_of_few:

@@ -144,7 +144,7 @@ def test_plans_with_repeats_know_how_many_queries_differ():
 def test_the_summary_says_what_a_new_seed_changes():
     text = " ".join(irl.compare(values=table_of(), repeats="seeds").summary().split())
     row = irl.compare(values=table_of(), repeats="seeds").table().iloc[0]
-    assert f"new seeds by {row['sd_seeds']:.2g} (standard deviations)" in text
+    assert f"new seeds by {row['sd_seeds']:.2g} if there is one of each" in text
     assert f"new and old by {row['sd_queries'] / 40**0.5:.2g}" in text
 
 

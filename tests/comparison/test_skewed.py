@@ -79,6 +79,19 @@ def test_of_few_queries_a_verdict_with_a_margin_has_a_caveat_with_the_level() ->
     )
 
 
+def test_better_of_few_queries_is_two_sided_and_has_no_caveat_on_one_sided_tests() -> (
+    None
+):
+    rng = np.random.default_rng(0)
+    base = rng.uniform(0.3, 0.6, 9)
+    new = values(base=base, new=base + 0.05 + rng.uniform(-0.02, 0.02, 9))
+    result = irl.compare(values=new, baseline="base", margin=0.01)
+    for test in ("t", "randomisation", "bootstrap"):
+        again = result.with_test(test)
+        assert again.verdicts()["verdict"].tolist() == ["better"]
+        assert not any("one-sided tests" in note for note in again.diagnostics)
+
+
 def test_runs_that_are_better_on_collections_of_few_queries_have_a_caveat() -> None:
     rng = np.random.default_rng(0)
     parts = {
