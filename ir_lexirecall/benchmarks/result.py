@@ -975,7 +975,8 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         Returns:
             A row per run: ``run``, ``better_on_at_least``, the largest u with p_u at most alpha;
             ``p_1`` ... ``p_D``: p of "better on at least u of the D collections", corrected over
-            the runs, so that with a confidence of 1 - alpha no number of any run is too large.
+            the runs, so that with a confidence of 1 - alpha no number of any run is too large (by
+            Holm's correction; by another one, each u by itself).
 
         >>> from ir_lexirecall import benchmark, demo
         >>> runs = {"ql": demo.run("ql"), "overlap": demo.run("overlap")}
@@ -997,13 +998,7 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         is_fisher = not (dependent or self.share_queries or self._seeds(name))
         combination = "fisher" if is_fisher else "simes"
         p_u = inference.partial_conjunction(self._p_better(name), combination)
-        p_u = np.stack(
-            [
-                corrected(column, self.test.correction, self.test.alpha)[0]
-                for column in p_u.T
-            ],
-            axis=1,
-        )
+        p_u = inference.corrected_over_runs(p_u, self.test.correction, self.test.alpha)
         columns = {f"p_{u}": p_u[:, u - 1] for u in range(1, len(self) + 1)}
         # As p_u rises with u, one run needs no further correction.
         least = np.count_nonzero(p_u <= self.test.alpha, axis=1)

@@ -665,3 +665,33 @@ def partial_conjunction(p: Floats, combination: str = "fisher") -> Floats:
         else:
             combined[:, u] = (largest * number / np.arange(1, number + 1)).min(axis=1)
     return np.minimum(np.maximum.accumulate(combined, axis=1), 1.0)
+
+
+def corrected_over_runs(p: Floats, method: str | None, alpha: float) -> Floats:
+    """Correct p of "better on at least u of the D collections" over R runs.
+
+    With Holm's method, a false statement on any run and u has a probability of at most alpha: the p
+    of all u are multiplied by the number of runs that are not yet shown to be better on all D
+    collections. Holm's correction of each u by itself would say something false of 2 to 4 runs in
+    0.08 to 0.10 of samples for 0.05, as the u that are false differ from run to run.
+
+    Args:
+        p: as from `partial_conjunction`, shape ``(R, D)``.
+        method: the correction; others than ``"holm"`` correct each u by itself.
+        alpha: level of the family.
+
+    >>> corrected_over_runs(np.array([[0.03, 0.8], [0.001, 0.03]]), "holm", 0.05)
+    array([[0.06 , 0.8  ],
+           [0.002, 0.06 ]])
+    >>> corrected_over_runs(np.array([[0.03, 0.8], [0.001, 0.02]]), "holm", 0.05)
+    array([[0.04 , 0.8  ],
+           [0.002, 0.04 ]])
+    """
+    if method != "holm" or len(p) == 0:
+        return np.stack([corrected(of_u, method, alpha)[0] for of_u in p.T], axis=1)
+    n_runs = len(p)
+    on_all, _ = corrected(p[:, -1], method, alpha)
+    # The level from which on 0, 1, ... runs are shown to be better on all collections.
+    levels = np.append(0.0, np.sort(on_all))[:n_runs, None, None]
+    n_left = np.arange(n_runs, 0, -1)[:, None, None]
+    return np.minimum(np.maximum(levels, n_left * p).min(axis=0), 1.0)

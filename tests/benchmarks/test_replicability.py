@@ -10,6 +10,10 @@ from scipy import stats
 
 import ir_lexirecall as irl
 from ir_lexirecall.significance import corrected, margin_test
+from ir_lexirecall.significance.over_collections import (
+    corrected_over_runs,
+    partial_conjunction,
+)
 
 EFFECTS = {
     "base": [0.3] * 4,
@@ -22,6 +26,42 @@ EFFECTS = {
 def simes(p: list[float]) -> float:
     """Simes' p of several, in rising order."""
     return min(len(p) * one / i for i, one in enumerate(p, 1))
+
+
+def least_levels(p: np.ndarray) -> np.ndarray:
+    """The least level at which "better on at least u" is said of each run, step by step."""
+
+    def said(level: float) -> np.ndarray:
+        left = np.arange(len(p))  # runs that are not yet better on all collections
+        while len(left):
+            on_all = p[left, -1] * len(left) <= level
+            if not on_all.any():
+                break
+            left = left[~on_all]
+        is_said = p * max(1, len(left)) <= level
+        is_said[np.setdiff1d(np.arange(len(p)), left)] = True
+        return is_said
+
+    levels = np.ones(p.shape)
+    for level in sorted({*np.outer(p, range(1, len(p) + 1)).ravel()}, reverse=True):
+        levels[said(level + 1e-15)] = min(level, 1.0)
+    return levels
+
+
+def test_runs_that_are_better_on_different_numbers_of_collections_share_one_level():
+    rng = np.random.default_rng(0)
+    effects = 9.0 * (np.arange(4) < np.arange(4)[:, None])  # on 0, 1, 2, 3 of 4
+    too_many = np.zeros(2_000, dtype=bool)
+    for sample in range(len(too_many)):
+        p = partial_conjunction(stats.norm.sf(effects + rng.normal(size=(4, 4))))
+        adjusted = corrected_over_runs(p, "holm", 0.05)
+        if sample < 20:
+            assert adjusted == pytest.approx(least_levels(p), rel=1e-9, abs=1e-14)
+        too_many[sample] = ((adjusted <= 0.05).sum(axis=1) > np.arange(4)).any()
+    assert too_many.mean() < 0.06  # 0.10 by Holm's correction of each u by itself
+    each = corrected_over_runs(p, "bonferroni", 0.05)
+    assert each == pytest.approx(np.minimum(4 * p, 1))
+    assert corrected_over_runs(p, None, 0.05) == pytest.approx(p)
 
 
 def ranking(rank: int) -> dict[str, float]:
@@ -79,14 +119,14 @@ def test_on_how_many_collections_a_run_is_better(by: str) -> None:
                         row["wins"], row["wins"] + row["losses"], alternative="greater"
                     ).pvalue
                 )
-    for u in range(1, 5):
-        p_u = [
-            max(simes(sorted(ps)[v:]) for v in range(u)) for ps in one_sided.values()
+    p_u = np.array(
+        [
+            [max(simes(sorted(ps)[v:]) for v in range(u)) for u in range(1, 5)]
+            for ps in one_sided.values()
         ]
-        expected = corrected(np.minimum(p_u, 1), "holm", 0.05)[0]
-        assert table.loc[list(one_sided), f"p_{u}"].tolist() == pytest.approx(
-            expected.tolist()
-        )
+    )
+    shown = table.loc[list(one_sided), [f"p_{u}" for u in range(1, 5)]]
+    assert shown.to_numpy() == pytest.approx(least_levels(np.minimum(p_u, 1)))
     counted = (table.filter(like="p_") <= 0.05).sum(axis=1)
     assert table["better_on_at_least"].tolist() == counted.tolist()
     assert table["better_on_at_least"]["good"] == 4

@@ -448,6 +448,32 @@ def sample_of_means(
     return inference.macro_bootstrap(values, over, draws=sig.Resampled(number, seed))
 
 
+def too_many(p: np.ndarray, better: list[int], setting: str) -> Iterator[Row]:
+    """Claims that rivals are better on more collections than they are, p ``(samples, R, D)``."""
+    for combination in ("fisher", "simes"):
+        p_u = [inference.partial_conjunction(of_runs, combination) for of_runs in p]
+        adjusted = np.array(
+            [inference.corrected_over_runs(x, "holm", ALPHA) for x in p_u]
+        )
+        yield false(
+            "better on at least: one too many, any rival",
+            f"{setting}, {combination.title()}",
+            ((adjusted <= ALPHA).sum(axis=2) > better).any(axis=1),
+            FAMILY,
+        )
+
+
+def unequal_replicability(samples: int, rng: Generator) -> Iterator[Row]:
+    """Claims about rivals that are better on different numbers of collections."""
+    better = [0, 2, 4, 6]
+    x = differences(rng, (samples, 4, 8, 50))
+    for rival, number in enumerate(better):
+        x[:, rival, :number] += 0.15
+    p = sig.margin_test(SignificanceTest("t"), x.reshape(-1, 50), 0.0).better
+    setting = "4 rivals, better on 0, 2, 4 and 6 of 8 collections"
+    yield from too_many(p.reshape(samples, 4, 8), better, setting)
+
+
 def replicability(samples: int, rng: Generator) -> Iterator[Row]:
     """Claims about single collections and ranks over collections."""
     test = SignificanceTest("t")
@@ -456,18 +482,7 @@ def replicability(samples: int, rng: Generator) -> Iterator[Row]:
         x[:, :, :better] += 0.15
         p = sig.margin_test(test, x.reshape(-1, 50), 0.0).better.reshape(samples, 4, 8)
         setting = f"4 rivals, better on {better} of 8 collections"
-        for combination in ("fisher", "simes"):
-            p_u = inference.partial_conjunction(p.reshape(-1, 8), combination)
-            too_many = p_u.reshape(samples, 4, 8)[:, :, better]
-            adjusted = np.array(
-                [sig.corrected(row, "holm", ALPHA)[0] for row in too_many]
-            )
-            yield false(
-                "better on at least: one too many, any rival",
-                f"{setting}, {combination.title()}",
-                (adjusted <= ALPHA).any(axis=1),
-                FAMILY,
-            )
+        yield from too_many(p, [better] * 4, setting)
         if not better:
             p = SignificanceTest("t").of_pairs(x.reshape(-1, 50)).p.reshape(samples, 32)
             said = np.array([sig.corrected(row, "holm", ALPHA)[1].any() for row in p])
@@ -824,6 +839,7 @@ TABLE: list[Callable[[int, Generator], Iterator[Row]]] = [
     best,
     many_collections,
     replicability,
+    unequal_replicability,
     missing_judgments,
     parts,
     four_and_five_collections,
