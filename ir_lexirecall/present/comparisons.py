@@ -847,21 +847,26 @@ def _fact(standing: Standing, places: int) -> str:
 
 
 def _significant(standing: Standing, row: pd.Series, places: int) -> str:
-    """Return which of two runs is significantly better, even if the other has the better mean."""
-    better, other = row["run_a"], row["run_b"]
-    if row["verdict"] == WORSE:
-        better, other = other, better
+    """Return which of two runs is significantly better, even if the other has the better mean.
+
+    With a margin, *worse* is one-sided and shows of no run that it is better.
+    """
+    run, other, word = row["run_a"], row["run_b"], row["verdict"]
     has_margin = standing.margin is not None
     p = texts.p_words(p_of_verdict(row, has_margin=has_margin), standing.test.alpha)
-    if has_margin and row["verdict"] == WORSE:
+    if word == WORSE and has_margin:
         p = f"one-sided {p}"
+    elif word == WORSE:
+        run, other, word = other, run, BETTER
     numbers = _numbers(standing, standing.seen_from(other).iloc[0], p, places)
-    sentence = f"{better} is better: {numbers}"
-    if standing.runs[0] != better and not standing.all_alike:
-        higher = "lower" if standing.criterion.smaller_is_better else "higher"
-        sentence += f", although {other} has the {higher} mean"
-    if has_margin and row["verdict"] == WORSE:
-        return f"{sentence}; {other} {bound_words(standing, row)}"
+    sentence = f"{run} is {word}: {numbers}"
+    higher = "lower" if standing.criterion.smaller_is_better else "higher"
+    leads = standing.runs[0] == run
+    if leads != (word == BETTER) and not standing.all_alike:
+        leader = other if word == BETTER else "it"
+        sentence += f", although {leader} has the {higher} mean"
+    if word == WORSE:
+        return f"{sentence}; it {bound_words(standing, row)}"
     return sentence
 
 

@@ -945,6 +945,27 @@ def test_units_of_the_smallest_p_are_those_of_the_test() -> None:
         assert "test can give on 4 groups is 0.12" in note
 
 
+def test_a_one_sided_loss_is_said_of_the_run_that_is_worse():
+    d = np.random.default_rng(0).normal(0, 0.05, 40)
+    d -= d.mean() + 1.85 * d.std(ddof=1) / np.sqrt(40)
+    result = compared(d)
+    row = result.table().iloc[0]
+    assert row["p"] > 0.05 > row["worse_p"]
+    words = " ".join(result.summary().split())
+    assert "new is worse: -0.0" in words
+    assert "one-sided p = 0.036); it loses at least" in words
+    assert "is better" not in words
+    worse = irl.compare(
+        values=values(100 * np.abs(d), name="latency"), baseline="old", margin=0.1
+    )
+    words = " ".join(worse.summary().split())
+    assert "latency new is worse: +" in words
+    wins = compared([*[-0.01] * 30, *[0.4] * 8], test="sign", margin=0.1)
+    words = " ".join(wins.summary().split())
+    assert "new is worse: wins 8, loses 30 (one-sided p = 0.0002" in words
+    assert "although it has the higher mean; it loses at least" in words
+
+
 def test_a_bound_outside_the_interval_of_two_runs_says_why():
     few = np.zeros(40)
     few[:3] = -0.02, -0.01, -0.03

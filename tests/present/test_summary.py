@@ -322,7 +322,7 @@ def test_of_two_runs_it_is_said_which_is_better_as_tested() -> None:
 @pytest.mark.parametrize(
     ("loss", "verdict", "p", "said"),
     [
-        (0.0145, "worse", "worse_p", "base is better: "),
+        (0.0145, "worse", "worse_p", "new is worse: "),
         (-0.0145, "better", "better_p", "new is better: "),
         (
             0.0,
