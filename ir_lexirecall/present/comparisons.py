@@ -636,7 +636,8 @@ def _margin_legend(result: Comparison, standings: Sequence[Standing]) -> Iterato
     if UNDECIDED in verdicts:
         yield _UNDECIDED_MEANS
     if {WORSE, WITHIN, NOT_WORSE, UNDECIDED} & verdicts:
-        yield about_bounds(result, filter(_has_interval, standings))
+        means = [x for x in standings if x.test.procedure.of != "signs"]
+        yield about_bounds(result, means)
 
 
 def _all_verdicts(standings: Iterable[Standing]) -> set[str]:

@@ -972,6 +972,9 @@ def test_a_bound_outside_the_interval_of_two_runs_says_why():
     words = " ".join(compared(few).summary().split())
     assert "it may lose up to 0.072 (one-sided 95%, allowing for skewness and" in words
     assert "difference -0.002 (95% interval -0.003 to 3.5e-04)" in words
+    words = " ".join(compared(np.zeros(20), np.zeros(20)).summary().split())
+    assert "0.000 to 0.000 undecided: may lose up to 0.14" in words
+    assert "each run by itself, allowing for skewness and rare losses" in words
     many = np.random.default_rng(0).normal(-0.002, 0.02, 60)
     assert "allowing for" not in compared(many).summary()
 
