@@ -753,9 +753,11 @@ def _queries_for_margin(standing: Standing) -> str:
     if queries is None:
         return ""
     most = queries[_is_open(standing)].max()
-    if np.isfinite(most):
-        return f"{most:,.0f} queries"
-    return ""
+    if not np.isfinite(most):
+        return ""
+    n_queries = standing.result.compared.n_queries_of_pairs(standing.name).min()
+    did_not = f" (these {n_queries:,} did not)" if most <= n_queries else ""
+    return f"{most:,.0f} queries{did_not}"
 
 
 def _corrected_plan(standing: Standing) -> Floats | None:

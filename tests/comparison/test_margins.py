@@ -966,6 +966,15 @@ def test_a_one_sided_loss_is_said_of_the_run_that_is_worse():
     assert "although it has the higher mean; it loses at least" in words
 
 
+def test_a_plan_of_fewer_queries_than_there_are_says_that_these_did_not_decide():
+    d = np.random.default_rng(0).normal(0, 0.03, 60)
+    d -= d.mean() + 0.005
+    words = " ".join(compared(d, margin=0.0105).summary().split())
+    assert "undecided: new is neither better nor worse" in words
+    assert "if there is no loss, about 43 queries (these 60 did not) would" in words
+    assert "did not" not in compared(d, margin=0.005).summary()
+
+
 def test_a_bound_outside_the_interval_of_two_runs_says_why():
     few = np.zeros(40)
     few[:3] = -0.02, -0.01, -0.03
