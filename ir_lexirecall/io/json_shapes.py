@@ -11,12 +11,8 @@ from ir_lexirecall.io.value_cells import Cells, is_known_measure
 from ir_lexirecall.io.value_dicts import cells_of_dicts, may_be_queries_of_runs
 
 _COLUMN_NAMES = frozenset((*QUERY_NAMES, *ITEM_NAMES, *RUN_NAMES))
-
 _OTHER_ORIENTS = ({"columns", "index", "data"}, {"columns", "data"}, {"schema", "data"})
-"""The keys of tables in JSON by other orients of pandas."""
-
-_OTHER_ORIENTS = ({"columns", "index", "data"}, {"columns", "data"}, {"schema", "data"})
-"""The keys of tables in JSON by other orients of pandas."""
+"""Keys of the tables that pandas writes with orient='split' or 'table'."""
 
 
 def cells_of_object(
@@ -75,11 +71,6 @@ def _check_is_not_by_column(content: Mapping[str, Any], path: str) -> None:
 
     A column of ids or runs has texts, or a known name, and all columns have the same rows.
     """
-    if set(content) in _OTHER_ORIENTS:
-        raise ValueError(
-            f"{path}: a table as pandas writes it with orient='split' or 'table'; write it by "
-            "rows, with to_json(..., orient='records')"
-        )
     if set(content) in _OTHER_ORIENTS:
         raise ValueError(
             f"{path}: a table as pandas writes it with orient='split' or 'table'; write it by "
