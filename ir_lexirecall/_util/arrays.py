@@ -27,7 +27,7 @@ PairIndices: TypeAlias = tuple[Ints, Ints]
 """Indices, among the runs, of the first and of the second run of P pairs, shape ``(P,)`` each."""
 Indices: TypeAlias = Sequence[int] | Ints
 Interval: TypeAlias = tuple[Floats, Floats]
-"""Low and high ends of several intervals, of one shape."""
+"""Low and high ends of several intervals: two arrays of one shape."""
 Bounds: TypeAlias = tuple[float, float]
 """The smallest and the largest possible number."""
 
@@ -59,13 +59,13 @@ def dividing_by_zero() -> np.errstate:
     return np.errstate(divide="ignore", invalid="ignore")
 
 
-def ratio(part: Any, whole: Any, of_nothing: float = 0.0) -> Floats:
-    """``part / whole``, and 0 or another number where ``whole`` is 0.
+def ratio(part: Any, whole: Any, default: float = 0.0) -> Floats:
+    """Return ``part / whole``, and ``default`` where ``whole`` is 0.
 
     >>> ratio(np.array([1, 2]), np.array([2, 0]))
     array([0.5, 0. ])
     """
-    return np.divide(part, whole, out=np.full(whole.shape, of_nothing), where=whole > 0)
+    return np.divide(part, whole, out=np.full(whole.shape, default), where=whole > 0)
 
 
 def means_of_present(values: Floats) -> Floats:

@@ -315,19 +315,21 @@ def _with_predictions(
     Raises:
         ValueError: a collection has no predicted values.
     """
-    every = _benchmark_of_values(
+    by_program = _benchmark_of_values(
         predicted,
         wanted_by_name(wanted, result.criteria),
         Design(test=design.test, groups=design.groups, least=1),
         missing,
     )
-    absent = without(result, every)
+    absent = without(result, by_program)
     if absent:
         more = and_more(len(absent) - 1)
         raise ValueError(
             f"predicted holds no values of collection {absent[0]!r}{more}; add them"
         )
-    results = {name: with_predictions(one, every[name]) for name, one in result.items()}
+    results = {
+        name: with_predictions(one, by_program[name]) for name, one in result.items()
+    }
     return replace(result, results=results)
 
 

@@ -43,8 +43,8 @@ _NONE = np.zeros(0, dtype=np.int64)
 _FEW_QUERIES = 4  # of a dict of dicts, up to which queries are aligned one by one,
 _SHORT = 256  # if their rankings have no more documents than this
 _ROWS = 2**18  # of a run that are aligned at once
-_PLACES = 8  # of a table in which ids are looked at for odd ones,
-_ROWS_IN_PLACE = 512  # and the rows in each
+_CHECKED_PARTS = 8  # parts of a long table in which odd ids are looked for
+_ROWS_OF_PART = 512  # rows of each of these parts
 
 
 @entry
@@ -100,12 +100,12 @@ def ranks_as_given(judgments: Judgments, run: Source) -> AlignedRun:
 def _has_odd_ids(table: pl.DataFrame) -> bool:
     """Return whether some ids are not plain ASCII, or have blanks around them.
 
-    In a long table, rows in several places are looked at, without Polars' threads.
+    Of a long table, only some parts are checked; this does not start Polars' threads.
     """
-    step = max(_ROWS_IN_PLACE, 1 + len(table) // _PLACES)
+    step = max(_ROWS_OF_PART, 1 + len(table) // _CHECKED_PARTS)
     for ids in (table["query_id"], table["doc_id"]):
         for start in range(0, len(ids), step):
-            if not are_plain(ids.slice(start, _ROWS_IN_PLACE).to_list()):
+            if not are_plain(ids.slice(start, _ROWS_OF_PART).to_list()):
                 return True
     return False
 

@@ -115,7 +115,7 @@ class Scorer:
         """Return the value of one ranking; see `__call__`."""
         judged = self._judged(relevant)
         ids = _distinct(ranked_ids)
-        judged.check_meets(ids)
+        judged.check_same_kind_as(ids)
         if self._of_ranks is not None:
             hits = judged.relevant
             ranks = [
@@ -211,7 +211,7 @@ class Scorer:
         rows: list[tuple[int, int, int]] = []
         start = 0
         for q, (ids, part) in enumerate(zip(ranked, parts, strict=True)):
-            part.check_meets(ids)
+            part.check_same_kind_as(ids)
             row_of = part.row_of
             for rank, doc in enumerate(ids, 1):
                 if doc in row_of:
@@ -266,8 +266,8 @@ class _Judged:
                 for doc, grade in by_doc.items()
             }
 
-    def check_meets(self, ranked_ids: Sequence[str]) -> None:
-        """Raise if relevant documents are integers and ids of a ranking words, as beside labels."""
+    def check_same_kind_as(self, ranked_ids: Sequence[str]) -> None:
+        """Raise if relevant documents are integers, but ids of the ranking are words."""
         if not self._are_integers or any(doc.isdecimal() for doc in ranked_ids):
             return
         if ranked_ids:
@@ -541,7 +541,7 @@ def _sources_of(iterator: Any) -> list[Any]:
         for state in states:
             sources += state if isinstance(state, tuple) else [state]
         if isinstance(iterator, itertools.chain) and sources:
-            first = sources[0]  # the iterator of what is chained
+            first = sources[0]  # iterates over the chained iterables
             sources += next(iter(first.__reduce__()[1]), ())
         return sources
     return []

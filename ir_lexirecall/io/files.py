@@ -91,20 +91,20 @@ _FOREIGN = {
 
 @dataclass
 class Oddity:
-    """Whether ids were read that are not plain ASCII, or have blanks around them.
+    """Whether a run has odd ids: not plain ASCII, or with blanks around them.
 
     Attributes:
-        is_possible: whether there may be some, by the bytes that were read.
-        is_sure: whether there are some.
+        is_possible: whether the bytes that were read may hold such ids.
+        is_sure: whether such an id was read.
     """
 
     is_possible: bool = False
     is_sure: bool = False
 
-    def looked_for_in(
+    def watched(
         self, blocks: Iterator[bytes], blanks: Sequence[bytes]
     ) -> Iterator[bytes]:
-        """Yield blocks of a text, and look at each of them."""
+        """Yield blocks of a text unchanged, and note whether they may hold odd ids."""
         for block in blocks:
             self.look_at(block, blanks)
             yield block
@@ -127,7 +127,7 @@ class File:
         packing: the ending of the compression, such as ``.gz``; empty without one.
         is_parquet: whether the file is read as Parquet, by its name or its content.
         beginning: the first bytes, unpacked; empty of Parquet.
-        oddity: whether a run was read from it whose ids are odd.
+        oddity: whether a run that was read from it has odd ids.
     """
 
     path: str
@@ -187,7 +187,7 @@ class File:
 
     @cached_property
     def first_line(self) -> str:
-        """Return the first line of a text with more than a comment, or separators; else a comment.
+        """Return the first line that is more than a comment or separators; else a comment.
 
         Raises:
             ValueError: it is not a text, or its lines do not end with line feeds.
@@ -450,7 +450,7 @@ def _parquet_files(folder: Path) -> list[str]:
 
 
 def _way_out(folder: str) -> str:
-    """Return what to do with a folder where a file is expected."""
+    """Return advice on a folder that was given where a file is expected."""
     names = sorted(name for name in os.listdir(folder) if name[0] not in "._")
     if not names:
         return "there is nothing in it"

@@ -70,7 +70,7 @@ class FileFormat:
             ones are needed.
         always_has_columns: whether values and groups have named columns in it, too. JSON and text
             hold them in shapes of their own.
-        ending: of the names of files, which names of runs leave out.
+        ending: ending of the file's name, which the name of the run leaves out.
     """
 
     recognises: Callable[[File], bool]
@@ -82,7 +82,7 @@ class FileFormat:
     def by_ending(
         cls, ending: str, read: Callable[[File, Schema], Iterable[pl.DataFrame]]
     ) -> Self:
-        """Return a format of all files whose names end so; ``read`` gives scores as numbers."""
+        """Return the format of all files with this ending; ``read`` yields scores as numbers."""
         return cls(lambda file: file.ending == ending, read, ending=ending)
 
 
@@ -116,7 +116,7 @@ def columns_of_text(file: File, schema: Schema) -> Iterator[pl.DataFrame]:
         )
 
     def blocks() -> Iterator[bytes]:
-        return file.oddity.looked_for_in(file.blocks(), layout.blanks_in_ids)
+        return file.oddity.watched(file.blocks(), layout.blanks_in_ids)
 
     tables = layout.batches(blocks, file.line_of_block)
     if schema.of_qrels:
@@ -260,7 +260,7 @@ def _of_mteb(content: Any) -> tuple[Any, str]:
 
 
 def _is_nested(content: Any) -> bool:
-    """Return whether content is a dict, its first value one, and so on, four levels deep."""
+    """Return whether content is a dict of dicts, at least four levels deep by first values."""
     for _ in range(3):
         if not isinstance(content, dict):
             return False
