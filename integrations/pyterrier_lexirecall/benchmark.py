@@ -344,7 +344,7 @@ def _data_set(name: str, source: Any) -> Any:
 
 
 _ADDRESS = " object at 0x"
-"""What Python prints of an object without a name."""
+"""Part of the text that Python prints for an object without a name."""
 _LONGEST_NAME = 200  # bytes: common file systems take 255, and an ending is added
 _DRIVE = re.compile(r"[A-Za-z]:($|[\\/])")  # of Windows
 

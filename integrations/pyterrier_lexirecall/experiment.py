@@ -468,8 +468,8 @@ class _Systems:
             baselines = _indices_of_baselines(baseline, names)
         elif isinstance(baseline, str) and several is None:
             raise ValueError(
-                f"baseline={baseline!r}: systems in a list are baselines by their index, as in "
-                "baseline=0; give a mapping of names to systems to name one"
+                f"baseline={baseline!r}: for a list of systems, give the index of the baseline, as "
+                "in baseline=0; to give its name, pass a mapping of names to systems"
             )
         elif baseline is not None:
             baselines = _indices_of_baselines([baseline], names)

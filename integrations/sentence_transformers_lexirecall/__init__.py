@@ -149,7 +149,7 @@ class _Retrieval(_Measured):
         options["map_at_k"] = sorted({*options.get("map_at_k", [100]), depth})
         super().__init__(dict(queries), dict(corpus), relevant, **options)  # type: ignore[call-arg]
         if not self.queries_ids:
-            raise ValueError("no query has a relevant document; give one at least")
+            raise ValueError("no query has a relevant document; give at least one")
         self.judgments = Judgments.from_qrels(
             {str(query_id): grades[query_id] for query_id in self.queries_ids}
         )

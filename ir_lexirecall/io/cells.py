@@ -159,7 +159,7 @@ def id_of(value: Any) -> str:
     """
     if isinstance(value, str):
         if not value:
-            raise ValueError("an id is empty; leave out what has none")
+            raise ValueError("an id is empty; leave out rows without an id")
         return check_text(str(value), "ids")
     if is_integer(value):
         return str(int(value))

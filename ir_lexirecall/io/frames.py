@@ -152,9 +152,9 @@ class Table:
         return replace(self, columns=columns)
 
     def named(self, aliases: Iterable[str]) -> str | None:
-        """Return the column with the first of some names; None without one.
+        """Return the column with the first of some names; None if there is no such column.
 
-        Case does not count, and `Task Name` and `taskName` are `task_name`, too.
+        Case does not count, and `Task Name` and `taskName` count as `task_name`.
         """
         names = {_plain_name(name): name for name in self.columns}
         names |= {name.lower(): name for name in self.columns}
@@ -222,10 +222,10 @@ def _plain_name(name: str) -> str:
 def _columns_with_content(
     names: Sequence[str], rows: Sequence[NumberedRow], path: str
 ) -> list[int]:
-    """Return the indices of columns, without empty ones that have no name.
+    """Return the indices of the columns that have a name or values.
 
     Raises:
-        ValueError: some rows have something in such a column, as a shifted row has.
+        ValueError: only some rows have a value in a column without a name: they may be shifted.
     """
     indices = []
     for i, name in enumerate(names):
@@ -233,8 +233,8 @@ def _columns_with_content(
         if i and filled and len(filled) < len(rows):
             line, cell = filled[0]
             raise ValueError(
-                f"{path}, line {line}: {shown(cell)} stands in a column without a name; is a "
-                "separator within a field of this row? Quote the field, or name the column"
+                f"{path}, line {line}: {shown(cell)} stands in a column without a name; does a "
+                "field of this row contain a separator? Quote the field, or name the column"
             )
         if name or filled or not i:
             indices.append(i)
@@ -413,7 +413,7 @@ def _frame_of_stream(data: Any) -> Any:
 
 
 def readable_again(data: Any) -> Any:
-    """Return data, or what an iterator yields, which can be read only once.
+    """Return data that can be read again: of an iterator, what it yields.
 
     A stream of Arrow becomes a table. The iterators in a mapping of runs are read, too.
     """
@@ -490,7 +490,7 @@ def _names_one_level(name: Iterable[Any]) -> bool:
 
 
 def _is_margin(name: Sequence[Any], dtype: Any) -> bool:
-    """Return whether a column holds the means over others, as margins of `pivot_table` do."""
+    """Return whether a column holds the means of the others, as margins of `pivot_table` do."""
     label = "".join(map(str, name))
     is_numbers = getattr(dtype, "kind", "O") == "f"
     return is_numbers and _names_one_level(name) and is_summary_name(label)

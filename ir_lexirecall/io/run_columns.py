@@ -168,8 +168,8 @@ def check_like_runs(table: Table, columns: Mapping[str, Floats]) -> None:
     if several:
         raise ValueError(
             f"{table.name}: the columns {shown_names(list(columns), 4)} are of several measures "
-            f"({shown_names(several, 3)}); give a row per query and run, with a column run and one "
-            f"per measure, or the columns of one, such as {several[0]}"
+            f"({shown_names(several, 3)}); give a row per query and run, with a column for "
+            f"runs and one per measure, or only the columns of one measure, such as {several[0]}"
         )
     measures = [name for name in columns if _is_named_measure(name)]
     if measures and len(measures) < len(columns):
@@ -185,7 +185,7 @@ def check_like_runs(table: Table, columns: Mapping[str, Floats]) -> None:
 
 
 def measures_of_runs_in(names: Iterable[str]) -> list[str]:
-    """Return the measures of which columns have one per run, if there are several; else nothing.
+    """Return the measures that have a column for each run, if there are several; else nothing.
 
     >>> measures_of_runs_in(["AP_a", "nDCG@10_a", "AP_b", "nDCG@10_b"])
     ['AP', 'nDCG@10']
@@ -208,13 +208,15 @@ def measures_of_runs_in(names: Iterable[str]) -> list[str]:
 
 
 def _measure_and_run(name: str, *, is_first: bool) -> tuple[str, str]:
-    """Return the measure and the run in the name of a column, such as `AP_bm25`; empty without.
+    """Return the measure and the run in the name of a column, such as `AP_bm25`.
+
+    Without a measure, the measure is empty and the run is the whole name.
 
     Args:
         name: the name.
         is_first: whether the measure stands before the run.
     """
-    name = name.strip("()[]'\" ")  # as of a pair that became a text
+    name = name.strip("()[]'\" ")  # of a tuple that was turned into a text
     separators = list(re.finditer(r"[\W_]+", name))
     if is_first:
         separators.reverse()  # the longest measure counts, as in `nDCG@10_a`

@@ -75,7 +75,7 @@ class Source:
         data: the files, the id, the table (a frame or ``Columns``), or the dict of dicts.
         name: the path that was given; empty of anything else.
         read_once: whether it was an iterator, which nobody can read again.
-        oddity: whether a run was read from it, a table, whose ids are odd; each file has its own.
+        oddity: whether a table that was read as a run has odd ids; each file has its own.
     """
 
     kind: Kind
@@ -114,9 +114,9 @@ class Source:
         return []
 
     def has_odd_ids(self) -> bool:
-        """Return whether ids that were read are not plain ASCII, or have blanks around them.
+        """Return whether a run has ids that are not plain ASCII, or have blanks around them.
 
-        All ids of files are looked at; of other runs, the first ones, or some from all of the run.
+        Files and tables are known once they were read; of dicts, only some ids are checked.
         """
         if self.kind is Kind.FILES:
             return any(file.oddity.is_sure for file in self.data)
@@ -279,7 +279,7 @@ def _hint_on_hits(hits: Any) -> str:
     if not {"corpus_id", "score"} <= hits[0].keys():
         return ""
     return (
-        "; of hits of sentence-transformers, which are in the order of the queries, give "
+        "; for hits of sentence-transformers, which are in the order of the queries, give "
         "{query_id: {doc_ids[hit['corpus_id']]: hit['score'] for hit in hits}}"
     )
 

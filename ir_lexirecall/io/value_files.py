@@ -270,14 +270,14 @@ def lines_of_text(text: str, path: str) -> list[Line]:
 
 
 def _check_is_no_header(fields: Sequence[str], path: str, number: int) -> None:
-    """Raise if a first line has names of columns between blanks, as R's `write.table` writes."""
+    """Raise if a first line is a header with blanks between names, as of R's `write.table`."""
     names = {field.strip('"').lower() for field in fields}
     is_row = is_text_measure(fields[0]) or value_of(fields[-1]) is not None
     if not is_row and not names.isdisjoint(_HEADER_NAMES - set(SUMMARY)):
         raise ValueError(
-            f"{path}, line {number}: a header between blanks ({shown_names(sorted(names), 3)}); "
-            "write the table with commas or tabs between fields, in R by write.csv(..., "
-            "row.names = FALSE)"
+            f"{path}, line {number}: a header with blanks between names "
+            f"({shown_names(sorted(names), 3)}); write the table with commas or tabs between "
+            "fields, in R by write.csv(..., row.names = FALSE)"
         )
 
 

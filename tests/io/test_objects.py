@@ -574,6 +574,6 @@ def test_empty_keys_are_refused(run: Any) -> None:
 def test_hits_of_sentence_transformers_without_queries_are_named() -> None:
     hits = [[{"corpus_id": 0, "score": 0.9}], [{"corpus_id": 1, "score": 0.8}]]
     with pytest.raises(
-        ValueError, match=r"of hits of sentence-transformers, .* order of the queries"
+        ValueError, match=r"for hits of sentence-transformers, .* order of the queries"
     ):
         irl.evaluate("AP", {"q": {"d": 1}}, hits)

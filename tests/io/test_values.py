@@ -1073,7 +1073,8 @@ def test_a_pattern_leaves_no_file_out(name: str, tmp_path: Path) -> None:
 def test_a_header_between_blanks_is_named(text: str, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text(text)
     with pytest.raises(
-        ValueError, match=r"line 1: a header between blanks .* commas or tabs"
+        ValueError,
+        match=r"line 1: a header with blanks between names .* commas or tabs",
     ):
         read_values(tmp_path / "a.txt")
 

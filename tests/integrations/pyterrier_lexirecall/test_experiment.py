@@ -1101,7 +1101,7 @@ def test_errors_are_those_of_pyterrier(
 def test_a_baseline_of_a_list_is_no_name(baseline: str) -> None:
     with pytest.raises(
         ValueError,
-        match=rf"^pt\.lexirecall\.Experiment: baseline='{baseline}': .* baseline=0; give a mapping",
+        match=rf"^pt\.lexirecall\.Experiment: baseline='{baseline}': .* baseline=0; to give its",
     ):
         outcome(pt.lexirecall.Experiment, transformers, ["map"], baseline=baseline)
 
