@@ -197,7 +197,7 @@ def repeated(names: Iterable[T]) -> T | None:
 
 
 def all_repeated(items: Iterable[T]) -> list[T]:
-    """Return the items that occur again, each once.
+    """Return the items that occur more than once, without repetitions.
 
     >>> all_repeated(["a", "b", "a", "c", "c"])
     ['a', 'c']

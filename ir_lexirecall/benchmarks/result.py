@@ -448,7 +448,7 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
             )
 
     def _check_baseline(self) -> None:
-        """Raise if nothing is compared: there is no baseline, and perhaps no second run."""
+        """Raise if there is no baseline, so that nothing is compared."""
         if self.baseline is not None:
             return
         if len(self.runs) > 1:

@@ -341,7 +341,7 @@ class Source:
         return others if test is None else others | {"test": test}
 
     def options_with(self, options: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the options of a call of ``benchmark``, and the file's where it has none."""
+        """Return the options of a call of ``benchmark``; the file's replace those that are None."""
         resolved = dict(options)
         for name, value in self.arguments.items():
             if options[name] is None:

@@ -236,7 +236,7 @@ class ComparedRuns(Memoised):
         self._check_is_t("predicted")
 
     def _check_is_t(self, option: str) -> None:
-        """Raise if an option is given with another test than t."""
+        """Raise if another test than t is given with an option that needs t."""
         if self.test.name not in (None, "t"):
             raise ValueError(
                 f"{option} needs the t-test, not {self.test.name!r}; leave test out"
@@ -489,7 +489,7 @@ class ComparedRuns(Memoised):
         return np.concatenate(arrays)[order]
 
     def joined_each(self, parts: Iterable[Iterable[Any]]) -> list[Any]:
-        """Return several arrays of all pairs, made of the same arrays of each part."""
+        """Join several arrays of the parts, each to one array of all pairs; see ``joined``."""
         return [self.joined(arrays) for arrays in zip(*parts, strict=True)]
 
     def pair_counts(self, by: str) -> tuple[Ints, Ints, Ints, Ints]:

@@ -649,10 +649,10 @@ def wanted_values(
 
 
 def wanted_by_name(wanted: Wanted, criteria: Sequence[str]) -> Wanted:
-    """Return what is wanted with every value named, if none is: those of the criteria compared.
+    """Return the wanted values by name: if the user named none, those of the compared criteria.
 
     Raises:
-        ValueError: a cost is not among them.
+        ValueError: `smaller_is_better` has a name that is not among them.
     """
     named, options = wanted
     if named is None:
@@ -954,7 +954,7 @@ def distinct_criteria(
     first: dict[tuple[Any, ...], str] = {}
     for name, criterion in criteria.items():
         is_preference = isinstance(criterion, Preference)
-        # It may have a label of the user's.
+        # The user may have given the preference a label.
         if not is_preference or not name.strip().startswith(criterion.NAME):
             first[(name,)] = name
             continue

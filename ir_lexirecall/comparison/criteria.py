@@ -198,7 +198,7 @@ class MeasureCriterion:
 
     @property
     def per_query(self) -> Floats:
-        """What means are taken of, shape ``(S, Q)``: the values."""
+        """Numbers whose means are reported, shape ``(S, Q)``: the values."""
         return self.values
 
     @property
@@ -317,7 +317,7 @@ class PreferenceCriterion:
 
     @property
     def per_query(self) -> Floats:
-        """What means are taken of, shape ``(S, Q)``: the standings."""
+        """Numbers whose means are reported, shape ``(S, Q)``: the standings."""
         return self.standings
 
     @property

@@ -376,7 +376,7 @@ def _compare_rankings(
         else:
             result = compare_runs(judgments, pair, criteria, of_pair)
             assert result.compared.scored is not None
-            # What was given may be readable only once.
+            # The run that the user gave may be readable only once.
             source = result.compared.scored.sources[candidate]
         results.append(result)
     return results

@@ -623,7 +623,7 @@ def best_set_columns(
     Args:
         runs: names of the runs.
         gains: their means, larger is better.
-        p: of the hypothesis that no run has a better mean.
+        p: p-value, for each run, of the hypothesis that no run has a better mean.
         alpha: 1 - confidence.
     """
     order = best_first(gains)

@@ -108,8 +108,8 @@ class RepeatedPreferences(Memoised):
     def variance_of_means(self) -> DifferenceVariance:
         """Return the variance of the mean preference of each system over all others.
 
-        Its own seeds move it, and so do those of each other system: it has a part for each of the
-        S systems, and parts stand one after the other, shape ``(R, Q)`` each, its own one first.
+        The mean varies with the seeds of the system and of each other one, so that its variance has
+        S parts, of shape ``(R, Q)`` each. They stand one after the other, the system's own first.
         """
         n_systems = len(self.systems)
         parts: list[Floats] = []

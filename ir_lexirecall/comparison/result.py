@@ -402,7 +402,7 @@ class Comparison:
         that these queries only estimate the variance of differences.
 
         The level is that of one pair, before any correction. For several pairs, divide ``alpha`` by
-        their number (``with_test``): then each is found whatever the others are.
+        their number (``with_test``): each then has this power, whatever the others show.
 
         With repeats, both runs have ``repeats`` of them, by default the fewest that a run has.
         There is no interval then. If seeds vary so much that no number of queries is enough, the
@@ -484,7 +484,7 @@ class Comparison:
         )
 
     def _pair_frame(self, **columns: Any) -> pd.DataFrame:
-        """Return a table with a row per pair, of these columns beside the two runs."""
+        """Return a table with a row per pair: the names of the two runs, then these columns."""
         return self.compared.frame(self.compared.pair_columns | columns)
 
     def _components(self, by: str | None) -> tuple[Components, Floats]:
@@ -962,6 +962,6 @@ class Comparison:
 
 
 def _check_has_variance(criterion: Criterion) -> None:
-    """Raise if the differences by a criterion have no variance, on fewer than two queries."""
+    """Raise if there are fewer than two queries, which have no variance of differences."""
     if len(criterion.query_ids) < 2:
         raise ValueError(f"{criterion.name}: the variance needs at least 2 queries")

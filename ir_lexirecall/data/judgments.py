@@ -37,7 +37,7 @@ Arrow), a dict of dicts, a dict of relevant documents (sets or lists of ids, whi
 iterable of named tuples, or ``Judgments`` themselves."""
 
 # How missing values of Python, NumPy and pandas print.
-_MANY = 2**14  # documents, of which Polars finds the odd ones
+_MANY = 2**14  # documents; from here on, Polars finds the odd ids
 _MISSING = ("None", "nan", "<NA>", "NaT")
 
 

@@ -175,7 +175,7 @@ def _other_forms(judgments: Judgments, run: Source, title: str) -> str:
 
 
 def _odd_rows(judgments: Judgments, run: Source) -> list[tuple[str, str]]:
-    """Return query and document of rows whose ids are odd, or look as odd ids of the qrels do."""
+    """Return the query and document ids of rows that `_may_look_alike` selects."""
     rows: list[tuple[str, str]] = []
     for table in read_columns(run, RUN):
         odd = table
@@ -188,7 +188,7 @@ def _odd_rows(judgments: Judgments, run: Source) -> list[tuple[str, str]]:
 
 
 def _may_look_alike(judgments: Judgments, table: pl.DataFrame) -> pl.Series:
-    """Return which rows have an id that is odd, or that looks as an odd one of the qrels does."""
+    """Return which rows have an odd id, or an id that looks like an odd one of the qrels."""
     odd_queries, odd_docs = judgments.odd_ids
     query_ids, doc_ids = table["query_id"], table["doc_id"]
     may = are_odd(query_ids) | are_odd(doc_ids)

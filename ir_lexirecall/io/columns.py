@@ -48,7 +48,7 @@ A path, a pandas, Polars or Arrow table, a dict of dicts, an iterable of named t
 or an object that holds one of these (DuckDB, Hugging Face, ranx, trectools, Pyserini's hits).
 """
 _ROWS_OF_A_QUERY = 8
-"""Of so many rows of a run, one is looked at for its query."""
+"""One query id in so many rows of a run is checked: most rows repeat the one above."""
 _FEW_ROWS = 4096  # of a table that is read without a query engine
 # By what was read, the column that it lacks, and whether there are grades and scores.
 _LOOKS = {
@@ -81,9 +81,9 @@ def read_columns(source: Source, schema: Schema) -> Iterator[pl.DataFrame]:
 
 
 def has_odd(table: pl.DataFrame) -> bool:
-    """Return whether ids of a run are not plain ASCII, or have blanks around them.
+    """Return whether a run has ids that are not plain ASCII, or have blanks around them.
 
-    Only some rows of a query are looked at for its id.
+    All document ids are checked, and the query ids of some rows.
     """
     query_ids, doc_ids = table["query_id"], table["doc_id"]
     if len(table) > _FEW_ROWS:

@@ -62,7 +62,7 @@ _EMPTY_LINES = {
     )
     for separator in (",", ";", "\t")
 }
-"""Matches lines without a value, such as Excel writes for empty rows, by separator."""
+"""For each separator, a pattern of lines without values, as Excel writes for empty rows."""
 BEIR = ("query-id", "corpus-id", "score")
 """The header of BEIR's qrels."""
 _QREL_FIELDS = ("query_id", "iteration", "doc_id", "relevance")
@@ -141,7 +141,7 @@ class Layout:
 
     @property
     def blanks_in_ids(self) -> list[bytes]:
-        """What stands in lines whose ids may have blanks around them; quotes may hold any."""
+        """Bytes of lines whose ids may have blanks around them; quotes may enclose blanks."""
         if self.by_blanks:
             return []
         part = self.separator.encode()
@@ -735,7 +735,7 @@ def csv_rows(
         text: the text.
         location: what messages call a line.
         separator: what stands between fields.
-        strip: take blanks around fields away; empty texts in quotation marks are empty, too.
+        strip: whether to strip blanks around fields; rows of empty quotes count as empty then.
         options: of ``csv.reader``.
 
     Raises:

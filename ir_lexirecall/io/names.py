@@ -87,7 +87,7 @@ ITEM_NAMES = (
     "idx",
     "uid",
 )
-"""Names of an item's id in tables of values, of some programs and of people."""
+"""Names of the column with an item's id in tables of values."""
 GROUP_NAMES = (
     "group",
     "cluster",
@@ -127,7 +127,7 @@ NAMES_OF_TEXTS = {
     ),
     QUERIES: ("query", "text", "title", "question", "description"),
 }
-"""Names of the ids, and of the texts, of documents and queries; the first one there counts."""
+"""Names of the ids and the texts of documents and queries; the first one that exists counts."""
 _GRADES_ARE_SCORES = ("query-id", "q_id")  # BEIR and ranx call grades scores
 
 

@@ -44,9 +44,9 @@ _LAST_WORDS = frozenset(
 ) | {"labels", "tstamp", "version"}
 """Last words of names that no measure has, as in `gold_label` or `prompt_version`."""
 _SPREADS = frozenset(("std", "stdev", "stddev", "sem", "stderr", "variance"))
-"""Last words of names of how much values vary, as in `acc_stderr`."""
+"""Last words of names of measures of spread, as in `acc_stderr`."""
 LEVELS = (0.0, 1.0)
-"""What a measure may well be in all rows."""
+"""Values that a measure may well have in all rows."""
 
 
 def _plain_names(text: str) -> frozenset[str]:
@@ -99,7 +99,7 @@ def _is_constant(name: str, tables: Iterable[Table]) -> bool:
 def _only_number(values: Objects | None) -> float | None:
     """Return the number that all rows of a column have; None if there is no such number.
 
-    Rows without a value do not count, as those of means may be.
+    Rows without a value are ignored: a row of means may lack one.
     """
     if values is None:
         return None
@@ -169,11 +169,11 @@ def _measures_by_name(
 
 
 def names_of_no_measures(names: Iterable[str], named: Iterable[str]) -> list[str]:
-    """Return the names that no measure has; none if they are all.
+    """Return the names that no measure has; an empty list if that would be all names.
 
     Args:
         names: names of values in rows of their own.
-        named: measures that the user names: they stay.
+        named: measures that the user names, which are never returned.
     """
     distinct = dict.fromkeys(names)
     left_out = [name for name in distinct if name not in named and is_no_measure(name)]
@@ -181,7 +181,7 @@ def names_of_no_measures(names: Iterable[str], named: Iterable[str]) -> list[str
 
 
 def note_on_constant(name: str, value: float) -> str:
-    """Return a sentence on a column that is left out as it has one value."""
+    """Return a sentence on a column that is left out because all rows have the same value."""
     return f"The column {name!r} is {value:.12g} in all rows: left out."
 
 

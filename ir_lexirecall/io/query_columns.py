@@ -59,7 +59,7 @@ _SYSTEM_NAMES = {
 """Names of columns of systems, as a rule: they hold queries only if the user says so."""
 _NO_QUERY_NAMES = frozenset(
     (
-        # of a log of a training, with a row per evaluation
+        # of a training log, with a row per evaluation
         *(
             "checkpoint",
             "epochs",
@@ -82,7 +82,7 @@ _NO_QUERY_NAMES = frozenset(
         *("start_time", "time", "timestamp", "tstamp", "updated_at"),
     )
 )
-"""Names of columns that may have each text once; they name queries if the user says so."""
+"""Names of columns that may be unique, but hold queries only if the user says so."""
 CONTENT_HASH = "doc_hash"
 """The column in which lm-eval says which document an id stands for."""
 INDEX = "(index)"
@@ -168,7 +168,7 @@ class NamedColumns:
     measures: list[str] | None = None
 
     def __post_init__(self) -> None:
-        """Raise if what names a column is no text."""
+        """Raise if the name of a column is not a text."""
         for argument, name in (("query", self.query), ("run", self.run)):
             if not isinstance(name, str | None):
                 raise ValueError(

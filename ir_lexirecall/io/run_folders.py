@@ -56,7 +56,7 @@ _ABOUT_RUNS = re.compile(
 _BACKUP = re.compile(
     r".*(~|\.(bak|backup|crdownload|old|orig|part|rej|sw[op]|tmp))|#.*#", re.I
 )
-"""Names of copies that editors and people keep of a file, and of half a download."""
+"""Names of backups that editors and people make, and of unfinished downloads."""
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ def read_folder(folder: PathLike) -> RunFolder:
             continue
         is_hidden_folder = item.is_dir() and item.name.startswith((".", "_"))
         named = []
-        if not is_hidden_folder and not item.is_fifo():  # which would be waited for
+        if not is_hidden_folder and not item.is_fifo():  # reading it would block
             named = list(_runs_of(item))
         if not named:
             left_out.append(item.name)
@@ -198,7 +198,7 @@ def _run_in_file(item: Path) -> str | None:
 
 
 def _is_backup(name: str) -> bool:
-    """Return whether a file's name says that it is a copy kept of another file, as `a.run~` is."""
+    """Return whether a file's name is that of a backup, such as `a.run~`."""
     return _BACKUP.fullmatch(without_compression(name)) is not None
 
 

@@ -24,14 +24,14 @@ _TARGET_NAMES = (
 )
 """Names of what an answer should have been, which no run changes."""
 _FEWEST_DIFFERENT = 3
-"""Targets that differ, unless most do: so many are hardly corrected in a few documents."""
+"""Fewest different targets that show another order, unless most differ."""
 
 
 def check_same_contents(runs: Sequence[tuple[Table, str]]) -> None:
-    """Raise if an id stands for another document in another run, by the document or its target.
+    """Raise if an id stands for different documents in different runs.
 
-    One document that differs is enough. Of targets so many must differ that the documents are
-    most likely in another order (`_are_in_another_order`): one may have been corrected.
+    One text of a document that differs is enough. Targets may have been corrected: so many must
+    differ that the documents are most likely in another order (`_are_in_another_order`).
 
     Args:
         runs: the rows of each run, with its column of queries.
@@ -52,7 +52,7 @@ def _check_column(
     *,
     are_targets: bool,
 ) -> None:
-    """Raise if ids that runs have in common differ in a column, of targets many of them.
+    """Raise if runs differ in a column for an id, or in targets for many ids.
 
     Raises:
         ValueError: they do; the message names the first one.
@@ -90,9 +90,9 @@ def _check_column(
 def _are_in_another_order(
     n_different: int, n_shared: int, counts: Counter[str]
 ) -> bool:
-    """Return whether so many targets differ as they do where documents are in another order.
+    """Return whether as many targets differ as if documents were in another order.
 
-    Of two targets, such as yes and no, half of the documents have the same one then by chance.
+    Even then, some targets are equal by chance: half of them, if they are yes or no.
 
     Args:
         n_different: the number of ids with different targets.
@@ -148,7 +148,7 @@ def _document_text(value: Any) -> str | None:
 
 
 def _target_text(value: Any) -> str | None:
-    """Return a target as a text without further blanks; None if it is missing.
+    """Return a target as a text with single blanks; None if it is missing.
 
     A number is the same in every form: 1 may be 1.0 in a column that has a gap.
     """

@@ -250,7 +250,7 @@ def _ratings(
 
     Args:
         content: the JSON object.
-        keys: of the list of queries, of the id of a query, and of that of a document.
+        keys: the keys of the list of queries, of the id of a query and of the id of a document.
         what: what messages call it.
     """
     list_key, query_key, doc_key = keys

@@ -104,7 +104,7 @@ _MOST_UNANSWERED = 2
 _COARSEST = 0.01
 """The unit of the last digit that programs print at least."""
 _WIDEST_GRADES = 10
-"""The largest difference of two whole numbers that are grades, not rounded percentages."""
+"""Range up to which whole numbers count as grades; wider ones may be rounded percentages."""
 _COARSE = 0.02
 """Share of the spread of values above which the unit of a last digit says nothing."""
 
@@ -127,7 +127,7 @@ def is_summary_name(name: str) -> bool:
 
 
 def has_word_of_means(name: str) -> bool:
-    """Return whether a row of tasks may hold means or ranks by its name, with other words or not.
+    """Return whether the name of a row of tasks says that it may hold means or ranks.
 
     >>> has_word_of_means("Retrieval (avg)"), has_word_of_means("QA"), has_word_of_means("all")
     (True, False, True)
@@ -310,8 +310,8 @@ def _is_row_of(
 ) -> bool:
     """Return whether a row holds statistics of the others, without some that are left out.
 
-    Of a run that lacks values they may be statistics of more than there is: they are not checked,
-    unless all runs lack some.
+    A run that lacks values is not checked, unless all runs lack some: its row may be computed from
+    values that are not in the table.
     """
     others = np.delete(values, left_out, axis=2)
     has_gaps = np.isnan(others).any(axis=2)
@@ -356,7 +356,7 @@ def _is_near(value: float, mean: float, values: Floats, unit: float) -> bool:
         mean: the mean, or another statistic, of what is printed of the values.
         values: the values. The mean of n that are rounded to u is off by about u / sqrt(12 n).
             Grades and hits, which are whole numbers, are exact, and so is a single value.
-        unit: counts only where it is much smaller than the spread of values: 1 may be 1.0000.
+        unit: the smaller unit of `values` replaces one that is coarse for their spread.
     """
     return bool(abs(value - mean) <= _tolerance(values, unit))
 

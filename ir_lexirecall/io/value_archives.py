@@ -85,7 +85,7 @@ def _texts_of_archive(file: File) -> dict[str, bytes]:
         NotImplementedError: their compression is not known.
     """
     path, content = file.path, file.content
-    # From Python 3.14 on, its own module reads Zstandard, too.
+    # From Python 3.14 on, `zipfile` itself reads Zstandard.
     module = installed("backports.zstd.zipfile", "zipfile")
     if not zipfile.is_zipfile(content):
         with (

@@ -22,7 +22,7 @@ from ir_lexirecall.io.value_cells import (
 )
 
 _MOST_MEASURES = 1000
-"""Keys of a dict of dicts, up to which they may be measures; more are queries."""
+"""Number of outer keys up to which they may be measures; more are queries."""
 DictRow: TypeAlias = tuple[str, str, Any]
 """A query, a measure and a value, as nested dicts have them."""
 
@@ -93,15 +93,15 @@ def _without_no_measures(
 ) -> tuple[list[DictRow], list[str]]:
     """Return the rows of names that may be measures, and notes on the other names.
 
-    A query with other names only lacks a value.
+    A query that has only other names gets a missing value.
 
     Args:
         rows: queries, names and values.
         name: the label of the dicts in messages.
-        named: measures that the user names: they stay.
+        named: measures that the user names, which stay.
 
     Raises:
-        ValueError: no name may be that of a measure.
+        ValueError: no name can be that of a measure.
     """
     names = dict.fromkeys(measure for _, measure, _ in rows)
     left_out = [one for one in names if one not in named and is_no_measure(one)]
@@ -124,8 +124,8 @@ def _without_no_measures(
 def may_be_queries_of_runs(rows: Sequence[DictRow]) -> bool:
     """Return whether dicts by query and measure may be by run and query.
 
-    No name is that of a measure, nor are only some those of times and the like, and there are more
-    queries than runs.
+    They may if there are several runs, more queries than runs, and no inner key names a measure.
+    If some inner keys are names such as `tstamp`, the others are measures.
     """
     outer = {query for query, _, _ in rows}
     inner = {measure for _, measure, _ in rows}
@@ -195,7 +195,7 @@ def _is_by_measure(content: Mapping[Any, Any]) -> bool:
     """Return whether dicts are ``{measure: {query: value}}``, as ranx has them.
 
     There is more than one query, and all outer keys are names of measures, while not all inner ones
-    are; or at least half of the outer keys are, and no inner one. Times and the like do not count.
+    are; or at least half of the outer keys are, and no inner one. Times and settings do not count.
     """
     if not 0 < len(content) <= _MOST_MEASURES:
         return False
@@ -236,7 +236,7 @@ def _is_measure_of_users(key: Any, inner: Mapping[Any, Any]) -> bool:
 
 
 def _is_number_or_missing(value: Any) -> bool:
-    """Return whether a value is a number, True or False, or None; no text counts."""
+    """Return whether a value is a number, True, False or None, not a text."""
     if value is None:
         return True
     return not isinstance(value, str) and value_of(value) is not None

@@ -304,9 +304,9 @@ def task_of_samples(path: PathLike) -> str | None:
 
 
 def check_is_no_summary(content: Any, path: str) -> None:
-    """Raise if the content of a file is a program's results beside its settings.
+    """Raise if a file holds a program's settings and results, which may be no values per query.
 
-    lm-eval writes results over all documents of its tasks, other programs whatever they do.
+    Those of lm-eval are over all documents of a task. What other programs write there is not known.
     """
     if not isinstance(content, Mapping) or "results" not in content:
         return

@@ -455,7 +455,7 @@ class Grid:
     def without_constants(self) -> tuple[Grid, list[str]]:
         """Return the measures whose values differ, and a sentence on each of the others.
 
-        Measures known by their names stay, and values that are all 0 or all 1, as in tables.
+        Measures with known names stay, and so do those whose values are all 0 or all 1.
         """
         kept, notes = [], []
         for name, values in zip(self.measures, self.values, strict=True):
@@ -712,7 +712,7 @@ def _notes_on_runs_in_percent(grid: Grid, measure: str, values: Floats) -> list[
 
 
 def _notes_on_tasks_in_percent(grid: Grid, values: Floats) -> list[str]:
-    """Return a sentence if tasks are in percent beside others, in all runs or in one of them.
+    """Return a sentence if some tasks seem to be in percent, in all runs or in one of them.
 
     Args:
         grid: the values of tasks.
@@ -740,7 +740,7 @@ def _notes_on_tasks_in_percent(grid: Grid, values: Floats) -> list[str]:
 
 
 class _Range(NamedTuple):
-    """The smallest, the largest and the second largest value, and the mean, of a run or a task."""
+    """Smallest, largest and second largest value of a run or a task, and the mean."""
 
     run: str
     least: float
@@ -1120,9 +1120,9 @@ def part_of_run(run: str, source: Any, columns: NamedColumns) -> Part:
 
 
 def with_values_of_run(table: Table, run: str) -> Table:
-    """Return the table of a run where a column is called `value` instead of like the run.
+    """Return the table of a run; its column with the name of the run, if any, becomes `value`.
 
-    Such is a column of a table with a column per run.
+    A table with a column per run has such a column.
     """
     if run not in table.columns or "value" in table.columns or is_known_measure(run):
         return table
@@ -1257,7 +1257,7 @@ def names_of_runs(
 ) -> list[str]:
     """Return the name of the run in each file.
 
-    That is the model that the content of this file alone names, or else the name of the file.
+    It is the model that the file names, unless other files name it, too; else the file name.
     """
     models = []
     for content in contents:
@@ -1468,7 +1468,7 @@ def _items_in(path: PathLike) -> list[Path]:
 
 
 def _is_about_values(file: Path) -> bool:
-    """Return whether a file is a README and its like."""
+    """Return whether a file is a README or the like, which holds no values."""
     return _ABOUT_VALUES.fullmatch(file.name) is not None
 
 

@@ -139,13 +139,13 @@ Algorithm = Callable[[RankingPairs], Largest]
 
 @dataclass(frozen=True)
 class Bounded:
-    """What bounds a measure.
+    """How a measure is bounded.
 
     Attributes:
         algorithm: finds the largest differences.
         depth: rank down to which open documents can move the measure; None: all ranks.
         cutoff: rank below which documents count as not retrieved; None: no such rank.
-        unretrieved: relevant documents of each query, at most, that neither run retrieved.
+        unretrieved: largest number of relevant documents of a query that neither run retrieved.
     """
 
     algorithm: Algorithm

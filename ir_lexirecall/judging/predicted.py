@@ -143,8 +143,8 @@ def powered_preferences(
         residuals + result.estimate[:, None]
     )
     _, error_of_d = with_a_win_and_a_loss(d)
-    # An error^2 is the variance of n + 2 numbers over n + 2. The variance has n + 1 degrees of
-    # freedom, that of residuals n, as l takes one: their sum of squares is divided by n.
+    # An error^2 is the variance of n + 2 numbers, with n + 1 degrees of freedom, over n + 2.
+    # Residuals have n, as l takes one: their sum of squares is divided by n instead.
     var_residuals = (n + 2) * error_of_residuals**2 * (n + 1) / n
     var_d = (n + 2) * error_of_d**2
     error = np.sqrt((1 / (n + 2) - 1 / n_all) * var_residuals + var_d / n_all)

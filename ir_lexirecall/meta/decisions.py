@@ -29,15 +29,15 @@ INCOMPARABLE = 2  # beside the signs -1, 0 and 1
 
 
 class Decisions:
-    """What measures and preferences say of several runs, on the queries with relevant documents.
+    """Decisions of measures and preferences between runs, on the queries with relevant documents.
 
-    A decision is a pair of runs on a query: the first is better (1), the second is (-1), or they
+    A decision compares two runs on a query: the first is better (1), the second is (-1), or they
     tie (0). Measures are computed when a study first needs their values, and once.
 
     Attributes:
         labels: measures and preferences, by the label that tables give them.
         aligned: the runs.
-        rel: of the queries that count, and of preferences that name none.
+        rel: lowest relevant grade, for choosing queries and for preferences without one.
         progress: whether to show progress bars; None: on a terminal only.
     """
 

@@ -1013,7 +1013,7 @@ def losses_on_unseen_queries(
 
 
 def in_one_line(notes: Iterable[Note]) -> list[str]:
-    """Return `losses_on_unseen_queries` in short; of a single risk without the criteria."""
+    """Return the notes of `losses_on_unseen_queries`, shortened; a single one without criteria."""
     sentences = [str(note) for note in notes]
     if len(sentences) == 1:
         sentences = [sentences[0].partition(": ")[2]]
@@ -1058,7 +1058,7 @@ def _samples_without_losses(
 
 
 def _are_cleared(rows: pd.DataFrame, alpha: float) -> Bools:
-    """Return which rows deny a loss of the margin: by the verdict, or *worse, but by less*."""
+    """Return which rows rule out a loss of the margin: by the verdict, or *worse, but by less*."""
     is_small_loss = (rows["verdict"] == WORSE) & (rows["not_worse_p"] <= alpha)
     is_cleared: Bools = (
         rows["verdict"].isin([NOT_WORSE, WITHIN]) | is_small_loss

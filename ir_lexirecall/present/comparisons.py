@@ -76,7 +76,7 @@ _IN_SHORT = {
     "of each criterion for not worse and within margin": "per criterion for others",
     "for not worse and within margin, as all criteria must hold": "for others",
 }
-"""How differences with a margin are tested, in the words of a short legend."""
+"""Replacements that shorten the description of the tests with a margin."""
 _UNDECIDED_MEANS = "undecided: neither worse, nor better, nor shown to be not worse"
 
 

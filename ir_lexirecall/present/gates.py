@@ -204,7 +204,7 @@ def _outcome_word(gate: Gate) -> str:
 
 
 def _outcome(gate: Gate) -> str:
-    """Return the outcome in words; without evidence it is never called worse."""
+    """Return the outcome in words; a candidate is called worse only with evidence."""
     baseline, candidate = gate.baseline, gate.candidate
     if gate.failed and gate.rule == "drop":
         return f"{candidate} against {baseline}: {'; '.join(_drops(gate))}"
@@ -238,7 +238,7 @@ def _outcome(gate: Gate) -> str:
 
 
 def _losses(gate: Gate) -> list[str]:
-    """Return the criteria that stop the change, and where the loss is below the margin."""
+    """Return the criteria that fail, with the margin where the loss is shown to be below it."""
     names = []
     for row in gate.table[gate.table["fails"]].itertuples():
         if is_below_margin(row, gate.comparison.test.alpha):
@@ -518,7 +518,7 @@ def _unjudged(gate: Gate) -> Iterator[str]:
 
 
 def _would_decide(gate: Gate, files: Sequence[str]) -> Iterator[str]:
-    """Yield what would decide the criteria that are undecided: queries, or judgments.
+    """Yield how to decide the undecided criteria: with more queries, or with judgments.
 
     More queries make new data, which a gate with a ledger tests at the level of its next look.
     """

@@ -474,7 +474,7 @@ def _legend(
 def _legend_of_best(
     result: Benchmark, standings: Sequence[MacroStanding]
 ) -> Iterator[str]:
-    """Yield what the marks of the best run and of those that may be the best mean, if there are."""
+    """Yield the meaning of the marks, if any: of the best run and of runs that may be the best."""
     used = {mark for x in standings for mark in x.best_marks(x.runs)}
     if BEST not in used:
         return

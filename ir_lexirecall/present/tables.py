@@ -493,13 +493,13 @@ def is_numeric(values: Sequence[Any]) -> bool:
 def cells_of(
     name: str, values: Sequence[Any], places: int, alpha: float = ALPHA
 ) -> list[str]:
-    """Return the cells of a column for people, not yet escaped; p beside the level ``alpha``."""
+    """Return the cells of a column as people read them, unescaped; p beside the level ``alpha``."""
     level = alpha if is_p(name) else None
     return [_cell(value, places, level) for value in map(plain, values)]
 
 
 def _cell(value: Any, places: int, alpha: float | None) -> str:
-    """Return a plain value as people read it; a p if it stands beside a level."""
+    """Return a plain value as people read it; with a level, the value is a p."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):

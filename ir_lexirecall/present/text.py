@@ -399,7 +399,7 @@ def interval(low: float, high: float, places: int = 4) -> str:
 def confidence_words(provenance: Mapping[str, Any]) -> str:
     """Return the confidence of intervals.
 
-    That of a level that is not round, such as that of a look of a ledger, is no round share.
+    It is a percentage; for a level that is not round, such as that of a look, it is 1 - level.
 
     >>> [confidence_words({"alpha": alpha}) for alpha in (0.01, 0.0075991)], confidence_words({})
     (['99%', '1 - 0.0076'], '95%')
@@ -479,7 +479,7 @@ def how_tested(
 
     Args:
         tests: the test of each criterion.
-        comparisons: that are corrected together.
+        comparisons: number of comparisons that are corrected together.
         margin_comparisons: with a margin, those of *not worse* and *within margin*; else 0.
         criteria: how many there are in all.
         is_predicted: whether predicted judgments sharpen the tests.

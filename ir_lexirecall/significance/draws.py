@@ -51,9 +51,9 @@ class Statistic(ABC):
 
 
 def resample(statistics: Sequence[Statistic], sampling: Resampled) -> None:
-    """Give statistics as many resamples as they want, whatever the number in ``sampling``.
+    """Give each statistic its ``n_resamples``, whatever the number in ``sampling``.
 
-    Statistics over the same, and of collections of the same sizes, take the same resamples.
+    Statistics take the same resamples if they agree in ``over`` and in the sizes of collections.
     """
     by_sample: dict[tuple[str, tuple[int, ...]], list[Statistic]] = {}
     for statistic in statistics:

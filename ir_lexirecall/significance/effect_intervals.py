@@ -163,7 +163,7 @@ def solved_noncentrality(t: Floats, df: float, level: float) -> Floats:
 
 
 def _bracket(t: Floats, df: float, level: float) -> tuple[Floats, Floats]:
-    """Return ends between which the noncentrality d lies at which P(T <= t) is a level.
+    """Return two ends that enclose the noncentrality d with P(T <= t) = level.
 
     T = (Z + d) / C, with a normal Z and C = chi / sqrt(df). As t is at least 0, Z <= -d makes
     T <= t: d is at least minus the normal quantile of the level. And T <= t needs Z <= -a or

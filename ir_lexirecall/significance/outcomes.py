@@ -355,10 +355,10 @@ def _deviation(x: Floats, size: Floats) -> Floats:
 
 
 def check_squares(arrays: Iterable[Floats], name: str = "a measure") -> None:
-    """Check that squares of numbers neither over- nor underflow, for those who need variances.
+    """Check that variances can be computed: squares of the numbers neither over- nor underflow.
 
     Raises:
-        ValueError: the largest one is above 1e140, or below 1e-140, but not 0.
+        ValueError: the largest magnitude is above 1e140, or below 1e-140, but not 0.
     """
     largest = max((float(np.abs(x).max(initial=0.0)) for x in arrays), default=0.0)
     if largest and not _SMALLEST < largest < 1 / _SMALLEST:
