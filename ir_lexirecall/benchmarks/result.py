@@ -60,7 +60,7 @@ from ir_lexirecall.significance.outcomes import check_squares
 from ir_lexirecall.significance.resampling import heterogeneity
 
 _SINGLE = {"run_a": "run", "ci_low": "difference_low", "ci_high": "difference_high"}
-_SAME_NAMES = ("difference", "p", "p_corrected", "verdict")
+_SHARED_COLUMNS = ("difference", "p", "p_corrected", "verdict")
 _ENDS = ("_low", "_high")
 _OF_QUERIES_ALONE = ("next_low", "next_high", "tau2", "i2", "p_heterogeneity")
 _NO_COMMON_RUN = "no run is common to all collections"
@@ -668,7 +668,7 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
             return table
         if is_single:
             numbers = self._first.table(by).rename(columns=_SINGLE)[
-                [*_SINGLE.values(), *_SAME_NAMES]
+                [*_SINGLE.values(), *_SHARED_COLUMNS]
             ]
             return table.merge(numbers, on="run", how="left")
         against = self._macro_differences(by, differences, both[n_runs:], over)
@@ -1100,8 +1100,8 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
             counted(len(self.runs), "run"),
             counted(len(self), "collection"),
         )
-        what = f"{runs} on {collections} by {', '.join(self.criteria)}"
-        return f"<Benchmark of {what}; print() shows what it says>"
+        contents = f"{runs} on {collections} by {', '.join(self.criteria)}"
+        return f"<Benchmark of {contents}; print() shows what it says>"
 
     @entry
     def to_markdown(

@@ -166,7 +166,7 @@ _PAIR = (
     "ties",
     "incomparable",
 )
-_AFTER_PAIR = (
+_COLUMNS_AFTER_PAIR = (
     "difference",
     "p_corrected",
     "verdict",
@@ -415,13 +415,13 @@ def _spare_of_explanations(table: pd.DataFrame) -> list[list[str]]:
 
 def _ordered(table: pd.DataFrame) -> list[str]:
     """Return all columns, those that matter most first."""
-    first = among((*_PAIR, *_AFTER_PAIR), table)
+    first = among((*_PAIR, *_COLUMNS_AFTER_PAIR), table)
     return [*first, *(name for name in table.columns if name not in first)]
 
 
 def _without_repeats(table: pd.DataFrame, result: Comparison) -> list[str]:
     """Return the columns that decide, without a baseline named in each row, or a number twice."""
-    columns = among((*_PAIR, *_AFTER_PAIR), table)
+    columns = among((*_PAIR, *_COLUMNS_AFTER_PAIR), table)
     if result.baseline is not None:
         columns.remove("run_b")
     if len(result.criteria) == 1:

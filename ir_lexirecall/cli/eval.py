@@ -56,7 +56,7 @@ present: Any = LazyModule("ir_lexirecall.present")
 _READABLE = 100  # columns of a text
 _LEAST_AP = 1e-5  # of trec_eval's geometric mean
 TREC = "trec"  # a format: trec_eval's lines
-_OF_DIFFERENCES = (
+_DIFFERENCE_COLUMNS = (
     "difference",
     "ci_low",
     "ci_high",
@@ -252,7 +252,7 @@ def _add_tests(page: Page, scored: ScoredRuns, options: Options) -> None:
         columns[name] = criterion.means.tolist()
         rows = result.table(name).set_index("run_a").reindex(result.runs)
         columns |= {
-            f"{name} {column}": rows[column].tolist() for column in _OF_DIFFERENCES
+            f"{name} {column}": rows[column].tolist() for column in _DIFFERENCE_COLUMNS
         }
         columns[f"{name} test"] = [result.compared.test_of(name).name] * len(rows)
     n_runs, how = len(result.runs), present.how_compared(result, result.criteria)

@@ -37,7 +37,7 @@ Arrow), a dict of dicts, a dict of relevant documents (sets or lists of ids, whi
 iterable of named tuples, or ``Judgments`` themselves."""
 
 # How missing values of Python, NumPy and pandas print.
-_MANY = 2**14  # documents; from here on, Polars finds the odd ids
+_MOST_WITHOUT_POLARS = 2**14  # documents; Polars finds the odd ids of more
 _MISSING = ("None", "nan", "<NA>", "NaT")
 
 
@@ -419,10 +419,10 @@ class Judgments(Memoised):
 
     @cached_property
     def odd_ids(self) -> tuple[dict[str, str], dict[str, str]]:
-        """Ids of queries and of documents that are not plain ASCII, by what is seen of them."""
+        """Ids of queries and of documents that are not plain ASCII, by how they look."""
         docs = self.docs
         if not isinstance(docs, list):
-            if len(docs) > _MANY:
+            if len(docs) > _MOST_WITHOUT_POLARS:
                 docs = docs.filter(are_odd(docs))
             docs = docs.to_list()
         return _odd(self.query_ids), _odd(docs)

@@ -191,10 +191,10 @@ def _may_look_alike(judgments: Judgments, table: pl.DataFrame) -> pl.Series:
     """Return which rows have an odd id, or an id that looks like an odd one of the qrels."""
     odd_queries, odd_docs = judgments.odd_ids
     query_ids, doc_ids = table["query_id"], table["doc_id"]
-    may = are_odd(query_ids) | are_odd(doc_ids)
+    is_candidate = are_odd(query_ids) | are_odd(doc_ids)
     for ids, looks in ((query_ids, odd_queries), (doc_ids, odd_docs)):
-        may |= ids.is_in(pl.Series([*looks], dtype=pl.String).implode())
-    return may
+        is_candidate |= ids.is_in(pl.Series([*looks], dtype=pl.String).implode())
+    return is_candidate
 
 
 def _pairs_that_look_alike(

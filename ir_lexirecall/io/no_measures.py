@@ -45,7 +45,7 @@ _LAST_WORDS = frozenset(
 """Last words of names that no measure has, as in `gold_label` or `prompt_version`."""
 _SPREADS = frozenset(("std", "stdev", "stddev", "sem", "stderr", "variance"))
 """Last words of names of measures of spread, as in `acc_stderr`."""
-LEVELS = (0.0, 1.0)
+EXTREMES = (0.0, 1.0)
 """Values that a measure may well have in all rows."""
 
 
@@ -93,7 +93,7 @@ def constants(tables: Sequence[Table]) -> frozenset[str]:
 def _is_constant(name: str, tables: Iterable[Table]) -> bool:
     """Return whether all tables have one and the same number in a column, other than 0 and 1."""
     numbers = {_only_number(table.columns.get(name)) for table in tables}
-    return len(numbers) == 1 and numbers.isdisjoint((None, *LEVELS))
+    return len(numbers) == 1 and numbers.isdisjoint((None, *EXTREMES))
 
 
 def _only_number(values: Objects | None) -> float | None:

@@ -96,15 +96,15 @@ def read_folder(folder: PathLike) -> RunFolder:
     runs: dict[str, str] = {}
     left_out = []
     for item in sorted(Path(folder).iterdir()):
-        if _needs_no_word(item):
+        if _is_skipped(item):
             continue
         is_hidden_folder = item.is_dir() and item.name.startswith((".", "_"))
-        named = []
+        named_files: list[tuple[str, Path]] = []
         if not is_hidden_folder and not item.is_fifo():  # reading it would block
-            named = list(_runs_of(item))
-        if not named:
+            named_files = list(_runs_of(item))
+        if not named_files:
             left_out.append(item.name)
-        for name, file in named:
+        for name, file in named_files:
             if name in runs:
                 raise ValueError(
                     f"{folder}: two runs have the same name, {name}: {Path(runs[name]).name} and "
@@ -135,8 +135,8 @@ def _why_left_out(name: str) -> str:
     return "does not look like a run"
 
 
-def _needs_no_word(item: Path) -> bool:
-    """Return whether a file or folder says what the runs are, or is hidden and no run by its name.
+def _is_skipped(item: Path) -> bool:
+    """Return whether to skip an item silently: it describes runs, or is hidden and no run by name.
 
     Copies of macOS, such as ``._bm25.run``, are hidden, too.
     """

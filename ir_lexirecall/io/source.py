@@ -123,8 +123,8 @@ class Source:
         if self.kind is not Kind.NESTED:
             return self.oddity.is_sure
         documents = islice(chain.from_iterable(self.data.values()), _FIRST_DOCUMENTS)
-        tops = (doc for docs in self.data.values() for doc in islice(docs, 1))
-        return not are_plain([*self.data, *documents, *tops])
+        top_of_each = (doc for docs in self.data.values() for doc in islice(docs, 1))
+        return not are_plain([*self.data, *documents, *top_of_each])
 
     def columns(self, schema: Schema) -> Columns:
         """Return the names and values of the columns of a table, or of documents by query.

@@ -47,7 +47,7 @@ from ir_lexirecall.io.mteb_results import (
     with_cells_as_tasks,
 )
 from ir_lexirecall.io.names import RUN_NAMES
-from ir_lexirecall.io.no_measures import LEVELS, constants, note_on_constant
+from ir_lexirecall.io.no_measures import EXTREMES, constants, note_on_constant
 from ir_lexirecall.io.query_columns import (
     TASK_NAMES,
     NamedColumns,
@@ -461,7 +461,7 @@ class Grid:
         for name, values in zip(self.measures, self.values, strict=True):
             first = values.flat[0]
             is_constant = values.size > 1 and bool((values == first).all())
-            if is_constant and first not in LEVELS and not is_known_measure(name):
+            if is_constant and first not in EXTREMES and not is_known_measure(name):
                 notes.append(note_on_constant(name, float(first)))
             else:
                 kept.append(name)

@@ -1012,7 +1012,7 @@ def losses_on_unseen_queries(
         )
 
 
-def in_one_line(notes: Iterable[Note]) -> list[str]:
+def shortened(notes: Iterable[Note]) -> list[str]:
     """Return the notes of `losses_on_unseen_queries`, shortened; a single one without criteria."""
     sentences = [str(note) for note in notes]
     if len(sentences) == 1:

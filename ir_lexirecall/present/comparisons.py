@@ -31,11 +31,11 @@ from ir_lexirecall.present.caveats import (
     UNSEEN_LOSSES,
     caveats_without,
     identical_words,
-    in_one_line,
     least_one_sided_p,
     losses_on_unseen_queries,
     sampled_units,
     shared_words,
+    shortened,
     unresolvable_words,
 )
 from ir_lexirecall.present.findings import grouped
@@ -489,7 +489,7 @@ def _legend_with_baseline(
         yield from _about_preferences(result, standings)
     yield from filter(None, [families_words(result)])
     unseen = losses_on_unseen_queries(result, standings)
-    yield from in_one_line(unseen) if in_short else unseen
+    yield from shortened(unseen) if in_short else unseen
     if has_margin or not in_short:
         yield from _would_decide(result, standings)
 

@@ -272,12 +272,12 @@ def _drops(gate: Gate) -> list[str]:
             p = texts.p_words(row.p_corrected, alpha)
             facts.append(f"{row.criterion} significantly prefers {gate.baseline} ({p})")
             continue
-        fell = "rose by" if criterion.smaller_is_better else "fell by"
-        fell = f"mean {row.criterion} {fell}"
+        change = "rose by" if criterion.smaller_is_better else "fell by"
+        change = f"mean {row.criterion} {change}"
         if gate.comparison.compared.predicted is not None:
-            fell = f"the prediction-powered loss of {row.criterion} is"
+            change = f"the prediction-powered loss of {row.criterion} is"
         size = _more_than(abs(row.difference), row.margin)
-        facts.append(f"{fell} {size}; {texts.p_words(row.p, alpha)}")
+        facts.append(f"{change} {size}; {texts.p_words(row.p, alpha)}")
     return facts
 
 
