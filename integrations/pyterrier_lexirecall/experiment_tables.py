@@ -162,6 +162,9 @@ def averages(
     cells = {name: column.cells for name, column in columns.items()}
     frame = pd.DataFrame({"name": list(names), **cells})
     frame.attrs["comparison"] = evaluated.comparison
+    notes = _rare_losses(against)
+    if notes:
+        frame.attrs["diagnostics"] = notes
     return highlighted(
         frame, highlight, {name: column.best for name, column in columns.items()}
     )
@@ -311,6 +314,15 @@ class _Averages:
         return {
             name: _Column(self.plain[name]) for name in self.plain if name not in done
         }
+
+
+def _rare_losses(against: Against) -> list[str]:
+    """Return what the queries cannot show where a system is not worse, each sentence once."""
+    notes: dict[str, None] = {}
+    for over, _ in against.values():
+        if over is not None:
+            notes |= dict.fromkeys(over.table().attrs.get("diagnostics", []))
+    return list(notes)
 
 
 def _statistics_of_comparison(over: Comparison | None, name: str) -> dict[str, Any]:

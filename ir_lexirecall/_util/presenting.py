@@ -6,7 +6,7 @@ result is first shown. The protocols name what is called, so that types are chec
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Protocol, cast
 
 from ir_lexirecall._util.lazy import LazyModule
@@ -29,6 +29,10 @@ class Presentation(Protocol):
 
     def comparison_caveats(self, result: Any) -> Sequence[str]:
         """Return the notes on a comparison, the gravest first."""
+        ...
+
+    def rare_losses(self, result: Any, names: Sequence[str]) -> Iterable[str]:
+        """Return which losses the queries may miss, where a run is not worse."""
         ...
 
     def comparison_glance(self, result: Any) -> object:

@@ -204,13 +204,16 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
 
     def _listed(self, table: Callable[[Comparison], pd.DataFrame]) -> pd.DataFrame:
         """Return a table of every collection, below each other."""
-        parts = []
+        parts, facts, notes = [], {}, []
         for name, result in self.results.items():
             part = table(result).copy()
+            notes += [f"{name}: {x}" for x in part.attrs.get("diagnostics", [])]
             part.attrs = {}  # concat need not compare them
             part.insert(0, "collection", name)
             parts.append(part)
-        return self._frame(pd.concat(parts, ignore_index=True))
+        if notes:
+            facts["diagnostics"] = notes
+        return self._frame(pd.concat(parts, ignore_index=True), **facts)
 
     @property
     def provenance(self) -> dict[str, Any]:

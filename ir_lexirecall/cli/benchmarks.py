@@ -119,6 +119,7 @@ def run_benchmark(options: Options) -> None:
         command = shlex.join(["ir-lexirecall", *options.words])
         report(result, options.report, runs=source.runs, inputs=inputs, command=command)
     page.finish()
+    page.say_caveats(result)
 
 
 def _take_test_of_file(options: Options, source: Source) -> None:

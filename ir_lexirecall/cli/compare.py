@@ -226,6 +226,7 @@ def run_compare(options: Options) -> int:
     if options.plot:
         _save_plot(result, options)
     page.finish()
+    page.say_caveats(result)
     return code_of(result)
 
 

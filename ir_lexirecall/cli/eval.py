@@ -238,6 +238,7 @@ def _add_tests(page: Page, scored: ScoredRuns, options: Options) -> None:
         options.baseline, parse_margin(options.margin), options.significance_test()
     )
     result = comparing.comparison_of(scored, scored.measures, design)
+    page.say_caveats(result)
     if options.format in ("latex", "markdown"):
         page.add_shown(present.comparison_table(result, page.places))
         return

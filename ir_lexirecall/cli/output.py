@@ -13,9 +13,10 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ir_lexirecall._util.selecting import among
+from ir_lexirecall.cli import say
 from ir_lexirecall.io.files import written_whole
 from ir_lexirecall.present import text as texts
 from ir_lexirecall.present.glance import PLACES as GLANCE_PLACES
@@ -31,6 +32,10 @@ from ir_lexirecall.present.tables import (
     plain,
 )
 from ir_lexirecall.present.text import confidence_words
+
+if TYPE_CHECKING:
+    from ir_lexirecall.benchmarks import Benchmark
+    from ir_lexirecall.comparison import Comparison
 
 FORMATS = ("table", "tsv", "csv", "json", "latex", "markdown")
 # For programs: all digits unless --places asks for fewer, and no marks.
@@ -257,6 +262,12 @@ class Page:
             provenance=provenance,
         )
         self.parts.append(shown)
+
+    def say_caveats(self, result: Comparison | Benchmark) -> None:
+        """Print what ``--caveats`` asks for to standard error, beside output for programs."""
+        if self.options.caveats and not self.for_people:
+            for note in result.diagnostics:
+                say(note)
 
     def add_items(self, *items: str) -> None:
         """Add items of a list, to tables for people only."""

@@ -273,6 +273,9 @@ class Comparison:
               predictions).
             - ``verdict`` on ``run_a``.
 
+            ``attrs["diagnostics"]`` has what so few queries cannot show, where a run is *not worse*
+            or *within margin*; the property ``diagnostics`` has all caveats.
+
         Raises:
             ValueError: a measure is not a finite number for a run on a query.
         """
@@ -286,6 +289,14 @@ class Comparison:
                 table.insert(
                     table.columns.get_loc("mean_b") + 1, f"missing_{side}", shares
                 )
+        return self._with_rare_losses(table, by)
+
+    def _with_rare_losses(self, table: pd.DataFrame, by: str | None) -> pd.DataFrame:
+        """Add to the ``attrs`` of verdicts with a margin which losses the queries may miss."""
+        if self.compared.margins is not None:
+            notes = [*map(str, present.rare_losses(self, self.compared.names(by)))]
+            if notes:
+                table.attrs["diagnostics"] = notes
         return table
 
     @entry
@@ -323,7 +334,9 @@ class Comparison:
             "p_corrected",
             "difference",
         ]
-        table = self.compared.frame(self.table(by)[columns])
+        rows = self.table(by)[columns]
+        table = self.compared.frame(rows)
+        table.attrs = rows.attrs
         if not holds:
             return table
         labels: list[str] = []

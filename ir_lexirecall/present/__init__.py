@@ -6,7 +6,7 @@ from ir_lexirecall._util.lazy import exports
 
 _NAMES = {
     "macro_means": "benchmark_caveats benchmark_glance benchmark_table",
-    "caveats": "comparison_caveats",
+    "caveats": "comparison_caveats rare_losses",
     "comparisons": "comparison_glance",
     "findings": "collection_finding deepest_cutoff run_caveats",
     "gates": "MOST_LOST gate_glance gate_json gate_screen gate_text headline",

@@ -992,22 +992,33 @@ def losses_on_unseen_queries(
     The sign test needs no such note. Its margin is a share of the decided queries, however much is
     lost on them, and its exact bound allows for losses that the sample lacks.
     """
+    names = [standing.name for standing in standings]
+    yield from rare_losses(result, names, in_groups=result.compared.grouped)
+
+
+def rare_losses(
+    result: Comparison, names: Iterable[str], *, in_groups: bool = False
+) -> Iterator[Note]:
+    """Yield `losses_on_unseen_queries` by some criteria, from tests alone, with those of groups."""
     labels_of: dict[str, list[str]] = {}  # the same risk is said once
-    for standing in standings:
-        margin = standing.margin
-        if margin is None or standing.test.procedure.of == "signs":
+    for name in names:
+        margin = (result.compared.margins or {}).get(name)
+        if margin is None or result.compared.test_of(name).procedure.of == "signs":
             continue
-        width = standing.criterion.largest_loss(margin)
-        for label, n_units, unit in _samples_without_losses(result, standing):
+        width = result.compared.by[name].largest_loss(margin)
+        samples = [*_samples_without_losses(result, name)]
+        if in_groups:
+            samples += _groups_without_losses(result, name)
+        for label, n_units, unit in samples:
             if may_miss(n_units, margin, width):
                 risk = _risk_of_rare_losses(n_units, unit, margin)
                 labels_of.setdefault(risk, []).append(label)
     for risk, labels in labels_of.items():
-        names = listed(labels)
+        listed_labels = listed(labels)
         yield Note(
-            f"{names}: {risk}.",
+            f"{listed_labels}: {risk}.",
             kind=f"{UNSEEN_LOSSES} ({risk})",
-            subject=names,
+            subject=listed_labels,
             around=("", f": {risk}."),
         )
 
@@ -1034,25 +1045,34 @@ def _risk_of_rare_losses(n_units: int, unit: str, margin: float) -> str:
 
 
 def _samples_without_losses(
-    result: Comparison, standing: Standing
+    result: Comparison, name: str
 ) -> Iterator[tuple[str, int, str]]:
-    """Yield the samples by which a run is not worse or within the margin.
+    """Yield the sample by which a run is not worse or within the margin, if one is.
 
     Yields:
-        The criterion, and the group if the sample is a group of queries; the number of units of
-        the sample, for the pair with the fewest; and what the units are: queries, tasks or groups.
+        The criterion; the number of units of the sample, for the pair with the fewest; and what
+        the units are: queries, tasks or groups.
     """
-    name = standing.name
-    is_cleared = _are_cleared(result.table(name), standing.test.alpha)
-    if is_cleared.any():
-        n_units, unit = sampled_units(result, [standing])
-        if unit != "group":
-            n_units = int(result.compared.n_queries_of_pairs(name)[is_cleared].min())
-        yield name, n_units, unit
-    if not result.compared.grouped:
+    compared = result.compared
+    # Not result.table, whose attrs have these sentences.
+    rows = pd.DataFrame(result.tests.columns_of(name)[0])
+    is_cleared = _are_cleared(rows, compared.test_of(name).alpha)
+    if not is_cleared.any():
         return
+    if result.test.cluster and compared.groups:
+        yield name, len(compared.groups), "group"
+    else:
+        n_queries = compared.n_queries_of_pairs(name)[is_cleared]
+        yield name, int(n_queries.min()), compared.unit
+
+
+def _groups_without_losses(
+    result: Comparison, name: str
+) -> Iterator[tuple[str, int, str]]:
+    """Yield the same for each group of queries, with its name after the criterion's."""
+    alpha = result.compared.test_of(name).alpha
     for group, rows in result.group_table(name).groupby("group", sort=False):
-        n_queries = rows["queries"][_are_cleared(rows, standing.test.alpha)]
+        n_queries = rows["queries"][_are_cleared(rows, alpha)]
         if len(n_queries):
             yield f"{name} in {group}", int(n_queries.min()), result.compared.unit
 

@@ -127,6 +127,20 @@ def test_json_has_all_digits(cli: Cli) -> None:
     assert json.loads(said.out) == [exact("bm25", "bm25.run"), exact("dph", "dph.txt")]
 
 
+@pytest.mark.parametrize("command", [["compare"], ["eval", "--baseline=bm25"]])
+@pytest.mark.parametrize("form", ["json", "csv", "markdown"])
+def test_caveats_go_to_standard_error_beside_output_for_programs(
+    form: str, command: list[str], cli: Cli
+) -> None:
+    runs = {"bm25": "bm25.run", "dph": "dph.txt"}
+    words = (*command, "qrels.txt", *runs.values(), "-m", "AP", "--format", form)
+    plain, said = cli(*words), cli(*words, "--caveats")
+    notes = irl.compare("qrels.txt", runs, "AP").diagnostics
+    assert said.out == plain.out
+    assert notes
+    assert all(note in said.err and note not in plain.err for note in notes)
+
+
 def test_markdown(cli: Cli) -> None:
     lines = cli(*EVAL, "--format", "markdown").out.splitlines()
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]

@@ -208,7 +208,12 @@ def test_few_queries_are_said_to_miss_rare_losses():
     result = compared(x)
     assert result.table()["verdict"].iloc[0] in ("within margin", "not worse")
     assert any(note.startswith(said) for note in result.diagnostics)
+    for table in (result.table(), result.verdicts(), result.verdicts(holds=True)):
+        (note,) = table.attrs["diagnostics"]
+        assert type(note) is str
+        assert note.startswith(said)
     undecided = compared(np.random.default_rng(4).normal(0, 0.1, 50))
+    assert "diagnostics" not in undecided.table().attrs
     assert not any("may miss" in note for note in undecided.diagnostics)
     many = compared(np.random.default_rng(4).normal(0, 0.02, 300))
     assert not any("may miss" in note for note in many.diagnostics)
@@ -232,6 +237,11 @@ def test_verdicts_of_single_collections_are_said_to_miss_rare_losses():
         "a and b: AP: 50 queries may miss losses on fewer than 5.8% of queries",
         "c: AP: 30 queries may miss losses on fewer than 9.5% of queries",
     ]
+    for table in (result.table(), result.verdicts()):
+        in_attrs = [
+            note.partition(" queries")[0] for note in table.attrs["diagnostics"]
+        ]
+        assert in_attrs == ["a: AP: 50", "b: AP: 50", "c: AP: 30"]
     text = " ".join(result.summary(full=True).split())
     assert "may miss losses on fewer than 5.8% of queries" in text
     without = irl.benchmark(values=values, baseline="base")
