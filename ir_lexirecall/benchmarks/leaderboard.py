@@ -120,6 +120,7 @@ class Leaderboard:
     def _tested(self, differences: Floats) -> tuple[Floats, Floats, Floats]:
         """Return intervals of mean differences over tasks, and p that they are 0."""
         low, high, p = interval_over_tasks(differences, self.test.alpha)
+        low, high = np.clip((low, high), *self.criterion.range_of_differences)
         # No exchange of the signs of so few differing tasks gives a smaller p.
         differing = np.count_nonzero(np.nan_to_num(differences), axis=1)
         p = np.maximum(np.where(np.isnan(p), 1.0, p), least_two_sided_p(differing))

@@ -727,6 +727,7 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         alpha, seeds = self.test.alpha, self._seeds(by)
         mean = inference.macro_means(differences)
         low, high, p = inference.macro_interval(differences, resamples, over, alpha)
+        low, high = np.clip((low, high), *self.criterion(by).range_of_differences)
         low_of_one, high_of_one, _ = inference.macro_interval(
             differences, resamples, over, self._level_of_one
         )

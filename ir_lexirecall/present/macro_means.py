@@ -72,6 +72,7 @@ from ir_lexirecall.present.tables import BEST, Column, Shown, best_marks
 from ir_lexirecall.present.tables import PLACES as TABLE_PLACES
 from ir_lexirecall.present.text import count, enumerated, gathered, listed
 from ir_lexirecall.significance import SignificanceTest
+from ir_lexirecall.significance.over_collections import MOST_FOR_T
 
 MOST_COLLECTIONS = 4  # that a title names
 
@@ -81,14 +82,15 @@ def _resampled(result: Benchmark, over: str) -> str:
     if result.has_seeds:
         sample = "queries and seeds" if over == "queries" else "collections and seeds"
         return f"t over {sample}, ranks with Bonferroni's correction"
+    skewness = ", allowing for skewness" if len(result) > MOST_FOR_T else ""
     if result.per_task:
-        return "t over tasks (random effects), ranks by a bootstrap over tasks"
+        how = f"t over tasks (random effects{skewness})"
+        return f"{how}, ranks by a bootstrap over tasks"
     if over == "queries":
         return f"stratified bootstrap over {'groups of queries' if result.cluster else 'queries'}"
     groups = ", with at least the noise of groups of queries" if result.cluster else ""
-    return (
-        f"t over collections (random effects{groups}), ranks by a two-level bootstrap"
-    )
+    how = f"t over collections (random effects{skewness}{groups})"
+    return f"{how}, ranks by a two-level bootstrap"
 
 
 def benchmark_caveats(result: Benchmark) -> list[Note]:
@@ -631,9 +633,11 @@ def _different_leaders(standings: Sequence[MacroStanding]) -> Iterator[str]:
 
 def _corrected_winners(standings: Sequence[MacroStanding]) -> Iterator[str]:
     """Yield the mean of the best run, corrected for having been selected."""
-    facts = []
+    facts, among_which = [], ""
     for standing in standings:
         rows = standing.ranking.dropna(subset="mean_corrected")
+        if standing.ranking["tasks"].nunique() > 1:
+            among_which = " among the runs with the most tasks"
         if len(rows):
             best = rows.iloc[0]
             corrected = texts.format_number(best["mean_corrected"], PLACES)
@@ -642,7 +646,10 @@ def _corrected_winners(standings: Sequence[MacroStanding]) -> Iterator[str]:
                 f"{best['run']} {corrected} instead of {observed} by {standing.name}"
             )
     if facts:
-        yield f"The best mean, corrected for having been selected: {'; '.join(facts)}."
+        yield (
+            f"The best mean{among_which}, corrected for having been selected: "
+            f"{'; '.join(facts)}."
+        )
 
 
 def ranks_of(table: pd.DataFrame, name: str = "rank") -> list[str]:

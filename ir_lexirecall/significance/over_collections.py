@@ -37,7 +37,7 @@ from ir_lexirecall.significance.outcomes import (
 from ir_lexirecall.significance.signed_rank import wilcoxon
 
 # Collections up to which a mean has the usual t, whatever their skewness.
-_MOST_FOR_T = 3
+MOST_FOR_T = 3
 # The standard error of a resample is at least this share of the observed one.
 LEAST_ERROR = 0.35
 # Queries in all that such intervals need; with fewer, they would hold too seldom.
@@ -482,7 +482,7 @@ def _skewness(y: Floats, total: Floats) -> Floats:
     with dividing_by_zero():
         spread = (total * (n_collections - 1) / n_collections) ** 1.5
         a = (z**3).mean(axis=1) / spread / (3 * np.sqrt(n_collections))
-    is_skewed = (np.abs(a) > SUM) & (n_collections > _MOST_FOR_T)
+    is_skewed = (np.abs(a) > SUM) & (n_collections > MOST_FOR_T)
     return np.where(is_skewed, a, 0.0)
 
 

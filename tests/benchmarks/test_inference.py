@@ -551,3 +551,24 @@ def test_the_usual_t_holds_less_over_few_skewed_collections(
     assert usual.mean() < 0.89
     assert holds.mean() > usual.mean() + 0.03
     assert holds.mean() > 0.89
+
+
+@pytest.mark.parametrize("n_collections", [3, 4, 6])
+def test_intervals_over_collections_stay_in_the_range_and_name_skewness(
+    n_collections: int,
+) -> None:
+    """Of differences of 1 and -0.9, t alone would go beyond 1."""
+    values = {}
+    for d in range(n_collections):
+        gain = -0.9 if d == 0 else 1.0
+        values[f"c{d}"] = {
+            "base": {f"{d}.{q}": {"AP": max(0.0, -gain)} for q in range(9)},
+            "new": {f"{d}.{q}": {"AP": max(0.0, gain)} for q in range(9)},
+        }
+    result = benchmark(values=values, baseline="base")
+    row = result.overall("collections").set_index("run").loc["new"]
+    assert -1 <= row["difference_low"] < row["difference_high"] == 1
+    said = "random effects, allowing for skewness" in " ".join(
+        result.summary("collections", full=True).split()
+    )
+    assert said == (n_collections > 3)
