@@ -426,16 +426,21 @@ def signed(value: float, places: int) -> str:
 def signed_beside(value: float, margin: float | None, places: int) -> str:
     """Return a difference with its sign, and more digits if rounding moves it beyond a margin.
 
+    A difference that is still nearer to the margin is shown as the margin.
+
     >>> signed_beside(0.0096, 0.0097, 3), signed_beside(0.0096, 0.02, 3)
     ('+0.0096', '+0.010')
+    >>> signed_beside(-0.005 - 1e-17, 0.005, 3), signed_beside(0.0175, 0.0175, 3)
+    ('-0.005', '+0.0175')
     """
     text = signed(value, places)
     if margin is None or np.isnan(value):
         return text
-    for digits in range(places, places + 6):
-        text = signed(value, digits)
-        if (abs(float(text)) <= margin) == (abs(value) <= margin):
-            return text
+    for number in (value, float(np.copysign(margin, value))):
+        for digits in range(places, places + 6):
+            shown = signed(number, digits)
+            if (abs(float(shown)) <= margin) == (abs(number) <= margin):
+                return shown
     return text
 
 
@@ -627,7 +632,9 @@ def _how(result: Comparison, standings: Sequence[Standing]) -> Iterator[str]:
 def _has_interval(standing: Standing) -> bool:
     """Return whether a sentence on two runs gives an interval of their difference."""
     test = standing.test
-    return test.procedure.of != "signs" and not standing.all_alike
+    if test.procedure.of == "signs" or standing.all_alike:
+        return False
+    return bool(np.isfinite(standing.against["ci_low"]).any())
 
 
 def _margin_legend(result: Comparison, standings: Sequence[Standing]) -> Iterator[str]:

@@ -467,7 +467,12 @@ def _legend(gate: Gate) -> Iterator[str]:
         corrected = f"; worse is corrected over {len(tests):,} criteria"
         if gate.rule != "drop":
             corrected += ", its bound is not"
-    how = texts.how_tested(tests, 1, is_predicted=result.compared.predicted is not None)
+    how = texts.how_tested(
+        tests,
+        1,
+        is_predicted=result.compared.predicted is not None,
+        p_values=gate.table[["worse_p", "not_worse_p", "better_p"]].to_numpy().flat,
+    )
     yield f"{how}; worse and not worse are one-sided{corrected}"
     better = gate.table[gate.table["verdict"] == BETTER]
     if len(better):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
@@ -277,10 +277,20 @@ def how_compared(result: Comparison, names: Sequence[str], groups: int = 1) -> s
         margin_comparisons=n_pairs if has_margin else 0,
         criteria=n_criteria,
         is_predicted=result.compared.predicted is not None,
+        p_values=_p_beside_level(result, names, in_groups=groups > 1),
     )
     if n_criteria > 1 and not is_over_all:
         how += BY_ITSELF
     return how
+
+
+def _p_beside_level(
+    result: Comparison, names: Iterable[str], *, in_groups: bool
+) -> Iterator[float]:
+    """Yield the corrected p-values by some criteria, which are shown beside the level."""
+    for name in names:
+        for columns in result.tests.columns_of(name, in_groups):
+            yield from columns["p_corrected"]
 
 
 def how_all_compared(result: Comparison, names: Sequence[str]) -> str:

@@ -101,15 +101,25 @@ def format_p(p: float, alpha: float = 0.05) -> str:
     return repr(p)
 
 
-def format_level(alpha: float) -> str:
+def format_level(alpha: float, p_values: Iterable[float] = ()) -> str:
     """Return a level of significance, one that is not round with two significant digits.
+
+    It has more digits where two would put it on the other side of p-values that stand beside it.
 
     >>> format_level(0.05), format_level(0.0303964), format_level(0.025)
     ('0.05', '0.030', '0.025')
+    >>> format_level(0.05 / 30, [0.3, 0.00168]), format_level(0.05 / 30, [0.00166])
+    ('0.00167', '0.0017')
     """
     if float(f"{alpha:.2g}") == alpha:
         return f"{alpha:g}"
-    return f"{alpha:#.2g}"
+    above = min((p for p in p_values if p > alpha), default=math.inf)
+    shown_above = float(format_p(above, alpha))
+    for digits in range(2, 18):
+        shown = f"{alpha:#.{digits}g}"
+        if float(shown) < shown_above:
+            return shown
+    return repr(alpha)
 
 
 def format_number(value: float, places: int) -> str:
@@ -474,6 +484,7 @@ def how_tested(
     margin_comparisons: int = 0,
     criteria: int = 1,
     is_predicted: bool = False,
+    p_values: Iterable[float] = (),
 ) -> str:
     """Return how differences were tested, in a few words.
 
@@ -483,6 +494,7 @@ def how_tested(
         margin_comparisons: with a margin, those of *not worse* and *within margin*; else 0.
         criteria: how many there are in all.
         is_predicted: whether predicted judgments sharpen the tests.
+        p_values: those that are shown beside the level.
 
     >>> from ir_lexirecall.significance import SignificanceTest
     >>> tests = {"AP": SignificanceTest("t"), "LR": SignificanceTest("sign")}
@@ -495,7 +507,7 @@ def how_tested(
     """
     first = next(iter(tests.values()))
     titles, is_mixed = _titles_of_tests(tests, is_predicted=is_predicted)
-    level = f"p <= {format_level(first.alpha)}"
+    level = f"p <= {format_level(first.alpha, p_values)}"
     is_over_all = first.family == "all" and criteria > 1
     if is_over_all:
         correction = first.correction

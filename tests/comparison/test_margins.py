@@ -202,6 +202,30 @@ def test_p_and_levels_have_two_digits_and_intervals_are_at_95(tmp_path):
     assert not re.search(r"\d\.\d{3,}% ", text)
 
 
+def test_a_difference_that_equals_the_margin_is_shown_as_the_margin():
+    x = np.full((2, 9), -0.005)
+    x[1] = np.linspace(-0.1, 0.2, 9)
+    text = compared(*x, margin=0.005).summary()
+    assert " -0.005 " in text
+    assert "0.0050000" not in text
+
+
+def test_no_interval_is_promised_on_one_query():
+    result = irl.compare(values={"a": {"1": {"AP": 0.3}}, "b": {"1": {"AP": 0.4}}})
+    assert "interval" not in result.summary(full=True)
+
+
+def test_a_level_has_as_many_digits_as_the_p_beside_it_needs():
+    x = np.random.default_rng(0).normal(0.05, 0.1, 30)
+    free = irl.compare(values=values(x), baseline="old")
+    p = free.table()["p"].iloc[0]
+    alpha = p * 0.999
+    result = free.with_test(irl.SignificanceTest(alpha=alpha))
+    said = " ".join(result.summary(full=True).split())
+    shown, level = re.search(r"p = ([\d.]+)\).* p <= ([\d.]+)\)", said).groups()
+    assert float(level) < float(shown)
+
+
 def test_few_queries_are_said_to_miss_rare_losses():
     x = np.random.default_rng(4).normal(0, 0.02, 50)
     said = "AP: 50 queries may miss losses on fewer than 5.8% of queries; a loss of 0.17 there"

@@ -605,6 +605,31 @@ def test_margins(plan: str) -> None:
         outcome(pt.lexirecall.Experiment, named, ["map"], margin=0.1)
 
 
+def test_attrs_say_what_few_queries_cannot_show() -> None:
+    queries = [str(q) for q in range(60)]
+    topics = pd.DataFrame({"qid": queries, "query": "x"})
+    qrels = pd.DataFrame({"qid": queries, "docno": "relevant", "label": 1})
+
+    def ranked(parity: int) -> pd.DataFrame:
+        """The relevant document at rank 10 or 11."""
+        rows = []
+        for q in range(60):
+            docs = [f"d{i}" for i in range(12)]
+            docs.insert(9 + (q + parity) % 2, "relevant")
+            rows += [(str(q), doc, -float(i), i) for i, doc in enumerate(docs)]
+        return pd.DataFrame(rows, columns=["qid", "docno", "score", "rank"])
+
+    call = {"baseline": 0, "preferences": None}
+    runs = [ranked(0), ranked(1)]
+    table = pt.lexirecall.Experiment(
+        runs, topics, qrels, ["map"], names=["a", "b"], margin=0.02, **call
+    )
+    (note,) = table.attrs["diagnostics"]
+    assert note.startswith("map: 60 queries may miss losses on fewer than 4.9% of")
+    without = pt.lexirecall.Experiment(runs, topics, qrels, ["map"], **call)
+    assert "diagnostics" not in without.attrs
+
+
 @pytest.mark.parametrize("margin", ["2%", {"map": 0.02}, {"map": "2%"}])
 def test_default_preferences_are_left_out_where_the_margin_does_not_fit_them(
     margin: Any,
