@@ -79,7 +79,9 @@ def add_by_label(labelled: dict[str, MeasureLike], measure: MeasureLike) -> None
     """
     label = str(measure)
     first = labelled.setdefault(label, measure)
-    if isinstance(first, str) and isinstance(measure, str):
+    if type(first) is type(measure):
+        return
+    if not isinstance(first, IRMeasure) and not isinstance(measure, IRMeasure):
         return
     if type(parse_one(first)) is not type(parse_one(measure)):
         raise ValueError(
