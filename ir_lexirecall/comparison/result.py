@@ -318,8 +318,9 @@ class Comparison:
         the difference to stay *significant* is more: see ``bounds``.
 
         Returns:
-            Columns ``criterion``, ``run_a``, ``run_b``, ``verdict`` on ``run_a``, ``p_corrected``,
-            ``difference``.
+            Columns ``criterion``, ``run_a``, ``run_b``, ``verdict`` on ``run_a``, ``p_corrected``
+            (two-sided, of a difference), ``difference``. With a margin, ``table`` has the p of each
+            verdict.
 
         >>> from ir_lexirecall import compare, demo
         >>> result = compare("lexirecall/demo", demo.runs(), "lexirecall", baseline="bm25")
