@@ -15,8 +15,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ir_lexirecall._util.errors import warn
 from ir_lexirecall._util.selecting import among
-from ir_lexirecall.cli import say
 from ir_lexirecall.io.files import written_whole
 from ir_lexirecall.present import text as texts
 from ir_lexirecall.present.glance import PLACES as GLANCE_PLACES
@@ -267,7 +267,7 @@ class Page:
         """Print what ``--caveats`` asks for to standard error, beside output for programs."""
         if self.options.caveats and not self.for_people:
             for note in result.diagnostics:
-                say(note)
+                warn(note)
 
     def add_items(self, *items: str) -> None:
         """Add items of a list, to tables for people only."""
