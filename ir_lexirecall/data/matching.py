@@ -193,7 +193,8 @@ def _may_look_alike(judgments: Judgments, table: pl.DataFrame) -> pl.Series:
     query_ids, doc_ids = table["query_id"], table["doc_id"]
     is_candidate = are_odd(query_ids) | are_odd(doc_ids)
     for ids, looks in ((query_ids, odd_queries), (doc_ids, odd_docs)):
-        is_candidate |= ids.is_in(pl.Series([*looks], dtype=pl.String).implode())
+        if looks:
+            is_candidate |= ids.is_in([*looks])
     return is_candidate
 
 
