@@ -187,7 +187,7 @@ class File:
 
     @cached_property
     def first_line(self) -> str:
-        """Return the first line that is more than a comment or separators; else a comment.
+        """Return the first line with content that is no comment, or else the first comment.
 
         Raises:
             ValueError: it is not a text, or its lines do not end with line feeds.

@@ -108,7 +108,7 @@ JUDGMENT_NAMES = (
 """Names of queries, documents and ratings in the judgment lists of search engines."""
 NUGGET_QUERIES = ("qid", "query_id")
 NUGGET_DOCUMENTS = ("docid", "doc_id", "docno", "run_id")
-"""Names of a query, and of the text that is judged, in assignments of nuggets."""
+"""Names of the fields that hold the query, and the judged text, in assignments of nuggets."""
 DOCUMENTS, QUERIES = "documents", "queries"
 IDS_OF_TEXTS = {
     DOCUMENTS: (

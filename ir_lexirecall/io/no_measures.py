@@ -44,7 +44,7 @@ _LAST_WORDS = frozenset(
 ) | {"labels", "tstamp", "version"}
 """Last words of names that no measure has, as in `gold_label` or `prompt_version`."""
 _SPREADS = frozenset(("std", "stdev", "stddev", "sem", "stderr", "variance"))
-"""Last words of names of measures of spread, as in `acc_stderr`."""
+"""Words that end the names of measures of spread, such as `acc_stderr`."""
 EXTREMES = (0.0, 1.0)
 """Values that a measure may well have in all rows."""
 

@@ -33,7 +33,8 @@ def fault_of_order(rows: Sequence[tuple[Any, Any, Any]]) -> str:
     """
     if not rows:
         return ""
-    queries, ranks, scores = zip(*rows, strict=True)
+    queries, *columns = zip(*rows, strict=True)
+    ranks, scores = map(_numbers, columns)
     if scores_rise_with_ranks(queries, ranks, scores):
         return RISING
     if ranks_are_scores(queries, ranks, scores):
@@ -41,18 +42,16 @@ def fault_of_order(rows: Sequence[tuple[Any, Any, Any]]) -> str:
     return ""
 
 
-def ranks_are_scores(
-    queries: Sequence[Any], ranks: Sequence[Any], scores: Sequence[Any]
-) -> bool:
+def ranks_are_scores(queries: Sequence[Any], ranks: Floats, scores: Floats) -> bool:
     """Return whether ranks have decimals, and the scores of each query are 1, 2, 3, ...
 
-    >>> ranks_are_scores("qq", [2.5, 1.5], [1, 2]), ranks_are_scores("q", [1], [2.5])
-    (True, False)
+    >>> ranks_are_scores("qq", np.array([2.5, 1.5]), np.array([1.0, 2.0]))
+    True
     """
-    if not (_numbers(ranks) % 1 > 0).any():
+    if not (ranks % 1 > 0).any():
         return False
     scores_of: dict[Any, list[float]] = {}
-    for query, score in zip(queries, _numbers(scores), strict=True):
+    for query, score in zip(queries, scores.tolist(), strict=True):
         scores_of.setdefault(query, []).append(score)
     if max(map(len, scores_of.values())) < 2:
         return False
@@ -60,20 +59,20 @@ def ranks_are_scores(
 
 
 def scores_rise_with_ranks(
-    queries: Sequence[Any], ranks: Sequence[Any], scores: Sequence[Any]
+    queries: Sequence[Any], ranks: Floats, scores: Floats
 ) -> bool:
     """Return whether scores rise with the ranks beside them, as costs do.
 
     At least nine in ten steps to the next rank must rise; a run without ranks has none.
 
-    >>> scores_rise_with_ranks("qq", [1, 2], [0.1, 0.7])
+    >>> scores_rise_with_ranks("qq", np.array([1.0, 2.0]), np.array([0.1, 0.7]))
     True
-    >>> scores_rise_with_ranks("qq", [2, 1], [0.1, 0.7])
+    >>> scores_rise_with_ranks("qq", np.array([2.0, 1.0]), np.array([0.1, 0.7]))
     False
     """
     stays = np.array([query == following for query, following in pairwise(queries)])
     with np.errstate(invalid="ignore", over="ignore"):  # of infinite scores
-        steps = np.diff(_numbers(ranks)) * np.diff(_numbers(scores))
+        steps = np.diff(ranks) * np.diff(scores)
     steps = steps[stays.astype(bool)]
     rises, falls = (steps > 0).sum(), (steps < 0).sum()
     return bool(rises and rises >= 0.9 * (rises + falls))

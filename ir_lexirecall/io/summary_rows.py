@@ -308,7 +308,7 @@ def runs_of_means(
 def _is_row_of(
     values: Floats, q: int, left_out: Sequence[int], statistics: Sequence[Statistic]
 ) -> bool:
-    """Return whether a row holds statistics of the others, without some that are left out.
+    """Return whether a row holds statistics of the other rows, except for those left out.
 
     A run that lacks values is not checked, unless all runs lack some: its row may be computed from
     values that are not in the table.

@@ -122,7 +122,7 @@ def _without_no_measures(
 
 
 def may_be_queries_of_runs(rows: Sequence[DictRow]) -> bool:
-    """Return whether dicts by query and measure may be by run and query.
+    """Return whether rows of query and measure may be rows of run and query instead.
 
     They may if there are several runs, more queries than runs, and no inner key names a measure.
     If some inner keys are names such as `tstamp`, the others are measures.

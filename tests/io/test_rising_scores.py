@@ -12,7 +12,6 @@ import pytest
 import ir_lexirecall as irl
 from ir_lexirecall import cli
 from ir_lexirecall.io import rising_scores
-from ir_lexirecall.io.rising_scores import scores_rise_with_ranks
 from ir_lexirecall.io.schemas import RUN
 from ir_lexirecall.io.source import what_is
 
@@ -83,7 +82,7 @@ def test_nothing_is_said_of_ranks_that_are_not_there(tmp_path: Path) -> None:
 
 def rises(rows: list[tuple[Any, Any, Any]]) -> bool:
     """Return whether scores rise with ranks in rows of query, rank and score."""
-    return scores_rise_with_ranks(*zip(*rows, strict=True))
+    return rising_scores.fault_of_order(rows) == rising_scores.RISING
 
 
 def test_nine_in_ten_steps_must_rise() -> None:

@@ -464,7 +464,7 @@ def too_many(p: np.ndarray, better: list[int], setting: str) -> Iterator[Row]:
 
 
 def unequal_replicability(samples: int, rng: Generator) -> Iterator[Row]:
-    """Claims about rivals that are better on different numbers of collections."""
+    """Yield error rates for rivals that are better on different numbers of collections."""
     better = [0, 2, 4, 6]
     x = differences(rng, (samples, 4, 8, 50))
     for rival, number in enumerate(better):
