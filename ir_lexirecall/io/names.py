@@ -110,7 +110,7 @@ NUGGET_QUERIES = ("qid", "query_id")
 NUGGET_DOCUMENTS = ("docid", "doc_id", "docno", "run_id")
 """Names of the fields that hold the query, and the judged text, in assignments of nuggets."""
 DOCUMENTS, QUERIES = "documents", "queries"
-IDS_OF_TEXTS = {
+IDS_OF_TEXTS: dict[str, tuple[str, ...]] = {
     DOCUMENTS: (
         *("doc_id", "docno", "docid", "_id", "id"),
         *("corpus-id", "corpus_id", "pid"),
@@ -120,7 +120,7 @@ IDS_OF_TEXTS = {
         *("query-id", "topic_id", "topic", "number"),
     ),
 }
-NAMES_OF_TEXTS = {
+NAMES_OF_TEXTS: dict[str, tuple[str, ...]] = {
     DOCUMENTS: (
         *("text", "contents", "content", "body"),
         *("passage", "document", "abstract"),
