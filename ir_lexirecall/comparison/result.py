@@ -132,6 +132,7 @@ class Comparison:
         """
         names = self.compared.names(by)
         directions = self.provenance["direction"]
+        has_incomparable = any(self.compared.by[name].is_partial for name in names)
         parts = []
         for name in names:
             labels: dict[str, Any] = {"criterion": name}
@@ -141,14 +142,12 @@ class Comparison:
                 groups = self._group_columns(name)
             else:
                 groups = [{}]
-            parts += [
-                pd.DataFrame({**labels, **group, **of_criterion})
-                for group, of_criterion in zip(groups, columns(name), strict=True)
-            ]
-        table = pd.concat(parts, ignore_index=True)
-        if not any(self.compared.by[name].is_partial for name in names):
-            table = table.drop(columns="incomparable", errors="ignore")
-        return self.compared.frame(table)
+            for group, of_criterion in zip(groups, columns(name), strict=True):
+                part = {**labels, **group, **of_criterion}
+                if not has_incomparable:
+                    part.pop("incomparable", None)
+                parts.append(pd.DataFrame(part))
+        return self.compared.frame(pd.concat(parts, ignore_index=True))
 
     def _group_columns(self, name: str) -> list[dict[str, Any]]:
         """Return the columns ``group`` and ``queries``, how many count in it, for each group."""

@@ -170,7 +170,9 @@ def _means(
 def _per_query(judgments: Judgments, values_of: Mapping[str, Floats]) -> pd.DataFrame:
     """Return the values of each measure, a row for each query."""
     index = pd.Index(judgments.query_ids, name="query_id")
-    return pd.DataFrame(values_of, index=index)
+    # pandas makes a frame of one array in half the time that it takes for a dict of columns.
+    rows = np.array(list(values_of.values()), dtype=np.float64).T
+    return pd.DataFrame(rows, index=index, columns=list(values_of), copy=False)
 
 
 def _warnings_of_ties(

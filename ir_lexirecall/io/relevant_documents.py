@@ -26,7 +26,10 @@ def with_grades(qrels: Any) -> Any:
     >>> with_grades({"q1": ["a", "b"], "q2": {"c": 2}})
     {'q1': {'a': 1, 'b': 1}, 'q2': {'c': 2}}
     """
-    if not isinstance(qrels, Mapping) or not any(map(lists_ids, qrels.values())):
+    if not isinstance(qrels, Mapping):
+        return qrels
+    only_dicts = set(map(type, qrels.values())) == {dict}
+    if only_dicts or not any(map(lists_ids, qrels.values())):
         return qrels
     graded = dict(qrels)
     for query_id, documents in qrels.items():

@@ -342,7 +342,7 @@ def documents_by_query(
     elif schema.what == "run" and _lists_hits(data.values()):
         numbers = {query: _ranking_of(query, hits) for query, hits in data.items()}
     for query_id, docs in numbers.items():
-        if not isinstance(docs, Mapping):
+        if not isinstance(docs, (dict, Mapping)):  # dicts are recognised at once
             raise ValueError(_not_documents(query_id, docs, schema.what))
     if _are_texts([*numbers]) and all(map(_are_texts, numbers.values())):
         return numbers
