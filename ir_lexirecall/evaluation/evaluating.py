@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Literal, overload
 
 import numpy as np
@@ -172,7 +173,17 @@ def _per_query(judgments: Judgments, values_of: Mapping[str, Floats]) -> pd.Data
     index = pd.Index(judgments.query_ids, name="query_id")
     # pandas makes a frame of one array in half the time that it takes for a dict of columns.
     rows = np.array(list(values_of.values()), dtype=np.float64).T
-    return pd.DataFrame(rows, index=index, columns=list(values_of), copy=False)
+    columns = _columns(*values_of).view()
+    return pd.DataFrame(rows, index=index, columns=columns, copy=False)
+
+
+@lru_cache(maxsize=64, typed=True)
+def _columns(*names: str) -> pd.Index:
+    """Return names as columns; take a view, as users may name the columns of a table.
+
+    Otherwise pandas looks at the names of each table again, for a tenth of a small evaluation.
+    """
+    return pd.Index(names)
 
 
 def _warnings_of_ties(

@@ -205,3 +205,18 @@ DICTS = "{'q': {'a': 1, 'b': 0}}, {'q': {'b': 2.0, 'a': 1.0}}"
 )
 def test_small_dicts_start_no_query_engine(program: str) -> None:
     assert imported(program) == set()
+
+
+def test_a_user_may_name_the_columns_of_a_table() -> None:
+    qrels, run = {"q": {"d": 1}}, {"q": {"d": 1.0}}
+    first = irl.evaluate(["AP", "RR"], qrels, run)
+    first.columns.name = "measure"
+    assert irl.evaluate(["AP", "RR"], qrels, run).columns.name is None
+
+
+@pytest.mark.parametrize("name", [1, True, 1.0, "AP"])
+def test_columns_have_the_names_of_the_mapping(name: Any) -> None:
+    table = irl.evaluate({name: "AP"}, {"q": {"d": 1}}, {"q": {"d": 1.0}})
+    (column,) = table.columns
+    assert column == name
+    assert isinstance(column, type(name))
