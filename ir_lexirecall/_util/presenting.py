@@ -31,7 +31,9 @@ class Presentation(Protocol):
         """Return the notes on a comparison, the gravest first."""
         ...
 
-    def rare_losses(self, result: Any, names: Sequence[str]) -> Iterable[str]:
+    def rare_losses(
+        self, result: Any, names: Sequence[str], *, on_all: bool, in_groups: bool
+    ) -> Iterable[str]:
         """Return which losses the queries may miss, where a run is not worse."""
         ...
 

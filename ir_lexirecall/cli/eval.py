@@ -129,10 +129,16 @@ def run_eval(options: Options) -> None:
         _add_tests(page, scored, options)
     else:
         add_means(page, scored)
-    if page.for_people and not is_tested:  # tests come with the caveats of a comparison
-        cutoff = present.deepest_cutoff(scored.measures.values())
-        page.add_sentences(*grouped(present.run_caveats(scored, cutoff)))
+    if not is_tested:  # tests come with the caveats of a comparison
+        _add_caveats(page, scored)
     page.finish()
+
+
+def _add_caveats(page: Page, scored: ScoredRuns) -> None:
+    """Add what to beware of in runs; beside output for programs, as warnings if asked for."""
+    if page.for_people or page.options.caveats:
+        cutoff = present.deepest_cutoff(scored.measures.values())
+        page.add_notes(grouped(present.run_caveats(scored, cutoff)))
 
 
 def _named_measures(options: Options, inputs: Inputs, trec_names: list[str]) -> Any:

@@ -10,7 +10,7 @@ import math
 import os
 import sys
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -266,7 +266,14 @@ class Page:
     def say_caveats(self, result: Comparison | Benchmark) -> None:
         """Print what ``--caveats`` asks for to standard error, beside output for programs."""
         if self.options.caveats and not self.for_people:
-            for note in result.diagnostics:
+            self.add_notes(result.diagnostics)
+
+    def add_notes(self, notes: Iterable[str]) -> None:
+        """Add sentences; beside output for programs, print them to standard error."""
+        if self.for_people:
+            self.add_sentences(*notes)
+        else:
+            for note in notes:
                 warn(note)
 
     def add_items(self, *items: str) -> None:

@@ -24,7 +24,12 @@ from ir_lexirecall.comparison.pair_tests import (
     best_set_columns,
 )
 from ir_lexirecall.comparison.shared_queries import check_shared
-from ir_lexirecall.comparison.verdicts import BETTER, WORSE, two_sided
+from ir_lexirecall.comparison.verdicts import (
+    BETTER,
+    WORSE,
+    p_of_verdict,
+    two_sided,
+)
 from ir_lexirecall.evaluation.scored_runs import run_name
 from ir_lexirecall.judging.algorithms import DepthLike, Judgings
 from ir_lexirecall.judging.sequential import sequential_signs
@@ -290,12 +295,17 @@ class Comparison:
                 )
         return self._with_rare_losses(table, by)
 
-    def _with_rare_losses(self, table: pd.DataFrame, by: str | None) -> pd.DataFrame:
+    def _with_rare_losses(
+        self, table: pd.DataFrame, by: str | None, *, in_groups: bool = False
+    ) -> pd.DataFrame:
         """Add to the ``attrs`` of verdicts with a margin which losses the queries may miss."""
         if self.compared.margins is not None:
-            notes = [*map(str, present.rare_losses(self, self.compared.names(by)))]
-            if notes:
-                table.attrs["diagnostics"] = notes
+            names = self.compared.names(by)
+            notes = present.rare_losses(
+                self, names, on_all=not in_groups, in_groups=in_groups
+            )
+            if sentences := [*map(str, notes)]:
+                table.attrs["diagnostics"] = sentences
         return table
 
     @entry
@@ -318,8 +328,8 @@ class Comparison:
 
         Returns:
             Columns ``criterion``, ``run_a``, ``run_b``, ``verdict`` on ``run_a``, ``p_corrected``
-            (two-sided, of a difference), ``difference``. With a margin, ``table`` has the p of each
-            verdict.
+            (two-sided, of a difference), ``difference``. With a margin, ``p_of_verdict`` is the
+            corrected p of this verdict, missing for *undecided*; ``table`` has those of all.
 
         >>> from ir_lexirecall import compare, demo
         >>> result = compare("lexirecall/demo", demo.runs(), "lexirecall", baseline="bm25")
@@ -334,9 +344,12 @@ class Comparison:
             "p_corrected",
             "difference",
         ]
-        rows = self.table(by)[columns]
-        table = self.compared.frame(rows)
+        rows = self.table(by)
+        table = self.compared.frame(rows[columns])
         table.attrs = rows.attrs
+        if self.compared.margins is not None:
+            p = [p_of_verdict(row, has_margin=True) for row in rows.itertuples()]
+            table.insert(columns.index("p_corrected"), "p_of_verdict", p)
         if not holds:
             return table
         labels: list[str] = []
@@ -696,7 +709,8 @@ class Comparison:
 
         The column ``group`` names the group, ``queries`` counts its queries. ``p_corrected`` (and
         so ``verdict``) and the four p of a margin are corrected over all pairs in all groups,
-        ``worse_p`` and ``better_p`` over all criteria, too.
+        ``worse_p`` and ``better_p`` over all criteria, too. ``attrs["diagnostics"]`` is as in
+        ``table``.
 
         Raises:
             ValueError: no groups were given, or they are the units of the tests.
@@ -711,9 +725,10 @@ class Comparison:
         3   first        8  overlap      -0.366        0.062
         7  second        8  overlap      -0.365        0.062
         """
-        return self._stacked(
+        table = self._stacked(
             by, lambda name: self.tests.columns_of(name, in_groups=True), in_groups=True
         )
+        return self._with_rare_losses(table, by, in_groups=True)
 
     @entry
     def group_differences(

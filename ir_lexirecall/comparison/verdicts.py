@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
@@ -21,6 +22,12 @@ UNDECIDED = Verdict.UNDECIDED.value
 ANY_JUDGING, UNDONE, NOT_BOUNDED = "under any judging", "could be undone", "not bounded"
 """How a significant difference holds, whatever grades its unjudged documents get."""
 _TURNED = {BETTER: WORSE, WORSE: BETTER, WITHIN: WITHIN}
+_P_WITH_MARGIN = {
+    BETTER: "better_p",
+    WORSE: "worse_p",
+    WITHIN: "within_p",
+    NOT_WORSE: "not_worse_p",
+}
 
 
 def two_sided(reject: Bools, gain: Floats | Ints) -> list[str]:
@@ -41,6 +48,20 @@ def turned_verdict(verdict: str) -> str:
     ('worse', 'undecided')
     """
     return _TURNED.get(verdict, UNDECIDED)
+
+
+def p_of_verdict(row: Any, *, has_margin: bool) -> float:
+    """Return the p-value that the verdict of a row rests on; NaN if a margin leaves it undecided.
+
+    >>> from types import SimpleNamespace
+    >>> row = SimpleNamespace(verdict="worse", p_corrected=0.06, worse_p=0.03)
+    >>> p_of_verdict(row, has_margin=True), p_of_verdict(row, has_margin=False)
+    (0.03, 0.06)
+    """
+    column = "p_corrected"
+    if has_margin:
+        column = _P_WITH_MARGIN.get(row.verdict, "")
+    return float(getattr(row, column, np.nan))
 
 
 def all_pairs(runs: Sequence[str], baseline: str | None) -> list[tuple[str, str]]:

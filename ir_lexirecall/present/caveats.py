@@ -704,7 +704,7 @@ def _joined_p(p_values: Sequence[float], alpha: float) -> str:
 
 def _cannot_show(test: SignificanceTest, least: Sequence[float]) -> str:
     """Return what a test can never show; empty if its smallest p, one or two, allow all."""
-    level = f"at alpha {format_level(test.alpha)}"
+    level = f"at alpha {format_level(test.alpha, least)}"
     if max(least) <= test.alpha:
         return ""
     if len(least) == 1:
@@ -997,16 +997,29 @@ def losses_on_unseen_queries(
 
 
 def rare_losses(
-    result: Comparison, names: Iterable[str], *, in_groups: bool = False
+    result: Comparison,
+    names: Iterable[str],
+    *,
+    on_all: bool = True,
+    in_groups: bool = False,
 ) -> Iterator[Note]:
-    """Yield `losses_on_unseen_queries` by some criteria, from tests alone, with those of groups."""
+    """Yield `losses_on_unseen_queries` by some criteria, from tests alone.
+
+    Args:
+        result: the comparison.
+        names: the criteria.
+        on_all: whether to look at the tests on all queries.
+        in_groups: whether to look at those in each group.
+    """
     labels_of: dict[str, list[str]] = {}  # the same risk is said once
     for name in names:
         margin = (result.compared.margins or {}).get(name)
         if margin is None or result.compared.test_of(name).procedure.of == "signs":
             continue
         width = result.compared.by[name].largest_loss(margin)
-        samples = [*_samples_without_losses(result, name)]
+        samples: list[tuple[str, int, str]] = []
+        if on_all:
+            samples += _samples_without_losses(result, name)
         if in_groups:
             samples += _groups_without_losses(result, name)
         for label, n_units, unit in samples:
@@ -1070,11 +1083,17 @@ def _groups_without_losses(
     result: Comparison, name: str
 ) -> Iterator[tuple[str, int, str]]:
     """Yield the same for each group of queries, with its name after the criterion's."""
-    alpha = result.compared.test_of(name).alpha
-    for group, rows in result.group_table(name).groupby("group", sort=False):
+    compared = result.compared
+    alpha = compared.test_of(name).alpha
+    # Not result.group_table, whose attrs have these sentences.
+    of_groups = result.tests.columns_of(name, in_groups=True)
+    for (group, part), columns in zip(
+        compared.by_group.items(), of_groups, strict=True
+    ):
+        rows = pd.DataFrame({"queries": len(part.by[name].query_ids), **columns})
         n_queries = rows["queries"][_are_cleared(rows, alpha)]
         if len(n_queries):
-            yield f"{name} in {group}", int(n_queries.min()), result.compared.unit
+            yield f"{name} in {group}", int(n_queries.min()), compared.unit
 
 
 def _are_cleared(rows: pd.DataFrame, alpha: float) -> Bools:

@@ -20,6 +20,7 @@ from ir_lexirecall.comparison.verdicts import (
     UNDECIDED,
     WITHIN,
     WORSE,
+    p_of_verdict,
 )
 from ir_lexirecall.preferences.functions import PAIRWISE
 from ir_lexirecall.preferences.naming import parse_preference
@@ -61,7 +62,6 @@ from ir_lexirecall.present.standings import (
     missing_shares,
     missing_words,
     not_bounded_words,
-    p_of_verdict,
     standings_of,
 )
 from ir_lexirecall.present.tables import BEST
@@ -258,8 +258,15 @@ def parts_of_means(
     return [
         Part(head, means),
         *_missing_parts(standing, rows),
-        Part(f"{level} interval", intervals, importance),
+        *_interval_parts(level, intervals, importance),
     ]
+
+
+def _interval_parts(level: str, intervals: list[str], importance: int) -> list[Part]:
+    """Return the column of intervals, none where no run has one, as on a single query."""
+    if set(intervals) <= {"", "-"}:
+        return []
+    return [Part(f"{level} interval", intervals, importance)]
 
 
 def _missing_parts(
@@ -304,7 +311,7 @@ def _group_against(standing: Standing, rows: Sequence[str], places: int) -> Grou
     spans: list[Span] = []
     if standing.estimate == MEAN_DIFFERENCE:
         level = texts.confidence_words(standing.ranking.attrs)
-        parts.append(Part(f"{level} interval", intervals, 2))
+        parts += _interval_parts(level, intervals, 2)
         spans = [_span_of(row_of_run.get(run)) for run in rows]
     if standing.margin is None:
         parts.append(Part("p", p, 1))

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from ir_lexirecall._util.errors import check_choice
 from ir_lexirecall.comparison import Comparison
+from ir_lexirecall.comparison.verdicts import p_of_verdict
 from ir_lexirecall.present import text as texts
 from ir_lexirecall.present.caveats import losses_on_unseen_queries, shared_words
 from ir_lexirecall.present.comparisons import signed, verdict_cell
@@ -25,7 +26,6 @@ from ir_lexirecall.present.standings import (
     missing_shares,
     missing_words,
     not_bounded_words,
-    p_of_verdict,
     standings_of,
 )
 from ir_lexirecall.present.tables import (

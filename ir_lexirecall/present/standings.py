@@ -60,12 +60,6 @@ if TYPE_CHECKING:
 SIGNS = {BETTER: "+", WORSE: "-"}
 VERDICTS = [BETTER, WORSE, WITHIN, NOT_WORSE, UNDECIDED]  # in the order of sentences
 NO_DIFFERENCE = "not significantly different"
-_P_WITH_MARGIN = {
-    BETTER: "better_p",
-    WORSE: "worse_p",
-    WITHIN: "within_p",
-    NOT_WORSE: "not_worse_p",
-}
 _SMALLEST = 1e-300  # a smaller loss stands for any above 0
 MAY_BE_UNDECIDED = (
     "a run without a mark need not be significantly worse than the leader"
@@ -744,20 +738,6 @@ def allowance_of_bounds(standings: Iterable[Standing]) -> str:
             if exceeds_interval(standing, row):
                 return ", allowing for skewness and rare losses"
     return ""
-
-
-def p_of_verdict(row: Any, *, has_margin: bool) -> float:
-    """Return the p-value that the verdict of a row rests on; NaN if a margin leaves it undecided.
-
-    >>> from types import SimpleNamespace
-    >>> row = SimpleNamespace(verdict="worse", p_corrected=0.06, worse_p=0.03)
-    >>> p_of_verdict(row, has_margin=True), p_of_verdict(row, has_margin=False)
-    (0.03, 0.06)
-    """
-    column = "p_corrected"
-    if has_margin:
-        column = _P_WITH_MARGIN.get(row.verdict, "")
-    return float(getattr(row, column, np.nan))
 
 
 def about_bounds(result: Comparison, standings: Iterable[Standing]) -> str:

@@ -13,7 +13,7 @@ from ir_lexirecall._util.rounding import DIFFERENCE
 from ir_lexirecall._util.selecting import without
 from ir_lexirecall.benchmarks import Benchmark
 from ir_lexirecall.comparison import Comparison
-from ir_lexirecall.comparison.verdicts import BETTER, WORSE
+from ir_lexirecall.comparison.verdicts import BETTER, WORSE, p_of_verdict
 from ir_lexirecall.descriptions import Description, describe
 from ir_lexirecall.measures.parsing import known_measure
 from ir_lexirecall.plots.marks import (
@@ -33,7 +33,6 @@ from ir_lexirecall.present.standings import (
     Standing,
     about_bounds,
     loss_words,
-    p_of_verdict,
     standings_of,
     verdict_words,
 )

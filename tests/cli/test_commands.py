@@ -141,6 +141,18 @@ def test_caveats_go_to_standard_error_beside_output_for_programs(
     assert all(note in said.err and note not in plain.err for note in notes)
 
 
+@pytest.mark.parametrize("form", ["json", "csv", "markdown"])
+def test_caveats_of_runs_go_to_standard_error_beside_output_for_programs(
+    form: str, cli: Cli
+) -> None:
+    Path("few.run").write_text("q1 Q0 a 1 1 few\n")
+    words = ("eval", "qrels.txt", "bm25.run", "few.run", "-m", "AP", "--format", form)
+    plain, said = cli(*words), cli(*words, "--caveats")
+    assert said.out == plain.out
+    assert "few returns nothing for" in said.err
+    assert "few returns nothing for" not in plain.err
+
+
 def test_markdown(cli: Cli) -> None:
     lines = cli(*EVAL, "--format", "markdown").out.splitlines()
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]

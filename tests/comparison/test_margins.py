@@ -226,6 +226,45 @@ def test_a_level_has_as_many_digits_as_the_p_beside_it_needs():
     assert float(level) < float(shown)
 
 
+def test_a_level_has_as_many_digits_as_the_smallest_p_beside_it_needs():
+    """Of 8 queries, no sign test gives less than 2^-7, which is 0.0078 as the level is."""
+    test = irl.SignificanceTest("sign", alpha=0.00778)
+    result = irl.compare(values=values(np.full(8, 0.1)), baseline="old", test=test)
+    (note,) = [note for note in result.diagnostics if "smallest p" in note]
+    assert note.endswith("is 0.0078: it cannot reject at alpha 0.00778.")
+
+
+def test_verdicts_have_the_p_that_they_rest_on():
+    x = np.random.default_rng(4).normal(0, 0.02, 60)
+    result = compared(x - x.mean(), 0.2 + x, x - 0.1, 8 * x)
+    table, verdicts = result.table(), result.verdicts()
+    assert verdicts["verdict"].tolist() == [
+        "within margin",
+        "better",
+        "worse",
+        "undecided",
+    ]
+    columns = ["within_p", "better_p", "worse_p"]
+    for row, column in enumerate(columns):
+        assert verdicts["p_of_verdict"][row] == table[column][row] <= 0.05
+    assert np.isnan(verdicts["p_of_verdict"][3])
+    without = irl.compare(values=values(x), baseline="old")
+    assert "p_of_verdict" not in without.verdicts()
+
+
+def test_tables_of_groups_say_what_few_queries_miss():
+    x = np.random.default_rng(4).normal(0, 0.02, 90)
+    x[40:] *= 8
+    groups = {f"q{q:03}": "few" if q < 40 else "many" for q in range(90)}
+    result = irl.compare(
+        values=values(x), baseline="old", margin=0.01, groups=groups
+    )
+    (note,) = result.group_table().attrs["diagnostics"]
+    assert note.startswith("AP in few: 40 queries may miss losses on fewer than 7.2%")
+    assert note in result.diagnostics
+    assert "diagnostics" not in result.table().attrs
+
+
 def test_few_queries_are_said_to_miss_rare_losses():
     x = np.random.default_rng(4).normal(0, 0.02, 50)
     said = "AP: 50 queries may miss losses on fewer than 5.8% of queries; a loss of 0.17 there"

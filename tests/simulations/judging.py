@@ -9,6 +9,7 @@ import numpy as np
 
 from ir_lexirecall.judging.predicted import (
     powered_margin_test,
+    powered_preferences,
     prediction_powered,
     with_people_alone,
 )
@@ -120,9 +121,9 @@ def coverage_of_preferences(
     )
     f = np.where(rng.random(d.shape) < 0.85, d, other)
     alone = SignificanceTest("t", alpha=ALPHA).of_pairs(d[:, :n], bounds=(-1, 1))
-    got = with_people_alone(
-        prediction_powered(d[:, :n], f, np.arange(n), ALPHA), d[:, :n], alone, (-1, 1)
-    )
+    given = d[:, :n], f, np.arange(n)
+    found, is_powered = powered_preferences(prediction_powered(*given), *given)
+    got = with_people_alone(found, d[:, :n], alone, (-1, 1), is_powered)
     return float(np.mean((got.low <= mean) & (mean <= got.high)))
 
 

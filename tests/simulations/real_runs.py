@@ -18,7 +18,11 @@ from scipy.sparse.csgraph import connected_components
 import ir_lexirecall as irl
 from ir_lexirecall import significance as sig
 from ir_lexirecall.judging.bounds import imbens_manski
-from ir_lexirecall.judging.predicted import prediction_powered, with_people_alone
+from ir_lexirecall.judging.predicted import (
+    powered_preferences,
+    prediction_powered,
+    with_people_alone,
+)
 from ir_lexirecall.judging.sequential import sequential_signs
 from ir_lexirecall.significance import SignificanceTest
 from ir_lexirecall.significance import over_collections as inference
@@ -579,8 +583,9 @@ def _predicted(
     )
     human, predicted = np.sign(human), np.sign(predicted)
     alone = SignificanceTest("t").of_pairs(human[:, :n], bounds=(-1, 1))
-    found = prediction_powered(human[:, :n], predicted, np.arange(n), ALPHA)
-    got = with_people_alone(found, human[:, :n], alone, (-1, 1))
+    given = human[:, :n], predicted, np.arange(n)
+    found, is_powered = powered_preferences(prediction_powered(*given), *given)
+    got = with_people_alone(found, human[:, :n], alone, (-1, 1), is_powered)
     right = holds(
         got.low.reshape(samples, -1),
         np.sign(d).mean(axis=1),
