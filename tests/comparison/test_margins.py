@@ -256,9 +256,7 @@ def test_tables_of_groups_say_what_few_queries_miss():
     x = np.random.default_rng(4).normal(0, 0.02, 90)
     x[40:] *= 8
     groups = {f"q{q:03}": "few" if q < 40 else "many" for q in range(90)}
-    result = irl.compare(
-        values=values(x), baseline="old", margin=0.01, groups=groups
-    )
+    result = irl.compare(values=values(x), baseline="old", margin=0.01, groups=groups)
     (note,) = result.group_table().attrs["diagnostics"]
     assert note.startswith("AP in few: 40 queries may miss losses on fewer than 7.2%")
     assert note in result.diagnostics

@@ -157,6 +157,33 @@ def test_all_pairs_of_many_runs_on_few_queries_have_a_caveat(
 
 
 @pytest.mark.parametrize(
+    ("queries", "settings", "often"),
+    [
+        (13, {}, "in up to 0.29 of cases, not in 0.05"),
+        (25, {}, "in up to 0.20 of cases, not in 0.05"),
+        (25, {"correction": None}, "more often than in 0.05 of cases"),
+        (30, {"alpha": 0.01}, "more often than in 0.01 of cases"),
+        (10, {}, None),
+    ],
+)
+def test_a_rate_of_many_pairs_is_said_only_where_it_was_measured(
+    queries: int, settings: dict, often: str | None
+) -> None:
+    """Of 45 pairs on 10 queries no verdict is possible: 2^-9 after Holm's correction is 0.088."""
+    x = np.random.default_rng(0).normal(0.5, 0.05, (10, queries))
+    table = values(**{f"r{k}": of_run for k, of_run in enumerate(x)})
+    result = irl.compare(values=table, test=irl.SignificanceTest(**settings))
+    notes = [note for note in result.diagnostics if "a baseline asks for fewer" in note]
+    expected = []
+    if often is not None:
+        expected = [
+            f"AP: all 45 pairs on {queries} queries: of 5 to 17 real runs, some verdict is false "
+            f"{often}; a baseline asks for fewer comparisons."
+        ]
+    assert notes == expected
+
+
+@pytest.mark.parametrize(
     ("differing", "interval"), [(31, ""), (5, "no interval at alpha 0.05")]
 )
 def test_wilcoxon_says_which_differences_it_is_about(

@@ -157,10 +157,11 @@ these queries can show a difference of 0.0014 (t-test, power 0.8)
 .table()  .explain(a, b)  .bounds()  report(result, path)"""
 
 
-
 @pytest.mark.parametrize("baseline", [None, "a"])
 def test_a_single_query_has_no_column_of_intervals(baseline):
-    values = {run: {"q": {"AP": v}} for run, v in {"a": 0.1, "b": 0.2, "c": 0.4}.items()}
+    values = {
+        run: {"q": {"AP": v}} for run, v in {"a": 0.1, "b": 0.2, "c": 0.4}.items()
+    }
     shown = str(irl.compare(values=values, baseline=baseline))
     assert "mean" in shown
     assert "interval" not in shown
