@@ -8,12 +8,11 @@ it to a tuple. Graver notes are shown first, notes of one gravity in the order o
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ir_lexirecall._util.arrays import Bools, Floats, Ints
-from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.comparison.compared import ComparedRuns
 from ir_lexirecall.comparison.criteria import (
@@ -1086,8 +1085,8 @@ def _samples_without_losses(
     """
     compared = result.compared
     # Not result.table, whose attrs have these sentences.
-    rows = pd.DataFrame(result.tests.columns_of(name)[0])
-    is_cleared = _are_cleared(rows, compared.test_of(name).alpha)
+    (columns,) = result.tests.columns_of(name)
+    is_cleared = _are_cleared(columns, compared.test_of(name).alpha)
     if not is_cleared.any():
         return
     if result.test.cluster and compared.groups:
@@ -1108,18 +1107,18 @@ def _groups_without_losses(
     for (group, part), columns in zip(
         compared.by_group.items(), of_groups, strict=True
     ):
-        rows = pd.DataFrame({"queries": len(part.by[name].query_ids), **columns})
-        n_queries = rows["queries"][_are_cleared(rows, alpha)]
-        if len(n_queries):
-            yield f"{name} in {group}", int(n_queries.min()), compared.unit
+        is_cleared = _are_cleared(columns, alpha)
+        if is_cleared.any():
+            n_queries = columns.get("queries", len(part.by[name].query_ids))
+            fewest = np.broadcast_to(n_queries, is_cleared.shape)[is_cleared].min()
+            yield f"{name} in {group}", int(fewest), compared.unit
 
 
-def _are_cleared(rows: pd.DataFrame, alpha: float) -> Bools:
+def _are_cleared(columns: Mapping[str, Any], alpha: float) -> Bools:
     """Return which rows rule out a loss of the margin: by the verdict, or *worse, but by less*."""
-    is_small_loss = (rows["verdict"] == WORSE) & (rows["not_worse_p"] <= alpha)
-    is_cleared: Bools = (
-        rows["verdict"].isin([NOT_WORSE, WITHIN]) | is_small_loss
-    ).to_numpy()
+    verdict, not_worse_p = map(np.asarray, (columns["verdict"], columns["not_worse_p"]))
+    is_small_loss = (verdict == WORSE) & (not_worse_p <= alpha)
+    is_cleared: Bools = np.isin(verdict, [NOT_WORSE, WITHIN]) | is_small_loss
     return is_cleared
 
 

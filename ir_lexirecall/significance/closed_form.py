@@ -427,11 +427,15 @@ def skewed_p(t: Floats, a: Floats, degrees: int) -> Floats:
     p = special.stdtr(degrees, -t)
     if not a.any():
         return p
+    corrected_p = special.stdtr(degrees, -_corrected_t(t, a))
+    return np.where(a == 0, p, np.clip(corrected_p, p, MOST_CORRECTED * p))
+
+
+def _corrected_t(t: Floats, a: Floats) -> Floats:
+    """Return t corrected for skewness; arguments as in `skewed_p`."""
     johnson = t + a * (t**2 + 0.5)
     turn = np.divide(-0.5, a, out=np.full(len(a), np.inf), where=a < 0)
-    corrected = johnson + a**2 * (t**3 - np.minimum(t, turn) ** 3) / 3
-    corrected_p = special.stdtr(degrees, -corrected)
-    return np.where(a == 0, p, np.clip(corrected_p, p, MOST_CORRECTED * p))
+    return np.asarray(johnson + a**2 * (t**3 - np.minimum(t, turn) ** 3) / 3)
 
 
 def t_bounds(x: Floats, alpha: float) -> Interval:
@@ -466,12 +470,15 @@ def skewed_bounds(
         degrees: of freedom.
         alpha: level of each bound, below 0.5.
     """
+    # From the first on, p of t allows to reject; from the second on, the largest correction does.
+    critical = -special.stdtrit(degrees, alpha)
+    certain = -special.stdtrit(degrees, alpha / MOST_CORRECTED)
     ends = []
     for sign in (1, -1):
-        low, high = np.zeros(len(mean)), np.full(len(mean), 1e3)
-        for _ in range(60):  # p falls with t
+        low, high = np.full(len(mean), critical), np.full(len(mean), certain)
+        for _ in range(60):  # the corrected t rises with t
             middle = (low + high) / 2
-            rejects = skewed_p(middle, sign * a, degrees) <= alpha
+            rejects = _corrected_t(middle, sign * a) >= critical
             low, high = np.where(rejects, low, middle), np.where(rejects, middle, high)
         ends.append(mean - sign * high * error)
     return ends[0], ends[1]

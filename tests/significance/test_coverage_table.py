@@ -61,7 +61,7 @@ PRINTED: dict[str, dict[str, list[str]]] = {
         **MARGIN,
     },
     "means": {"ci": MEANS},
-    "verdicts": {"p_corrected": FAMILIES, "verdict": FAMILIES},
+    "verdicts": dict.fromkeys(["p_corrected", "p_of_verdict", "verdict"], FAMILIES),
     "best_set": {
         key: ["best set: the best run is kept"]
         for key in ["p_not_beaten", "may_be_best"]
