@@ -134,7 +134,17 @@ class Roles:
         return [column for column in columns if column is not None]
 
     def others(self, table: Table) -> list[str]:
-        """Return the columns that may hold values: neither ids nor row labels."""
+        """Return the columns that may hold values: neither ids nor labels or numbers of rows."""
+        counts = self.counts(table)
+        return [name for name in self._without_ids(table) if name not in counts]
+
+    def counts(self, table: Table) -> list[str]:
+        """Return the columns that might hold values, but count rows by their name and content."""
+        names = self._without_ids(table)
+        return [name for name in names if is_row_count(table, name, self.run)]
+
+    def _without_ids(self, table: Table) -> list[str]:
+        """Return the columns that hold neither ids nor row labels or settings."""
         columns = []
         for column in table.columns:
             has_role = column in (*self.columns, table.repeat, *table.levels)
@@ -142,9 +152,7 @@ class Roles:
                 continue
             if is_row_label(table, column) or _holds_ids(table, column):
                 continue
-            if _is_setting(table, column):
-                continue
-            if not is_row_count(table, column, self.run):
+            if not _is_setting(table, column):
                 columns.append(column)
         return columns
 
@@ -719,8 +727,19 @@ def known_query_column(table: Table) -> str | None:
 
 
 def known_item_column(table: Table) -> str | None:
-    """Return the column that names queries or items, not tasks, by a known name."""
-    return table.named((*QUERY_NAMES, *ITEM_NAMES, *TEXT_NAMES))
+    """Return the column that names queries or items, not tasks, by a known name.
+
+    Ids of items that are all the same, such as 0, give way to a column that tells rows apart.
+    """
+    column = table.named((*QUERY_NAMES, *ITEM_NAMES, *TEXT_NAMES))
+    if column is None or table.named(QUERY_NAMES) is not None:
+        return column
+    ids = table.columns[column]
+    if len(ids) < 2 or any(id_text(one) != id_text(ids[0]) for one in ids):
+        return column
+    others = (table.named([name]) for name in (*ITEM_NAMES, *TEXT_NAMES))
+    telling = (one for one in others if one and is_unique_in_runs(table, one))
+    return next(telling, column)
 
 
 def _name_column(table: Table) -> str | None:
@@ -768,8 +787,28 @@ def id_column(tables: Sequence[Table]) -> str:
     else:
         candidates = _without_labels(ids)
     if len(candidates) != 1 or candidates[0].lower() in _NO_QUERY_NAMES:
-        raise ValueError(_no_id_column(tables[0], runs, candidates or unique))
+        message = "" if unique else _lacking_ids(tables)
+        raise ValueError(
+            message or _no_id_column(tables[0], runs, candidates or unique)
+        )
     return candidates[0]
+
+
+def _lacking_ids(tables: Sequence[Table]) -> str:
+    """Return the message on a table that lacks a column of texts by which another has ids.
+
+    Empty if there are no such tables.
+    """
+    for table in tables:
+        for name in _without_labels(_unique_texts(table)):
+            others = [other for other in tables if name not in other.columns]
+            if others and name.lower() not in _NO_QUERY_NAMES:
+                return (
+                    f"{table_label(others[0].name)} has no column {name!r}, which may name the "
+                    f"queries of {table_label(table.name)}: it has "
+                    f"{shown_names(list(others[0].columns))}; give both the same column"
+                )
+    return ""
 
 
 def _may_name_queries(name: str, runs: Sequence[Table]) -> bool:
@@ -892,7 +931,7 @@ def _no_id_column(
         f"{table_label(table.name)} has no column that names queries, such as query_id: "
         f"it has {shown_names(names)}{_further_roles(table, candidates)}"
     )
-    choices = [name for name in candidates if name not in (INDEX, "")]
+    choices = [name for name in candidates if not _labels_rows(name, runs)]
     turning = _advice_on_turned_table(table, runs)
     if turning and all(map(is_system_name, choices)):
         return f"{message}; {turning}"
@@ -908,7 +947,18 @@ def _no_id_column(
         return f"{message}; name the index of the frame query_id, or add a column"
     if "" in table.columns:
         return f"{message}; name the column without a name, if it does, or add one"
+    if candidates:
+        return f"{message}; {candidates[0]!r} only counts rows: add one"
     return f"{message}; add one, or say which it is: query='NAME'"
+
+
+def _labels_rows(name: str, runs: Sequence[Table]) -> bool:
+    """Return whether a column has no name, or has pandas' name for labels and counts rows."""
+    if name in (INDEX, ""):
+        return True
+    if _ROW_LABELS.fullmatch(name) is None:
+        return False
+    return all(_counts_rows(run.columns[name], in_order=False) for run in runs)
 
 
 def _advice_on_turned_table(table: Table, runs: Sequence[Table]) -> str:

@@ -26,7 +26,6 @@ from ir_lexirecall.io.query_columns import (
     VALUE_NAMES,
     Roles,
     advice_on_repeats,
-    is_row_count,
     is_system_name,
     is_unique_in_runs,
     known_item_column,
@@ -187,6 +186,8 @@ def value_columns(
                 constant,
                 beside_runs=roles.run is None and not table.one_run,
             )
+            for name in roles.counts(table):
+                notes.append(f"The column {name!r} counts the rows: left out.")
         is_run = has_column_per_run(table, roles, measures)
         for name in candidates:
             if name not in with_numbers and not is_no_measure(
@@ -205,7 +206,10 @@ def _no_values(table: Table, roles: Roles) -> str:
     names = [name for name, labels in labels_of.items() if labels]
     if not names:
         columns = shown_names(list(table.columns))
-        return f"{table.name}: there are no values in it: it has {columns}; add some"
+        way_out = "add some"
+        if counts := roles.counts(table):
+            way_out = f"{counts[0]!r} counts the rows; if it is a measure, name it"
+        return f"{table.name}: there are no values in it: it has {columns}; {way_out}"
     name = max(names, key=lambda column: _likeness(table, roles, column))
     labels = labels_of[name]
     way_out = "write numbers as 0.5"
@@ -283,8 +287,8 @@ def cells_by_run(
 ) -> Cells:
     """Return the values of a table with a column per run, and perhaps a row per measure.
 
-    A count of its rows is no run, nor is a column `Average` that holds the means of the others, or
-    a column `delta` that holds the differences of two.
+    A column `Average` that holds the means of the others is no run, nor is a column `delta` that
+    holds the differences of two.
 
     Args:
         table: the table.
@@ -295,7 +299,7 @@ def cells_by_run(
     Raises:
         ValueError: a column is unlike those of runs.
     """
-    runs = {name: x for name, x in columns.items() if not is_row_count(table, name)}
+    runs = dict(columns)
     notes = list(table.notes)
     for name, pair in columns_of_differences(runs).items():
         del runs[name]

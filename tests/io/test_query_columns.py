@@ -728,3 +728,63 @@ def test_any_column_is_unique_where_each_run_has_one_row() -> None:
     with pytest.raises(ValueError, match="no column that names queries"):
         read_values(means)
     assert read_values(means, query="count").query_ids == ["13"]
+
+
+# -- which file or column is at fault --------------------------------------------------------------
+
+
+@pytest.mark.parametrize("order", [1, -1])
+@pytest.mark.parametrize("other", ["time", "Key", "index", "answer"])
+@pytest.mark.parametrize("form", [FORMS["pandas"], FORMS["CSV"], FORMS["JSON lines"]])
+def test_the_table_without_the_ids_is_named(
+    form: Callable[..., Any], other: str, order: int, tmp_path: Path
+) -> None:
+    a = frame("key", WORDS)
+    ids = {"Key": WORDS, "answer": [f"so {i}" for i in range(N)]}.get(
+        other, range(7, 7 + N)
+    )
+    b = a.drop(columns="key").assign(**{other: ids})
+    parts = {"a": form(a, tmp_path / "a"), "b": form(b, tmp_path / "b")}
+    lacking, column = "b", "key"
+    if order < 0 and other == "Key":
+        lacking, column = "a", "Key"
+    with pytest.raises(
+        ValueError,
+        match=rf"{lacking}(\.\w+|') has no column '{column}', which may name the queries of",
+    ):
+        read_values(dict(list(parts.items())[::order]))
+
+
+@FORM
+@pytest.mark.parametrize("name", ["Question", "user_input", "question_id", "uid"])
+@pytest.mark.parametrize(
+    ("constant", "value"), [("id", 0), ("idx", "x"), ("sample_id", 7)]
+)
+def test_an_id_that_is_the_same_everywhere_names_no_queries(
+    form: Callable[..., Any], constant: str, value: Any, name: str, tmp_path: Path
+) -> None:
+    a = frame(name, WORDS)
+    a[constant] = value
+    equal_item_by_item(
+        {"a": form(a, tmp_path / "a"), "b": form(turned(a), tmp_path / "b")}
+    )
+
+
+def test_one_query_with_several_documents_stays_one_query() -> None:
+    table = frame("doc_id", WORDS).assign(query_id="q1")
+    with pytest.raises(ValueError, match="for query 'q1' is given twice"):
+        read_values({"a": table, "b": table})
+
+
+@pytest.mark.parametrize(
+    "name", ["Unnamed: 0", "index", "level_0", "__index_level_0__"]
+)
+@pytest.mark.parametrize("start", [0, 1])
+def test_numbers_of_rows_are_no_way_out(name: str, start: int) -> None:
+    table = pd.DataFrame({name: range(start, start + N), "acc": ACC})
+    with pytest.raises(ValueError, match="only counts rows: add one") as caught:
+        read_values({"a": table, "b": table[::-1]})
+    assert "query=" not in str(caught.value)
+    ids = table.assign(**{name: [7 * i for i in range(N)]})
+    with pytest.raises(ValueError, match=f"if {name} does, say so: query='{name}'"):
+        read_values({"a": ids, "b": ids})

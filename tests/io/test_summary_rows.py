@@ -313,6 +313,25 @@ def test_a_column_that_counts_the_rows_of_each_run_is_no_measure() -> None:
     assert read_values(ranks).measures == ["AP", "mean_rank"]
 
 
+@pytest.mark.parametrize("name", ["rank", "Position", "no", "#", "S. No."])
+def test_a_column_that_counts_rows_is_named(name: str) -> None:
+    numbers = [1, 2, 3]
+    note = f"The column {name!r} counts the rows: left out."
+    assert note in read_values(VALUES.assign(**{name: numbers})).notes
+    parts = {
+        run: part.assign(**{name: numbers}) for run, part in by_run(VALUES).items()
+    }
+    assert note in read_values(parts).notes
+    alone = {run: part.drop(columns="AP") for run, part in parts.items()}
+    with pytest.raises(
+        ValueError, match=f"{name!r} counts the rows; if it is a measure, name it"
+    ):
+        read_values(alone)
+    assert read_values(alone, measures=name).values[name].tolist() == [numbers] * 2
+    pair = pd.DataFrame({"query_id": ["q1", "q2"], "yes": [1, 0], name: [0, 1]})
+    assert note.replace("3", "2") in read_values(pair).notes
+
+
 @pytest.mark.parametrize("name", ["task_id", "exampleId", "user uid", "prompt_idx"])
 def test_further_ids_are_neither_run_nor_measure(name: str) -> None:
     ids = [7, 3, 5]
