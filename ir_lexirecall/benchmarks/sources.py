@@ -28,6 +28,7 @@ from ir_lexirecall.io.files import File, Location, named_files
 from ir_lexirecall.io.frames import readable_again
 from ir_lexirecall.io.relevant_documents import lists_ids
 from ir_lexirecall.io.run_folders import all_runs, run_files
+from ir_lexirecall.io.values import warn_of_files
 from ir_lexirecall.significance import SignificanceTest
 from ir_lexirecall.significance.draws import OVER
 
@@ -183,11 +184,13 @@ def runs_in_folder(
     runs = {}
     for name in collections:
         below = _folder_of_collection(path, name)
-        runs[name] = run_files(below)
+        runs[name] = run_files(below) if _qrels_in(below) else all_runs(below)
         if not runs[name]:
             raise ValueError(
                 f"{below} has no runs, such as bm25.res.gz or bm25/run.txt.gz"
             )
+    files = [item.name for item in sorted(path.iterdir()) if item.is_file()]
+    warn_of_files(path, [name for name in files if not name.startswith(".")])
     return runs
 
 

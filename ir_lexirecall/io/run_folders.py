@@ -49,10 +49,10 @@ _OTHER_FILES = frozenset(
         "package.json",
     )
 )
-_ABOUT_RUNS = re.compile(
-    r"(readme|licen[cs]e|copying|notice)(\.\w+)?|ir[-_]metadata\.ya?ml", re.I
-)
-"""Files that stand beside runs and need no word."""
+_ABOUT_RUNS = re.compile(r"(readme|licen[cs]e|copying|notice)(\.\w+)?", re.I)
+"""Files that say what runs are."""
+_METADATA = re.compile(r"ir[-_]metadata\.ya?ml", re.I)
+"""A file that stands beside runs and needs no word."""
 _BACKUP = re.compile(
     r".*(~|\.(bak|backup|crdownload|old|orig|part|rej|sw[op]|tmp))|#.*#", re.I
 )
@@ -65,8 +65,8 @@ class RunFolder:
 
     Attributes:
         runs: paths of runs by name.
-        left_out: names of the files and folders that are not runs, but those that say what the
-            runs are (README, ir-metadata) and hidden ones that do not look like a run.
+        left_out: names of the files and folders that are not runs, but ir-metadata and hidden ones
+            that do not look like a run.
     """
 
     runs: dict[str, str]
@@ -136,19 +136,25 @@ def _why_left_out(name: str) -> str:
 
 
 def _is_skipped(item: Path) -> bool:
-    """Return whether to skip an item silently: it describes runs, or is hidden and no run by name.
+    """Return whether to skip an item silently: it is metadata, or hidden and no run by its name.
 
     Copies of macOS, such as ``._bm25.run``, are hidden, too.
     """
     plain = without_compression(item.name)
-    is_hidden = item.name.startswith((".", "_"))
-    if not is_hidden and not _ABOUT_RUNS.fullmatch(plain):
-        return False
+    if not item.name.startswith((".", "_")):
+        return _METADATA.fullmatch(plain) is not None
     if item.name.startswith("._"):
         return True
     if item.is_dir():
-        return is_hidden and not _files_of_run(item)
-    if not is_hidden and plain.lower().endswith((".txt", ".json")):
+        return not _files_of_run(item)
+    return not _ending_of(plain, (*_RUN_ENDINGS, *_POSSIBLE_ENDINGS))
+
+
+def _is_about_runs(plain: str) -> bool:
+    """Return whether a file describes runs by its name, as `README.md` does, not `readme.run`."""
+    if _ABOUT_RUNS.fullmatch(plain) is None:
+        return False
+    if plain.lower().endswith((".txt", ".json")):
         return True
     return not _ending_of(plain, (*_RUN_ENDINGS, *_POSSIBLE_ENDINGS))
 
@@ -182,7 +188,7 @@ def _run_in_file(item: Path) -> str | None:
     plain = without_compression(item.name)
     if plain.lower() in _OTHER_FILES or plain.startswith("."):
         return None
-    if _is_backup(item.name):
+    if _is_backup(item.name) or _is_about_runs(plain):
         return None
     if plain.startswith("_") and not _ending_of(plain, _ENDINGS_OF_RUNS_ONLY):
         return None

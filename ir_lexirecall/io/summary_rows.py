@@ -79,13 +79,15 @@ _FURTHER_WORDS = frozenset(
         *("across", "arithmetic", "by", "of", "over", "per", "q", "standard", "the"),
         *("column", "models", "queries", "query", "row", "runs", "score", "systems"),
         *("task", "tasks", "topic", "topics", "value", "grand", "dev", "dataset"),
-        *("datasets", "tasktype", "type", "types"),
+        *("datasets", "tasktype", "type", "types", "rank", "ranks"),
     ]
 )
+_RANK_WORDS = frozenset(("borda", "rank", "ranks"))
 _OUTCOMES = frozenset(
     (
         *("delta", "diff", "difference", "improvement", "gain", "change", "t test"),
         *("wins", "losses", "ties", "rank", "ranks", "ci", "p value", "pvalue"),
+        *("rank borda", "borda rank", "borda"),
     )
 )
 """Names of rows that say what a comparison of the columns gives."""
@@ -162,7 +164,8 @@ def summary_rows(values: Floats, query_ids: Sequence[str], is_last: Bools) -> li
 
     Every value must be the mean of the other values of its run and measure, up to the digits that
     are printed. Under a name such as `Average` or `std`, it may be another statistic that the name
-    stands for: the sum, as trec_eval has it for counts, the median, the standard deviation, ...
+    stands for: the sum, as trec_eval has it for counts, the median, the standard deviation, ...;
+    under a name such as `Rank (Borda)`, the ranks of the runs.
     Under another name, the row must be the last one, and its values must be so many and so precise
     that they are no means by chance: where all queries have the same value, or a table has one
     column of two digits, a query may well be the mean of the others.
@@ -179,7 +182,7 @@ def summary_rows(values: Floats, query_ids: Sequence[str], is_last: Bools) -> li
     []
     """
     statistics = [statistics_named(query_id) for query_id in query_ids]
-    named = [q for q, of_row in enumerate(statistics) if of_row]
+    named = [q for q, name in enumerate(query_ids) if is_summary_name(name)]
     summaries: list[int] = []
     for q, of_row in enumerate(statistics):
         # A query may be called `all`, so the rows with such names are others, too, or not.
@@ -189,9 +192,18 @@ def summary_rows(values: Floats, query_ids: Sequence[str], is_last: Bools) -> li
             is_summary = any(_is_row_of(values, q, rows, of_row) for rows in without)
         elif is_last[q]:
             is_summary = _is_mean_for_sure(values, q, without)
-        if is_summary:
+        if is_summary or _are_ranks(query_ids[q], values[:, :, q]):
             summaries.append(q)
     return summaries
+
+
+def _are_ranks(name: str, row: Floats) -> bool:
+    """Return whether a row has the ranks 1 to S of the S runs in each measure, by its name, too."""
+    if row.shape[1] < 2 or _RANK_WORDS.isdisjoint(_words_of_row(name)):
+        return False
+    if not is_summary_name(name):
+        return False
+    return bool((np.sort(row) == np.arange(1, row.shape[1] + 1)).all())
 
 
 def rows_over_queries(rows: Sequence[PrintedRow]) -> set[int]:
@@ -300,6 +312,7 @@ def runs_of_means(
     by_query = values.transpose(0, 2, 1)
     is_last = np.zeros(len(runs), dtype=bool)
     means = [runs[i] for i in summary_rows(by_query, runs, is_last)]
+    means = [name for name in means if statistics_named(name)]  # no ranks
     if not other_statistics:
         means = [name for name in means if {*statistics_named(name)} <= {*_MEANS}]
     return means if len(runs) - len(means) > 1 else []

@@ -74,7 +74,7 @@ from ir_lexirecall.io.summary_rows import (
     runs_of_means,
     summary_rows,
 )
-from ir_lexirecall.io.value_cells import Cells, is_known_measure
+from ir_lexirecall.io.value_cells import SUMMARY, Cells, is_known_measure
 from ir_lexirecall.io.value_dicts import are_metrics, cells_of_dicts, cells_of_metrics
 from ir_lexirecall.io.value_files import content_of_file
 from ir_lexirecall.io.value_formats import samples_in, task_of_samples
@@ -540,9 +540,9 @@ def _notes_on_means(runs: Iterable[str]) -> list[str]:
 
 
 def _doubtful(cells: Cells, query_ids: Iterable[str]) -> tuple[str, ...]:
-    """Return queries whose names are those of means, of a source that may have means."""
-    if not cells.may_have_summary:
-        return ()
+    """Return queries whose names are those of means."""
+    if not cells.may_have_summary:  # programs' rows over all queries are known
+        return tuple(among(query_ids, SUMMARY))
     is_doubtful = has_word_of_means if cells.per_task else is_summary_name
     return tuple(filter(is_doubtful, query_ids))
 
@@ -1052,6 +1052,9 @@ def parts_of_paths(values: Any, columns: NamedColumns) -> list[Part]:
             f"values of type {type(values).__name__} cannot be read: give a frame with run, "
             "query_id and a column per measure, a mapping of runs to frames, or files"
         )
+    twice = repeated(map(os.path.realpath, paths))
+    if twice is not None:
+        raise ValueError(f"{twice} is given twice; give it once")
     if not any(map(os.path.isdir, paths)):
         return parts_of_files(paths, columns)
     parts = []
@@ -1174,7 +1177,7 @@ def parts_of_path(path: PathLike, columns: NamedColumns) -> list[Part]:
     if samples:
         check_is_one_task(samples, path)
         return parts_of_files(samples, columns)
-    items = [item for item in _items_in(path) if not _is_about_values(item)]
+    items = [item for item in _items_in(path) if not _is_about_values(item.name)]
     files = [item for item in items if item.is_file()]
     if not files or len(files) < len(items):
         check_is_no_mixture(path, files)
@@ -1304,7 +1307,7 @@ def cells_of_parts(
             several.append(content)
     if twice := repeated(by_file):
         raise ValueError(
-            f"two files are called {twice!r}; rename one, or give them names: {{name: file}}"
+            f"two files are called {twice!r}; rename one, or name them in Python: {{name: file}}"
         )
     return several, results
 
@@ -1457,7 +1460,8 @@ def folders_of_collections(path: PathLike) -> dict[str, Any]:
     if any(map(holds_mteb_results, folders)):
         return {}
     if folders:
-        _warn_of_files(path, [item for item in items if not item.is_dir()])
+        files = [item.name for item in items if not item.is_dir()]
+        warn_of_files(path, [name for name in files if not _is_about_values(name)])
     return {folder.name: folder for folder in folders}
 
 
@@ -1467,14 +1471,13 @@ def _items_in(path: PathLike) -> list[Path]:
     return [item for item in items if not item.name.startswith(".")]
 
 
-def _is_about_values(file: Path) -> bool:
+def _is_about_values(name: str) -> bool:
     """Return whether a file is a README or the like, which holds no values."""
-    return _ABOUT_VALUES.fullmatch(file.name) is not None
+    return _ABOUT_VALUES.fullmatch(name) is not None
 
 
-def _warn_of_files(path: PathLike, files: Iterable[Path]) -> None:
-    """Warn of files beside the folders of collections, but not of a README and its like."""
-    names = [file.name for file in files if not _is_about_values(file)]
+def warn_of_files(path: PathLike, names: Sequence[str]) -> None:
+    """Warn of files beside the folders of collections."""
     if names:
         warn(
             f"{Path(path) / names[0]}: left out, as it is not in the folder of a collection"

@@ -317,6 +317,7 @@ _KEPT = ("rules", "source", "threshold", "judged_only", "only_relevant", "order"
 """Attributes that merged judgments take over from the first ones, besides their queries."""
 
 
+@entry
 def merged(judgments: Judgments, more: QrelsLike) -> Judgments:
     """Add more judgments, in any form, to judgments.
 

@@ -34,13 +34,16 @@ RUNS = {
     "lines.jsonl": '{"qid": "q1", "docno": "b", "score": 2}\n{"qid": "q1", "docno": "a", "score": 1}\n',
 }
 NAMES = {Path(name).stem for name in RUNS} - {"input"} | {"input.bm25"}
-SILENT = {
-    ".DS_Store": "\0",
-    "README.md": "# runs",
-    "LICENSE": "",
-    "ir-metadata.yml": "tag: x\n",
-}
-HIDDEN = {"_SUCCESS": "", "._a.run": "\0", "readme.txt": "q", "LICENSE.json": "{}"}
+SILENT = {".DS_Store": "\0", "ir-metadata.yml": "tag: x\n"}
+HIDDEN = {"_SUCCESS": "", "._a.run": "\0"}
+ABOUT_RUNS = [
+    "README.md",
+    "README",
+    "readme.txt",
+    "LICENSE",
+    "LICENSE.json",
+    "notice.gz",
+]
 LEFT_OUT = {
     "notes.md": "# q1",
     "means.csv": "run,AP\nbm25,0.3\n",
@@ -205,3 +208,24 @@ def test_an_empty_run_is_an_error(tmp_path: Path) -> None:
     fill(folder / "runs", {"two.trec": TREC, "empty.run": ""})
     with pytest.raises(ValueError, match="empty: it has no rows"):
         irl.benchmark(tmp_path / "all", by=["RR"])
+
+
+@pytest.mark.parametrize("name", ABOUT_RUNS)
+def test_a_file_about_runs_is_named_and_left_out(name: str, tmp_path: Path) -> None:
+    folder = fill(tmp_path / "runs", {"a.run": TREC, name: "# runs"})
+    with pytest.warns(
+        UserWarning, match=f"{name} does not look like a run and is left"
+    ):
+        assert {*all_runs(folder)} == {"a"}
+
+
+@pytest.mark.parametrize("below", [".", "mine"])
+@pytest.mark.parametrize("name", ["README.md", "notes.txt.md", "means.csv"])
+def test_files_in_a_folder_of_folders_of_runs_are_named(
+    name: str, below: str, tmp_path: Path
+) -> None:
+    fill(tmp_path / "runs" / "mine", {"a.run": TREC, "b.run": TREC})
+    fill(tmp_path / "runs" / below, {name: LEFT_OUT.get(name, "# runs")})
+    with pytest.warns(UserWarning, match=f"{name}:? .*left out"):
+        result = irl.benchmark({"mine": {"q1": {"a": 1}}}, tmp_path / "runs", ["RR"])
+    assert result.runs == ["a", "b"]

@@ -620,7 +620,10 @@ def test_mixed_measures_are_refused() -> None:
         ),
         ("a,b,c\n1,2,3\n", "line 1: expected a header with query_id"),
         ("x y 1\ny x 2\n", "which field is the measure, 'x' or 'y', is unclear"),
-        ('{"run": "a"}\n{"run": \n', "line 2: taken for JSON, but Expecting value"),
+        (
+            '{"run": "a"}\n{"run": \n',
+            "line 2: taken for JSON, but Expecting value",
+        ),
         ("run,query_id,AP\n", "there are no values in it: it has run, query_id, AP"),
         (
             "run;query_id;AP\na;q;0,5\n",
@@ -799,9 +802,25 @@ def test_two_files_of_one_name_need_names(tmp_path: Path) -> None:
     for path in (tmp_path / "bm25.txt", tmp_path / "a" / "bm25.txt"):
         path.write_text("map q1 0.5\n")
     with pytest.raises(
-        ValueError, match="two files are called 'bm25'; rename one, or give them names"
+        ValueError,
+        match="two files are called 'bm25'; rename one, or name them in Python",
     ):
         read_values([tmp_path / "bm25.txt", tmp_path / "a" / "bm25.txt"])
+
+
+def test_a_file_or_folder_given_twice_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "bm25.txt"
+    path.write_text("map q1 0.5\n")
+    for one, other in (
+        (path, f"{tmp_path}/../{tmp_path.name}/bm25.txt"),
+        (tmp_path,) * 2,
+    ):
+        with pytest.raises(ValueError, match=f"{one} is given twice; give it once"):
+            read_values([one, other])
+        assert cli.main(["compare", "--values", str(one), str(other)]) == 1
+        assert f"{one} is given twice; give it once" in capsys.readouterr().err
 
 
 def test_a_file_without_collections_is_refused(tmp_path: Path) -> None:
@@ -1182,12 +1201,34 @@ def test_tasks_are_no_queries_however_their_column_is_written(name: str) -> None
     assert [*read_collections(board)] == [*"ABC"]
 
 
-@pytest.mark.parametrize("name", ["Rank (Borda)", "mean rank", "Average Rank"])
-def test_a_row_of_ranks_is_named(name: str) -> None:
-    board = pd.DataFrame(
-        {"task": ["A", "B", name], "m1": [0.4, 0.5, 1], "m2": [0.3, 0.25, 2]}
+@pytest.mark.parametrize("name", ["Rank (Borda)", "mean rank", "Average Rank", "Rank"])
+@pytest.mark.parametrize("column", ["task", "query_id", "id"])
+def test_a_row_of_ranks_is_left_out_or_named(name: str, column: str) -> None:
+    board = pd.DataFrame({column: [name, "A", "B", "Mean"], "m1": [2, 0.4, 0.5, 0.45]})
+    ranks = read_values(board.assign(m2=[1, 0.3, 0.35, 0.325]))
+    assert (ranks.query_ids, ranks.summaries) == (
+        ["A", "B"],
+        tuple(sorted(["Mean", name])),
     )
-    assert read_values(board).doubtful == (name,)
+    part = read_values(board.assign(m2=[7, 0.3, 0.35, 0.325]))  # of a larger board
+    assert (part.summaries, part.doubtful) == (("Mean",), (name,))
+    run = read_values(
+        pd.DataFrame({"query_id": ["1", "2"], "rank-fusion": [2, 1], "b": [1, 2]})
+    )
+    assert run.runs == ["rank-fusion", "b"]
+
+
+@pytest.mark.parametrize("name", ["all", "amean", "overall"])
+@pytest.mark.parametrize("at", [0, 3])
+def test_a_line_of_trec_eval_over_other_queries_is_named(
+    name: str, at: int, tmp_path: Path
+) -> None:
+    lines = ["map\tq1\t0.5\n", "map\tq2\t0.25\n", "map\tq3\t0.1\n"]
+    lines.insert(at, f"map\t{name}\t0.9\n")
+    (tmp_path / "a.txt").write_text("".join(lines))
+    (tmp_path / "b.txt").write_text("".join(lines).replace("0.25", "0.35"))
+    table = read_values([tmp_path / "a.txt", tmp_path / "b.txt"])
+    assert (len(table.query_ids), table.doubtful) == (4, (name,))
 
 
 @pytest.mark.parametrize(

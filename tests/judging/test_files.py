@@ -458,6 +458,23 @@ def test_merged_judgments_say_how_their_queries_were_chosen() -> None:
         irl.compare(more, runs, predicted=predicted)
 
 
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ({"q": {"a": "x"}}, "the relevance of document 'a' for query 'q' is 'x'"),
+        ({"q": {"a": 0}}, "document 'a' of query 'q' is judged twice"),
+        ({"z": {"a": 1}}, "the qrels have no query 'z'"),
+        ("nothing.txt", "there is no such file"),
+        ({}, "there are no judgments"),
+    ],
+)
+def test_errors_of_merged_name_it(more: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message) as caught:
+        merged(Judgments.from_qrels({"q": {"a": 1}}), more)
+    assert str(caught.value).startswith("merged: ")
+    assert "from_qrels" not in str(caught.value)
+
+
 def test_csv_has_texts_and_room_for_grades(tmp_path: Path) -> None:
     path = write_pool_csv(TABLE, tmp_path / "pool.csv", texts=TEXTS, queries=QUERIES)
     with open(path, newline="", encoding="utf-8") as stream:
