@@ -43,8 +43,10 @@ _MARK_OF_PART = b"\n" + _BYTE_ORDER_MARK
 """Byte order mark at the beginning of a line: another file was appended there."""
 _LARGEST_COPY = 2**34  # bytes of a pipe: a run has 160 million lines in them
 _LEAST_FREE = 2**30  # bytes of the disk to which a pipe is copied
-_SEPARATOR_LINE = re.compile(rb'\A"?sep=[,;\t|]"?[ \t]*\r?\n', re.I)
-"""First line that tells Excel the separator."""
+_SEPARATOR_LINES = re.compile(
+    rb'\A(?:[ \t\r\n]*+"?sep=[,;\t|]"?[ \t]*+(?:\r\n?|\n))++', re.I
+)
+"""First lines that tell Excel the separator."""
 _ZEROS = bytes(512)
 _BEGINS_WITH_ZEROS = "cannot be read: it begins with zeros (NUL), not with a text"
 """Fault of devices, and of files without content."""
@@ -53,6 +55,8 @@ _NOTES_OF_SPARK = re.compile(
 )
 """Names of files in which Spark and its like write that a table is whole, and about it."""
 _MOST_DIGITS = 300
+_BEGUN_VALUE = re.compile(r"[\w.+-]*\s*")
+"""The beginning of a number or word of JSON, or nothing, at the end of a text."""
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 # Modules, of which the first one that is installed is taken: isal is several times faster.
 UNPACKERS: dict[str, tuple[str, ...]] = {
@@ -375,13 +379,13 @@ class File:
 def _without_marks_on_top(beginning: bytes) -> bytes:
     r"""Return the beginning of a text without its byte order mark and Excel's separator.
 
-    A first line that only tells Excel the separator becomes empty.
+    First lines that only tell Excel the separator become empty.
 
     >>> _without_marks_on_top(b"\xef\xbb\xbfsep=;\nqid;docno;score\n")
     b'\nqid;docno;score\n'
     """
     text = beginning.removeprefix(_BYTE_ORDER_MARK)
-    return _SEPARATOR_LINE.sub(b"\n", text, count=1)
+    return _SEPARATOR_LINES.sub(lambda lines: b"\n" * lines[0].count(b"\n"), text)
 
 
 def _without_marks_of_parts(block: bytes) -> bytes:
@@ -633,7 +637,11 @@ def parsed_json(text: str, location: Location, first_line: int = 1) -> Any:
             json.dumps(content, ensure_ascii=False).encode()
     except json.JSONDecodeError as error:
         line = location(first_line + error.lineno - 1)
-        raise ValueError(f"{line}: taken for JSON, but {error.msg}") from None
+        fault = error.msg
+        is_cut = _BEGUN_VALUE.fullmatch(text, error.pos) and fault != "Extra data"
+        if is_cut or fault.startswith("Unterminated"):
+            fault = "it ends within a value; was it cut off?"
+        raise ValueError(f"{line}: taken for JSON, but {fault}") from None
     except RecursionError:
         raise ValueError("taken for JSON, but nested too deeply") from None
     except UnicodeEncodeError as error:

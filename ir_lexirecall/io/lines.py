@@ -46,21 +46,21 @@ _WHITE = bytes.maketrans(b"\t\r\v\f", b"    ")
 # Empty lines and comments, ir-metadata among them.
 _ON_TOP = re.compile(rb"(?:[ \t\r\v\f]*+(?:#[^\n]*+|[ \t\r\v\f,;]*+)\n)*+")
 _COMMENT = re.compile(rb"^[ \t\r\v\f]*#[^\n]*", re.MULTILINE)
-_SEPARATORS = {".csv": (",", ";", "\t"), ".tsv": ("\t", ",", ";")}
+_SEPARATORS = {".csv": (",", ";", "\t", "|"), ".tsv": ("\t", ",", ";")}
 _ANY_SEPARATOR = (",", "\t", ";")
-_SEPARATOR_NAMES = {",": "commas", ";": "semicolons", "\t": "tabs"}
+_SEPARATOR_NAMES = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 _REGULAR_QUOTES = {
     separator: re.compile(
         rb'(?<![^%(part)s\n])"[^"\n]*"(?![^%(part)s\r\n])'
         % {b"part": separator.encode()}
     )
-    for separator in (",", ";", "\t")
+    for separator in _SEPARATOR_NAMES
 }
 _EMPTY_LINES = {
     separator: re.compile(
         rb"\n[ \t\v\f%(part)s]*(?=\n)" % {b"part": separator.encode()}
     )
-    for separator in (",", ";", "\t")
+    for separator in _SEPARATOR_NAMES
 }
 """For each separator, a pattern of lines without values, as Excel writes for empty rows."""
 BEIR = ("query-id", "corpus-id", "score")
@@ -363,10 +363,15 @@ class Layout:
         """
         rows = []
         lines = []
-        for line, fields in self._records(block, location):
+        records = list(self._records(block, location))
+        has_one_tag = self.by_blanks and _has_one_tag(records)
+        for line, fields in records:
             if self.unquoted:
                 fields = list(map(unquoted, fields))
-            rows.append(self._complete(fields, partial(location, line)))
+            fields = self._complete(
+                fields, partial(location, line), has_one_tag=has_one_tag
+            )
+            rows.append(fields)
             lines.append(line)
 
         def row_location(row: int) -> str:
@@ -397,8 +402,15 @@ class Layout:
         else:
             yield from csv_rows(text, location, self.separator, strip=False)
 
-    def _complete(self, fields: list[str], location: Callable[[], str]) -> list[str]:
+    def _complete(
+        self, fields: list[str], location: Callable[[], str], *, has_one_tag: bool
+    ) -> list[str]:
         """Return one text for each column, empty where a table's row lacks fields at its end.
+
+        Args:
+            fields: those of a line.
+            location: returns what messages call the line.
+            has_one_tag: whether all lines have the same from the tag of a run on.
 
         Raises:
             ValueError: there are too many fields, or too few between blanks.
@@ -415,7 +427,7 @@ class Layout:
             raise ValueError(message + self._width_hint(fields))
         if self.schema is not RUN or width != _RUN_WIDTH:
             raise ValueError(message + self._width_hint(fields))
-        if reason := _shifted(fields):
+        if reason := _shifted(fields, has_one_tag=has_one_tag):
             raise ValueError(f"{message}; {reason}")
         return fields[:width]
 
@@ -481,11 +493,26 @@ def _length_on_top(block: bytes, *, header: bool) -> int:
     return length
 
 
-def _shifted(fields: Sequence[str]) -> str:
+def _has_one_tag(records: Sequence[NumberedRow]) -> bool:
+    """Return whether several lines of a run have the same tag, which may have blanks.
+
+    In lines that a blank in an id shifts, the score is where the tag should begin, and a part of
+    the id where ranks begin with 0 or 1.
+    """
+    tags = {tuple(fields[_RUN_WIDTH - 1 :]) for _, fields in records}
+    is_shared = len(records) > 1 and len(tags) == 1
+    return is_shared and records[0][1][3:4] in (["0"], ["1"])
+
+
+def _shifted(fields: Sequence[str], *, has_one_tag: bool) -> str:
     """Return why a run's line with more than six fields is shifted; empty if it is not.
 
     trec_eval ignores what follows the tag. A blank in an id shifts rank and score to the right. A
     missing end of line hides the next row behind the tag.
+
+    Args:
+        fields: those of the line.
+        has_one_tag: whether all lines have the same tag, which may then be a number.
     """
     for index in range(_RUN_WIDTH - 1, len(fields) - 4):
         _, iteration, _, rank, score = fields[index : index + 5]
@@ -500,7 +527,7 @@ def _shifted(fields: Sequence[str]) -> str:
         return f"field 4, the rank, is {shown(rank)}: is there a blank in an id?"
     if number_of_text(score) is None:
         return f"field 5, the score, is {shown(score)}: is there a blank in an id?"
-    if number_of_text(tag) is not None:
+    if number_of_text(tag) is not None and not has_one_tag:
         return f"field 6, the tag, is the number {tag}: is there a blank in an id?"
     return ""
 

@@ -54,6 +54,11 @@ RENAME_HINTS = {
     "rating": "relevance",
 }
 """Names of recommender systems: a message offers to rename them, no reader takes them."""
+_IN_LOWER_CASE = {
+    **{name: name for name in (*RUN_COLUMNS, "relevance", "rank", *ALIASES)},
+    "position": "rank",
+}
+"""Names that no reader takes in another case, or at all, and those to write instead."""
 QUERY_NAMES = (
     "query_id",
     "qid",
@@ -160,14 +165,17 @@ def grades_may_be_scores(names: Sequence[str]) -> bool:
 
 
 def renaming(names: Sequence[str]) -> str:
-    """Return advice on renaming columns of recommender systems; empty for other columns.
+    """Return advice on renaming columns of recommender systems, or in another case; else nothing.
 
     >>> renaming(["user", "item", "rating"])
     '; rename user to query_id, item to doc_id, rating to relevance'
+    >>> renaming(["qid", "DocNo", "position"])
+    '; rename DocNo to docno, position to rank'
     """
     renames = [
         f"{name} to {RENAME_HINTS[name]}" for name in names if name in RENAME_HINTS
     ]
-    if len(renames) > 1:
-        return f"; rename {', '.join(renames)}"
-    return ""
+    if len(renames) < 2:
+        ours = {name: _IN_LOWER_CASE.get(name.lower(), name) for name in names}
+        renames = [f"{name} to {our}" for name, our in ours.items() if our != name]
+    return f"; rename {', '.join(renames)}" if renames else ""

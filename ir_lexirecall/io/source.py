@@ -343,10 +343,35 @@ def documents_by_query(
         numbers = {query: _ranking_of(query, hits) for query, hits in data.items()}
     for query_id, docs in numbers.items():
         if not isinstance(docs, (dict, Mapping)):  # dicts are recognised at once
+            if hasattr(docs, "to_list"):
+                plain = {query: _without_series(docs) for query, docs in data.items()}
+                return documents_by_query(plain, schema)
             raise ValueError(_not_documents(query_id, docs, schema.what))
     if _are_texts([*numbers]) and all(map(_are_texts, numbers.values())):
         return numbers
     return _with_text_ids(numbers, schema.what)
+
+
+def _without_series(docs: Any) -> Any:
+    """Return a series as a list of ids, or as numbers by document if ids are its index.
+
+    Anything else stays.
+
+    Raises:
+        ValueError: a document is twice in the index.
+    """
+    if not hasattr(docs, "to_list"):
+        return docs
+    if not hasattr(docs, "index"):  # Polars
+        return docs.to_list()
+    index = docs.index
+    are_row_labels = index.name is None and index.dtype.kind in "iu"
+    if are_row_labels or isinstance(next(iter(docs), None), str):
+        return docs.to_list()
+    if not index.is_unique:
+        twice = index[index.duplicated()][0]
+        raise ValueError(f"document {shown(twice)} occurs twice in a series; keep one")
+    return docs.to_dict()
 
 
 def _are_texts(ids: Collection[Any]) -> bool:

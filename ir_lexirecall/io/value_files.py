@@ -154,7 +154,7 @@ def separator_of_header(first: str, path: str, columns: NamedColumns) -> str | N
     """
     named = [name for name in (columns.query, columns.run) if name is not None]
     header_names = _HEADER_NAMES | {name.lower() for name in named}
-    for separator in (",", "\t", ";"):
+    for separator in (",", "\t", ";", "|"):
         names = [name.strip().strip('"') for name in first.split(separator)]
         if not _are_names(names, header_names, separator, path):
             continue

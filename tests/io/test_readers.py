@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import tempfile
 from itertools import zip_longest
 from pathlib import Path
@@ -514,3 +515,26 @@ def test_an_id_of_quotation_marks_alone_is_missing(tmp_path: Path) -> None:
     path.write_text('query_id\tdoc_id\trelevance\nq\td\t1\n""\td\t1\n')
     with pytest.raises(ValueError, match=r"line 3: there is no query_id"):
         Judgments.from_qrels(path)
+
+
+@pytest.mark.parametrize("form", ["dicts", "lines", "indented"])
+def test_json_that_is_cut_off_is_named(form: str, tmp_path: Path) -> None:
+    content = {"q1": {"a": 1.25, "b": True}, "q2": {"c": 1}}
+    rows = [{"query_id": "q1", "doc_id": doc, "score": 1.25} for doc in "ab"]
+    text = {
+        "dicts": json.dumps(content),
+        "indented": json.dumps(content, indent=1),
+        "lines": "\n".join(map(json.dumps, rows)),
+    }[form]
+    path = tmp_path / "run.json"
+    n_cut = 0
+    for length in range(len(text) - 1, 1, -1):
+        path.write_text(text[:length])
+        ends = ""
+        try:
+            irl.evaluate("RR", {"q1": {"a": 1}}, path)
+        except ValueError as error:
+            ends = str(error)
+        n_cut += "was it cut off?" in ends
+        assert re.search("^$|within a value|there is no|not a number", ends)
+    assert n_cut > len(text) / 2

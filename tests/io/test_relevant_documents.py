@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 
 import ir_lexirecall as irl
@@ -23,6 +24,9 @@ FORMS = {
     "keys": {"q": {"a": 0, "d": 0}.keys(), "p": {"c": 0}.keys()},
     "arrays": {"q": np.array(["a", "d"]), "p": np.array(["c"], dtype=object)},
     "some with grades": {"q": {"a": 1, "d": 1}, "p": ["c"]},
+    "series of ids": {"q": pd.Series(["a", "d"]), "p": pl.Series(["c"])},
+    "series of rows": {"q": pd.Series(["a", "d"], [7, 5]), "p": {"c"}},
+    "series of grades": {"q": pd.Series({"a": 1, "d": 1}), "p": pd.Series({"c": 1})},
 }
 
 
@@ -114,3 +118,21 @@ def test_lists_of_json_hold_ids_alone(tmp_path: Path) -> None:
 def test_labels_are_not_ids(relevant):
     with pytest.raises(ValueError, match=r"qrels: query 'q': expected ids of relevant"):
         irl.evaluate("AP", {"q": relevant}, {"q": {"a": 1.0}})
+
+
+def test_series_by_query_are_runs_and_graded_qrels() -> None:
+    rows = pd.DataFrame(
+        {"qid": ["q", "q", "p"], "docno": [7, 8, 7], "score": [1.0, 2.0, 1.0]}
+    )
+    by_query = rows.set_index("docno").groupby("qid")["score"]
+    run = dict(iter(by_query))
+    expected = irl.evaluate("RR", {"q": {7: 1}, "p": {7: 2}}, rows)
+    assert irl.evaluate("RR", {"q": {7: 1}, "p": {7: 2}}, run).equals(expected)
+    ids = dict(iter(rows.groupby("qid")["docno"]))
+    assert Judgments.from_qrels(ids).doc_ids == ["7", "7", "8"]
+    graded = {"q": pd.Series([2, 0], pd.Index([7, 8], name="docno"))}
+    assert Judgments.from_qrels(graded).grade.tolist() == [2, 0]
+    with pytest.raises(ValueError, match="'a' occurs twice in a series; keep one"):
+        irl.evaluate("RR", {"q": {"a": 1}}, {"q": pd.Series([2.0, 1.0], ["a", "a"])})
+    with pytest.raises(ValueError, match=r"maps to .*, not to a dict of documents"):
+        irl.evaluate("RR", {"q": {"a": 1}}, {"q": pd.Series(["a"])})

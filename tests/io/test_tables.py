@@ -19,6 +19,7 @@ import ir_lexirecall as irl
 from ir_lexirecall import cli
 from ir_lexirecall._util import engine
 from ir_lexirecall.io.texts import texts_of
+from ir_lexirecall.io.values import read_values
 from ir_lexirecall.judging.files import merged, merged_judges
 
 QRELS = {"q1": {"a": 1, "b": 0}}
@@ -203,10 +204,33 @@ def test_semicolons_are_read(name: str, write: Write) -> None:
     )
 
 
-@pytest.mark.parametrize("line", ["SEP=,", '"sep=,"', "sep=, ", "sep=;"])
+@pytest.mark.usefixtures("with_or_without_polars")
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_bars_are_read(end: str, write: Write) -> None:
+    run = write("a.csv", f'qid|docno|score{end}q1|b|2.5{end}||{end}q1|"a"|1.5{end}')
+    assert rr(QRELS, run) == 0.5
+    qrels = write("q.csv", f"sep=|{end}query_id|doc_id|relevance{end}q1|a|1{end}")
+    assert rr(qrels, RUN) == 0.5
+    values = write("v.csv", f"query_id|m|n{end}q1|0.5|0.25{end}q2|1|0.75{end}")
+    table = read_values(values)
+    assert table.runs == ["m", "n"]
+    assert table.values["value"].tolist() == [[0.5, 1], [0.25, 0.75]]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("SEP=,", '"sep=,"', "sep=, ", "sep=;"),
+        *("\nsep=,", " \r\n\nsep=,", "sep=,\nsep=,", "sep=,\n\nsep=,", "sep=,\r"),
+    ],
+)
 def test_any_form_of_excels_first_line_is_no_data(line: str, write: Write) -> None:
     run = write("run.csv", f"{line}\nqid,docno,score\nq1,b,2.5\nq1,a,1.5\n")
     assert rr(QRELS, run) == 0.5
+    faulty = write("run.csv", f"{line}\nqid,docno,score\nq1,b,2.5\nq1,a,high\n")
+    last = 4 + line.count("\n")
+    with pytest.raises(ValueError, match=f"line {last}: the score .* is 'high'"):
+        rr(QRELS, faulty)
 
 
 @pytest.mark.usefixtures("with_or_without_polars")
@@ -334,6 +358,22 @@ def test_blanks_in_ids_are_refused(line: str, message: str, write: Write) -> Non
         ValueError, match=f"line 2: 7 fields where 6 are expected; {message}"
     ):
         irl.evaluate("RR", QRELS, write("r", f"q1 Q0 a 1 3.0 tag\n{line}\n"))
+
+
+@pytest.mark.usefixtures("with_or_without_polars")
+@pytest.mark.parametrize(
+    "tag", ["2bm25", "1 st try", "2 bm25", "2024 05 run", "7", "1e3 x"]
+)
+def test_a_tag_may_begin_with_a_number(tag: str, write: Write) -> None:
+    rows = f"q1 Q0 b 1 2.0 {tag}\nq1 Q0 a 2 1.0 {tag}\n"
+    assert rr(QRELS, write("r", rows)) == 0.5
+    assert rr(QRELS, write("r", rows.replace(" ", "\t"))) == 0.5
+    for shifted in (
+        f"{rows}q1 Q0 my 3 4 0.5 {tag}\n",
+        f"q1 Q0 a 7 1 1.0 {tag}\nq2 Q0 b 8 1 1.0 {tag}\n",
+    ):
+        with pytest.raises(ValueError, match=r"line \d: .* the tag, is the number"):
+            rr(QRELS, write("r", shifted))
 
 
 # -- records ---------------------------------------------------------------------------------------
@@ -492,6 +532,23 @@ def test_files_with_ranks_and_no_scores(name: str, text: str, write: Write) -> N
 def test_parquet_with_ranks_and_no_scores(tmp_path: Path) -> None:
     pd.DataFrame(RANKS).to_parquet(tmp_path / "r.parquet")
     assert rr(QRELS, tmp_path / "r.parquet") == 0.5
+
+
+@pytest.mark.parametrize("name", ["position", "Rank", "RANK", "Position", "Score"])
+@pytest.mark.parametrize("form", ["pandas", "polars", "csv"])
+def test_a_name_in_another_case_is_advised(
+    name: str, form: str, tmp_path: Path
+) -> None:
+    frame = pd.DataFrame({"qid": ["q1"], "DocNo": ["a"], name: [1]})
+    run: Any = frame
+    if form == "polars":
+        run = pl.DataFrame(frame)
+    if form == "csv":
+        run = tmp_path / "run.csv"
+        frame.to_csv(run, index=False)
+    ours = "score" if name == "Score" else "rank"
+    with pytest.raises(ValueError, match=f"rename DocNo to docno, {name} to {ours}"):
+        rr(QRELS, run)
 
 
 def test_scores_beat_ranks() -> None:

@@ -622,7 +622,7 @@ def test_mixed_measures_are_refused() -> None:
         ("x y 1\ny x 2\n", "which field is the measure, 'x' or 'y', is unclear"),
         (
             '{"run": "a"}\n{"run": \n',
-            "line 2: taken for JSON, but Expecting value",
+            "line 2: taken for JSON, but it ends within a value",
         ),
         ("run,query_id,AP\n", "there are no values in it: it has run, query_id, AP"),
         (
