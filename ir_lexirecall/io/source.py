@@ -52,8 +52,6 @@ _OF_FRAMES = ("columns", "__arrow_c_stream__", "dtype")
 """Attributes that frames have; an object with one of them is not read row by row."""
 _CHECKED = 3  # rankings in which hits are looked for
 _LOOKED_AT = 2000  # rows of a table whose ranks are looked at
-_FIRST_DOCUMENTS = 2**14
-"""Documents of a dict of dicts whose ids are looked at for odd ones."""
 _TOP_K = "ir_lexirecall.io.columns.top_k"
 
 
@@ -75,7 +73,8 @@ class Source:
         data: the files, the id, the table (a frame or ``Columns``), or the dict of dicts.
         name: the path that was given; empty of anything else.
         read_once: whether it was an iterator, which nobody can read again.
-        oddity: whether a table that was read as a run has odd ids; each file has its own.
+        oddity: whether a table that was read as a run has odd ids, or documents by query may have
+            some; each file has its own.
     """
 
     kind: Kind
@@ -116,15 +115,15 @@ class Source:
     def has_odd_ids(self) -> bool:
         """Return whether a run has ids that are not plain ASCII, or have blanks around them.
 
-        Files and tables are known once they were read; of dicts, only some ids are checked.
+        Files and tables are known once they were read; of long tables, some ids are checked.
         """
         if self.kind is Kind.FILES:
             return any(file.oddity.is_sure for file in self.data)
         if self.kind is not Kind.NESTED:
             return self.oddity.is_sure
-        documents = islice(chain.from_iterable(self.data.values()), _FIRST_DOCUMENTS)
-        top_of_each = (doc for docs in self.data.values() for doc in islice(docs, 1))
-        return not are_plain([*self.data, *documents, *top_of_each])
+        if not self.oddity.is_possible:
+            return False
+        return not all(map(are_plain, [self.data, *self.data.values()]))
 
     def columns(self, schema: Schema) -> Columns:
         """Return the names and values of the columns of a table, or of documents by query.
@@ -165,10 +164,12 @@ def what_is(data: Any, schema: Schema, *, label: str = "", ids: bool = False) ->
         return data
     label = label or schema.what
     if not is_path(data):
+        oddity = Oddity()
         with naming(label):
-            table = unwrapped(data, schema)
+            table = unwrapped(data, schema, oddity)
         kind = Kind.NESTED if isinstance(table, Mapping) else Kind.TABLE
-        return Source(kind, table, read_once=isinstance(data, Iterator))
+        is_iterator = isinstance(data, Iterator)
+        return Source(kind, table, read_once=is_iterator, oddity=oddity)
     path = os.fspath(data)
     paths = named_files(path)
     if ids and not paths and isinstance(data, str):
@@ -178,12 +179,14 @@ def what_is(data: Any, schema: Schema, *, label: str = "", ids: bool = False) ->
         return Source(Kind.FILES, tuple(map(File.opened, paths or [path])), path)
 
 
-def unwrapped(data: Any, schema: Schema) -> Any:
+def unwrapped(data: Any, schema: Schema, oddity: Oddity) -> Any:
     """Return the frame, the columns or the dict of dicts that an object of any program holds.
+
+    Note whether a dict may have odd ids.
 
     >>> from ir_lexirecall.io.schemas import RUN
     >>> types = [("query_id", "U5"), ("doc_id", "U5"), ("score", "f4")]
-    >>> unwrapped(np.array([("q", "a", 2.5)], dtype=types), RUN)
+    >>> unwrapped(np.array([("q", "a", 2.5)], dtype=types), RUN, Oddity())
       query_id doc_id  score
     0        q      a    2.5
     """
@@ -191,7 +194,7 @@ def unwrapped(data: Any, schema: Schema) -> Any:
     if package in _PROGRAMS:
         data = _PROGRAMS[package](data, schema)
     if isinstance(data, Mapping):
-        return documents_by_query(data, schema)
+        return documents_by_query(data, schema, oddity)
     if package == "pyarrow" and hasattr(data, "to_table"):  # files, or their scanner
         return data.to_table()
     if isinstance(data, Iterator) and hasattr(data, "read_all"):  # of Arrow's tables
@@ -322,9 +325,9 @@ _PROGRAMS: Mapping[str, Callable[[Any, Schema], Any]] = {
 
 
 def documents_by_query(
-    data: Mapping[Any, Any], schema: Schema
+    data: Mapping[Any, Any], schema: Schema, oddity: Oddity
 ) -> Mapping[str, Mapping[str, Any]]:
-    """Return the numbers of documents by query, with ids as texts.
+    """Return the numbers of documents by query, with ids as texts; note if some may be odd.
 
     The same mapping if it is that already: documents may also be hits of a run, or listed as
     relevant in qrels, and integers are ids, too.
@@ -333,7 +336,7 @@ def documents_by_query(
         ValueError: a query has something else, or an id is not a text or an integer.
 
     >>> from ir_lexirecall.io.schemas import QRELS
-    >>> documents_by_query({1: {"a": 2, 7: 0}, 2: ["b"]}, QRELS)
+    >>> documents_by_query({1: {"a": 2, 7: 0}, 2: ["b"]}, QRELS, Oddity())
     {'1': {'a': 2, '7': 0}, '2': {'b': 1}}
     """
     numbers = data
@@ -345,10 +348,11 @@ def documents_by_query(
         if not isinstance(docs, (dict, Mapping)):  # dicts are recognised at once
             if hasattr(docs, "to_list"):
                 plain = {query: _without_series(docs) for query, docs in data.items()}
-                return documents_by_query(plain, schema)
+                return documents_by_query(plain, schema, oddity)
             raise ValueError(_not_documents(query_id, docs, schema.what))
-    if _are_texts([*numbers]) and all(map(_are_texts, numbers.values())):
+    if all(_are_texts(ids, oddity) for ids in (numbers, *numbers.values())):
         return numbers
+    oddity.is_possible = True
     return _with_text_ids(numbers, schema.what)
 
 
@@ -374,14 +378,20 @@ def _without_series(docs: Any) -> Any:
     return docs.to_dict()
 
 
-def _are_texts(ids: Collection[Any]) -> bool:
-    """Return whether all ids are texts that can be written in UTF-8, and none is empty."""
+def _are_texts(ids: Collection[Any], oddity: Oddity) -> bool:
+    """Return whether all ids are texts that can be written in UTF-8, and none is empty.
+
+    Note if some may be odd.
+    """
     if "" in ids:
         return False
     try:
         text = "".join(ids)  # the quickest way to learn that all are strings
         if not text.isascii():
             text.encode("utf-8")
+            oddity.is_possible = True
+        elif " " in text or "\t" in text or "\r" in text or "\n" in text:
+            oddity.is_possible = True
     except (TypeError, UnicodeEncodeError):
         return False
     return True

@@ -837,7 +837,10 @@ def read_values(
               per run (``query_id``, ...); a leaderboard with a row per task and a column per model
               is the latter; with columns ``split`` or ``subset`` it is read as MTEB's results;
             - a mapping of run names to frames, columns (indexed by query), files,
-              ``{query_id: {measure: value}}``, or results of ragas and DeepEval;
+              ``{query_id: {measure: value}}``, or results of ragas and DeepEval; the outer names of
+              a run's dict are measures only if at least half of them are known ones, and no inner
+              name is. In a JSON file of two levels without names of measures, they are runs if
+              there are fewer of them than of inner names, else queries;
             - files: ``trec_eval -q``, ``ir_measures -q``, autojudge-evaluate's formats, JSON
               (lines), CSV, Parquet; if a file does not name its run, the run gets the file's name
               without the ending;

@@ -561,7 +561,9 @@ DEEP = {
 
 
 @pytest.mark.parametrize("odd", DEEP.values(), ids=DEEP)
-@pytest.mark.parametrize("form", ["_as_file", "_as_lines", "_as_parquet", "_as_csv"])
+@pytest.mark.parametrize(
+    "form", ["dict", "_as_file", "_as_lines", "_as_parquet", "_as_csv"]
+)
 @pytest.mark.parametrize("side", ["run", "qrels"])
 def test_an_id_deep_in_a_file_that_looks_alike_is_told(
     side: str, form: str, odd: str, tmp_path: Path
