@@ -361,6 +361,7 @@ def table_of_frame(data: Any, name: str = "") -> Table | None:
 
 def _table_of_pandas(data: Any, name: str) -> Table:
     """Return the table of a pandas frame, with the labels of its rows."""
+    data = _with_queries_as_rows(data)
     names = [level for level in data.index.names if level is not None]
     levels = frozenset(map(str, names))
     data = _with_one_level(_with_named_index(data))
@@ -368,6 +369,22 @@ def _table_of_pandas(data: Any, name: str) -> Table:
     if type(data.index).__name__ != "RangeIndex":
         index = texts(data.index)
     return replace(_table(_pandas_columns(data), name), index=index, levels=levels)
+
+
+def _with_queries_as_rows(data: Any) -> Any:
+    """Return a frame of pandas turned if its columns are queries by the name of their axis.
+
+    `pivot` and `unstack` make such frames, whose rows are runs.
+    """
+    query_names = {*QUERY_NAMES, *ITEM_NAMES}
+    own_names = {_plain_name(str(name)) for name in (*data.index.names, *data.columns)}
+    is_turned = _plain_name(str(data.columns.name)) in query_names
+    if not is_turned or not query_names.isdisjoint(own_names):
+        return data
+    if type(data.index).__name__ != "RangeIndex":
+        return data.T
+    labels = list(data.select_dtypes(exclude=["number", "bool"]).columns)
+    return data.set_index(labels).T if labels else data
 
 
 def _table(columns: Mapping[str, Objects], name: str) -> Table:

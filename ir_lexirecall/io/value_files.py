@@ -116,7 +116,8 @@ def content_of_text(file: File, columns: NamedColumns) -> Cells | Table:
         rows = list(csv_rows(text, file.line_name, separator))
         check_end(text, rows[-1][1], path)
         return Table.from_rows(rows, path)
-    if file.ending in (".csv", ".tsv") or ("," in first and not _is_line(first)):
+    is_table = file.ending in (".csv", ".tsv") or ("," in first and not _is_line(first))
+    if is_table and not _is_line_between_tabs(first):
         raise ValueError(
             f"{path}, line 1: expected a header with query_id, and run or a column per run, "
             f"got {shown(first)}"
@@ -144,6 +145,12 @@ def check_end(text: str, last_fields: Sequence[str], path: str) -> None:
 def _is_line(first: str) -> bool:
     """Return whether a line has as many fields between blanks as a format without a header."""
     return len(first.split()) in _LINES
+
+
+def _is_line_between_tabs(first: str) -> bool:
+    """Return whether a first line is that of a program, with a measure before the value."""
+    fields = [field.strip() for field in first.split("\t")]
+    return len(fields) in _LINES and any(map(is_measure, fields[:-1]))
 
 
 def separator_of_header(first: str, path: str, columns: NamedColumns) -> str | None:
@@ -314,6 +321,12 @@ def field_order(lines: Sequence[Line], path: str) -> FieldOrder:
     measure, query = first, second
     if signs[1] < signs[0]:
         measure, query = second, first
+    for name in sorted(_names_in(lines, measure)):
+        if number_of_text(name) is not None:
+            raise ValueError(
+                f"{path}: {name} would be the name of a measure, as the values have no header; "
+                "give a table with a header: query_id, and a column per run or measure"
+            )
     run = 0 if width == 4 else None
     return FieldOrder(measure, query, value=width - 1, run=run)
 

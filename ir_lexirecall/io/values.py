@@ -689,7 +689,10 @@ def notes_on_percentages(grid: Grid, *, per_task: bool) -> list[str]:
     """Return a sentence on each measure that some runs, or tasks, seem to have in percent only."""
     notes = []
     for measure, values in zip(grid.measures, grid.values, strict=True):
-        of_tasks = _notes_on_tasks_in_percent(grid, values) if per_task else []
+        of_tasks = []
+        if per_task:
+            of_tasks = _notes_on_tasks_in_percent(grid, values)
+            notes += _notes_on_large_tasks(grid, values)
         notes += of_tasks or _notes_on_runs_in_percent(grid, measure, values)
     return notes
 
@@ -737,6 +740,25 @@ def _notes_on_tasks_in_percent(grid: Grid, values: Floats) -> list[str]:
                 "in percent?"
             ]
     return []
+
+
+def _notes_on_large_tasks(grid: Grid, values: Floats) -> list[str]:
+    """Return a sentence on tasks with values above 100 among others, such as numbers of parameters.
+
+    Args:
+        grid: the values of tasks.
+        values: those of one measure, shape ``(S, Q)``.
+    """
+    most = np.nan_to_num(values, nan=-np.inf).max(axis=0)
+    large = np.flatnonzero(most > _PERCENT)
+    if not 0 < 2 * len(large) < len(most):
+        return []
+    names = shown_names([grid.query_ids[q] for q in large], 3)
+    others = np.delete(most, large).max()
+    return [
+        f"{names}: values up to {most.max():.4g}, where other tasks have up to {others:.4g}; are "
+        "these tasks?"
+    ]
 
 
 class _Range(NamedTuple):

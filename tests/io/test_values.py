@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 import types
@@ -1313,3 +1314,107 @@ def test_margins_of_a_pivot_are_no_measure() -> None:
     table = read_values(pivot)
     assert (table.runs, table.measures) == (["x", "y"], ["AP", "RR"])
     assert (table.query_ids, table.summaries) == ([*"abc"], ("All",))
+
+
+# -- as pandas, ir_measures and leaderboards lay values out ----------------------------------------
+
+TURNED = pd.DataFrame(
+    [
+        (r, q, v)
+        for r, x in (("bm25", 0.5), ("ql", 0.25))
+        for q, v in (("q2", x), ("q1", 0.75))
+    ],
+    columns=["system", "qid", "AP"],
+)
+
+
+@pytest.mark.parametrize("query", ["qid", "query_id", "Query ID", "topic", "sample_id"])
+@pytest.mark.parametrize("system", ["run", "name", "system", "Method", None])
+@pytest.mark.parametrize("reset", [False, True])
+@pytest.mark.parametrize("flags", [False, True])
+def test_columns_that_are_queries_by_their_axis_are_turned(
+    query: str, system: str | None, reset: bool, flags: bool
+) -> None:
+    table = TURNED.rename(columns={"qid": query}).pivot(
+        index="system", columns=query, values="AP"
+    )
+    table = table.rename_axis(system)
+    if flags:
+        table = table > 0.5
+    read = read_values(table.reset_index() if reset else table)
+    assert (read.runs, read.query_ids) == (["bm25", "ql"], ["q1", "q2"])
+    expected = [[1, 0], [1, 0]] if flags else [[0.75, 0.5], [0.75, 0.25]]
+    assert read.values["value"].tolist() == expected
+
+
+def test_an_axis_named_after_queries_of_a_table_that_has_queries_is_left_alone() -> (
+    None
+):
+    table = TURNED.rename_axis(columns="qid")
+    for shape in (table, table.set_index(["system", "qid"]), table.set_index("qid")):
+        read = read_values(shape)
+        assert read.values["AP"].tolist() == [[0.75, 0.5], [0.75, 0.25]]
+    measures = pd.concat([TURNED.assign(measure=m) for m in ("AP", "RR")])
+    levels = ["system", "measure"]
+    turned = measures.pivot(index=levels, columns="qid", values="AP")
+    for shape in (turned, turned.reset_index()):
+        read = read_values(shape)
+        assert (read.runs, read.measures) == (["bm25", "ql"], ["AP", "RR"])
+        assert read.values["RR"].tolist() == [[0.75, 0.5], [0.75, 0.25]]
+
+
+@pytest.mark.parametrize("ending", [".tsv", ".tsv.gz", ".txt", ""])
+@pytest.mark.parametrize(
+    "form", ["{q}\t{m}\t{v}", "{m}\t{q}\t{v}", "{m:<22}\t{q}\t{v}"]
+)
+def test_lines_between_tabs_are_read_under_any_name(
+    form: str, ending: str, tmp_path: Path
+) -> None:
+    paths = []
+    for run, of_run in TURNED.groupby("system"):
+        rows = [
+            form.format(q=q, m=m, v=v)
+            for q, v in of_run[["qid", "AP"]].values
+            for m in ("AP", "RR")
+        ]
+        path = tmp_path / f"{run}{ending}"
+        content = ("\n".join(rows) + "\n").encode()
+        path.write_bytes(gzip.compress(content) if ending.endswith("gz") else content)
+        paths.append(path)
+    read = read_values(paths)
+    assert (read.runs, read.measures) == (["bm25", "ql"], ["AP", "RR"])
+    assert read.values["AP"].tolist() == [[0.75, 0.5], [0.75, 0.25]]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "q1\t0.5\t0.25\nq2\t0.5\t0.75\n",
+        "q1 0.5 0.25\nq2 0.5 0.75\nq3 0.25 1\n",
+        "q1\t1\t0\nq2\t1\t1\nq3\t0\t1\n",
+        "a\tq1\t0.5\t0.25\na\tq2\t0.5\t0.75\n",
+        "0.5 q1 0.25\n0.5 q2 0.75\n",
+    ],
+)
+def test_a_number_is_no_measure(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "values.txt"
+    path.write_text(text)
+    with pytest.raises(
+        ValueError, match=r"values.txt: \S+ would be the name of a measure"
+    ):
+        read_values(path)
+
+
+@pytest.mark.parametrize("numbers", [[110e6, 66e6], [768, 512], [418.5, None]])
+def test_a_row_of_a_leaderboard_far_above_others_is_named(numbers: list[Any]) -> None:
+    board = pd.DataFrame(
+        {
+            "task": ["A", "B", "Params"],
+            "m": [0.5, 0.75, numbers[0]],
+            "n": [0.5, 0.25, numbers[1]],
+        }
+    )
+    read = read_values(board, missing="skip")
+    assert any("Params: values up to" in note for note in read.notes)
+    large = board.assign(m=[500.0, 750.0, 2.0], n=[300.0, 200.0, 1.0])
+    assert read_values(large).notes == ()
