@@ -27,7 +27,7 @@ from ir_lexirecall._util.lazy import polars as pl
 from ir_lexirecall.io.cells import number_or_text
 from ir_lexirecall.io.files import File, Location
 from ir_lexirecall.io.lines import NumberedRow, stacked
-from ir_lexirecall.io.names import ITEM_NAMES, QUERY_NAMES, RUN_NAMES
+from ir_lexirecall.io.names import ITEM_NAMES, QUERY_NAMES, RUN_NAMES, TASK_NAMES
 from ir_lexirecall.io.readers import format_of
 from ir_lexirecall.io.schemas import VALUES
 from ir_lexirecall.io.summary_rows import is_summary_name
@@ -372,11 +372,11 @@ def _table_of_pandas(data: Any, name: str) -> Table:
 
 
 def _with_queries_as_rows(data: Any) -> Any:
-    """Return a frame of pandas turned if its columns are queries by the name of their axis.
+    """Return a frame of pandas turned if its columns are queries or tasks by their axis' name.
 
     `pivot` and `unstack` make such frames, whose rows are runs.
     """
-    query_names = {*QUERY_NAMES, *ITEM_NAMES}
+    query_names = {*QUERY_NAMES, *ITEM_NAMES, *TASK_NAMES}
     own_names = {_plain_name(str(name)) for name in (*data.index.names, *data.columns)}
     is_turned = _plain_name(str(data.columns.name)) in query_names
     if not is_turned or not query_names.isdisjoint(own_names):

@@ -20,9 +20,12 @@ from ir_lexirecall.io.files import File, named_files
 from ir_lexirecall.io.frames import Table, table_of_frame
 from ir_lexirecall.io.id_forms import form_hint
 from ir_lexirecall.io.lines import NumberedRow, csv_rows, numbered_lines
-from ir_lexirecall.io.names import GROUP_NAMES, QUERY_NAMES
-from ir_lexirecall.io.query_columns import (
+from ir_lexirecall.io.names import (
+    GROUP_NAMES,
+    QUERY_NAMES,
     TASK_NAMES,
+)
+from ir_lexirecall.io.query_columns import (
     is_row_count,
     is_row_label,
     table_label,

@@ -24,7 +24,8 @@ from ir_lexirecall._util.paths import PathLike
 from ir_lexirecall.io.cells import number_or_text
 from ir_lexirecall.io.files import File, JSONObject
 from ir_lexirecall.io.frames import Table
-from ir_lexirecall.io.query_columns import TASK_NAMES, known_item_column
+from ir_lexirecall.io.names import TASK_NAMES
+from ir_lexirecall.io.query_columns import known_item_column
 from ir_lexirecall.io.value_cells import Cells, texts
 
 MAIN_SCORE = "main_score"

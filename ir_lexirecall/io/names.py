@@ -93,6 +93,8 @@ ITEM_NAMES = (
     "uid",
 )
 """Names of the column with an item's id in tables of values."""
+TASK_NAMES = ("task", "task_name", "dataset", "collection", "corpus")
+"""Names of the column with a task or collection in tables of values."""
 GROUP_NAMES = (
     "group",
     "cluster",

@@ -15,7 +15,7 @@ from ir_lexirecall._util.errors import did_you_mean, shown, shown_names
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall.io.frames import Kind, Table, kind_of
 from ir_lexirecall.io.measure_names import known
-from ir_lexirecall.io.names import ITEM_NAMES, QUERY_NAMES, RUN_NAMES
+from ir_lexirecall.io.names import ITEM_NAMES, QUERY_NAMES, RUN_NAMES, TASK_NAMES
 from ir_lexirecall.io.repeated_values import REPEAT_COLUMNS, Repeats
 from ir_lexirecall.io.same_documents import check_same_contents
 from ir_lexirecall.io.value_cells import RepeatAdvice, id_text, is_measure
@@ -29,7 +29,6 @@ from ir_lexirecall.io.whole_columns import (
 
 TEXT_NAMES = ("question", "user_input", "input")
 """Names of texts that stand for an id where there is none, as in files of ragas."""
-TASK_NAMES = ("task", "task_name", "dataset", "collection", "corpus")
 MEASURE_NAMES, VALUE_NAMES = ("measure", "metric"), ("value", "score")
 
 _DATA_NAMES = (*TASK_NAMES, "split", "subset", "hf_subset", "benchmark", "test_set")

@@ -29,10 +29,10 @@ from ir_lexirecall.io.names import (
     QUERY_NAMES,
     RUN_COLUMNS,
     RUN_NAMES,
+    TASK_NAMES,
     our_names,
 )
 from ir_lexirecall.io.query_columns import (
-    TASK_NAMES,
     TEXT_NAMES,
     NamedColumns,
 )

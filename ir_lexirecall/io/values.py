@@ -46,10 +46,12 @@ from ir_lexirecall.io.mteb_results import (
     results_of_folder,
     with_cells_as_tasks,
 )
-from ir_lexirecall.io.names import RUN_NAMES
+from ir_lexirecall.io.names import (
+    RUN_NAMES,
+    TASK_NAMES,
+)
 from ir_lexirecall.io.no_measures import EXTREMES, constants, note_on_constant
 from ir_lexirecall.io.query_columns import (
-    TASK_NAMES,
     NamedColumns,
     notes_on_questions,
     notes_on_settings,

@@ -1347,6 +1347,19 @@ def test_columns_that_are_queries_by_their_axis_are_turned(
     assert read.values["value"].tolist() == expected
 
 
+@pytest.mark.parametrize("task", ["task", "Task Name", "dataset", "collection"])
+@pytest.mark.parametrize("reset", [False, True])
+def test_columns_that_are_tasks_by_their_axis_are_turned(
+    task: str, reset: bool
+) -> None:
+    board = TURNED.rename(columns={"qid": task, "system": "model"}).pivot(
+        index="model", columns=task, values="AP"
+    )
+    tables = read_collections(board.reset_index() if reset else board)
+    assert [*tables] == ["q1", "q2"]
+    assert tables["q2"].values["value"].tolist() == [[0.5], [0.25]]
+
+
 def test_an_axis_named_after_queries_of_a_table_that_has_queries_is_left_alone() -> (
     None
 ):
