@@ -350,7 +350,7 @@ def documents_by_query(
                 plain = {query: _without_series(docs) for query, docs in data.items()}
                 return documents_by_query(plain, schema, oddity)
             raise ValueError(_not_documents(query_id, docs, schema.what))
-    if all(_are_texts(ids, oddity) for ids in (numbers, *numbers.values())):
+    if all(_are_texts(ids, oddity) for ids in ([*numbers], *numbers.values())):
         return numbers
     oddity.is_possible = True
     return _with_text_ids(numbers, schema.what)

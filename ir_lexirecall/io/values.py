@@ -168,6 +168,8 @@ class ValueTable:
         summaries: list[str] = []
         means: list[str] = []
         if cells.may_have_summary:
+            if grid.measures == ["value"]:  # no measure is named where it should be
+                check_are_no_measures(grid.query_ids, "queries")
             grid, summaries, means = grid.without_means()
         constant: list[str] = []
         if measures is None and cells.query_column is None:
@@ -1044,7 +1046,7 @@ def parts_of(values: ValuesLike, columns: NamedColumns) -> list[Part]:
     if is_path(values):
         return parts_of_path(values, columns)
     if isinstance(values, Mapping):
-        check_are_no_measures(list(values))
+        check_are_no_measures(list(values), "runs")
         parts = []
         for run, source in values.items():
             parts += parts_of_run(str(run), source, columns)
@@ -1055,15 +1057,15 @@ def parts_of(values: ValuesLike, columns: NamedColumns) -> list[Part]:
     return parts_of_paths(values, columns)
 
 
-def check_are_no_measures(names: Sequence[Any]) -> None:
-    """Raise if runs of a mapping have the names of measures, as in {measure: {query: value}}."""
-    are_measures = [
-        len(str(name)) > 1 and is_known_measure(str(name)) for name in names
-    ]
-    if len(names) > 1 and all(are_measures):
+def check_are_no_measures(names: Sequence[Any], kind: str) -> None:
+    """Raise if runs or queries have the names of measures, as in {measure: {query: value}}."""
+    texts = list(map(str, names))
+    if len(texts) > 1 and all(
+        len(name) > 1 and is_known_measure(name) for name in texts
+    ):
         raise ValueError(
-            f"the keys {shown_names(list(map(str, names)), 3)} are names of measures, not of runs; "
-            "give {run: {query_id: {measure: value}}}"
+            f"{shown_names(texts, 3)} are names of measures, not of {kind}; "
+            "give {run: {query_id: {measure: value}}}, or a row per query and run"
         )
 
 

@@ -1431,3 +1431,22 @@ def test_a_row_of_a_leaderboard_far_above_others_is_named(numbers: list[Any]) ->
     assert any("Params: values up to" in note for note in read.notes)
     large = board.assign(m=[500.0, 750.0, 2.0], n=[300.0, 200.0, 1.0])
     assert read_values(large).notes == ()
+
+
+@pytest.mark.parametrize(
+    "names", [["map", "ndcg"], ["AP", "RR", "nDCG@10"], ["F1", "EM"]]
+)
+@pytest.mark.parametrize("form", ["frame", "CSV", "dicts", "task"])
+def test_rows_that_are_measures_are_no_queries(
+    names: list[str], form: str, tmp_path: Path
+) -> None:
+    means = pd.DataFrame({"a": 0.5, "b": 0.25}, index=names).rename_axis("name")
+    values: Any = means.rename_axis(None)
+    if form == "CSV":
+        values = write_table(means.reset_index(), tmp_path / "means.csv")
+    elif form == "dicts":
+        values = {run: {name: {"value": 0.5} for name in names} for run in "ab"}
+    elif form == "task":
+        values = means.rename_axis("task").reset_index()
+    with pytest.raises(ValueError, match="are names of measures, not of queries"):
+        read_values(values)
