@@ -607,6 +607,15 @@ def _parsed_integer(digits: str) -> int | float:
     return float(digits)
 
 
+def _fault_of_json(error: json.JSONDecodeError) -> str:
+    """Return what is wrong with a JSON text: whether it is cut off, or what the parser says."""
+    begins_value = _BEGUN_VALUE.fullmatch(error.doc, error.pos) is not None
+    is_cut = begins_value and error.msg != "Extra data"
+    if is_cut or error.msg.startswith("Unterminated"):
+        return "it ends within a value; was it cut off?"
+    return error.msg
+
+
 def parsed_json(text: str, location: Location, first_line: int = 1) -> Any:
     """Return the content of a JSON text that begins in a line of a file.
 
@@ -637,11 +646,9 @@ def parsed_json(text: str, location: Location, first_line: int = 1) -> Any:
             json.dumps(content, ensure_ascii=False).encode()
     except json.JSONDecodeError as error:
         line = location(first_line + error.lineno - 1)
-        fault = error.msg
-        is_cut = _BEGUN_VALUE.fullmatch(text, error.pos) and fault != "Extra data"
-        if is_cut or fault.startswith("Unterminated"):
-            fault = "it ends within a value; was it cut off?"
-        raise ValueError(f"{line}: taken for JSON, but {fault}") from None
+        raise ValueError(
+            f"{line}: taken for JSON, but {_fault_of_json(error)}"
+        ) from None
     except RecursionError:
         raise ValueError("taken for JSON, but nested too deeply") from None
     except UnicodeEncodeError as error:

@@ -786,11 +786,16 @@ def id_column(tables: Sequence[Table]) -> str:
     else:
         candidates = _without_labels(ids)
     if len(candidates) != 1 or candidates[0].lower() in _NO_QUERY_NAMES:
-        message = "" if unique else _lacking_ids(tables)
-        raise ValueError(
-            message or _no_id_column(tables[0], runs, candidates or unique)
-        )
+        raise ValueError(_no_ids(tables, runs, candidates or unique))
     return candidates[0]
+
+
+def _no_ids(
+    tables: Sequence[Table], runs: Sequence[Table], candidates: Sequence[str]
+) -> str:
+    """Return the message on tables of which no column is known to name queries."""
+    message = "" if candidates else _lacking_ids(tables)
+    return message or _no_id_column(tables[0], runs, candidates)
 
 
 def _lacking_ids(tables: Sequence[Table]) -> str:
@@ -942,13 +947,18 @@ def _no_id_column(
     hint = _repeated_ids(runs)
     if hint:
         return f"{message}; {hint}"
+    return f"{message}; {_advice_on_labels(table, candidates)}"
+
+
+def _advice_on_labels(table: Table, candidates: Sequence[str]) -> str:
+    """Return advice on a table in which nothing but labels of rows may name queries."""
     if INDEX in table.columns:
-        return f"{message}; name the index of the frame query_id, or add a column"
+        return "name the index of the frame query_id, or add a column"
     if "" in table.columns:
-        return f"{message}; name the column without a name, if it does, or add one"
+        return "name the column without a name, if it does, or add one"
     if candidates:
-        return f"{message}; {candidates[0]!r} only counts rows: add one"
-    return f"{message}; add one, or say which it is: query='NAME'"
+        return f"{candidates[0]!r} only counts rows: add one"
+    return "add one, or say which it is: query='NAME'"
 
 
 def _labels_rows(name: str, runs: Sequence[Table]) -> bool:

@@ -151,7 +151,9 @@ def _is_skipped(item: Path) -> bool:
 
 
 def _is_about_runs(plain: str) -> bool:
-    """Return whether a file describes runs by its name, as `README.md` does, not `readme.run`."""
+    """Return whether a file is about runs by its name, as `README.md` is, not `readme.run`."""
+    if plain.lower() in _OTHER_FILES:
+        return True
     if _ABOUT_RUNS.fullmatch(plain) is None:
         return False
     if plain.lower().endswith((".txt", ".json")):
@@ -186,9 +188,9 @@ def _files_of_run(folder: Path) -> list[Path]:
 def _run_in_file(item: Path) -> str | None:
     """Return the name of the run in a file; None if it does not hold a run."""
     plain = without_compression(item.name)
-    if plain.lower() in _OTHER_FILES or plain.startswith("."):
+    if _is_about_runs(plain) or plain.startswith("."):
         return None
-    if _is_backup(item.name) or _is_about_runs(plain):
+    if _is_backup(item.name):
         return None
     if plain.startswith("_") and not _ending_of(plain, _ENDINGS_OF_RUNS_ONLY):
         return None

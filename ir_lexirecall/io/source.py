@@ -347,8 +347,9 @@ def documents_by_query(
     for query_id, docs in numbers.items():
         if not isinstance(docs, (dict, Mapping)):  # dicts are recognised at once
             if hasattr(docs, "to_list"):
-                plain = {query: _without_series(docs) for query, docs in data.items()}
-                return documents_by_query(plain, schema, oddity)
+                plain = map(_without_series, data.values())
+                by_query = dict(zip(data, plain, strict=True))
+                return documents_by_query(by_query, schema, oddity)
             raise ValueError(_not_documents(query_id, docs, schema.what))
     if all(_are_texts(ids, oddity) for ids in ([*numbers], *numbers.values())):
         return numbers

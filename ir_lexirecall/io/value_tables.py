@@ -186,8 +186,7 @@ def value_columns(
                 constant,
                 beside_runs=roles.run is None and not table.one_run,
             )
-            for name in roles.counts(table):
-                notes.append(f"The column {name!r} counts the rows: left out.")
+            notes += map(_note_on_count, roles.counts(table))
         is_run = has_column_per_run(table, roles, measures)
         for name in candidates:
             if name not in with_numbers and not is_no_measure(
@@ -195,6 +194,11 @@ def value_columns(
             ):
                 check_left_out(table, name, is_run=is_run)
     return {name: table.floats(name) for name in measures}, notes
+
+
+def _note_on_count(name: str) -> str:
+    """Return a sentence on a column that is left out because it counts the rows."""
+    return f"The column {name!r} counts the rows: left out."
 
 
 def _no_values(table: Table, roles: Roles) -> str:

@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain, compress
+from itertools import chain, compress, filterfalse
 from pathlib import Path
 from typing import Any, NamedTuple, Self, TypeAlias, TypeGuard
 
@@ -1489,8 +1489,8 @@ def folders_of_collections(path: PathLike) -> dict[str, Any]:
     if any(map(holds_mteb_results, folders)):
         return {}
     if folders:
-        files = [item.name for item in items if not item.is_dir()]
-        warn_of_files(path, [name for name in files if not _is_about_values(name)])
+        files = [item.name for item in items if item not in folders]
+        warn_of_files(path, list(filterfalse(_is_about_values, files)))
     return {folder.name: folder for folder in folders}
 
 
