@@ -261,6 +261,9 @@ class SignificanceTest:
             estimate = result.estimate
             if procedure.of == "mean":
                 estimate = settled(estimate, 1.0)  # of the largest difference
+                result = _with_width_of_ties(
+                    result, self.units_of(x), self.alpha, bounds
+                )
             ends = (estimate, result.low, result.high)
             estimate, low, high = (np.ldexp(array, exponent[:, 0]) for array in ends)
             result = replace(result, estimate=estimate, low=low, high=high)
@@ -354,6 +357,23 @@ def _checked(array: Floats, name: str, bounds: Bounds | None) -> Floats:
             f"bounds must be two numbers with 0 between them, not {bounds!r}"
         )
     return array
+
+
+def _with_width_of_ties(
+    result: TestResult, units: Floats, alpha: float, bounds: Bounds | None
+) -> TestResult:
+    """Return intervals of pairs that tie on all queries as wide as bounded differences allow.
+
+    Ties are no evidence that means are equal: the interval is that of the ties with both bounds
+    added. Without bounds, nothing tells how large differences are, and it stays at 0.
+    """
+    all_tie = ~units.any(axis=1)
+    if bounds is None or units.shape[1] < 2 or not all_tie.any():
+        return result
+    low, high = closed_form.interval_with_ends(units[all_tie], bounds, alpha)
+    ends = result.low.copy(), result.high.copy()
+    ends[0][all_tie], ends[1][all_tie] = low, high
+    return replace(result, low=ends[0], high=ends[1])
 
 
 def _untested(shape: tuple[int, ...]) -> TestResult:

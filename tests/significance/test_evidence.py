@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -19,7 +20,7 @@ from ir_lexirecall.significance import (
     smallest_p,
     unseen_share,
 )
-from ir_lexirecall.significance.closed_form import sign_p
+from ir_lexirecall.significance.closed_form import preference_interval, sign_p
 
 MEANS = ["t", "bootstrap", "randomisation"]
 TESTED = [*MEANS, "wilcoxon"]
@@ -87,6 +88,24 @@ def test_no_p_is_below_that_of_all_exchanges_of_signs(x):
         assert (result.low[0] <= 0 <= result.high[0]) == (result.p[0] > 0.05)
         one_sided = margin_test(test, np.array([x], dtype=float), 0.0)
         assert min(one_sided.better[0], one_sided.worse[0]) >= least / 2
+
+
+@pytest.mark.parametrize("name", MEANS)
+def test_preferences_that_all_tie_have_an_interval_with_width(name):
+    """Twenty ties and a win and a loss; one win among them has the same kind of interval."""
+    test = SignificanceTest(name, n_resamples=199, progress=False)
+    ties, one_win = np.zeros((1, 20)), np.eye(1, 20)
+    found = test.of_pairs(ties, bounds=(-1, 1))
+    low, high = preference_interval(ties)
+    assert (found.low, found.high) == (low, high)
+    assert found.high < test.of_pairs(one_win, bounds=(-1, 1)).high
+    assert found.p == 1
+    without = test.of_pairs(ties)
+    assert without.low == without.high == 0
+    if name != "t":
+        grouped = replace(test, groups=tuple("abcd" * 5))
+        of_groups = grouped.of_pairs(ties, bounds=(-1, 1))
+        assert of_groups.high == preference_interval(ties[:, :4])[1]
 
 
 @pytest.mark.parametrize("name", MEANS)
