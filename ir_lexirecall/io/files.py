@@ -93,6 +93,10 @@ _FOREIGN = {
 }
 
 
+_UNSEEN = (b"\0", b"\v", b"\x7f")
+"""Signs of ASCII, beside the usual blanks, that cannot be seen in an id."""
+
+
 @dataclass
 class Oddity:
     """Whether a run has odd ids: not plain ASCII, or with blanks around them.
@@ -115,7 +119,8 @@ class Oddity:
 
     def look_at(self, letters: bytes, blanks: Sequence[bytes]) -> None:
         """Note whether ids in these bytes may be odd: not ASCII, or with one of these blanks."""
-        if not letters.isascii() or any(blank in letters for blank in blanks):
+        signs = (*blanks, *_UNSEEN)
+        if not letters.isascii() or any(sign in letters for sign in signs):
             self.is_possible = True
 
 

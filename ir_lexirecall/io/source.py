@@ -52,6 +52,8 @@ _OF_FRAMES = ("columns", "__arrow_c_stream__", "dtype")
 """Attributes that frames have; an object with one of them is not read row by row."""
 _CHECKED = 3  # rankings in which hits are looked for
 _LOOKED_AT = 2000  # rows of a table whose ranks are looked at
+_BLANK_SIGNS = " \t\n\v\f\r\0\x7f"
+"""Signs of ASCII that cannot be seen in an id, and that files and programs leave there."""
 _TOP_K = "ir_lexirecall.io.columns.top_k"
 
 
@@ -391,7 +393,7 @@ def _are_texts(ids: Collection[Any], oddity: Oddity) -> bool:
         if not text.isascii():
             text.encode("utf-8")
             oddity.is_possible = True
-        elif " " in text or "\t" in text or "\r" in text or "\n" in text:
+        elif any(map(text.__contains__, _BLANK_SIGNS)):
             oddity.is_possible = True
     except (TypeError, UnicodeEncodeError):
         return False
