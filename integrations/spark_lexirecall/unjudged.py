@@ -204,6 +204,7 @@ class DistantDocuments:
         what = pairs.what
         pair_indices = pairs.pair_indices
         judgings = pairs.judgings
+        by_size = pairs.by_size
         moving = pairs.moving
         if moving is None:
             moving = self._moving(pairs)
@@ -214,7 +215,13 @@ class DistantDocuments:
             else:
                 of_runs = _values(what, pool.judgments, tables)
             scores, concerns = decides(
-                pool, what, pair_indices, judgings, of_runs, moving
+                pool,
+                what,
+                pair_indices,
+                judgings,
+                of_runs,
+                moving,
+                by_size=by_size,
             )
             row = np.sort(first_to_judge(pool, n, scores, concerns))
             return {

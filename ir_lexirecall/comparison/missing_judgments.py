@@ -18,7 +18,14 @@ from ir_lexirecall._util.selecting import among
 from ir_lexirecall.comparison.compared import ComparedRuns
 from ir_lexirecall.comparison.criteria import PreferenceCriterion
 from ir_lexirecall.comparison.pair_tests import PairTests
-from ir_lexirecall.comparison.verdicts import ANY_JUDGING, NOT_BOUNDED, UNDONE
+from ir_lexirecall.comparison.tried_judgings import can_be_tried, some_judging_undoes
+from ir_lexirecall.comparison.verdicts import (
+    ANY_JUDGING,
+    BETTER,
+    NOT_BOUNDED,
+    UNDONE,
+    WORSE,
+)
 from ir_lexirecall.data.pools import Pool
 from ir_lexirecall.judging.algorithms import DEFAULT_DEPTH, Judgings
 from ir_lexirecall.judging.bounds import (
@@ -41,6 +48,8 @@ from ir_lexirecall.significance.closed_form import sign_test
 _MOST_SHARED = 1_000_000_000
 # Documents of the two rankings of each pair, added up, if they do not.
 _MOST_APART = 20_000_000
+# The same where judgings are tried, one by one.
+_MOST_TRIED = 1_000_000
 
 _QUERY_COUNTS = ("certain_wins", "certain_losses", "open", "certain_ties")
 _ENDS = ("low", "high", "ci_low", "ci_high")
@@ -231,12 +240,14 @@ class MissingJudgments(Memoised):
             undecided = self.undecided(name)
             if undecided is not None and undecided.bounded:
                 moving = undecided.holds_zero
-            elif undecided is not None and self._is_graded(
-                name
-            ):  # nothing holds for sure
-                moving = np.ones(len(self.compared.pairs), dtype=bool)
+        tests_signs = self.compared.test_of(name).procedure.of == "signs"
         pairs = OpenPairs(
-            self._measured(name), self.compared.pair_indices, judgings, values, moving
+            self._measured(name),
+            self.compared.pair_indices,
+            judgings,
+            values,
+            moving,
+            by_size=self._is_graded(name) and not tests_signs,
         )
         table = self.compared.frame(pool.to_judge(pairs, n))
         table.attrs["texts"] = self.compared.texts
@@ -385,11 +396,39 @@ class MissingJudgments(Memoised):
         )
         return n_apart > _MOST_APART
 
+    @memoised
     def holds(self, name: str) -> tuple[int | None, list[str]]:
         """Return the depth, and how the sign of each pair's difference holds, as in ``verdicts``.
 
-        The depth is None if nothing is bounded.
+        Where bounds do not say it of a significant difference, some judgings are tried. The depth
+        is None if nothing is known of any pair.
         """
+        depth, holds = self._holds_by_bounds(name)
+        pool_and_depth = self._known_pool(name)
+        if NOT_BOUNDED not in holds or pool_and_depth is None:
+            return depth, holds
+        pool, depth_of_tried = pool_and_depth
+        if not isinstance(pool, PooledDocuments) or not can_be_tried(
+            self.compared, name
+        ):
+            return depth, holds
+        verdicts = np.array(self.tests.columns_of(name)[0]["verdict"])
+        is_tried = (np.array(holds) == NOT_BOUNDED) & np.isin(verdicts, (BETTER, WORSE))
+        _, n_documents = pool.documents(depth_of_tried)
+        first, second = self.compared.pair_indices
+        n_tried = (n_documents[first] + n_documents[second])[is_tried].sum()
+        if n_tried > _MOST_TRIED:
+            return depth, holds
+        measured = self._measured(name)
+        for index in np.flatnonzero(is_tried).tolist():
+            pair = int(first[index]), int(second[index])
+            if some_judging_undoes(self.compared, name, measured, pool.pool, pair):
+                holds[index] = UNDONE
+                depth = depth_of_tried
+        return depth, holds
+
+    def _holds_by_bounds(self, name: str) -> tuple[int | None, list[str]]:
+        """Return what ``holds`` does, by bounds alone."""
         undecided = self.undecided(name)
         if undecided is not None:
             return undecided.depth, undecided.holds

@@ -33,6 +33,7 @@ class OpenPairs:
         values: values of a measure today, for every run and query; None for a preference.
         moving: which pairs can become equal or change sides, shape `(P,)`; None if that is to be
             found from the bounds of the means.
+        by_size: whether the size of a preference counts, not only who wins.
     """
 
     what: IRMeasure | Preference
@@ -40,6 +41,7 @@ class OpenPairs:
     judgings: Judgings
     values: Floats | None = None
     moving: Bools | None = None
+    by_size: bool = False
 
 
 class RetrievedDocuments(Protocol):
@@ -137,6 +139,7 @@ class PooledDocuments:
             pairs.judgings,
             pairs.values,
             pairs.moving,
+            by_size=pairs.by_size,
         )
         return to_judge_table(self.pool, n, *scores)
 

@@ -21,7 +21,6 @@ from ir_lexirecall._util.selecting import among
 from ir_lexirecall.comparison.verdicts import (
     ANY_JUDGING,
     BETTER,
-    NOT_BOUNDED,
     NOT_WORSE,
     UNDECIDED,
     WITHIN,
@@ -561,7 +560,7 @@ class Standing(AnyStanding):
         if self.unsure is not None or not self.verdicts.decided:
             return False
         _, held = self.result.missing.holds(self.name)
-        return NOT_BOUNDED in held
+        return any(word != ANY_JUDGING for word in held)
 
     @cached_property
     def outer(self) -> Outer | None:

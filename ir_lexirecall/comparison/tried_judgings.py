@@ -1,0 +1,236 @@
+"""Try judgings of unjudged documents, to show that they can undo a difference.
+
+For many criteria, no bounds say what unjudged documents could change. But every judging that is
+tried is one that judges could give. If it undoes the difference, this is proven; if none does,
+nothing is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+from ir_measures.measures.base import Measure as IRMeasure
+
+from ir_lexirecall._util.arrays import Bools, Floats, Ints, starts_segment
+from ir_lexirecall.comparison.compared import ComparedRuns
+from ir_lexirecall.comparison.criteria import (
+    Criterion,
+    ExactOrder,
+    MeasureCriterion,
+    PreferenceCriterion,
+)
+from ir_lexirecall.comparison.pair_tests import PairTests
+from ir_lexirecall.data.aligned_run import AlignedRun
+from ir_lexirecall.data.alignment import ranks_as_given
+from ir_lexirecall.data.judgments import Judgments
+from ir_lexirecall.data.pools import Pool
+from ir_lexirecall.io.source import Source
+from ir_lexirecall.judging.algorithms import Judgings
+from ir_lexirecall.judging.files import merged
+from ir_lexirecall.measures.scoring import mean, takes_one_grade, values
+from ir_lexirecall.preferences.naming import Preference
+
+_PAIR = np.array([0]), np.array([1])
+"""The only pair of two runs, by their indices."""
+
+
+def can_be_tried(compared: ComparedRuns, name: str) -> bool:
+    """Return whether judgings can be tried: two rankings decide, and documents have one grade."""
+    if compared.scored is None or compared.predicted is not None:
+        return False
+    if compared.test_of(name).procedure.at_once:
+        return False
+    if compared.scored.judgments.table is None or name not in compared.measures:
+        return True
+    return takes_one_grade(compared.scored.measures[name])
+
+
+def some_judging_undoes(
+    compared: ComparedRuns,
+    name: str,
+    measured: IRMeasure | Preference,
+    pool: Pool,
+    pair: tuple[int, int],
+) -> bool:
+    """Return whether a judging that is tried gives the estimate of a pair another sign, or 0.
+
+    Queries are judged independently. So each query gets the judging that moves it most among those
+    tried, and the pair is tested again with all of them.
+
+    Args:
+        compared: the runs, of which `can_be_tried` holds.
+        name: name of the criterion.
+        measured: the measure, or the preference.
+        pool: what the runs retrieved.
+        pair: indices of the two runs.
+    """
+    trial = _Trial.of_pair(compared, name, measured, pool, pair)
+    if trial is None:
+        return False
+    wanted = -np.sign(trial.estimate(trial.judgments.grade))
+    grades = np.stack([*trial.judgings()])
+    gains = np.stack([wanted * trial.differences(of_docs) for of_docs in grades])
+    best_of_query = np.where(np.isnan(gains), -np.inf, gains).argmax(axis=0)
+    query = trial.judgments.query
+    best = grades[best_of_query[query], np.arange(len(query))]
+    return bool(wanted * trial.estimate(best) >= 0)
+
+
+@dataclass(frozen=True, eq=False)
+class _Trial:
+    """Two runs, of which O unjudged documents may get any grade.
+
+    Attributes:
+        compared: the comparison that they are of.
+        name: name of the criterion.
+        measured: the measure, or the preference.
+        runs: both runs by name, aligned with `judgments`.
+        judgments: today's judgments, and the open documents with grade 0.
+        row: rows of the open documents in these judgments, shape `(O,)`.
+        ranks: their ranks in both runs, shape `(2, O)`; infinite for one not retrieved.
+        top: the top grade that they can get.
+    """
+
+    compared: ComparedRuns
+    name: str
+    measured: IRMeasure | Preference
+    runs: dict[str, AlignedRun]
+    judgments: Judgments
+    row: Ints
+    ranks: Floats
+    top: float
+
+    @classmethod
+    def of_pair(
+        cls,
+        compared: ComparedRuns,
+        name: str,
+        measured: IRMeasure | Preference,
+        pool: Pool,
+        pair: tuple[int, int],
+    ) -> _Trial | None:
+        """Align a pair of runs with judgments that hold its open documents; None without any."""
+        assert compared.scored is not None
+        ranks, is_open_for = pool.ranks_within(
+            Judgings().depth_of(measured), measured.params.get("cutoff")
+        )
+        is_open = is_open_for[list(pair)].any(axis=0)
+        if not is_open.any():
+            return None
+        query, doc_ids = pool.query[is_open], pool.doc_id.filter(is_open).to_list()
+        judgments = _with_documents(pool.judgments, query, doc_ids)
+        runs = {}
+        for index in pair:
+            source = compared.scored.sources[pool.names[index]]
+            assert isinstance(source, Source)
+            runs[pool.names[index]] = ranks_as_given(judgments, source)
+        keys = zip(judgments.query.tolist(), judgments.doc_ids, strict=True)
+        row_of = {key: row for row, key in enumerate(keys)}
+        open_keys = zip(query.tolist(), doc_ids, strict=True)
+        measure = None if isinstance(measured, Preference) else measured
+        open_ranks = ranks[list(pair)][:, is_open].astype(np.float64)
+        return cls(
+            compared,
+            name,
+            measured,
+            runs,
+            judgments,
+            np.array([row_of[key] for key in open_keys], dtype=np.int64),
+            np.where(open_ranks > 0, open_ranks, np.inf),
+            Judgings().top_grade(pool.judgments, measure),
+        )
+
+    def judgings(self) -> Iterator[Floats]:
+        """Yield the grades of all documents under each judging that is tried."""
+        for is_relevant in _relevant_documents(
+            self.judgments.query[self.row], self.ranks
+        ):
+            grade = self.judgments.grade.copy()
+            grade[self.row] = np.where(is_relevant, self.top, 0.0)
+            yield grade
+
+    def differences(self, grade: Floats) -> Floats:
+        """Return what the first run gains on the second, for each query of the judgments."""
+        differences: Floats = self._judged(grade).differences_of(self.name, _PAIR)[0]
+        return differences
+
+    def estimate(self, grade: Floats) -> float:
+        """Return what the test estimates."""
+        judged = self._judged(grade)
+        tested = PairTests(judged).uncorrected(self.name, judged.test_of(self.name))
+        return float(tested["estimate"][0])
+
+    def _judged(self, grade: Floats) -> ComparedRuns:
+        """Return the comparison of the two runs by these grades."""
+        judgments = self.judgments.with_grades(grade)
+        runs = {
+            name: replace(run, judgments=judgments) for name, run in self.runs.items()
+        }
+        return replace(
+            self.compared,
+            runs=list(runs),
+            by={self.name: self._criterion(runs)},
+            baseline=None,
+            margins=None,
+            scored=None,
+            members=judgments.query_ids,
+            selected_pairs=None,
+        )
+
+    def _criterion(self, runs: dict[str, AlignedRun]) -> Criterion:
+        """Return the criterion with other judgments of the two runs."""
+        criterion, measured = self.compared.by[self.name], self.measured
+        if isinstance(criterion, PreferenceCriterion):
+            preferences = replace(criterion.preferences, runs=runs)
+            return replace(criterion, preferences=preferences)
+        assert isinstance(criterion, MeasureCriterion)
+        counted = [self.judgments.place[query_id] for query_id in criterion.query_ids]
+        of_runs = np.stack([values(measured, run)[counted] for run in runs.values()])
+        order = criterion.order
+        if order is not None:
+            of_pair = replace(order.preferences, runs=runs)
+            order = ExactOrder(of_pair, order.query_ids)
+        means = np.array([mean(measured, of_run) for of_run in of_runs])
+        return replace(criterion, values=of_runs, means=means, order=order)
+
+
+def _with_documents(judgments: Judgments, query: Ints, doc_ids: list[str]) -> Judgments:
+    """Return the judgments with further documents, whose grade is 0."""
+    grade_of: dict[str, dict[str, float]] = {}
+    for q, doc_id in zip(query.tolist(), doc_ids, strict=True):
+        grade_of.setdefault(judgments.query_ids[q], {})[doc_id] = 0.0
+    return merged(judgments.with_grades(judgments.grade), grade_of)
+
+
+def _relevant_documents(query: Ints, ranks: Floats) -> Iterator[Bools]:
+    """Yield which open documents are relevant in each judging that is tried.
+
+    These are all, or none; and for either run: those that it alone has, those that it ranks higher,
+    all that it has, and in each query one that it ranks higher: the one that it has first, or the
+    one that the other run has the farthest below.
+
+    Args:
+        query: query of each document, rising, shape `(O,)`.
+        ranks: its ranks in both runs, infinite if not retrieved, shape `(2, O)`.
+    """
+    yield np.zeros(len(query), dtype=bool)
+    yield np.ones(len(query), dtype=bool)
+    for own, other in (ranks, ranks[::-1]):
+        is_higher = own < other
+        yield is_higher & np.isinf(other)
+        yield is_higher
+        yield np.isfinite(own)
+        yield _first_of_queries(query, is_higher, own)
+        lead = np.where(is_higher, other, 0.0) - np.where(is_higher, own, 0.0)
+        yield _first_of_queries(query, is_higher, -lead)
+
+
+def _first_of_queries(query: Ints, which: Bools, key: Floats) -> Bools:
+    """Return which document has the smallest key of its query, among some of them."""
+    row = np.flatnonzero(which)
+    row = row[np.lexsort((key[row], query[row]))]
+    is_first = np.zeros(len(query), dtype=bool)
+    is_first[row[starts_segment(query[row])]] = True
+    return is_first
