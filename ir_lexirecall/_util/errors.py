@@ -65,8 +65,6 @@ def entry(function: Callable[P, R], name: str = "") -> Callable[P, R]:
 
     @functools.wraps(function)
     def call(*args: P.args, **kwargs: P.kwargs) -> R:
-        if _called.get() is not None:
-            return function(*args, **kwargs)
         with called(name):
             try:
                 return function(*args, **kwargs)

@@ -18,7 +18,7 @@ from ir_lexirecall._util.selecting import among
 from ir_lexirecall.comparison.compared import ComparedRuns
 from ir_lexirecall.comparison.criteria import PreferenceCriterion
 from ir_lexirecall.comparison.pair_tests import PairTests
-from ir_lexirecall.comparison.tried_judgings import can_be_tried, some_judging_undoes
+from ir_lexirecall.comparison.tried_judgings import TriedJudgings
 from ir_lexirecall.comparison.verdicts import (
     ANY_JUDGING,
     BETTER,
@@ -407,25 +407,32 @@ class MissingJudgments(Memoised):
         pool_and_depth = self._known_pool(name)
         if NOT_BOUNDED not in holds or pool_and_depth is None:
             return depth, holds
-        pool, depth_of_tried = pool_and_depth
-        if not isinstance(pool, PooledDocuments) or not can_be_tried(
-            self.compared, name
-        ):
-            return depth, holds
-        verdicts = np.array(self.tests.columns_of(name)[0]["verdict"])
-        is_tried = (np.array(holds) == NOT_BOUNDED) & np.isin(verdicts, (BETTER, WORSE))
-        _, n_documents = pool.documents(depth_of_tried)
-        first, second = self.compared.pair_indices
-        n_tried = (n_documents[first] + n_documents[second])[is_tried].sum()
-        if n_tried > _MOST_TRIED:
+        pool, depth_of_pool = pool_and_depth
+        if not isinstance(pool, PooledDocuments) or self.too_many(name):
             return depth, holds
         measured = self._measured(name)
-        for index in np.flatnonzero(is_tried).tolist():
-            pair = int(first[index]), int(second[index])
-            if some_judging_undoes(self.compared, name, measured, pool.pool, pair):
-                holds[index] = UNDONE
-                depth = depth_of_tried
-        return depth, holds
+        trial = TriedJudgings(self.compared, name, measured, pool.pool)
+        is_known = np.array(holds) != NOT_BOUNDED
+        is_closed = ~is_known & ~trial.has_open_documents
+        is_undone = self._is_undone(trial, ~is_known & ~is_closed)
+        if is_closed.any() or is_undone.any():
+            depth = depth_of_pool
+        words = np.where(is_closed, ANY_JUDGING, np.where(is_undone, UNDONE, holds))
+        return depth, words.tolist()
+
+    def _is_undone(self, trial: TriedJudgings, is_open: Bools) -> Bools:
+        """Return which of some pairs differ significantly, and a judging that is tried undoes it.
+
+        None if there are many.
+        """
+        is_undone = np.zeros(len(is_open), dtype=bool)
+        if not trial.is_possible:
+            return is_undone
+        verdicts = np.array(self.tests.columns_of(trial.name)[0]["verdict"])
+        pairs = np.flatnonzero(is_open & np.isin(verdicts, (BETTER, WORSE))).tolist()
+        if trial.n_documents(pairs) <= _MOST_TRIED:
+            is_undone[pairs] = [trial.undoes(pair) for pair in pairs]
+        return is_undone
 
     def _holds_by_bounds(self, name: str) -> tuple[int | None, list[str]]:
         """Return what ``holds`` does, by bounds alone."""

@@ -7,13 +7,14 @@ nothing is known.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from ir_measures.measures.base import Measure as IRMeasure
 
 from ir_lexirecall._util.arrays import Bools, Floats, Ints, starts_segment
+from ir_lexirecall._util.lazy import cached_property
 from ir_lexirecall.comparison.compared import ComparedRuns
 from ir_lexirecall.comparison.criteria import (
     Criterion,
@@ -25,7 +26,7 @@ from ir_lexirecall.comparison.pair_tests import PairTests
 from ir_lexirecall.data.aligned_run import AlignedRun
 from ir_lexirecall.data.alignment import ranks_as_given
 from ir_lexirecall.data.judgments import Judgments
-from ir_lexirecall.data.pools import Pool
+from ir_lexirecall.data.pools import Pool, Ranks
 from ir_lexirecall.io.source import Source
 from ir_lexirecall.judging.algorithms import Judgings
 from ir_lexirecall.judging.files import merged
@@ -36,46 +37,96 @@ _PAIR = np.array([0]), np.array([1])
 """The only pair of two runs, by their indices."""
 
 
-def can_be_tried(compared: ComparedRuns, name: str) -> bool:
-    """Return whether judgings can be tried: two rankings decide, and documents have one grade."""
-    if compared.scored is None or compared.predicted is not None:
-        return False
-    if compared.test_of(name).procedure.at_once:
-        return False
-    if compared.scored.judgments.table is None or name not in compared.measures:
-        return True
-    return takes_one_grade(compared.scored.measures[name])
+@dataclass(frozen=True, eq=False)
+class TriedJudgings:
+    """Judgings of the unjudged documents of pairs of runs.
 
-
-def some_judging_undoes(
-    compared: ComparedRuns,
-    name: str,
-    measured: IRMeasure | Preference,
-    pool: Pool,
-    pair: tuple[int, int],
-) -> bool:
-    """Return whether a judging that is tried gives the estimate of a pair another sign, or 0.
-
-    Queries are judged independently. So each query gets the judging that moves it most among those
-    tried, and the pair is tested again with all of them.
-
-    Args:
-        compared: the runs, of which `can_be_tried` holds.
+    Attributes:
+        compared: the runs.
         name: name of the criterion.
         measured: the measure, or the preference.
         pool: what the runs retrieved.
-        pair: indices of the two runs.
     """
-    trial = _Trial.of_pair(compared, name, measured, pool, pair)
-    if trial is None:
-        return False
-    wanted = -np.sign(trial.estimate(trial.judgments.grade))
-    grades = np.stack([*trial.judgings()])
-    gains = np.stack([wanted * trial.differences(of_docs) for of_docs in grades])
-    best_of_query = np.where(np.isnan(gains), -np.inf, gains).argmax(axis=0)
-    query = trial.judgments.query
-    best = grades[best_of_query[query], np.arange(len(query))]
-    return bool(wanted * trial.estimate(best) >= 0)
+
+    compared: ComparedRuns
+    name: str
+    measured: IRMeasure | Preference
+    pool: Pool
+
+    @property
+    def is_possible(self) -> bool:
+        """Whether judgings can be tried: two rankings decide, and documents have one grade."""
+        if self.compared.predicted is not None:
+            return False
+        if self.compared.test_of(self.name).procedure.at_once:
+            return False
+        if self.pool.judgments.table is None or isinstance(self.measured, Preference):
+            return True
+        return takes_one_grade(self.measured)
+
+    @cached_property
+    def _ranks_and_open(self) -> tuple[Ranks, Bools]:
+        """Ranks of documents in each run, and which are open, shape `(S, N)` each."""
+        depth = Judgings().depth_of(self.measured)
+        return self.pool.ranks_within(depth, self.measured.params.get("cutoff"))
+
+    @property
+    def has_open_documents(self) -> Bools:
+        """Whether each pair has documents that may get any grade, shape `(P,)`."""
+        has_open = np.asarray(self._ranks_and_open[1].any(axis=1))
+        first, second = self.compared.pair_indices
+        return np.asarray(has_open[first] | has_open[second])
+
+    def n_documents(self, pairs: Sequence[int]) -> int:
+        """Count the documents of the two rankings of some pairs."""
+        n_retrieved = self.pool.retrieved.sum(axis=1)
+        runs = [indices[list(pairs)] for indices in self.compared.pair_indices]
+        return int(sum(n_retrieved[index].sum() for index in runs))
+
+    def undoes(self, pair: int) -> bool:
+        """Return whether a judging that is tried gives the estimate of a pair another sign, or 0.
+
+        Queries are judged independently. So each query gets the judging that moves it most among
+        those tried, and the pair is tested again with all of them.
+        """
+        trial = self._of_pair(pair)
+        wanted = -np.sign(trial.estimate(trial.judgments.grade))
+        grades = np.stack([*trial.judgings()])
+        gains = np.stack([wanted * trial.differences(of_docs) for of_docs in grades])
+        best_of_query = np.where(np.isnan(gains), -np.inf, gains).argmax(axis=0)
+        query = trial.judgments.query
+        best = grades[best_of_query[query], np.arange(len(query))]
+        return bool(wanted * trial.estimate(best) >= 0)
+
+    def _of_pair(self, pair: int) -> _Trial:
+        """Align the runs of a pair with judgments that hold its open documents."""
+        scored, pool = self.compared.scored, self.pool
+        assert scored is not None
+        indices = [int(runs[pair]) for runs in self.compared.pair_indices]
+        ranks, is_open_for = (of_runs[indices] for of_runs in self._ranks_and_open)
+        is_open = np.asarray(is_open_for.any(axis=0))
+        query, doc_ids = pool.query[is_open], pool.doc_id.filter(is_open).to_list()
+        judgments = _with_documents(pool.judgments, query, doc_ids)
+        runs = {}
+        for index in indices:
+            source = scored.sources[pool.names[index]]
+            assert isinstance(source, Source)
+            runs[pool.names[index]] = ranks_as_given(judgments, source)
+        keys = zip(judgments.query.tolist(), judgments.doc_ids, strict=True)
+        row_of = {key: row for row, key in enumerate(keys)}
+        open_keys = zip(query.tolist(), doc_ids, strict=True)
+        measure = None if isinstance(self.measured, Preference) else self.measured
+        open_ranks = ranks[:, is_open].astype(np.float64)
+        return _Trial(
+            self.compared,
+            self.name,
+            self.measured,
+            runs,
+            judgments,
+            np.array([row_of[key] for key in open_keys], dtype=np.int64),
+            np.where(open_ranks > 0, open_ranks, np.inf),
+            Judgings().top_grade(pool.judgments, measure),
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,46 +152,6 @@ class _Trial:
     row: Ints
     ranks: Floats
     top: float
-
-    @classmethod
-    def of_pair(
-        cls,
-        compared: ComparedRuns,
-        name: str,
-        measured: IRMeasure | Preference,
-        pool: Pool,
-        pair: tuple[int, int],
-    ) -> _Trial | None:
-        """Align a pair of runs with judgments that hold its open documents; None without any."""
-        assert compared.scored is not None
-        ranks, is_open_for = pool.ranks_within(
-            Judgings().depth_of(measured), measured.params.get("cutoff")
-        )
-        is_open = is_open_for[list(pair)].any(axis=0)
-        if not is_open.any():
-            return None
-        query, doc_ids = pool.query[is_open], pool.doc_id.filter(is_open).to_list()
-        judgments = _with_documents(pool.judgments, query, doc_ids)
-        runs = {}
-        for index in pair:
-            source = compared.scored.sources[pool.names[index]]
-            assert isinstance(source, Source)
-            runs[pool.names[index]] = ranks_as_given(judgments, source)
-        keys = zip(judgments.query.tolist(), judgments.doc_ids, strict=True)
-        row_of = {key: row for row, key in enumerate(keys)}
-        open_keys = zip(query.tolist(), doc_ids, strict=True)
-        measure = None if isinstance(measured, Preference) else measured
-        open_ranks = ranks[list(pair)][:, is_open].astype(np.float64)
-        return cls(
-            compared,
-            name,
-            measured,
-            runs,
-            judgments,
-            np.array([row_of[key] for key in open_keys], dtype=np.int64),
-            np.where(open_ranks > 0, open_ranks, np.inf),
-            Judgings().top_grade(pool.judgments, measure),
-        )
 
     def judgings(self) -> Iterator[Floats]:
         """Yield the grades of all documents under each judging that is tried."""

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ir_lexirecall._util.arrays import Bools, Floats
-from ir_lexirecall._util.errors import counted
+from ir_lexirecall._util.errors import counted, shown_names
 from ir_lexirecall._util.rounding import same
 from ir_lexirecall._util.selecting import among
 from ir_lexirecall.benchmarks import Benchmark
@@ -329,7 +329,12 @@ def _quantity_of_cells(criterion: Criterion) -> str:
 
 @picture_of(Comparison)
 def pair(
-    result: Comparison, a: str, b: str, by: str | None = None, *, ax: Any = None
+    result: Comparison,
+    a: str | None = None,
+    b: str | None = None,
+    by: str | None = None,
+    *,
+    ax: Any = None,
 ) -> Any:
     """Draw where two runs differ, query by query.
 
@@ -338,7 +343,14 @@ def pair(
     For lexicographic preferences: the rank at which each run reaches the recall level that decided
     (a lost document at the bottom); for the others a bar as high as the preference, or the gain by
     a measure. Ties are dots. Of more than 60 queries, those with the largest differences are named.
+
+    Raises:
+        ValueError: ``a`` or ``b`` is not given, or no run.
     """
+    if a is None or b is None:
+        raise ValueError(
+            f"name two of the runs, {shown_names(result.runs)}, as in plot('pair', a, b)"
+        )
     result.compared.check_compared(by)
     criterion, table = result.compared.criterion(by), result.explain(a, b, by)
     sign = np.nan_to_num(table["preference"].to_numpy())

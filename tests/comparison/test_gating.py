@@ -173,7 +173,7 @@ def test_a_gate_that_writes_a_file_says_its_decision(
 @pytest.mark.sparse
 @pytest.mark.parametrize(
     ("measure", "options"),
-    [("P@2", {"test": "wilcoxon"}), ("Rprec", {}), ("Bpref", {})],
+    [("P@3", {"test": "wilcoxon"}), ("Rprec", {}), ("Bpref", {})],
 )
 def test_a_loss_of_which_nothing_is_known_stays_worse(
     measure: str, options: Any, by_every_door: Any

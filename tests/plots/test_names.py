@@ -12,7 +12,7 @@ import pytest
 matplotlib = pytest.importorskip("matplotlib")
 
 import ir_lexirecall as irl  # noqa: E402
-from ir_lexirecall import meta  # noqa: E402
+from ir_lexirecall import demo, meta  # noqa: E402
 from ir_lexirecall.plots.axes import finish, labels, new_axes  # noqa: E402
 
 pytestmark = pytest.mark.sparse
@@ -169,3 +169,19 @@ def test_axes_say_in_full_what_they_show() -> None:
         "mean preference over all other runs by lexirecall, 95% intervals"
         in ax.get_xlabel().replace("\n", " ")
     )
+
+
+def test_a_wrong_name_of_a_run_or_an_argument_of_a_pair_says_which_there_are() -> None:
+    compared = irl.compare("lexirecall/demo", demo.runs(), "AP")
+    runs = "bm25, bm25_rerank, ql, tfidf, overlap"
+    for names in [(), ("bm25",), (None, "ql")]:
+        with pytest.raises(ValueError, match=f"plot: name two of the runs, {runs}"):
+            compared.plot("pair", *names)
+    for names in [("bm25", "nosuch"), ("nosuch", "ql"), ("bm25", "AP"), ("bm25", 1)]:
+        with pytest.raises(ValueError, match=f"plot: unknown run .*{runs}"):
+            compared.plot("pair", *names)
+    options = {"run_a": "bm25", "run_b": "ql"}
+    with pytest.raises(TypeError, match=r"unexpected argument 'run_a'; it takes .*a, b"):
+        compared.plot("pair", **options)
+    with pytest.raises(TypeError, match="argument 'axes'; did you mean 'ax'"):
+        compared.plot("means", axes=None)
