@@ -78,6 +78,7 @@ def Benchmark(
     0        AP  one   1.0
     """
     _check_options(options)
+    _check_order(collections)
     _check_experiment(experiment or {})
     data = _data_sets(collections)
     judgments = {name: _judgments_of(source) for name, source in data.items()}
@@ -129,6 +130,23 @@ def _check_options(options: Mapping[str, Any]) -> None:
             hint = did_you_mean(name, parameters) if fixed is None else f"; {fixed}"
             raise TypeError(
                 f"pt.lexirecall.Benchmark: unexpected argument {name!r}{hint}"
+            )
+
+
+def _check_order(collections: Any) -> None:
+    """Raise if pipelines stand where the collections do."""
+    if isinstance(collections, Mapping):
+        sources = [*collections.values()]
+    elif isinstance(collections, (list, tuple)):
+        sources = [*collections]
+    else:
+        sources = [collections]
+    for source in sources:
+        is_results = isinstance(source, pd.DataFrame) and "score" in source
+        if is_results or isinstance(source, pt.Transformer):
+            raise ValueError(
+                "collections holds a pipeline; pipelines come first: "
+                "pt.lexirecall.Benchmark(pipelines, collections, by)"
             )
 
 

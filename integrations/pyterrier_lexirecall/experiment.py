@@ -51,7 +51,9 @@ from ir_lexirecall.comparison.shared_queries import (
     warn_of_poorly_shared,
 )
 from ir_lexirecall.comparison.verdicts import all_pairs
+from ir_lexirecall.data.collection import Collection
 from ir_lexirecall.data.judgments import Judgments
+from ir_lexirecall.data.tie_rule import TREC_EVAL_9
 from ir_lexirecall.evaluation.scored_runs import ScoredRuns
 from ir_lexirecall.io.groups import GroupsLike
 from ir_lexirecall.io.repeated_values import RepeatsLike
@@ -93,7 +95,7 @@ DEFAULT_PREFERENCES = ("lexirecall",)
 def Experiment(
     retr_systems: Sequence[Any] | Mapping[str, Any],
     topics: pd.DataFrame | str,
-    qrels: pd.DataFrame | str,
+    qrels: pd.DataFrame | str | Judgments | Collection,
     eval_metrics: Sequence[str | IRMeasure],
     names: Sequence[str] | None = None,
     perquery: bool | str = False,
@@ -144,7 +146,7 @@ def Experiment(
         retr_systems: pipelines or frames of results, in a list or by name. With `repeats`, a system
             may be a list of pipelines, frames or files of runs.
         topics: topics, or a file of topics.
-        qrels: qrels, or a file of qrels.
+        qrels: qrels, a file of qrels, or what `ir_lexirecall.load` gives.
         eval_metrics: as in `pt.Experiment`, or names as measures print, such as `"nDCG@10"`. Names
             of preferences may stand among them.
         names: names of the systems.
@@ -244,6 +246,8 @@ def Experiment(
     _check_handed_on(handed_on, layout, systems, filter_by_qrels, filter_by_topics)
     metrics, measures = read_metrics(eval_metrics)
     topics = _read("topics", topics, pt.io.read_topics)
+    if isinstance(qrels, (Judgments, Collection)):
+        qrels = _frame_of(Judgments.from_qrels(qrels))
     qrels = _read("qrels", qrels, pt.io.read_qrels)
     _check_ids(topics, qrels, measures)
     qrels = _with_whole_grades(qrels, measures)
@@ -593,6 +597,26 @@ def _read(
     if not isinstance(source, pd.DataFrame):
         raise ValueError(f"{name} must be a DataFrame or a file, not {shown(source)}")
     return source
+
+
+def _frame_of(judgments: Judgments) -> pd.DataFrame:
+    """Return judgments as a frame of PyTerrier.
+
+    Raises:
+        ValueError: they say how runs are read, which `pt.Experiment` cannot follow.
+    """
+    if judgments.excluded or judgments.judged_only or judgments.order != TREC_EVAL_9:
+        raise ValueError(
+            "qrels: pt.Experiment neither takes documents out of runs nor orders them as trec_eval "
+            "10 does; load the qrels without exclude, rules, judged_only and trec_eval, or use "
+            "ir_lexirecall.compare"
+        )
+    if judgments.table is not None:
+        columns = {"query_id": "qid", "doc_id": "docno", "relevance": "label"}
+        return judgments.for_ir_measures().rename(columns=columns)
+    query_ids = [judgments.query_ids[q] for q in judgments.query.tolist()]
+    ids = {"qid": query_ids, "docno": judgments.doc_ids}
+    return pd.DataFrame({**ids, "label": judgments.grade})
 
 
 def _check_ids(topics: pd.DataFrame, qrels: pd.DataFrame, measures: Measures) -> None:

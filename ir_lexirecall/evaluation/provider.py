@@ -11,7 +11,7 @@ from ir_measures.measures.base import Measure as IRMeasure
 from ir_measures.providers.base import Evaluator, Provider
 
 from ir_lexirecall._util.arrays import Floats, Ints
-from ir_lexirecall._util.errors import called
+from ir_lexirecall._util.errors import called, warn
 from ir_lexirecall._util.lazy import LazyModule
 from ir_lexirecall.measures.declaration import REGISTRY, Utility
 from ir_lexirecall.measures.scoring import aggregate, check_judgments, is_native, score
@@ -35,6 +35,11 @@ class LexiRecallEvaluator(Evaluator):  # type: ignore[misc]
         self.judgments: judgments.Judgments = judgments.Judgments.from_qrels(
             qrels, allow_empty=True
         )
+        if not len(self.judgments.grade):
+            warn(
+                "there are no judgments in the qrels, so no query has a value; if they can be "
+                "read only once, give a list"
+            )
         # ir_measures hands over a set, whose order is another one in every process.
         if isinstance(measures, (set, frozenset)):
             ordered = sorted(measures, key=str)

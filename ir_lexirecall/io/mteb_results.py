@@ -9,6 +9,7 @@ compare them on all their cells (`CellScores`).
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -216,10 +217,24 @@ def check_is_no_result(content: Any, path: str) -> None:
     """Raise if a file holds a result of MTEB: only its folder says which model it is of."""
     if is_mteb(content):
         raise ValueError(
-            f"{path}: a result of MTEB; give the folder of the results instead"
+            f"{path}: a result of MTEB; its folder says which model it is of: give the folder of "
+            f"the models' folders instead, {shown(_folder_of_models(path))}"
         )
     if _is_older(content):
         raise _older_result(path)
+
+
+def _folder_of_models(path: str) -> str:
+    """Return the folder above that of the model (and revision) whose result a file is."""
+    folder = os.path.dirname(path)
+    levels = 2 if _is_revision(Path(folder).resolve()) else 1
+    return os.path.normpath(os.path.join(folder, *[os.pardir] * levels))
+
+
+def _is_revision(folder: Path) -> bool:
+    """Return whether a folder is that of a revision, into which MTEB writes `model_meta.json`."""
+    has_meta = (folder / "model_meta.json").exists()
+    return has_meta or _REVISION.fullmatch(folder.name) is not None
 
 
 def holds_mteb_results(folder: Path) -> bool:
@@ -290,8 +305,7 @@ def _model_of(path: Path, folder: Path) -> str:
     The folder may be that of one model. MTEB writes ``model_meta.json`` into that of the revision.
     """
     parts = path.resolve().relative_to(folder.resolve().parent).parts
-    has_meta = (path.parent / "model_meta.json").exists()
-    if has_meta or len(parts) > 3 or _REVISION.fullmatch(parts[-2]):
+    if len(parts) > 3 or _is_revision(path.resolve().parent):
         return parts[max(-3, -len(parts))]
     return parts[-2]
 

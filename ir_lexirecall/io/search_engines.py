@@ -25,7 +25,7 @@ from ir_lexirecall.io.cells import NumbersByQuery, number_or_text
 from ir_lexirecall.io.checks import check_not_cut
 from ir_lexirecall.io.files import File, JSONObject
 from ir_lexirecall.io.lines import csv_rows, separator_of
-from ir_lexirecall.io.names import JUDGMENT_NAMES
+from ir_lexirecall.io.names import JUDGMENT_NAMES, QREL_COLUMNS, our_names
 from ir_lexirecall.io.schemas import Cut
 
 JSONLike: TypeAlias = "str | os.PathLike[str] | Mapping[str, Any]"
@@ -193,14 +193,19 @@ def qrels_in(content: Any) -> NumbersByQuery | None:
 def is_judgment_list(header: str) -> bool:
     """Return whether the first line of a CSV file is that of a judgment list.
 
+    Names of PyTerrier's columns are those of qrels: rows without a label are no unrated ones, and
+    further columns may hold subtopics.
+
     >>> is_judgment_list("query,docid,rating"), is_judgment_list("query_id,doc_id,relevance")
     (True, False)
+    >>> is_judgment_list("qid,docno,label")
+    False
     """
     parts = header.split(separator_of(header))
     names = [_column_name(name.strip().strip('"')) for name in parts]
-    return "query_id" not in names and not any(
-        map(set(names).isdisjoint, JUDGMENT_NAMES)
-    )
+    if "query_id" in names or set(QREL_COLUMNS) <= set(our_names(names)):
+        return False
+    return not any(map(set(names).isdisjoint, JUDGMENT_NAMES))
 
 
 def _column_name(name: str) -> str:

@@ -111,9 +111,30 @@ def test_a_query_without_documents_stays_beside_others():
 @pytest.mark.parametrize("empty", [{}, [], {"q": {}}])
 def test_ir_measures_gives_nothing_for_nothing(empty):
     """Other providers of ir_measures take qrels without judgments."""
-    assert all(
-        metric.value == 0 for metric in ir_measures.iter_calc([irl.LR], empty, RUN)
-    )
+    with pytest.warns(UserWarning, match="there are no judgments in the qrels"):
+        metrics = list(ir_measures.iter_calc([irl.LR], empty, RUN))
+    assert all(metric.value == 0 for metric in metrics)
+
+
+BY_IR_MEASURES = {
+    "calc_aggregate": lambda qrels: ir_measures.calc_aggregate([irl.LR], qrels, RUN),
+    "several measures": lambda qrels: ir_measures.calc_aggregate(
+        [irl.LR, irl.TSE], qrels, RUN
+    ),
+    "evaluator": lambda qrels: ir_measures.evaluator([irl.LR], qrels),
+}
+
+
+@pytest.mark.parametrize("kind", ["a dict", "a list", "a pandas frame"])
+@pytest.mark.parametrize("door", BY_IR_MEASURES)
+def test_ir_measures_warns_of_qrels_without_judgments(kind, door):
+    with pytest.warns(UserWarning, match="there are no judgments in the qrels"):
+        BY_IR_MEASURES[door](EMPTY[kind]())
+
+
+@pytest.mark.filterwarnings("error")
+def test_ir_measures_is_not_warned_of_qrels_without_relevant_documents():
+    ir_measures.calc_aggregate([irl.LR], {"q1": {"a": 1, "b": 0}, "q2": {"c": 0}}, RUN)
 
 
 def test_the_report_refuses_them(tmp_path):

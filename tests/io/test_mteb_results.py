@@ -187,10 +187,29 @@ def test_a_task_in_two_revisions_is_refused(tmp_path: Path) -> None:
 
 def test_one_file_of_a_result_is_answered_with_what_to_give(tmp_path: Path) -> None:
     folder = tasks(tmp_path, {"test": {"x": 0.9}}, {"test": {"x": 0.8}})
-    with pytest.raises(
-        ValueError, match=r"T.json: a result of MTEB; give the folder of the results"
-    ):
+    with pytest.raises(ValueError, match=r"T.json: a result of MTEB; its folder says"):
         read_values(folder / "a" / "revision" / "T.json")
+
+
+@pytest.mark.parametrize("revision", ["", "0a1b2c3d", "no_revision_available"])
+@pytest.mark.parametrize("given", ["file", "name", "folder of the model", "both"])
+def test_a_result_that_is_given_alone_names_the_folder_of_the_models(
+    given: str, revision: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for model in "ab":
+        results_of(tmp_path / "all", model, {"test": {"x": 0.9}}, revision)
+    folder, wanted = tmp_path / "all" / "a" / revision, str(tmp_path / "all")
+    source: Any = folder / "T.json"
+    if given == "name":
+        monkeypatch.chdir(folder)
+        source, wanted = "T.json", "../.." if revision else ".."
+    elif given == "folder of the model":
+        source = [folder]
+    elif given == "both":
+        source = [folder, tmp_path / "all" / "b" / revision]
+    with pytest.raises(ValueError, match="give the folder of the models") as caught:
+        read_values(source)
+    assert str(caught.value).endswith(f"instead, {wanted!r}")
 
 
 def results_of(

@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 
 import ir_lexirecall as irl
+from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.io.search_engines import qrels_in, read_judgments, read_rank_eval
+from ir_lexirecall.judging.files import merged
 
 
 def hit(
@@ -362,3 +364,34 @@ def test_a_document_that_a_request_rates_alike_twice_is_rated_once() -> None:
     rated = {"_index": "i", "_id": "d1", "rating": 2}
     request = {"requests": [{"id": "q", "ratings": [rated, dict(rated)]}]}
     assert qrels_in(request) == {"q": {"d1": 2.0}}
+
+
+PYTERRIER = {
+    "comma": "qid,docno,label\nq,x,1\nq,y,\n",
+    "semicolon": "qid;docno;label\nq;x;1\nq;y;\n",
+    "tab": "qid\tdocno\tlabel\nq\tx\t1\nq\ty\t\n",
+    "quotes": '"qid","docno","label"\n"q","x","1"\n"q","y",""\n',
+    "texts": "qid,query,docno,text,label\nq,what,x,foo,1\nq,what,y,bar,\n",
+    "another order": "label,docno,qid\n1,x,q\n,y,q\n",
+}
+
+
+@pytest.mark.parametrize("form", PYTERRIER)
+def test_a_table_for_judges_with_names_of_pyterrier_is_no_judgment_list(
+    form: str, tmp_path: Path
+) -> None:
+    path = tmp_path / ("pool.tsv" if form == "tab" else "pool.csv")
+    path.write_text(PYTERRIER[form])
+    judgments = Judgments.from_qrels({"q": {"a": 1}})
+    with pytest.warns(UserWarning, match="1 of 2 documents have no grade yet"):
+        assert merged(judgments, path).doc_ids == ["a", "x"]
+    with pytest.raises(ValueError, match="line 3: there is no relevance"):
+        irl.load(str(path))
+
+
+def test_subtopics_in_a_table_with_names_of_pyterrier_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "qrels.csv"
+    path.write_text("qid,docno,label,iteration\nq,x,1,s1\nq,x,0,s2\nq,a,1,s2\n")
+    judgments = Judgments.from_qrels(path)
+    assert judgments.aspect_names == {"s1", "s2"}
+    assert judgments.grade.tolist() == [1.0, 1.0]

@@ -181,7 +181,9 @@ def test_a_wrong_name_of_a_run_or_an_argument_of_a_pair_says_which_there_are() -
         with pytest.raises(ValueError, match=f"plot: unknown run .*{runs}"):
             compared.plot("pair", *names)
     options = {"run_a": "bm25", "run_b": "ql"}
-    with pytest.raises(TypeError, match=r"unexpected argument 'run_a'; it takes .*a, b"):
+    with pytest.raises(
+        TypeError, match=r"unexpected argument 'run_a'; it takes .*a, b"
+    ):
         compared.plot("pair", **options)
     with pytest.raises(TypeError, match="argument 'axes'; did you mean 'ax'"):
         compared.plot("means", axes=None)

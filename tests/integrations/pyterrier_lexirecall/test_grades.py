@@ -8,6 +8,8 @@ from typing import Any
 import pandas as pd
 import pytest
 
+import ir_lexirecall as irl
+
 pt = pytest.importorskip("pyterrier")
 
 TOPICS = pd.DataFrame({"qid": ["1", "2"], "query": ["x", "y"]})
@@ -49,6 +51,48 @@ def test_fractions_are_refused_where_other_packages_compute(measure: str) -> Non
         r"and a label is 0\.5; use ir_lexirecall\.compare",
     ):
         pt.lexirecall.Experiment(SYSTEMS, TOPICS, qrels(0.5, 1.0, 0.7), [measure])
+
+
+LOADED = {
+    "levels": (qrels(0.7, 0.2, 0.9), {"levels": 0.5}, qrels(1, 0, 1)),
+    "two levels": (qrels(0.7, 0.2, 0.9), {"levels": [0.5, 0.8]}, qrels(1, 0, 2)),
+    "nothing": (qrels(1, 0, 2), {}, qrels(1, 0, 2)),
+    "negative": (qrels(1, -1, 2), {"levels": 1}, qrels(1, -1, 1)),
+    "queries": (qrels(1, 0, 2), {"queries": ["1"]}, qrels(1, 0, 2)[:2]),
+}
+
+
+@pytest.mark.parametrize("kind", LOADED)
+def test_qrels_that_were_loaded_are_those_in_a_frame(kind: str) -> None:
+    frame, options, expected = LOADED[kind]
+    loaded = irl.load(frame, **options)
+    tables = [
+        pt.lexirecall.Experiment(
+            SYSTEMS, TOPICS, one, ["map", "LR", "nDCG@10"], perquery="both"
+        )
+        for one in (loaded, expected)
+    ]
+    for table, other in zip(*tables, strict=True):
+        pd.testing.assert_frame_equal(table, other)
+
+
+def test_fractions_that_were_loaded_are_grades_of_our_measures() -> None:
+    loaded, frame = (
+        pt.lexirecall.Experiment(SYSTEMS, TOPICS, one, ["LR"])
+        for one in (irl.load(qrels(0.5, 1.0, 0.7)), qrels(0.5, 1.0, 0.7))
+    )
+    pd.testing.assert_frame_equal(loaded, frame)
+
+
+@pytest.mark.parametrize(
+    "options", [{"exclude": {"1": ["a"]}}, {"judged_only": True}, {"trec_eval": 10}]
+)
+def test_what_pyterrier_cannot_do_with_loaded_qrels_is_refused(options: Any) -> None:
+    loaded = irl.load(qrels(1, 0, 2), **options)
+    with pytest.raises(
+        ValueError, match="load the qrels without exclude, rules, judged_only and"
+    ):
+        pt.lexirecall.Experiment(SYSTEMS, TOPICS, loaded, ["map"])
 
 
 def test_fractions_are_grades_of_our_measures() -> None:
