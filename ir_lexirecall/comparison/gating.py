@@ -520,7 +520,13 @@ def _looked_at(results: Sequence[Comparison]) -> dict[str, Any]:
                 criterion.standings[row].tobytes() for criterion in criteria
             )
             digests[run] = hashlib.sha256(standings).hexdigest()[:16]
-    test = results[0].test
+    test, compared = results[0].test, results[0].compared
+    units = {}  # absent from the looks of gates without any
+    if test.cluster and compared.groups is not None:
+        labels = "\n".join(map(str, compared.groups.labels.tolist()))
+        units["groups"] = hashlib.sha256(labels.encode()).hexdigest()[:16]
+    if results[0].provenance["repeats"] is not None:
+        units["repeats"] = results[0].provenance["repeats"]
     return {
         "runs": digests,
         "baselines": [result.baseline for result in results],
@@ -529,6 +535,7 @@ def _looked_at(results: Sequence[Comparison]) -> dict[str, Any]:
         "correction": test.correction,
         "n_resamples": test.n_resamples,
         "seed": test.seed,
+        **units,
     }
 
 

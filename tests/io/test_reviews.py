@@ -555,7 +555,7 @@ def test_projects_that_unpack_to_much(tmp_path: Path) -> None:
     much = b'{"name": "' + b" " * 2**25 + b'"}'
     path = archived(tmp_path / "a.asreview", *FILLED, RESULTS, LABEL, project=much)
     assert path.stat().st_size < 2**17
-    too_large = r"project.json is too large \(33,554,444 bytes, where 16,777,216 are read at most\)"
+    too_large = r"project.json is too large \(33,554,444 bytes, where 1,048,576 are read at most\)"
     with pytest.raises(ValueError, match=f"a.asreview: {too_large}"):
         read_asreview(path)
 
