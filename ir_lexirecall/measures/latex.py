@@ -11,7 +11,12 @@ _WRITTEN = {
     "left": "", "right": "", "lceil": "ceil(", "rceil": ")", "lfloor": "floor(", "rfloor": ")",
     "mid": " | ", "in": " in ", "epsilon": "eps", "varepsilon": "eps",
 }  # fmt: skip
-_ATOM = re.compile(r"[\w.'@]*(?:[_^][\w*]+)*|\*")
+# A name with its indices and powers; each alternative is matched in linear time.
+_ATOM = re.compile(
+    r"[\w.'@]*+(?:\^[\w*]++)*+"
+    r"|(?:\w*+[.'@])*+[^\W_]*+(?:[_^][\w*]++)*+"
+    r"|\*"
+)
 _OVER = {"sum": "sum", "prod": "product", "max": "max", "min": "min"}
 
 

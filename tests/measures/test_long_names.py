@@ -6,6 +6,7 @@ import pytest
 
 import ir_lexirecall as irl
 from ir_lexirecall.io.measure_names import equivalent, known, trec_eval_name
+from ir_lexirecall.measures.latex import plain_text
 from ir_lexirecall.measures.parsing import known_measure, parse_one
 from ir_lexirecall.preferences.naming import parse_preference
 
@@ -76,3 +77,9 @@ def test_several_measures_in_one_string(text, several):
 def test_cutoffs_without_an_at_sign(text, hint):
     with pytest.raises(ValueError, match=f"did you mean {hint}[?]$"):
         irl.evaluate(text, {"q": {"a": 1}}, {"q": {"a": 1.0}})
+
+
+@pytest.mark.parametrize("unit", ["_a", "a_a", "a_a."])
+def test_long_names_in_formulas(unit):
+    name = unit * 50_000
+    assert plain_text(rf"\frac{{{name}! - 1}}{{m}}") == f"({name}! - 1) / m"
