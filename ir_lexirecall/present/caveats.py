@@ -24,6 +24,7 @@ from ir_lexirecall.comparison.verdicts import (
     BETTER,
     NOT_WORSE,
     UNDECIDED,
+    UNDONE,
     WITHIN,
     WORSE,
 )
@@ -608,7 +609,7 @@ def differences_that_judging_could_undo(
             a, b = result.pairs[pair]
             if standing.verdicts.on(a, b) not in SIGNS:
                 continue
-            could = "could" if undecided.reached[pair] else "might"
+            could = "could" if standing.holds[pair] == UNDONE else "might"
             doubt = f"unjudged documents {could} undo it"
             low = format_number(undecided.low[pair], 4)
             high = format_number(undecided.high[pair], 4)

@@ -18,6 +18,7 @@ from ir_lexirecall.comparison.verdicts import (
     BETTER,
     NOT_WORSE,
     UNDECIDED,
+    UNDONE,
     WITHIN,
     WORSE,
     p_of_verdict,
@@ -1196,7 +1197,7 @@ def _ends_of_two(result: Comparison, standings: Sequence[Standing]) -> Iterator[
         if standing.verdicts.on(a, b) == WORSE:  # the better run is named first
             a, b = b, a
             low, high = -high, -low
-        could = "could" if undecided.reached[0] else "might"
+        could = "could" if standing.holds[0] == UNDONE else "might"
         ends = f"{texts.format_number(low, 4)} to {texts.format_number(high, 4)}"
         yield (
             f"They {could} undo the difference{_by(standing, standings)}: depending on their "

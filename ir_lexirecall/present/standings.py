@@ -559,8 +559,13 @@ class Standing(AnyStanding):
         """Whether no bound says if its significant differences hold; False if there are none."""
         if self.unsure is not None or not self.verdicts.decided:
             return False
-        _, held = self.result.missing.holds(self.name)
-        return any(word != ANY_JUDGING for word in held)
+        return any(word != ANY_JUDGING for word in self.holds)
+
+    @property
+    def holds(self) -> list[str]:
+        """How the sign of each pair's difference holds; see `Comparison.verdicts`."""
+        _, holds = self.result.missing.holds(self.name)
+        return holds
 
     @cached_property
     def outer(self) -> Outer | None:

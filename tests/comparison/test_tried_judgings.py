@@ -147,3 +147,19 @@ def test_documents_pooled_but_not_judged_are_open_too() -> None:
     assert irl.gate(pooled, GOOD, NEW, "LR").outcome == "passed"
     judged = {q: {**docs, "new1": 0, "new2": 0, "new3": 0} for q, docs in QRELS.items()}
     assert irl.gate(judged, GOOD, NEW, "LR").outcome == "worse"
+
+
+def test_page_gate_and_caveat_say_alike_that_a_judging_undoes_a_difference() -> None:
+    qrels = {q: {"a": 1, "b": 1, "x": 0} for q in QRELS}
+    good = {q: {"n": 9.0, "a": 3.0, "b": 2.0} for q in qrels}
+    new = {q: {"new": 9.0, "n": 8.0, "a": 1.0} for q in qrels}
+    result = irl.compare(qrels, {"good": good, "new": new}, ["LR", "AP"])
+    for name in result.criteria:
+        undecided = result.missing.undecided(name)
+        assert undecided is not None
+        assert not undecided.reached.any()  # the bounds alone do not tell
+        assert f"They could undo the difference by {name}" in result.summary(full=True)
+    text = " ".join(result.diagnostics)
+    assert "significant, but unjudged documents could undo it" in text
+    assert "might undo it" not in text
+    assert irl.gate(qrels, good, new, ["LR", "AP"]).outcome == "passed"
