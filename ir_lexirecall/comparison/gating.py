@@ -520,13 +520,7 @@ def _looked_at(results: Sequence[Comparison]) -> dict[str, Any]:
                 criterion.standings[row].tobytes() for criterion in criteria
             )
             digests[run] = hashlib.sha256(standings).hexdigest()[:16]
-    test, compared = results[0].test, results[0].compared
-    units = {}  # absent from the looks of gates without any
-    if test.cluster and compared.groups is not None:
-        labels = "\n".join(map(str, compared.groups.labels.tolist()))
-        units["groups"] = hashlib.sha256(labels.encode()).hexdigest()[:16]
-    if results[0].provenance["repeats"] is not None:
-        units["repeats"] = results[0].provenance["repeats"]
+    test = results[0].test
     return {
         "runs": digests,
         "baselines": [result.baseline for result in results],
@@ -535,8 +529,23 @@ def _looked_at(results: Sequence[Comparison]) -> dict[str, Any]:
         "correction": test.correction,
         "n_resamples": test.n_resamples,
         "seed": test.seed,
-        **units,
+        **_units(results[0]),
     }
+
+
+def _units(result: Comparison) -> dict[str, str]:
+    """Return what else the test samples than queries: groups of them, or repeats.
+
+    It is empty for most gates, whose earlier looks are to be known again.
+    """
+    units: dict[str, str] = {}
+    groups, kind = result.compared.groups, result.provenance["repeats"]
+    if result.test.cluster and groups is not None:
+        labels = "\n".join(map(str, groups.labels.tolist()))
+        units["groups"] = hashlib.sha256(labels.encode()).hexdigest()[:16]
+    if kind is not None:
+        units["repeats"] = kind
+    return units
 
 
 def _outcome_of(gate: Gate) -> Mapping[str, Any]:

@@ -228,13 +228,13 @@ def _relevant_documents(query: Ints, ranks: Floats) -> Iterator[Bools]:
     """
     yield np.zeros(len(query), dtype=bool)
     yield np.ones(len(query), dtype=bool)
-    for own, other in (ranks, ranks[::-1]):
-        is_higher = own < other
-        yield is_higher & np.isinf(other)
+    for first, second in (ranks, ranks[::-1]):
+        is_higher = first < second
+        yield is_higher & np.isinf(second)
         yield is_higher
-        yield np.isfinite(own)
-        yield _first_of_queries(query, is_higher, own)
-        lead = np.where(is_higher, other, 0.0) - np.where(is_higher, own, 0.0)
+        yield np.isfinite(first)
+        yield _first_of_queries(query, is_higher, first)
+        lead = np.where(is_higher, second, 0.0) - np.where(is_higher, first, 0.0)
         yield _first_of_queries(query, is_higher, -lead)
 
 

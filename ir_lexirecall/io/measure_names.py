@@ -277,6 +277,9 @@ class KnownMeasure(NamedTuple):
     smaller_is_better: bool
 
 
+_MOST_WORDS = 20  # of a measure's name, with what qualifies it
+
+
 def known(name: str) -> KnownMeasure | None:
     """Return the range and direction of a measure by its name; None if the name is unknown.
 
@@ -300,6 +303,8 @@ def known(name: str) -> KnownMeasure | None:
         names, qualifiers = _names()
     base = _without_cutoff(name)
     words = re.sub(r"(?<=[a-z\d])(?=[A-Z])|[\W_]+", " ", base).lower().split()
+    if len(words) > _MOST_WORDS:
+        return None
     for end in (-1, 0):
         while words[1:] and words[end] in qualifiers and "".join(words) not in names:
             words.pop(end)

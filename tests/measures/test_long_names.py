@@ -28,6 +28,7 @@ NAMES = {
     "at signs": "P" + "@1" * (LONG // 2),
     "lines": "P(" * (LONG // 2) + "\n",
     "statements": "{}\n" * (LONG // 3),
+    "words": "<num>" * (LONG // 5),
     "letters": "a" * LONG,
     "capitals": "aA" * (LONG // 2),
 }
