@@ -428,10 +428,13 @@ class MissingJudgments(Memoised):
         is_undone = np.zeros(len(is_open), dtype=bool)
         if not trial.is_possible:
             return is_undone
-        verdicts = np.array(self.tests.columns_of(trial.name)[0]["verdict"])
-        pairs = np.flatnonzero(is_open & np.isin(verdicts, (BETTER, WORSE))).tolist()
-        if trial.n_documents(pairs) <= _MOST_TRIED:
-            is_undone[pairs] = [trial.undoes(pair) for pair in pairs]
+        [columns] = self.tests.columns_of(trial.name)
+        is_decided = np.isin(np.array(columns["verdict"]), (BETTER, WORSE))
+        pairs = np.flatnonzero(is_open & is_decided).tolist()
+        if trial.n_documents(pairs) > _MOST_TRIED:
+            return is_undone
+        for pair in pairs:
+            is_undone[pair] = trial.undoes(pair, float(columns["estimate"][pair]))
         return is_undone
 
     def _holds_by_bounds(self, name: str) -> tuple[int | None, list[str]]:

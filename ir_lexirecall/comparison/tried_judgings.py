@@ -83,14 +83,18 @@ class TriedJudgings:
         runs = [indices[list(pairs)] for indices in self.compared.pair_indices]
         return int(sum(n_retrieved[index].sum() for index in runs))
 
-    def undoes(self, pair: int) -> bool:
+    def undoes(self, pair: int, estimate: float) -> bool:
         """Return whether a judging that is tried gives the estimate of a pair another sign, or 0.
 
         Queries are judged independently. So each query gets the judging that moves it most among
         those tried, and the pair is tested again with all of them.
+
+        Args:
+            pair: index of the pair.
+            estimate: what the test estimates today.
         """
         trial = self._of_pair(pair)
-        wanted = -np.sign(trial.estimate(trial.judgments.grade))
+        wanted = -np.sign(estimate)
         grades = np.stack([*trial.judgings()])
         gains = np.stack([wanted * trial.differences(of_docs) for of_docs in grades])
         best_of_query = np.where(np.isnan(gains), -np.inf, gains).argmax(axis=0)
@@ -182,6 +186,7 @@ class _Trial:
         return replace(
             self.compared,
             runs=list(runs),
+            test=replace(self.compared.test, progress=False),
             by={self.name: self._criterion(runs)},
             baseline=None,
             margins=None,
