@@ -511,6 +511,7 @@ def runs_that_lack_collections(
         if must_have_all and baseline in missing_of_run:
             first = missing_of_run[baseline][0]
             raise ValueError(
-                f"the baseline {baseline!r} is missing for collection {first!r}"
+                f"the baseline {baseline!r} is missing for collection {first!r}; add it, "
+                "leave out the collection, or name another baseline"
             )
     return missing_of_run

@@ -303,7 +303,8 @@ def test_runs_that_are_missing_may_be_skipped() -> None:
     assert "ql is missing for two" in result.diagnostics[0]
     assert set(result.overall()["run"]) == {"bm25", "tfidf"}
     with pytest.raises(
-        ValueError, match="the baseline 'ql' is missing for collection 'two'"
+        ValueError,
+        match="the baseline 'ql' is missing for collection 'two'; add it, leave out",
     ):
         irl.benchmark(PARTS, runs, MEASURES, missing="skip", baseline="ql", **OPTIONS)
 
