@@ -77,7 +77,9 @@ def test_differences_keep_their_sign_and_marks_say_what_is_better(
 
 @pytest.fixture
 def files(tmp_path: Path) -> Path:
-    (tmp_path / "qrels").write_text("".join(f"{q} 0 a 1\n" for q in QRELS))
+    # All documents are judged, so that no judging can undo a difference.
+    judged = [f"{q} 0 a 1\n{q} 0 x 0\n{q} 0 y 0\n" for q in QRELS]
+    (tmp_path / "qrels").write_text("".join(judged))
     for name, run in RUNS.items():
         lines = [
             f"{q} Q0 {doc} 0 {score} tag\n"
