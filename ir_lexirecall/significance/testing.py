@@ -261,12 +261,12 @@ class SignificanceTest:
             estimate = result.estimate
             if procedure.of == "mean":
                 estimate = settled(estimate, 1.0)  # of the largest difference
-                result = _with_width_of_ties(
-                    result, self.units_of(x), self.alpha, bounds
-                )
             ends = (estimate, result.low, result.high)
             estimate, low, high = (np.ldexp(array, exponent[:, 0]) for array in ends)
             result = replace(result, estimate=estimate, low=low, high=high)
+            if procedure.of == "mean" and bounds is not None:
+                units = settled(self.units_of(x), 1.0)
+                result = _with_width_of_ties(result, units, self.alpha, bounds)
         return agreeing(result, self.alpha, bounds)
 
     @property
@@ -360,20 +360,22 @@ def _checked(array: Floats, name: str, bounds: Bounds | None) -> Floats:
 
 
 def _with_width_of_ties(
-    result: TestResult, units: Floats, alpha: float, bounds: Bounds | None
+    result: TestResult, units: Floats, alpha: float, bounds: Bounds
 ) -> TestResult:
-    """Return intervals of pairs that tie on all queries as wide as bounded differences allow.
+    """Widen the intervals of pairs that tie on all queries, or in the means of all groups.
 
-    Ties are no evidence that means are equal: the interval is that of the ties with both bounds
-    added. Without bounds, nothing tells how large differences are, and it stays at 0.
+    Ties are no evidence that means are equal. Their interval holds at least that of the ties with
+    both bounds added. Without finite bounds, nothing tells how large differences are, and the
+    interval stays as it is, as does one that is unknown (NaN).
     """
     all_tie = ~units.any(axis=1)
-    if bounds is None or units.shape[1] < 2 or not all_tie.any():
+    if units.shape[1] < 2 or not np.isfinite(bounds).all() or not all_tie.any():
         return result
-    low, high = closed_form.interval_with_ends(units[all_tie], bounds, alpha)
-    ends = result.low.copy(), result.high.copy()
-    ends[0][all_tie], ends[1][all_tie] = low, high
-    return replace(result, low=ends[0], high=ends[1])
+    least, most = closed_form.interval_with_ends(units[all_tie], bounds, alpha)
+    low, high = result.low.copy(), result.high.copy()
+    low[all_tie] = np.minimum(low[all_tie], least)
+    high[all_tie] = np.maximum(high[all_tie], most)
+    return replace(result, low=low, high=high)
 
 
 def _untested(shape: tuple[int, ...]) -> TestResult:

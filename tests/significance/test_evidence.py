@@ -103,9 +103,35 @@ def test_preferences_that_all_tie_have_an_interval_with_width(name):
     without = test.of_pairs(ties)
     assert without.low == without.high == 0
     if name != "t":
-        grouped = replace(test, groups=tuple("abcd" * 5))
+        grouped = replace(test, groups=tuple("abcdefghij" * 2))
         of_groups = grouped.of_pairs(ties, bounds=(-1, 1))
-        assert of_groups.high == preference_interval(ties[:, :4])[1]
+        assert of_groups.high == preference_interval(ties[:, :10])[1]
+
+
+@pytest.mark.parametrize("name", ["bootstrap", "randomisation"])
+def test_intervals_of_groups_that_tie_are_only_widened(name):
+    """Groups tie in their means, too; an interval that is unknown, or wider, is no narrower."""
+    test = SignificanceTest(name, n_resamples=199, progress=False)
+    even = replace(test, groups=tuple("aabbccddeeff"))
+    ties = even.of_pairs(np.zeros((1, 12)), bounds=(-1, 1))
+    for size in (0.5, 0.01):
+        cancelling = np.tile([size, -size], 6)[None]
+        found = even.of_pairs(cancelling, bounds=(-1, 1))
+        assert (found.low, found.high) == (ties.low, ties.high)
+    thirds = np.array([[0.1, 0.2, -0.3] * 4])  # their sum is not exactly 0
+    by_thirds = replace(test, groups=tuple("aaabbbcccddd"))
+    found = by_thirds.of_pairs(thirds, bounds=(-1, 1))
+    assert found.high >= by_thirds.of_pairs(0 * thirds, bounds=(-1, 1)).high
+    few = replace(test, groups=tuple("aabbccdd"))
+    if name == "randomisation":  # of four groups, it rejects nothing
+        assert few.of_pairs(np.zeros((1, 8)), bounds=(-1, 1)).high == 1
+    uneven = replace(test, groups=tuple("aaaaaaaaabcd"))
+    assert np.isnan(uneven.of_pairs(np.zeros((1, 12)), bounds=(-1, 1)).high)
+
+
+def test_ties_have_no_width_where_differences_have_no_finite_bounds():
+    found = SignificanceTest("t").of_pairs(np.zeros((1, 9)), bounds=(-np.inf, 1))
+    assert (found.low, found.high) == (0, 0)
 
 
 @pytest.mark.parametrize("name", MEANS)
