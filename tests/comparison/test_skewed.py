@@ -156,31 +156,56 @@ def test_all_pairs_of_many_runs_on_few_queries_have_a_caveat(
         )
 
 
+MAY_BE = "some verdict may be false in more than"
+RATE_OF_25 = "of 17 real runs, some verdict is false in 0.07 of samples on average, in 0.24 at worst"
+
+
 @pytest.mark.parametrize(
-    ("queries", "settings", "often"),
+    ("runs", "queries", "settings", "rates"),
     [
-        (13, {}, "in up to 0.29 of cases, not in 0.05"),
-        (25, {}, "in up to 0.20 of cases, not in 0.05"),
-        (25, {"correction": None}, "more often than in 0.05 of cases"),
-        (30, {"alpha": 0.01}, "more often than in 0.01 of cases"),
-        (10, {}, None),
+        (10, 13, {}, RATE_OF_25.replace("0.07", "0.09").replace("0.24", "0.40")),
+        (10, 25, {}, RATE_OF_25),
+        (17, 25, {}, RATE_OF_25),
+        (18, 25, {}, f"{MAY_BE} 0.05 of samples"),
+        (10, 25, {"correction": None}, f"{MAY_BE} 0.05 of samples"),
+        (10, 25, {"name": "bootstrap"}, f"{MAY_BE} 0.05 of samples"),
+        (10, 30, {"alpha": 0.01}, f"{MAY_BE} 0.01 of samples"),
+        (10, 10, {}, None),
     ],
 )
 def test_a_rate_of_many_pairs_is_said_only_where_it_was_measured(
-    queries: int, settings: dict, often: str | None
+    runs: int, queries: int, settings: dict, rates: str | None
 ) -> None:
     """Of 45 pairs on 10 queries no verdict is possible: 2^-9 after Holm's correction is 0.088."""
-    x = np.random.default_rng(0).normal(0.5, 0.05, (10, queries))
+    x = np.random.default_rng(0).normal(0.5, 0.05, (runs, queries))
     table = values(**{f"r{k}": of_run for k, of_run in enumerate(x)})
     result = irl.compare(values=table, test=irl.SignificanceTest(**settings))
     notes = [note for note in result.diagnostics if "a baseline asks for fewer" in note]
-    expected = []
-    if often is not None:
-        expected = [
-            f"AP: all 45 pairs on {queries} queries: of 5 to 17 real runs, some verdict is false "
-            f"{often}; a baseline asks for fewer comparisons."
-        ]
-    assert notes == expected
+    if rates is None:
+        assert not notes
+        return
+    if "real runs" in rates:
+        rates += ", instead of 0.05"
+    pairs = runs * (runs - 1) // 2
+    assert notes == [
+        f"AP: all {pairs} pairs on {queries} queries: {rates}; a baseline asks for fewer "
+        "comparisons."
+    ]
+
+
+def test_a_caveat_of_many_pairs_counts_the_units_of_the_test() -> None:
+    x = np.random.default_rng(0).normal(0.5, 0.05, (5, 120))
+    table = values(**{f"r{k}": of_run for k, of_run in enumerate(x)})
+    groups = {
+        query_id: i % 12 for i, query_id in enumerate(sorted(set(table["query_id"])))
+    }
+    test = irl.SignificanceTest(cluster=True)
+    result = irl.compare(values=table, groups=groups, test=test)
+    notes = [note for note in result.diagnostics if "a baseline asks for fewer" in note]
+    assert notes == [
+        f"AP: all 10 pairs on 12 groups: {MAY_BE} 0.05 of samples; a baseline asks for fewer "
+        "comparisons."
+    ]
 
 
 @pytest.mark.parametrize(
