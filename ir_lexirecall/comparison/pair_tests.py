@@ -93,6 +93,8 @@ class PairTests(Memoised):
             tested = randomisation.of_pairs(values, bounds=criterion.bounds)
             return tested.low, tested.high
         if not isinstance(criterion, MeasureCriterion):
+            if len(criterion.query_ids) < 2:  # one query says nothing of the spread
+                return np.full(len(values), np.nan), np.full(len(values), np.nan)
             return preference_interval(values, test.alpha)
         draws = Resampled(test.n_resamples, test.seed)
         few_values = holds_few_values(criterion.name)

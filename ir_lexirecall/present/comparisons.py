@@ -312,8 +312,10 @@ def _group_against(standing: Standing, rows: Sequence[str], places: int) -> Grou
     spans: list[Span] = []
     if standing.estimate == MEAN_DIFFERENCE:
         level = texts.confidence_words(standing.ranking.attrs)
-        parts += _interval_parts(level, intervals, 2)
-        spans = [_span_of(row_of_run.get(run)) for run in rows]
+        column = _interval_parts(level, intervals, 2)
+        parts += column
+        if column:
+            spans = [_span_of(row_of_run.get(run)) for run in rows]
     if standing.margin is None:
         parts.append(Part("p", p, 1))
     else:

@@ -165,6 +165,10 @@ def test_a_single_query_has_no_column_of_intervals(baseline):
     shown = str(irl.compare(values=values, baseline=baseline))
     assert "mean" in shown
     assert "interval" not in shown
+    runs = {run: {"q": {run: 2.0, "d": 1.0}} for run in "abc"}
+    result = irl.compare({"q": {"a": 1, "d": 1}}, runs, ["lexirecall", "AP"])
+    assert result.means()["ci_low"].isna().all()
+    assert "interval" not in result.summary()
 
 
 def test_five_runs_by_three_criteria_fit_a_screen() -> None:
