@@ -111,15 +111,16 @@ def run_eval(options: Options) -> None:
     scored = ScoredRuns.from_runs(
         measures, inputs.judgments, inputs.runs, allow_empty=options.allow_empty
     )
+    page = Page(options)
     if options.format == TREC:
         geometric = not {"official", "gm_map"}.isdisjoint(trec_names)
         emit(
             _trec_lines(scored, inputs.runs, options, geometric=geometric),
             options.output,
         )
+        _add_caveats(page, scored)
         return
 
-    page = Page(options)
     is_tested = options.baseline is not None and len(inputs.runs) > 1
     if options.bounds:
         _add_bounds(page, scored, algorithms.Judgings(**bounds))

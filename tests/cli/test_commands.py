@@ -141,7 +141,7 @@ def test_caveats_go_to_standard_error_beside_output_for_programs(
     assert all(note in said.err and note not in plain.err for note in notes)
 
 
-@pytest.mark.parametrize("form", ["json", "csv", "markdown"])
+@pytest.mark.parametrize("form", ["json", "csv", "markdown", "trec"])
 def test_caveats_of_runs_go_to_standard_error_beside_output_for_programs(
     form: str, cli: Cli
 ) -> None:
