@@ -559,7 +559,11 @@ class Standing(AnyStanding):
         """Whether no bound says if its significant differences hold; False if there are none."""
         if self.unsure is not None or not self.verdicts.decided:
             return False
-        return any(word != ANY_JUDGING for word in self.holds)
+        verdicts = self.verdicts.pairs.values()
+        return any(
+            verdict in SIGNS and word != ANY_JUDGING
+            for verdict, word in zip(verdicts, self.holds, strict=True)
+        )
 
     @property
     def holds(self) -> list[str]:

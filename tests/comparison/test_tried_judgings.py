@@ -163,3 +163,12 @@ def test_page_gate_and_caveat_say_alike_that_a_judging_undoes_a_difference() -> 
     assert "significant, but unjudged documents could undo it" in text
     assert "might undo it" not in text
     assert irl.gate(qrels, good, new, ["LR", "AP"]).outcome == "passed"
+
+
+def test_tables_miss_no_bounds_where_all_significant_differences_hold() -> None:
+    """Only a run that does not differ significantly has an unjudged document in its top 2."""
+    like_good = {**GOOD, "q00": {"a": 3.0, "new1": 2.0}}
+    runs = {"good": GOOD, "bad": WORSE, "like good": like_good}
+    result = irl.compare(QRELS, runs, "P@2", test="wilcoxon", baseline="good")
+    assert result.verdicts(holds=True)["holds"].tolist() == ["under any judging", None]
+    assert "not bounded" not in result.to_markdown(holds=True)
