@@ -46,7 +46,7 @@ def add_benchmark(commands: Any) -> None:
     )
     parser.add_preference()
     parser.add("baseline", help="run that all others are compared with")
-    words = "sample of intervals and tests: queries (default), or also collections"
+    words = "what intervals and tests sample: queries (default), or collections, too"
     parser.add_argument("--over", choices=OVER, help=words)
     where = "a collection lacks runs (with --values, also if a query lacks values)"
     parser.add(

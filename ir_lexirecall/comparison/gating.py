@@ -534,9 +534,9 @@ def _looked_at(results: Sequence[Comparison]) -> dict[str, Any]:
 
 
 def _units(result: Comparison) -> dict[str, str]:
-    """Return what else the test samples than queries: groups of them, or repeats.
+    """Return the units of the test other than queries: groups of them, or repeats.
 
-    It is empty for most gates, whose earlier looks are to be known again.
+    It is empty for most gates, so that ledgers written before still know their looks.
     """
     units: dict[str, str] = {}
     groups, kind = result.compared.groups, result.provenance["repeats"]

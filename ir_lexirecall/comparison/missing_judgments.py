@@ -400,8 +400,8 @@ class MissingJudgments(Memoised):
     def holds(self, name: str) -> tuple[int | None, list[str]]:
         """Return the depth, and how the sign of each pair's difference holds, as in ``verdicts``.
 
-        Where bounds do not say it of a significant difference, some judgings are tried. The depth
-        is None if nothing is known of any pair.
+        Where bounds do not tell whether a significant difference holds, some judgings are tried.
+        The depth is None if nothing is known of any pair.
         """
         depth, holds = self._holds_by_bounds(name)
         pool_and_depth = self._known_pool(name)
@@ -421,9 +421,9 @@ class MissingJudgments(Memoised):
         return depth, words.tolist()
 
     def _is_undone(self, trial: TriedJudgings, is_open: Bools) -> Bools:
-        """Return which of some pairs differ significantly, and a judging that is tried undoes it.
+        """Return which of some pairs differ significantly, but not under a judging that is tried.
 
-        None if there are many.
+        No judging is tried where pairs have very many documents.
         """
         is_undone = np.zeros(len(is_open), dtype=bool)
         if not trial.is_possible:

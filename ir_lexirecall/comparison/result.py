@@ -322,10 +322,10 @@ class Comparison:
         With ``holds=True``, a column ``holds`` says of *better* and *worse* whether unjudged
         documents that were retrieved down to ``depth`` (the criterion's cutoff, else 100) could
         undo the sign of the difference. It holds ``under any judging``; it ``could be undone``
-        (some grades of these documents undo it); or it is ``not bounded`` (bounds do not exclude
-        it, and judgings that were tried do not show it; Wilcoxon's test, groups as units and
-        predicted judgments have no bounds). For the difference to stay *significant* is more: see
-        ``bounds``.
+        (some grades of these documents undo it); or it is ``not bounded``: this is not known, as
+        bounds are not exact or missing (Wilcoxon's test, groups as units and predicted judgments
+        have none), and no judging that was tried undoes it. For the difference to stay
+        *significant* is more: see ``bounds``.
 
         Returns:
             Columns ``criterion``, ``run_a``, ``run_b``, ``verdict`` on ``run_a``, ``p_corrected``

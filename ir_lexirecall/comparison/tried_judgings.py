@@ -1,8 +1,8 @@
 """Try judgings of unjudged documents, to show that they can undo a difference.
 
-For many criteria, no bounds say what unjudged documents could change. But every judging that is
-tried is one that judges could give. If it undoes the difference, this is proven; if none does,
-nothing is known.
+For many criteria, no bounds say what unjudged documents could change. Then some judgings are
+tried. Judges could give each of them. So if one undoes the difference, it is proven that judgments
+could; if none does, nothing is known.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class TriedJudgings:
 
     @property
     def is_possible(self) -> bool:
-        """Whether judgings can be tried: two rankings decide, and documents have one grade."""
+        """Whether judgings can be tried: only the two runs matter, and documents have one grade."""
         if self.compared.predicted is not None:
             return False
         if self.compared.test_of(self.name).procedure.at_once:
@@ -84,7 +84,7 @@ class TriedJudgings:
         return int(sum(n_retrieved[index].sum() for index in runs))
 
     def undoes(self, pair: int, estimate: float) -> bool:
-        """Return whether a judging that is tried gives the estimate of a pair another sign, or 0.
+        """Return whether a judging that is tried turns the sign of an estimate, or makes it 0.
 
         Queries are judged independently. So each query gets the judging that moves it most among
         those tried, and the pair is tested again with all of them.
@@ -223,9 +223,9 @@ def _with_documents(judgments: Judgments, query: Ints, doc_ids: list[str]) -> Ju
 def _relevant_documents(query: Ints, ranks: Floats) -> Iterator[Bools]:
     """Yield which open documents are relevant in each judging that is tried.
 
-    These are all, or none; and for either run: those that it alone has, those that it ranks higher,
-    all that it has, and in each query one that it ranks higher: the one that it has first, or the
-    one that the other run has the farthest below.
+    In the first none is, in the second all are. Five more favour either run: relevant are those
+    that it alone has; those that it ranks higher; all that it has; or one per query of those that
+    it ranks higher, the first, or the one that the other run ranks lowest compared with it.
 
     Args:
         query: query of each document, rising, shape `(O,)`.

@@ -37,8 +37,8 @@ class LexiRecallEvaluator(Evaluator):  # type: ignore[misc]
         )
         if not len(self.judgments.grade):
             warn(
-                "there are no judgments in the qrels, so no query has a value; if they can be "
-                "read only once, give a list"
+                "there are no judgments in the qrels, so no query has a value; give a list if "
+                "the qrels are an iterator, which can be read only once"
             )
         # ir_measures hands over a set, whose order is another one in every process.
         if isinstance(measures, (set, frozenset)):

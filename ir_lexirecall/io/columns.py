@@ -94,7 +94,7 @@ def has_odd(table: pl.DataFrame) -> bool:
 
 
 def are_odd(ids: pl.Series) -> pl.Series:
-    r"""Return which ids have other signs than printable ASCII, or blanks around them.
+    r"""Return which ids hold anything but printable ASCII, or have blanks around them.
 
     >>> are_odd(pl.Series(["d 1", "d1 ", "caf\u00e9", "d1\0"])).to_list()
     [False, True, True, True]

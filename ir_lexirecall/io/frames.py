@@ -372,7 +372,7 @@ def _table_of_pandas(data: Any, name: str) -> Table:
 
 
 def _with_queries_as_rows(data: Any) -> Any:
-    """Return a frame of pandas turned if its columns are queries or tasks by their axis' name.
+    """Turn a frame of pandas whose columns are queries or tasks, as the name of their axis says.
 
     `pivot` and `unstack` make such frames, whose rows are runs.
     """

@@ -217,8 +217,8 @@ def check_is_no_result(content: Any, path: str) -> None:
     """Raise if a file holds a result of MTEB: only its folder says which model it is of."""
     if is_mteb(content):
         raise ValueError(
-            f"{path}: a result of MTEB; its folder says which model it is of: give the folder of "
-            f"the models' folders instead, {shown(_folder_of_models(path))}"
+            f"{path}: a result of MTEB, which does not name its model; give the folder that holds "
+            f"the folders of all models instead: {shown(_folder_of_models(path))}"
         )
     if _is_older(content):
         raise _older_result(path)

@@ -58,7 +58,7 @@ _IN_LOWER_CASE = {
     **{name: name for name in (*RUN_COLUMNS, "relevance", "rank", *ALIASES)},
     "position": "rank",
 }
-"""Names that no reader takes in another case, or at all, and those to write instead."""
+"""What to write instead of names in another case, and of `position`, which no reader takes."""
 QUERY_NAMES = (
     "query_id",
     "qid",
@@ -167,7 +167,7 @@ def grades_may_be_scores(names: Sequence[str]) -> bool:
 
 
 def renaming(names: Sequence[str]) -> str:
-    """Return advice on renaming columns of recommender systems, or in another case; else nothing.
+    """Return advice to rename columns of recommender systems, or those in another case.
 
     >>> renaming(["user", "item", "rating"])
     '; rename user to query_id, item to doc_id, rating to relevance'

@@ -799,9 +799,9 @@ def _no_ids(
 
 
 def _lacking_ids(tables: Sequence[Table]) -> str:
-    """Return the message on a table that lacks a column of texts by which another has ids.
+    """Return the message on a table that lacks the column in which another one seems to have ids.
 
-    Empty if there are no such tables.
+    It is empty if there is no such table.
     """
     for table in tables:
         for name in _without_labels(_unique_texts(table)):
@@ -951,18 +951,18 @@ def _no_id_column(
 
 
 def _advice_on_labels(table: Table, candidates: Sequence[str]) -> str:
-    """Return advice on a table in which nothing but labels of rows may name queries."""
+    """Return advice on a table in which only labels of rows might name queries."""
     if INDEX in table.columns:
         return "name the index of the frame query_id, or add a column"
     if "" in table.columns:
-        return "name the column without a name, if it does, or add one"
+        return "call the column without a name query_id if it does, or add one"
     if candidates:
-        return f"{candidates[0]!r} only counts rows: add one"
+        return f"{candidates[0]!r} only counts rows; add one"
     return "add one, or say which it is: query='NAME'"
 
 
 def _labels_rows(name: str, runs: Sequence[Table]) -> bool:
-    """Return whether a column has no name, or has pandas' name for labels and counts rows."""
+    """Return whether a column has no name, or counts rows under a name that pandas gives."""
     if name in (INDEX, ""):
         return True
     if _ROW_LABELS.fullmatch(name) is None:

@@ -198,7 +198,7 @@ def summary_rows(values: Floats, query_ids: Sequence[str], is_last: Bools) -> li
 
 
 def _are_ranks(name: str, row: Floats) -> bool:
-    """Return whether a row has the ranks 1 to S of the S runs in each measure, by its name, too."""
+    """Return whether a row, by its name and values, holds the ranks 1 to S of the S runs."""
     if row.shape[1] < 2 or _RANK_WORDS.isdisjoint(_words_of_row(name)):
         return False
     if not is_summary_name(name):

@@ -324,8 +324,8 @@ def field_order(lines: Sequence[Line], path: str) -> FieldOrder:
     for name in sorted(_names_in(lines, measure)):
         if number_of_text(name) is not None:
             raise ValueError(
-                f"{path}: {name} would be the name of a measure, as the values have no header; "
-                "give a table with a header: query_id, and a column per run or measure"
+                f"{path}: without a header, {name} would be the name of a measure; give a table "
+                "with a header: query_id, and a column per run or measure"
             )
     run = 0 if width == 4 else None
     return FieldOrder(measure, query, value=width - 1, run=run)

@@ -212,7 +212,10 @@ def _no_values(table: Table, roles: Roles) -> str:
         columns = shown_names(list(table.columns))
         way_out = "add some"
         if counts := roles.counts(table):
-            way_out = f"{counts[0]!r} counts the rows; if it is a measure, name it"
+            name = counts[0]
+            way_out = (
+                f"{name!r} counts the rows; if it is a measure, say measures={name!r}"
+            )
         return f"{table.name}: there are no values in it: it has {columns}; {way_out}"
     name = max(names, key=lambda column: _likeness(table, roles, column))
     labels = labels_of[name]

@@ -747,7 +747,7 @@ def _notes_on_tasks_in_percent(grid: Grid, values: Floats) -> list[str]:
 
 
 def _notes_on_large_tasks(grid: Grid, values: Floats) -> list[str]:
-    """Return a sentence on tasks with values above 100 among others, such as numbers of parameters.
+    """Return a sentence on tasks that may be none: few have values above 100, such as parameters.
 
     Args:
         grid: the values of tasks.
@@ -760,8 +760,8 @@ def _notes_on_large_tasks(grid: Grid, values: Floats) -> list[str]:
     names = shown_names([grid.query_ids[q] for q in large], 3)
     others = np.delete(most, large).max()
     return [
-        f"{names}: values up to {most.max():.4g}, where other tasks have up to {others:.4g}; are "
-        "these tasks?"
+        f"{names}: values up to {most.max():.4g}, where all other tasks have at most "
+        f"{others:.4g}; leave out what is no task"
     ]
 
 

@@ -470,7 +470,7 @@ def skewed_bounds(
         degrees: of freedom.
         alpha: level of each bound, below 0.5.
     """
-    # From the first on, p of t allows to reject; from the second on, the largest correction does.
+    # Below the first t, plain t does not reject; from the second on, no correction prevents it.
     critical = -special.stdtrit(degrees, alpha)
     certain = -special.stdtrit(degrees, alpha / MOST_CORRECTED)
     ends = []

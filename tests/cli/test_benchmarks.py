@@ -225,7 +225,7 @@ def test_a_benchmark_says_what_is_corrected_and_what_is_tested(
     shown = " ".join(cli("benchmark", "--help").out.split())
     assert "over collections, differences are tested by t (random effects)" in shown
     assert "a table [runs.COLLECTION] with run = file" in shown
-    assert "sample of intervals and tests: queries (default), or also" in shown
+    assert "what intervals and tests sample: queries (default), or" in shown
 
 
 @pytest.mark.parametrize(

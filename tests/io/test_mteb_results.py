@@ -187,7 +187,9 @@ def test_a_task_in_two_revisions_is_refused(tmp_path: Path) -> None:
 
 def test_one_file_of_a_result_is_answered_with_what_to_give(tmp_path: Path) -> None:
     folder = tasks(tmp_path, {"test": {"x": 0.9}}, {"test": {"x": 0.8}})
-    with pytest.raises(ValueError, match=r"T.json: a result of MTEB; its folder says"):
+    with pytest.raises(
+        ValueError, match=r"T.json: a result of MTEB, which does not name"
+    ):
         read_values(folder / "a" / "revision" / "T.json")
 
 
@@ -207,9 +209,11 @@ def test_a_result_that_is_given_alone_names_the_folder_of_the_models(
         source = [folder]
     elif given == "both":
         source = [folder, tmp_path / "all" / "b" / revision]
-    with pytest.raises(ValueError, match="give the folder of the models") as caught:
+    with pytest.raises(
+        ValueError, match="that holds the folders of all models"
+    ) as caught:
         read_values(source)
-    assert str(caught.value).endswith(f"instead, {wanted!r}")
+    assert str(caught.value).endswith(f"instead: {wanted!r}")
 
 
 def results_of(

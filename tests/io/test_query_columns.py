@@ -782,7 +782,7 @@ def test_one_query_with_several_documents_stays_one_query() -> None:
 @pytest.mark.parametrize("start", [0, 1])
 def test_numbers_of_rows_are_no_way_out(name: str, start: int) -> None:
     table = pd.DataFrame({name: range(start, start + N), "acc": ACC})
-    with pytest.raises(ValueError, match="only counts rows: add one") as caught:
+    with pytest.raises(ValueError, match="only counts rows; add one") as caught:
         read_values({"a": table, "b": table[::-1]})
     assert "query=" not in str(caught.value)
     ids = table.assign(**{name: [7 * i for i in range(N)]})

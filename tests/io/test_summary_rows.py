@@ -324,7 +324,7 @@ def test_a_column_that_counts_rows_is_named(name: str) -> None:
     assert note in read_values(parts).notes
     alone = {run: part.drop(columns="AP") for run, part in parts.items()}
     with pytest.raises(
-        ValueError, match=f"{name!r} counts the rows; if it is a measure, name it"
+        ValueError, match=f"{name!r} counts the rows; if it is a measure, say measures="
     ):
         read_values(alone)
     assert read_values(alone, measures=name).values[name].tolist() == [numbers] * 2

@@ -1413,7 +1413,7 @@ def test_a_number_is_no_measure(text: str, tmp_path: Path) -> None:
     path = tmp_path / "values.txt"
     path.write_text(text)
     with pytest.raises(
-        ValueError, match=r"values.txt: \S+ would be the name of a measure"
+        ValueError, match=r"values.txt: without a header, \S+ would be the name of"
     ):
         read_values(path)
 
