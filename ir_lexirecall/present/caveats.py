@@ -804,15 +804,13 @@ def many_pairs_on_few_queries(
 
 def _false_among_pairs(test: SignificanceTest, n_runs: int, n_units: int) -> str:
     """Return how often some verdict on all pairs is false; a rate only where it was measured."""
-    is_measured = (
-        (test.name, test.correction, test.alpha) == ("t", "holm", _LEVEL_OF_THESE)
-    ) and n_runs <= _RUNS_OF_THESE
-    if not is_measured:
+    settings = (test.name, test.correction, test.alpha)
+    if settings != ("t", "holm", _LEVEL_OF_THESE) or n_runs > _RUNS_OF_THESE:
         level = format_level(test.alpha)
         return f"some verdict may be false in more than {level} of samples"
     mean, worst = next(rates for n, *rates in _FALSE_AMONG_PAIRS if n_units < n)
     return (
-        f"of {_RUNS_OF_THESE} real runs, some verdict is false in {mean:.2f} of samples on "
+        f"among {_RUNS_OF_THESE} real runs, some verdict is false in {mean:.2f} of samples on "
         f"average, in {worst:.2f} at worst, instead of {_LEVEL_OF_THESE:g}"
     )
 

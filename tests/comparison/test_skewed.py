@@ -157,7 +157,7 @@ def test_all_pairs_of_many_runs_on_few_queries_have_a_caveat(
 
 
 MAY_BE = "some verdict may be false in more than"
-RATE_OF_25 = "of 17 real runs, some verdict is false in 0.07 of samples on average, in 0.24 at worst"
+RATE_OF_25 = "among 17 real runs, some verdict is false in 0.07 of samples on average, in 0.24 at worst"
 
 
 @pytest.mark.parametrize(
