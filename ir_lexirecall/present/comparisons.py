@@ -1191,19 +1191,29 @@ def _exact_bounds_of_the_same_order(
 def _ends_of_two(result: Comparison, standings: Sequence[Standing]) -> Iterator[str]:
     """Yield the ends of a significant difference that unjudged documents might undo."""
     for standing in standings:
-        undecided = standing.undecided
-        if undecided is None or not standing.unsure:
+        if not standing.unsure:
             continue
         a, b = result.pairs[0]
-        low, high = float(undecided.low[0]), float(undecided.high[0])
-        if standing.verdicts.on(a, b) == WORSE:  # the better run is named first
+        is_turned = standing.verdicts.on(a, b) == WORSE
+        if is_turned:  # the better run is named first
             a, b = b, a
+        by = _by(standing, standings)
+        undecided = standing.undecided
+        if undecided is None or not undecided.bounded:
+            documents = "They"
+            if undecided is None:
+                documents = f"Unjudged documents of {_depths([standing])}"
+            effect = f"could undo the difference{by}"
+            yield f"{documents} {effect}: with some grades, {a} is not ahead."
+            continue
+        low, high = float(undecided.low[0]), float(undecided.high[0])
+        if is_turned:
             low, high = -high, -low
         could = "could" if standing.holds[0] == UNDONE else "might"
         ends = f"{texts.format_number(low, 4)} to {texts.format_number(high, 4)}"
         yield (
-            f"They {could} undo the difference{_by(standing, standings)}: depending on their "
-            f"grades, {a} minus {b} is {ends}."
+            f"They {could} undo the difference{by}: depending on their grades, "
+            f"{a} minus {b} is {ends}."
         )
 
 
@@ -1223,19 +1233,18 @@ def _which_hold(result: Comparison, standings: Sequence[Standing]) -> Iterator[s
 
 
 def _is_bounded(standing: Standing) -> bool:
-    """Return whether bounds are known of significant differences, of which there are some."""
-    if not standing.verdicts.decided or standing.unsure is None:
-        return False
-    return standing.undecided is not None
+    """Return whether something is known of significant differences, of which there are some."""
+    return bool(standing.verdicts.decided) and standing.unsure is not None
 
 
 def _depths(standings: Sequence[Standing]) -> str:
     """Return to which depths unjudged documents are looked at."""
     depth_of = {}
     for standing in standings:
-        undecided = standing.undecided
-        assert undecided is not None
-        depth_of[standing.name] = undecided.depth
+        if standing.undecided is None:
+            depth_of[standing.name], _ = standing.result.missing.holds(standing.name)
+        else:
+            depth_of[standing.name] = standing.undecided.depth
     return texts.top_words(depth_of)
 
 
@@ -1308,7 +1317,7 @@ def _why_not_bounded(standing: Standing, by: str) -> Iterator[str]:
     """Yield why bounds are unknown, if there is a reason that a reader should know."""
     result, procedure = standing.result, standing.test.procedure
     if standing.undecided is not None:
-        if procedure.of == "centre":
+        if procedure.of == "centre" and not standing.unsure:
             effects = f"bounds{by} on what unjudged documents could change"
             yield f"There are no {effects}, for the {procedure.title}."
     elif result.missing.too_many(standing.name):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
@@ -19,10 +19,11 @@ from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.rounding import same
 from ir_lexirecall._util.selecting import among
 from ir_lexirecall.comparison.verdicts import (
-    ANY_JUDGING,
     BETTER,
+    NOT_BOUNDED,
     NOT_WORSE,
     UNDECIDED,
+    UNDONE,
     WITHIN,
     WORSE,
     Verdicts,
@@ -541,29 +542,36 @@ class Standing(AnyStanding):
     def unsure(self) -> list[set[str]] | None:
         """Return the pairs whose significant difference unjudged documents might undo.
 
-        None if nothing is bounded.
+        Without bounds, these are the pairs of which a judging that was tried undoes it; None if
+        there are none.
         """
         undecided = self.undecided
-        if undecided is None or not undecided.bounded:
+        if undecided is not None and undecided.bounded:
+            return self._significant(undecided.holds, (UNDONE, NOT_BOUNDED))
+        if not self.verdicts.decided:
             return None
-        unsure: list[set[str]] = []
-        for (pair, verdict), holds in zip(
-            self.verdicts.pairs.items(), undecided.holds, strict=True
-        ):
-            if verdict in SIGNS and holds != ANY_JUDGING:
-                unsure.append({*pair})
-        return unsure
+        return self._significant(self.holds, (UNDONE,)) or None
 
     @property
     def is_unbounded(self) -> bool:
-        """Whether no bound says if its significant differences hold; False if there are none."""
-        if self.unsure is not None or not self.verdicts.decided:
+        """Whether nothing says of some significant difference if it holds."""
+        undecided = self.undecided
+        is_bounded = undecided is not None and undecided.bounded
+        if is_bounded or not self.verdicts.decided:
             return False
-        verdicts = self.verdicts.pairs.values()
-        return any(
-            verdict in SIGNS and word != ANY_JUDGING
-            for verdict, word in zip(verdicts, self.holds, strict=True)
-        )
+        return bool(self._significant(self.holds, (NOT_BOUNDED,)))
+
+    def _significant(
+        self, holds: Sequence[str], words: Collection[str]
+    ) -> list[set[str]]:
+        """Return the pairs that differ significantly, and whose sign holds as the words say."""
+        pairs = []
+        for (pair, verdict), word in zip(
+            self.verdicts.pairs.items(), holds, strict=True
+        ):
+            if verdict in SIGNS and word in words:
+                pairs.append({*pair})
+        return pairs
 
     @property
     def holds(self) -> list[str]:

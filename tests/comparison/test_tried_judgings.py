@@ -172,3 +172,31 @@ def test_tables_miss_no_bounds_where_all_significant_differences_hold() -> None:
     result = irl.compare(QRELS, runs, "P@2", test="wilcoxon", baseline="good")
     assert result.verdicts(holds=True)["holds"].tolist() == ["under any judging", None]
     assert "not bounded" not in result.to_markdown(holds=True)
+
+
+@pytest.mark.parametrize(
+    ("name", "test"), [("Bpref", "t"), ("Rprec", "t"), ("rpp", "t"), ("AP", "wilcoxon")]
+)
+def test_every_page_says_that_a_judging_undoes_a_difference_without_bounds(
+    name: str, test: str
+) -> None:
+    two = irl.compare(QRELS, {"good": GOOD, "new": NEW}, name, test=test)
+    (word,) = two.verdicts(holds=True)["holds"]
+    assert word == "could be undone"
+    page = " ".join(two.summary().split())
+    assert "could undo the difference: with some grades, good is not ahead." in page
+    three = irl.compare(
+        QRELS,
+        {"good": GOOD, "new": NEW, "worse": WORSE},
+        name,
+        test=test,
+        baseline="good",
+    )
+    holds = three.verdicts(holds=True).set_index("run_a")["holds"]
+    row = next(x for x in three.summary().splitlines() if x.startswith("new "))
+    assert holds["new"] == "could be undone"
+    assert row.endswith("-?")
+    assert r"\dagger" in three.to_latex(holds=True)
+    for text in (page, two.to_markdown()):
+        assert "not bounded" not in text
+        assert "no bounds" not in text
