@@ -1317,7 +1317,7 @@ def _why_not_bounded(standing: Standing, by: str) -> Iterator[str]:
     """Yield why bounds are unknown, if there is a reason that a reader should know."""
     result, procedure = standing.result, standing.test.procedure
     if standing.undecided is not None:
-        if procedure.of == "centre" and not standing.unsure:
+        if procedure.of == "centre" and standing.is_unbounded:
             effects = f"bounds{by} on what unjudged documents could change"
             yield f"There are no {effects}, for the {procedure.title}."
     elif result.missing.too_many(standing.name):

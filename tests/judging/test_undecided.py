@@ -262,8 +262,12 @@ def test_verdicts_and_tables_say_which_differences_hold() -> None:
     assert table["holds"].tolist()[:3] == ["could be undone", "under any judging", None]
     assert table["holds"].tolist()[3:] == [None, "not bounded", "could be undone"]
     assert table["depth"].tolist()[:3] == [1] * 3
-    undone = "unjudged documents of the top 1 might undo 1 of 2 significant differences"
-    assert f"{undone} by P@1, that between good and bad" in result.summary(full=True)
+    page = result.summary(full=True)
+    shares = "1 of 2 differences by P@1 and 1 of 2 by Bpref"
+    documents = "unjudged documents of the top 1 (P@1) and the top 100 (Bpref)"
+    assert f"{documents} might undo {shares}" in page
+    # Nothing is known of good and sure.
+    assert "What unjudged documents could change is not bounded by Bpref." in page
     assert "textdagger" in result.to_latex(holds=True)
     assert "†" in result.to_markdown(holds=True)
     assert "†" not in result.to_markdown() + result.to_latex()
@@ -289,17 +293,15 @@ def test_a_summary_says_where_nothing_is_bounded(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     runs = {"good": GOOD, "bad": BAD, "sure": {q: {"b": 1.0} for q in QRELS}}
-    by_rank = compare(QRELS, runs, "P@1", test="wilcoxon")
-    assert (
-        "There are no bounds on what unjudged documents could change, for the Wilcoxon signed-rank test."
-        in by_rank.summary(full=True)
-    )
-    assert "keep their sign" not in by_rank.summary(full=True)
-    assert "†" not in by_rank.to_markdown(holds=True)
-    assert (
-        "What unjudged documents could change is not bounded by P@1."
-        in by_rank.to_markdown(holds=True)
-    )
+    with monkeypatch.context() as patch:
+        patch.setattr("ir_lexirecall.comparison.missing_judgments._MOST_TRIED", 0)
+        by_rank = compare(QRELS, runs, "P@1", test="wilcoxon")
+        page, table = by_rank.summary(full=True), by_rank.to_markdown(holds=True)
+    effects = "bounds on what unjudged documents could change"
+    assert f"There are no {effects}, for the Wilcoxon signed-rank test." in page
+    assert "keep their sign" not in page
+    assert "\u2020" not in table
+    assert "What unjudged documents could change is not bounded by P@1." in table
     for limit, name in (("_MOST_SHARED", "lexirecall"), ("_MOST_APART", "P@1")):
         with monkeypatch.context() as patch:
             patch.setattr(f"ir_lexirecall.comparison.missing_judgments.{limit}", 0)
