@@ -14,7 +14,7 @@ from ir_lexirecall._util.arrays import Objects
 from ir_lexirecall._util.errors import did_you_mean, shown, shown_names
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall.io.frames import Kind, Table, kind_of
-from ir_lexirecall.io.measure_names import known
+from ir_lexirecall.io.measure_names import equivalent, known
 from ir_lexirecall.io.names import ITEM_NAMES, QUERY_NAMES, RUN_NAMES, TASK_NAMES
 from ir_lexirecall.io.repeated_values import REPEAT_COLUMNS, Repeats
 from ir_lexirecall.io.same_documents import check_same_contents
@@ -107,6 +107,8 @@ _ID_WORDS = frozenset(("id", "idx", "uid", "uuid", "guid"))
 REPEAT_NAMES = ("filter", *(name for name in REPEAT_COLUMNS if name != "sample"))
 """Names of what tells several rows of one query apart."""
 _MOST_NAMED = 4
+_MOST_MEASURES = 200
+"""Ids that are looked at to tell measures from queries: no run has more measures."""
 _NO_VALUES = frozenset((*RUN_NAMES, *ITEM_NAMES, *REPEAT_NAMES))
 
 
@@ -311,12 +313,45 @@ def roles_of(tables: Sequence[Table], query: str | None) -> list[Roles]:
     Raises:
         ValueError: the column that names the queries is not there, or is unclear.
     """
-    if query is None:
-        columns = _query_columns(tables)
-        check_no_contradiction(tables, columns)
-    else:
+    if query is not None:
         columns = [check_column(table, query, "name queries") for table in tables]
-    return list(map(roles_with_query, tables, columns))
+        return list(map(roles_with_query, tables, columns))
+    columns = _query_columns(tables)
+    check_no_contradiction(tables, columns)
+    all_roles = list(map(roles_with_query, tables, columns))
+    for table, roles in zip(tables, all_roles, strict=True):
+        check_rows_are_no_measures(table, roles)
+    return all_roles
+
+
+def check_rows_are_no_measures(table: Table, roles: Roles) -> None:
+    """Raise if a table of runs has a row per measure and a column per query, as pytrec_eval's.
+
+    The ids of queries are names of measures: all of them, or half of the labels of a frame's rows.
+
+    Raises:
+        ValueError: it does, and no column has the name of a measure.
+    """
+    names_runs = table.one_run or roles.run is not None
+    if not names_runs or roles.value is not None:
+        return
+    if table.kind(roles.query) is not Kind.TEXT:
+        return
+    ids = list(map(str, itertools.islice(table.ids(roles.query), _MOST_MEASURES)))
+    names = list(filter(_names_measure, ids))
+    is_label = _ROW_LABELS.fullmatch(roles.query) is not None
+    least = len(ids) / 2 if is_label else max(2, len(ids))
+    if len(names) < least or any(map(_names_measure, roles.others(table))):
+        return
+    raise ValueError(
+        f"{table_label(table.name)} has a row per measure ({shown_names(sorted(names), 3)}), "
+        "where queries should be; turn it: frame.T"
+    )
+
+
+def _names_measure(name: str) -> bool:
+    """Return whether a name of several letters is that of a measure, whatever its parameters."""
+    return len(name) > 1 and (known(name) or equivalent(name)) is not None
 
 
 def _query_columns(tables: Sequence[Table]) -> list[str]:

@@ -788,3 +788,46 @@ def test_numbers_of_rows_are_no_way_out(name: str, start: int) -> None:
     ids = table.assign(**{name: [7 * i for i in range(N)]})
     with pytest.raises(ValueError, match=f"if {name} does, say so: query='{name}'"):
         read_values({"a": ids, "b": ids})
+
+
+def rows_of_measures(names: str = "map ndcg P_5 a_new_one") -> pd.DataFrame:
+    """As `pd.DataFrame(evaluator.evaluate(run))` of pytrec_eval has them."""
+    index = names.split()
+    values = np.random.default_rng(0).random((len(index), 3)).round(3)
+    return pd.DataFrame(values, index, ["q1", "q2", "q3"])
+
+
+@pytest.mark.parametrize("form", ["frames", "columns", "files", "concat", "collection"])
+def test_a_row_per_measure_is_to_be_turned(form: str, tmp_path: Path) -> None:
+    runs = {"a": rows_of_measures(), "b": rows_of_measures() / 2}
+    reader: Callable[..., Any] = read_values
+    values: Any = runs
+    if form == "columns":
+        values = {run: table.reset_index() for run, table in runs.items()}
+    elif form == "files":
+        values = [tmp_path / f"{run}.csv" for run in runs]
+        for path, table in zip(values, runs.values(), strict=True):
+            table.to_csv(path)
+    elif form == "concat":
+        values = pd.concat(runs, names=["run"])
+    elif form == "collection":
+        reader, values = read_collections, {"c": runs}
+    with pytest.raises(
+        ValueError, match=r"has a row per measure \(P_5, map, ndcg\), .*; turn it"
+    ):
+        reader(values)
+    columns = {run: table.T for run, table in runs.items()}
+    assert read_values(columns).query_ids == ["q1", "q2", "q3"]
+
+
+@pytest.mark.parametrize("names", ["map q4 q5 q6", "q4 q5", "P-1 P-2 P-3"])
+def test_few_queries_called_as_a_measure_is_are_queries(names: str) -> None:
+    runs = {"a": rows_of_measures(names), "b": rows_of_measures(names) / 2}
+    assert read_values(runs).query_ids == sorted(names.split())
+
+
+def test_texts_of_queries_may_be_names_of_measures() -> None:
+    table = pd.DataFrame({"query": ["time", "recall"], "AP": [0.5, 0.25]})
+    assert read_values({"a": table, "b": table}).query_ids == ["recall", "time"]
+    labels = table.set_index("query").rename_axis(None)
+    assert read_values({"a": labels, "b": labels}).query_ids == ["recall", "time"]
