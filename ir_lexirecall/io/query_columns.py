@@ -18,7 +18,12 @@ from ir_lexirecall.io.measure_names import equivalent, known
 from ir_lexirecall.io.names import ITEM_NAMES, QUERY_NAMES, RUN_NAMES, TASK_NAMES
 from ir_lexirecall.io.repeated_values import REPEAT_COLUMNS, Repeats
 from ir_lexirecall.io.same_documents import check_same_contents
-from ir_lexirecall.io.value_cells import RepeatAdvice, id_text, is_measure
+from ir_lexirecall.io.value_cells import (
+    RepeatAdvice,
+    id_text,
+    is_known_measure,
+    is_measure,
+)
 from ir_lexirecall.io.whole_columns import (
     contradictions,
     first_positions,
@@ -42,20 +47,26 @@ _SYSTEM_NAMES = {
     "approach",
     "config",
     "configuration",
+    "encoder",
     "engine",
     "llm",
     "method",
     "model",
+    "model_id",
     "pipeline",
     "ranker",
     "reranker",
     "retriever",
     "run",
+    "run_name",
     "submission",
     "system",
+    "system_name",
     "team",
 }
 """Names of columns of systems, as a rule: they hold queries only if the user says so."""
+_LABEL_NAMES = frozenset(("experiment", "label", "name", "setup", "tag", "variant"))
+"""Names of columns of systems as well as of queries, where no other column names the runs."""
 _NO_QUERY_NAMES = frozenset(
     (
         # of a training log, with a row per evaluation
@@ -273,7 +284,12 @@ def is_row_count(table: Table, column: str, run: str | None = None) -> bool:
 
 def is_system_name(name: str) -> bool:
     """Return whether a column most likely holds systems by its name, such as `Method`."""
-    return name.strip().lower().removesuffix("s") in _SYSTEM_NAMES
+    return "_".join(words_of(name)).removesuffix("s") in _SYSTEM_NAMES
+
+
+def _may_hold_systems(name: str) -> bool:
+    """Return whether a column holds systems by its name, or queries as well, such as `name`."""
+    return is_system_name(name) or name.strip().lower() in _LABEL_NAMES
 
 
 def words_of(name: str) -> list[str]:
@@ -777,8 +793,18 @@ def known_item_column(table: Table) -> str | None:
 
 
 def _name_column(table: Table) -> str | None:
-    """Return the column `name`; None without one."""
-    return table.named(["name"])
+    """Return the column `name` beside measures; None without one.
+
+    Beside other columns, it may hold runs, as PyTerrier has them.
+    """
+    column = table.named(["name"])
+    if column is None or not _may_have_column_per_run(table):
+        return column
+    others = [name for name in table.columns if name != column]
+    has_measures = all(map(is_known_measure, filter(table.has_values, others)))
+    if has_measures or all(map(_names_measure, map(str, table.ids(column)))):
+        return column
+    return None
 
 
 def task_column(table: Table) -> str | None:
@@ -876,6 +902,7 @@ def _ids_beside_runs(names: Sequence[str], tables: Sequence[Table]) -> list[str]
     labels = [name for name in names if name not in columns]
     if labels:
         return labels
+    columns = [name for name in columns if not _may_hold_systems(name)]
     return [name for name in columns if _is_no_run(name, tables)]
 
 
@@ -972,7 +999,7 @@ def _no_id_column(
     )
     choices = [name for name in candidates if not _labels_rows(name, runs)]
     turning = _advice_on_turned_table(table, runs)
-    if turning and all(map(is_system_name, choices)):
+    if turning and all(map(_may_hold_systems, choices)):
         return f"{message}; {turning}"
     if choices:
         which = shown_names(choices)
@@ -1008,15 +1035,18 @@ def _labels_rows(name: str, runs: Sequence[Table]) -> bool:
 def _advice_on_turned_table(table: Table, runs: Sequence[Table]) -> str:
     """Return advice on a leaderboard with a row per model; empty for other tables."""
     column = run_column(table, None)
-    systems = [name for name in table.columns if is_system_name(name)]
+    query = ""
+    systems = list(filter(is_system_name, table.columns))
+    systems = systems or list(filter(_may_hold_systems, table.columns))
     if column is None and len(systems) == 1:
         [column] = systems
+        query = f"; if {column} names the queries, say so: query={column!r}"
         runs = [table.rows(rows) for rows in rows_by_name([table.columns[column]])]
     if column is None or len(runs) < 2 or any(len(run) > 1 for run in runs):
         return ""
     return (
         f"if it has a row per {column} and a column per task or query, turn it, as in "
-        f"frame.set_index({column!r}).T.rename_axis('task').reset_index()"
+        f"frame.set_index({column!r}).T.rename_axis('task').reset_index(){query}"
     )
 
 

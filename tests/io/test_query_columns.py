@@ -642,7 +642,13 @@ LEADERBOARD = pd.DataFrame(
 )
 
 
-@pytest.mark.parametrize("name", ["model", "System", "Method", "run", "retriever"])
+LABELS = [*("name", "tag", "label", "variant", "experiment", "setup", "Name")]
+SYSTEMS = [*("system_name", "run_name", "model_id", "encoder", "System Name")]
+
+
+@pytest.mark.parametrize(
+    "name", ["model", "System", "Method", "run", "retriever", *LABELS, *SYSTEMS]
+)
 @pytest.mark.parametrize("reader", [read_values, read_collections])
 def test_a_leaderboard_with_a_row_per_model_is_to_be_turned(
     name: str, reader: Callable[..., Any], tmp_path: Path
@@ -656,6 +662,29 @@ def test_a_leaderboard_with_a_row_per_model_is_to_be_turned(
     turned = frame.set_index(name).T.rename_axis("task").reset_index()
     table = read_values(turned)
     assert (table.runs, table.query_ids) == (["m1", "m2", "m3"], ["ArguAna", "FiQA"])
+
+
+@pytest.mark.parametrize("name", LABELS)
+def test_labels_name_queries_of_runs_and_where_it_is_said(name: str) -> None:
+    table = LEADERBOARD.rename(columns={"model": name})
+    with pytest.raises(ValueError, match=f"if {name} names the queries, say so"):
+        read_values(table)
+    assert read_values(table, query=name).runs == ["ArguAna", "FiQA"]
+    runs = {run: table[[name, run]] for run in ("ArguAna", "FiQA")}
+    assert read_values(runs).query_ids == ["m1", "m2", "m3"]
+
+
+@pytest.mark.parametrize("name", ["tag", "setup", "encoder", "run_name"])
+def test_a_run_or_a_measure_may_have_the_name_of_a_label(name: str) -> None:
+    table = pd.DataFrame({"query_id": [*"ab"], name: [0.5, 0.25], "dph": [0.5, 0.75]})
+    assert read_values(table).runs == [name, "dph"]
+    assert read_values(table.assign(run="x")).measures == [name, "dph"]
+
+
+def test_name_is_that_of_queries_beside_measures(tmp_path: Path) -> None:
+    rows = pd.DataFrame({"name": [*"ab"], "AP": [0.5, 0.25], "nDCG@10": [0.5, 0.75]})
+    table = read_values(csv(rows, tmp_path / "mine"))
+    assert (table.runs, table.query_ids) == (["mine"], ["a", "b"])
 
 
 @pytest.mark.parametrize("name", ["example_id", "dataset_item_id"])
