@@ -120,6 +120,8 @@ REPEAT_NAMES = ("filter", *(name for name in REPEAT_COLUMNS if name != "sample")
 _MOST_NAMED = 4
 _MOST_MEASURES = 200
 """Ids that are looked at to tell measures from queries: no run has more measures."""
+_FURTHER_IDS = frozenset((*QUERY_NAMES, *TEXT_NAMES, "q_id", "number"))
+"""Names of columns beside the one of queries that hold ids, not values, if these are numbers."""
 _NO_VALUES = frozenset((*RUN_NAMES, *ITEM_NAMES, *REPEAT_NAMES))
 
 
@@ -147,8 +149,13 @@ class Roles:
 
     def others(self, table: Table) -> list[str]:
         """Return the columns that may hold values: neither ids nor labels or numbers of rows."""
-        counts = self.counts(table)
-        return [name for name in self._without_ids(table) if name not in counts]
+        left_out = {*self.counts(table), *self.further_ids(table)}
+        return [name for name in self._without_ids(table) if name not in left_out]
+
+    def further_ids(self, table: Table) -> list[str]:
+        """Return the columns that might hold values, but hold ids by their name and content."""
+        names = self._without_ids(table)
+        return [name for name in names if _holds_ids_of_queries(table, name)]
 
     def counts(self, table: Table) -> list[str]:
         """Return the columns that might hold values, but count rows by their name and content."""
@@ -307,6 +314,14 @@ def _holds_ids(table: Table, column: str) -> bool:
     if _ID_WORDS.isdisjoint(words_of(column)[-1:]) or is_measure(column):
         return False
     return table.kind(column) is Kind.INTEGER
+
+
+def _holds_ids_of_queries(table: Table, column: str) -> bool:
+    """Return whether a column holds whole numbers that are ids of queries, as in `topic`."""
+    if "_".join(words_of(column)) not in _FURTHER_IDS:
+        return False
+    ids = {str(one).removesuffix(".0") for one in table.ids(column) - {None}}
+    return not ids <= {"0", "1"} and all(map(str.isdecimal, ids))
 
 
 def _is_setting(table: Table, column: str) -> bool:

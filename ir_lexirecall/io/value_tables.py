@@ -187,6 +187,10 @@ def value_columns(
                 beside_runs=roles.run is None and not table.one_run,
             )
             notes += map(_note_on_count, roles.counts(table))
+            for name in roles.further_ids(table):
+                notes.append(
+                    f"The column {name!r} holds ids beside {roles.query!r}: left out."
+                )
         is_run = has_column_per_run(table, roles, measures)
         for name in candidates:
             if name not in with_numbers and not is_no_measure(
@@ -211,11 +215,13 @@ def _no_values(table: Table, roles: Roles) -> str:
     if not names:
         columns = shown_names(list(table.columns))
         way_out = "add some"
-        if counts := roles.counts(table):
-            name = counts[0]
-            way_out = (
-                f"{name!r} counts the rows; if it is a measure, say measures={name!r}"
-            )
+        reasons = {
+            **dict.fromkeys(roles.counts(table), "counts the rows"),
+            **dict.fromkeys(roles.further_ids(table), "holds ids"),
+        }
+        if reasons:
+            name, reason = next(iter(reasons.items()))
+            way_out = f"{name!r} {reason}; if it is a measure, say measures={name!r}"
         return f"{table.name}: there are no values in it: it has {columns}; {way_out}"
     name = max(names, key=lambda column: _likeness(table, roles, column))
     labels = labels_of[name]

@@ -860,3 +860,46 @@ def test_texts_of_queries_may_be_names_of_measures() -> None:
     assert read_values({"a": table, "b": table}).query_ids == ["recall", "time"]
     labels = table.set_index("query").rename_axis(None)
     assert read_values({"a": labels, "b": labels}).query_ids == ["recall", "time"]
+
+
+TWICE = [
+    *(("query", "topic"), ("query_id", "qid"), ("query_id", "Topic"), ("qid", "topic")),
+    *(("question", "number"), ("query_id", "user")),
+]
+
+
+@pytest.mark.parametrize(("query", "further"), TWICE)
+@pytest.mark.parametrize("gap", [False, True])
+def test_a_second_column_of_ids_is_no_run_and_no_measure(
+    query: str, further: str, gap: bool, tmp_path: Path
+) -> None:
+    rows = {query: ["shoes", "hat", "sea"], further: [351, None if gap else 352, 353]}
+    wide = pd.DataFrame({**rows, "bm25": [0.5, 0.3, 0.2], "dph": [0.7, 0.4, 0.3]})
+    long = pd.concat([wide.assign(run=run) for run in "ab"])
+    for values in (wide, csv(wide, tmp_path / "wide")):
+        table = read_values(values)
+        assert (table.query_column, table.runs) == (query, ["bm25", "dph"])
+        assert f"The column {further!r} holds ids beside {query!r}: left out." in (
+            table.notes
+        )
+    table = read_values(long)
+    assert (table.runs, table.measures) == (["a", "b"], ["bm25", "dph"])
+    assert table.notes == read_values(wide).notes
+    assert read_values(long, measures=["bm25"]).notes == ()
+
+
+@pytest.mark.parametrize("name", ["topic", "question", "user"])
+@pytest.mark.parametrize("values", [[0.5, 0.25, 1], [0, 1, 1]])
+def test_fractions_and_flags_by_a_name_of_queries_are_values(
+    name: str, values: list[float]
+) -> None:
+    table = pd.DataFrame({"query_id": [*"abc"], name: values, "dph": [0.7, 0.4, 0.3]})
+    assert read_values(table).runs == [name, "dph"]
+
+
+def test_ids_alone_are_no_values() -> None:
+    table = pd.DataFrame({"query": [*"abc"], "topic": [351, 352, 353]})
+    runs = {"a": table, "b": table}
+    with pytest.raises(ValueError, match="'topic' holds ids; if it is a measure, say"):
+        read_values(runs)
+    assert read_values(runs, measures=["topic"]).measures == ["topic"]
