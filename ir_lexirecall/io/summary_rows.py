@@ -98,8 +98,13 @@ _LETTERS_OF_IDS = frozenset(("n", "num", "q"))
 """Words of names of rows that are ids with a number behind them, such as `n7`."""
 _QUANTILE = re.compile(r"\s*(\d{1,2}(?:\.\d{1,9})?)\s*%\s*", re.ASCII)
 """The name of a quantile, as `describe` of pandas has it."""
-_LEAST_CHANCE = 1e-4
+_LEAST_CHANCE = 1e-3
 """A row under an ordinary name is a summary if it is the mean by chance at most this often."""
+_CHANCE_OF_DIGITS = 0.1
+"""How often the last query may have more digits than all others."""
+_MOST_PARTS = 60
+"""Values of RR down to rank 5 and of P@30 are multiples of 1/60, and of fewer parts."""
+_SLACK = 1e-9
 _MOST_DIGITS = 12
 _MOST_UNANSWERED = 2
 """Queries of the qrels are at most this many times as many as those of a run."""
@@ -336,14 +341,13 @@ def _is_row_of(
 
 def _is_mean_for_sure(values: Floats, q: int, without: Iterable[Sequence[int]]) -> bool:
     """Return whether a row under an ordinary name holds means of the others, not by chance."""
-    with_means = []
+    row = values[:, :, q]
     for rows in without:
         others = np.delete(values, rows, axis=2)
-        if _is_summary(values[:, :, q], others, _MEANS[:1]):
-            with_means.append(rows)
-    return any(
-        _chance(np.delete(values, rows, axis=2)) <= _LEAST_CHANCE for rows in with_means
-    )
+        is_mean = _is_summary(row, others, _MEANS[:1])
+        if is_mean and _chance(row, others) <= _LEAST_CHANCE:
+            return True
+    return False
 
 
 def _is_summary(row: Floats, others: Floats, statistics: Sequence[Statistic]) -> bool:
@@ -402,17 +406,48 @@ def unit_of(values: Floats) -> float:
     return 10.0**-_MOST_DIGITS * size
 
 
-def _chance(values: Floats) -> float:
-    """Return the probability that one more row holds the means of these by chance.
+def _chance(row: Floats, others: Floats) -> float:
+    """Return the probability that a row holds the means of the others by chance.
 
-    Each column counts once: with `n` steps between its smallest and largest value, 1 in `n`.
+    Each column counts once: with `n` steps of the row's last digit between its smallest and largest
+    value, 1 in `n`. If a row with more digits than all others has the very means, it is a tenth.
+
+    Args:
+        row: shape ``(K, S)``.
+        others: shape ``(K, S, Q)``.
     """
+    unit, unit_of_others = (
+        unit_of(row[~np.isnan(row)]),
+        unit_of(others[~np.isnan(others)]),
+    )
+    is_finer = unit < unit_of_others
+    with np.errstate(invalid="ignore"):
+        off = np.nanmax(np.abs(row - np.nanmean(others, axis=2)))
     chance = 1.0
-    for column in np.unique(values.reshape(-1, values.shape[2]), axis=0):
+    if is_finer and off <= unit / 2 + _SLACK:
+        chance = _CHANCE_OF_DIGITS
+    elif is_finer:
+        unit = unit_of_others
+    columns = np.concatenate([others, row[:, :, None]], axis=2)
+    for column in np.unique(columns.reshape(-1, columns.shape[2]), axis=0):
         present = column[~np.isnan(column)]
-        if not len(present):
-            continue
-        spread = float(np.ptp(present))
+        spread = float(np.ptp(present[:-1])) if len(present) > 1 else 0.0
         if spread > 0:
-            chance *= min(1.0, 2 * unit_of(present) / spread)
+            chance *= min(1.0, _step(present, unit) / spread)
     return chance
+
+
+def _step(values: Floats, unit: float) -> float:
+    """Return the step between possible values: of many digits, perhaps a fraction such as 1/30.
+
+    Args:
+        values: the values of a column.
+        unit: the unit of their last digit.
+    """
+    if unit > _COARSEST / 2:
+        return unit
+    for parts in range(1, _MOST_PARTS + 1):
+        multiples = values * parts
+        if np.abs(multiples - np.round(multiples)).max() <= parts * unit / 2 + _SLACK:
+            return 1 / parts
+    return unit

@@ -104,7 +104,7 @@ def test_a_question_about_an_average_is_no_summary() -> None:
 
 @pytest.mark.parametrize(
     ("n_runs", "digits", "is_known"),
-    [(3, 16, True), (2, 3, True), (3, 2, True), (2, 2, False), (2, 1, False)],
+    [(3, 16, True), (2, 3, True), (3, 2, True), (2, 2, True), (2, 1, False)],
 )
 def test_a_last_row_of_means_is_known_by_its_values_where_these_are_precise(
     n_runs: int, digits: int, is_known: bool
@@ -118,6 +118,38 @@ def test_a_last_row_of_means_is_known_by_its_values_where_these_are_precise(
     assert found.summaries == (("Mittel",) if is_known else ())
     first = table.iloc[[20, *range(20)]]
     assert read_values(first).summaries == ()  # not the last row
+
+
+TWO = [0.5, 0.3, 0.35, 0.2, 0.4], [0.7, 0.4, 0.65, 0.3, 0.5]
+
+
+@pytest.mark.parametrize(
+    ("columns", "last", "is_mean"),
+    [
+        (TWO, [0.35, 0.51], True),
+        (TWO, [0.35, 0.53], False),
+        (TWO[:1], [0.35], False),  # one column of two digits
+        (([0.5, 0.3, 0.35, 0.2],), [0.3375], True),  # more digits than any other
+        (([0.5, 0.3, 0.35, 0.2, 0.42],), [0.354], True),
+        (([0.5, 0.3, 0.35, 0.2],), [0.3391], False),
+        (([0.5, 0.25],), [0.375], False),  # multiples of 1/8 are precise by chance
+        (([0.5, 0.25, 1, 0.75],), [0.625], False),
+        (([0.5, 0.1667, 0.3333],), [0.3333], False),  # reciprocal ranks
+        (([0.3333, 0.2667, 0.3, 0.4],), [0.325], False),  # P@30, printed as 0.325
+        (([0.4321, 0.1234, 0.8765, 0.0012],), [0.3583], True),
+        (([0.5], [0.25]), [0.5, 0.25], False),  # two queries
+    ],
+)
+def test_a_last_row_is_of_means_where_one_in_a_thousand_is_by_chance(
+    columns: list[list[float]], last: list[float], is_mean: bool
+) -> None:
+    names = [*(f"q{i}" for i in range(len(columns[0]))), "Mittelwert"]
+    runs = {}
+    for run, column, mean in zip("ab", columns, last, strict=False):
+        runs[run] = pd.DataFrame({"query_id": names, "AP": [*column, mean]})
+    table = read_values(runs)
+    assert table.summaries == (("Mittelwert",) if is_mean else ())
+    assert len(table.query_ids) == len(names) - is_mean
 
 
 def test_sums_of_counts_are_no_query_either() -> None:
