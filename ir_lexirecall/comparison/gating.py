@@ -534,7 +534,7 @@ def _looked_at(results: Sequence[Comparison]) -> dict[str, Any]:
 
 
 def _units(result: Comparison) -> dict[str, str]:
-    """Return the units of the test other than queries: groups of them, or repeats.
+    """Return the units of the test if they are not queries: a digest of groups, or the repeats.
 
     It is empty for most gates, so that ledgers written before still know their looks.
     """

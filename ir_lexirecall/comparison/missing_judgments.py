@@ -48,7 +48,7 @@ from ir_lexirecall.significance.closed_form import sign_test
 _MOST_SHARED = 1_000_000_000
 # Documents of the two rankings of each pair, added up, if they do not.
 _MOST_APART = 20_000_000
-# The same where judgings are tried, one by one.
+# Documents of the two rankings of each pair, added up, if judgings are tried one by one.
 _MOST_TRIED = 1_000_000
 
 _QUERY_COUNTS = ("certain_wins", "certain_losses", "open", "certain_ties")
@@ -413,17 +413,17 @@ class MissingJudgments(Memoised):
         measured = self._measured(name)
         trial = TriedJudgings(self.compared, name, measured, pool.pool)
         is_known = np.array(holds) != NOT_BOUNDED
-        is_closed = ~is_known & ~trial.has_open_documents
-        is_undone = self._is_undone(trial, ~is_known & ~is_closed)
-        if is_closed.any() or is_undone.any():
+        has_no_open = ~is_known & ~trial.has_open_documents
+        is_undone = self._is_undone(trial, ~is_known & ~has_no_open)
+        if has_no_open.any() or is_undone.any():
             depth = depth_of_pool
-        words = np.where(is_closed, ANY_JUDGING, np.where(is_undone, UNDONE, holds))
+        words = np.where(has_no_open, ANY_JUDGING, np.where(is_undone, UNDONE, holds))
         return depth, words.tolist()
 
     def _is_undone(self, trial: TriedJudgings, is_open: Bools) -> Bools:
         """Return which of some pairs differ significantly, but not under a judging that is tried.
 
-        No judging is tried where pairs have very many documents.
+        None of them is, where the pairs have too many documents to try judgings.
         """
         is_undone = np.zeros(len(is_open), dtype=bool)
         if not trial.is_possible:

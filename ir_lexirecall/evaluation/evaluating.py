@@ -173,13 +173,13 @@ def _per_query(judgments: Judgments, values_of: Mapping[str, Floats]) -> pd.Data
     index = pd.Index(judgments.query_ids, name="query_id")
     # pandas makes a frame of one array in half the time that it takes for a dict of columns.
     rows = np.array(list(values_of.values()), dtype=np.float64).T
-    columns = _columns(*values_of).view()
+    columns = _column_index(*values_of).view()
     return pd.DataFrame(rows, index=index, columns=columns, copy=False)
 
 
 @lru_cache(maxsize=64, typed=True)
-def _columns(*names: str) -> pd.Index:
-    """Return names as columns; take a view, as users may name the columns of a table.
+def _column_index(*names: str) -> pd.Index:
+    """Return an index of names, kept from call to call. Take a view: users may name it.
 
     Otherwise pandas looks at the names of each table again, for a tenth of a small evaluation.
     """

@@ -17,7 +17,7 @@ HARMLESS = 2**28
 """Bytes that fill no memory, however well they were packed."""
 _LARGEST = 2**32  # bytes
 _MOST_PACKED = 200  # times the size of what is packed
-_LARGEST_TEXT = 2**20  # bytes, which parsed take some 50 times as much
+_LARGEST_TEXT = 2**20  # bytes; JSON that was read takes about 50 times as many
 _LARGEST_VALUE = 2**24  # bytes of a row of a database
 _STEP = 10_000  # instructions of SQLite between two looks at the budget
 # Of a database: a row takes some ten bytes, and less than a hundred instructions

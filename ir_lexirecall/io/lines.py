@@ -364,12 +364,12 @@ class Layout:
         rows = []
         lines = []
         records = list(self._records(block, location))
-        has_one_tag = self.by_blanks and _has_one_tag(records)
+        tag_may_be_number = self.by_blanks and _tag_may_be_number(records)
         for line, fields in records:
             if self.unquoted:
                 fields = list(map(unquoted, fields))
             fields = self._complete(
-                fields, partial(location, line), has_one_tag=has_one_tag
+                fields, partial(location, line), tag_may_be_number=tag_may_be_number
             )
             rows.append(fields)
             lines.append(line)
@@ -403,14 +403,14 @@ class Layout:
             yield from csv_rows(text, location, self.separator, strip=False)
 
     def _complete(
-        self, fields: list[str], location: Callable[[], str], *, has_one_tag: bool
+        self, fields: list[str], location: Callable[[], str], *, tag_may_be_number: bool
     ) -> list[str]:
         """Return one text for each column, empty where a table's row lacks fields at its end.
 
         Args:
             fields: those of a line.
             location: returns what messages call the line.
-            has_one_tag: whether all lines have the same from the tag of a run on.
+            tag_may_be_number: whether a number may be the tag of the run.
 
         Raises:
             ValueError: there are too many fields, or too few between blanks.
@@ -427,7 +427,7 @@ class Layout:
             raise ValueError(message + self._width_hint(fields))
         if self.schema is not RUN or width != _RUN_WIDTH:
             raise ValueError(message + self._width_hint(fields))
-        if reason := _shifted(fields, has_one_tag=has_one_tag):
+        if reason := _shifted(fields, tag_may_be_number=tag_may_be_number):
             raise ValueError(f"{message}; {reason}")
         return fields[:width]
 
@@ -493,18 +493,18 @@ def _length_on_top(block: bytes, *, header: bool) -> int:
     return length
 
 
-def _has_one_tag(records: Sequence[NumberedRow]) -> bool:
-    """Return whether several lines of a run have the same tag, which may have blanks.
+def _tag_may_be_number(records: Sequence[NumberedRow]) -> bool:
+    """Return whether a number may be the tag: all lines share it, and ranks begin at 0 or 1.
 
     In lines that a blank in an id shifts, the score is where the tag should begin, and a part of
-    the id where ranks begin with 0 or 1.
+    the id where the rank should be.
     """
     tags = {tuple(fields[_RUN_WIDTH - 1 :]) for _, fields in records}
     is_shared = len(records) > 1 and len(tags) == 1
     return is_shared and records[0][1][3:4] in (["0"], ["1"])
 
 
-def _shifted(fields: Sequence[str], *, has_one_tag: bool) -> str:
+def _shifted(fields: Sequence[str], *, tag_may_be_number: bool) -> str:
     """Return why a run's line with more than six fields is shifted; empty if it is not.
 
     trec_eval ignores what follows the tag. A blank in an id shifts rank and score to the right. A
@@ -512,7 +512,7 @@ def _shifted(fields: Sequence[str], *, has_one_tag: bool) -> str:
 
     Args:
         fields: those of the line.
-        has_one_tag: whether all lines have the same tag, which may then be a number.
+        tag_may_be_number: whether a number may be the tag of the run.
     """
     for index in range(_RUN_WIDTH - 1, len(fields) - 4):
         _, iteration, _, rank, score = fields[index : index + 5]
@@ -527,7 +527,7 @@ def _shifted(fields: Sequence[str], *, has_one_tag: bool) -> str:
         return f"field 4, the rank, is {shown(rank)}: is there a blank in an id?"
     if number_of_text(score) is None:
         return f"field 5, the score, is {shown(score)}: is there a blank in an id?"
-    if number_of_text(tag) is not None and not has_one_tag:
+    if number_of_text(tag) is not None and not tag_may_be_number:
         return f"field 6, the tag, is the number {tag}: is there a blank in an id?"
     return ""
 

@@ -54,7 +54,7 @@ RENAME_HINTS = {
     "rating": "relevance",
 }
 """Names of recommender systems: a message offers to rename them, no reader takes them."""
-_IN_LOWER_CASE = {
+_NAMES_TO_WRITE = {
     **{name: name for name in (*RUN_COLUMNS, "relevance", "rank", *ALIASES)},
     "position": "rank",
 }
@@ -178,6 +178,6 @@ def renaming(names: Sequence[str]) -> str:
         f"{name} to {RENAME_HINTS[name]}" for name in names if name in RENAME_HINTS
     ]
     if len(renames) < 2:
-        ours = {name: _IN_LOWER_CASE.get(name.lower(), name) for name in names}
+        ours = {name: _NAMES_TO_WRITE.get(name.lower(), name) for name in names}
         renames = [f"{name} to {our}" for name, our in ours.items() if our != name]
     return f"; rename {', '.join(renames)}" if renames else ""

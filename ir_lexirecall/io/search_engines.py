@@ -193,8 +193,7 @@ def qrels_in(content: Any) -> NumbersByQuery | None:
 def is_judgment_list(header: str) -> bool:
     """Return whether the first line of a CSV file is that of a judgment list.
 
-    Names of PyTerrier's columns are those of qrels: rows without a label are no unrated ones, and
-    further columns may hold subtopics.
+    A table with the names of PyTerrier's columns is qrels; further columns may hold subtopics.
 
     >>> is_judgment_list("query,docid,rating"), is_judgment_list("query_id,doc_id,relevance")
     (True, False)

@@ -341,6 +341,8 @@ def documents_by_query(
     >>> documents_by_query({1: {"a": 2, 7: 0}, 2: ["b"]}, QRELS, Oddity())
     {'1': {'a': 2, '7': 0}, '2': {'b': 1}}
     """
+    if any(hasattr(kind, "to_list") for kind in set(map(type, data.values()))):
+        data = {query: _without_series(docs) for query, docs in data.items()}
     numbers = data
     if schema.of_qrels:
         numbers = with_grades(data)
@@ -348,14 +350,10 @@ def documents_by_query(
         numbers = {query: _ranking_of(query, hits) for query, hits in data.items()}
     for query_id, docs in numbers.items():
         if not isinstance(docs, (dict, Mapping)):  # dicts are recognised at once
-            if hasattr(docs, "to_list"):
-                plain = map(_without_series, data.values())
-                by_query = dict(zip(data, plain, strict=True))
-                return documents_by_query(by_query, schema, oddity)
             raise ValueError(_not_documents(query_id, docs, schema.what))
     if all(_are_texts(ids, oddity) for ids in ([*numbers], *numbers.values())):
         return numbers
-    oddity.is_possible = True
+    oddity.is_possible = True  # the check ended at the first id that is not a text
     return _with_text_ids(numbers, schema.what)
 
 

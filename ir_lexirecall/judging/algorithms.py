@@ -39,8 +39,9 @@ DEFAULT_DEPTH = 100
 
 Docstrings, pages and help texts name it, too: ``git grep -nwE '(else|or|rank|top|depth) `*100'``
 finds them, all but the doctests below and the table in ``README.md``. Tests that name it are
-``tests/judging/test_depths.py``, ``tests/judging/test_undecided.py``, ``tests/cli/test_judging.py``
-and ``tests/reports/test_in_a_browser.py``. Other defaults of 100 do not depend on it:
+``tests/judging/test_depths.py``, ``tests/judging/test_undecided.py``,
+``tests/cli/test_judging.py``, ``tests/comparison/test_tried_judgings.py`` and
+``tests/reports/test_in_a_browser.py``. Other defaults of 100 do not depend on it:
 ``to_judge(n=100)``, and the rankings that a report shows.
 """
 

@@ -224,7 +224,9 @@ def _check(table: pd.DataFrame, path: str | os.PathLike[str]) -> None:
 
 
 def check_folder(path: str | os.PathLike[str]) -> None:
-    """Require that there is a folder to write a file into."""
+    """Require that a file is named, and that there is a folder to write it into."""
+    if not is_path(path):
+        raise ValueError(f"path must name a file to write, not {shown(path)}")
     folder = Path(path).parent
     if not folder.is_dir():
         raise ValueError(

@@ -95,7 +95,7 @@ _FALSE_AMONG_PAIRS = (
     (_FEW_FOR_SKEWED_PAIRS, 0.10, 0.19),
 )
 _RUNS_OF_THESE = 17
-_LEVEL_OF_THESE = 0.05
+_LEVEL_OF_RATES = 0.05
 # skewness / sqrt(queries), above which one-sided tests reject too often.
 _TOO_SKEWED = 0.4
 UNSEEN_LOSSES = "Losses that a sample may miss"  # how kinds of notes begin
@@ -790,12 +790,12 @@ def many_pairs_on_few_queries(
         least = smallest_p(test, n_queries)
         if _least_corrected(test, least, len(result.pairs)) > test.alpha:
             continue  # `tests_without_power` says that no verdict is possible
-        is_skewed = n_units >= _FEW_FOR_PAIRS
-        if is_skewed and not _are_mostly_skewed(result, name):
+        must_be_skewed = n_units >= _FEW_FOR_PAIRS
+        if must_be_skewed and not _are_mostly_skewed(result, name):
             continue
         unit = result.compared.unit if test.groups is None else "group"
         rates = _false_among_pairs(test, len(result.runs), n_units)
-        if is_skewed:
+        if must_be_skewed:
             rates = f"with such skewed differences, {rates}"
         size = f"{len(result.pairs):,} pairs on {count(n_units, unit)}"
         risk = f"all {size}: {rates}; a baseline asks for fewer comparisons."
@@ -805,13 +805,13 @@ def many_pairs_on_few_queries(
 def _false_among_pairs(test: SignificanceTest, n_runs: int, n_units: int) -> str:
     """Return how often some verdict on all pairs is false; a rate only where it was measured."""
     settings = (test.name, test.correction, test.alpha)
-    if settings != ("t", "holm", _LEVEL_OF_THESE) or n_runs > _RUNS_OF_THESE:
+    if settings != ("t", "holm", _LEVEL_OF_RATES) or n_runs > _RUNS_OF_THESE:
         level = format_level(test.alpha)
         return f"some verdict may be false in more than {level} of samples"
     mean, worst = next(rates for n, *rates in _FALSE_AMONG_PAIRS if n_units < n)
     return (
         f"among {_RUNS_OF_THESE} real runs, some verdict is false in {mean:.2f} of samples on "
-        f"average, in {worst:.2f} at worst, instead of {_LEVEL_OF_THESE:g}"
+        f"average, in {worst:.2f} at worst, instead of {_LEVEL_OF_RATES:g}"
     )
 
 

@@ -470,7 +470,8 @@ def skewed_bounds(
         degrees: of freedom.
         alpha: level of each bound, below 0.5.
     """
-    # Below the first t, plain t does not reject; from the second on, no correction prevents it.
+    # At `critical`, p of t alone is alpha; at `certain`, it is so small that even the largest
+    # correction leaves p at alpha.
     critical = -special.stdtrit(degrees, alpha)
     certain = -special.stdtrit(degrees, alpha / MOST_CORRECTED)
     ends = []

@@ -266,7 +266,7 @@ class SignificanceTest:
             result = replace(result, estimate=estimate, low=low, high=high)
             if procedure.of == "mean" and bounds is not None:
                 units = settled(self.units_of(x), 1.0)
-                result = _with_width_of_ties(result, units, self.alpha, bounds)
+                result = _widened_where_all_tie(result, units, self.alpha, bounds)
         return agreeing(result, self.alpha, bounds)
 
     @property
@@ -359,7 +359,7 @@ def _checked(array: Floats, name: str, bounds: Bounds | None) -> Floats:
     return array
 
 
-def _with_width_of_ties(
+def _widened_where_all_tie(
     result: TestResult, units: Floats, alpha: float, bounds: Bounds
 ) -> TestResult:
     """Widen the intervals of pairs that tie on all queries, or in the means of all groups.

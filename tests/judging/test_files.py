@@ -519,6 +519,8 @@ def test_what_is_no_pool_is_refused(write: Callable[..., Path], tmp_path: Path) 
         write(pd.DataFrame({"query_id": ["q"]}), tmp_path / "pool")
     with pytest.raises(ValueError, match="there is no folder"):
         write(TABLE, tmp_path / "nowhere" / "pool")
+    with pytest.raises(ValueError, match="path must name a file to write, not 3"):
+        write(TABLE, 3)
 
 
 def test_more_grades_than_keys_are_refused(tmp_path: Path) -> None:
