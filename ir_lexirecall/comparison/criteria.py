@@ -156,18 +156,22 @@ class MeasureCriterion:
         """Return the largest loss on a query: the width of the measure's range.
 
         If the range has no end or is not known, that of the values and 0 counts instead, but at
-        least twice the margin. It is infinite if all values are 0, which say nothing about it.
+        least twice the margin. Values from 0 to 1 of an unknown range may be shares: the width is
+        1, however small they are. It is infinite if all are 0, which say nothing about it.
         """
         low, high = self.range
         if np.isfinite([low, high]).all():
             return high - low
+        is_unknown = not np.isfinite([low, high]).any()
         if not np.isfinite(low):
             low = float(self.values.min(initial=0.0))
         if not np.isfinite(high):
             high = float(self.values.max(initial=0.0))
-        if high > low:
-            return max(high - low, 2 * margin)
-        return np.inf
+        if high <= low:
+            return np.inf
+        if is_unknown and low >= 0 and high <= 1:
+            return 1.0
+        return max(high - low, 2 * margin)
 
     @property
     def range_of_differences(self) -> Bounds:

@@ -78,6 +78,17 @@ def test_identical_rankings_and_preferences_show_none_either():
     assert (gated.outcome, gated.undecided) == ("passed", ["AP"])
 
 
+@pytest.mark.parametrize("name", ["faithfulness", "llm_score"])
+def test_small_values_of_an_unknown_range_from_0_to_1_do_not_make_ties_evidence(
+    name: str,
+) -> None:
+    rows = compared(np.zeros(30), name=name, base=0.1, margin=0.01).table().iloc[0]
+    assert rows["not_worse_p"] == pytest.approx(0.99**30)
+    assert rows["verdict"] == "undecided"
+    percent = compared(np.zeros(30), name=name, base=50.0, margin=10.0).table()
+    assert percent.iloc[0]["not_worse_p"] == pytest.approx((1 - 10 / 50) ** 30)
+
+
 def test_unbounded_measures_take_the_range_that_was_seen():
     x = np.linspace(-0.1, 0.1, 12)
     slow = compared(np.zeros(12), name="latency", base=20.0, margin=1.0).table().iloc[0]
