@@ -173,6 +173,8 @@ def renaming(names: Sequence[str]) -> str:
     '; rename user to query_id, item to doc_id, rating to relevance'
     >>> renaming(["qid", "DocNo", "position"])
     '; rename DocNo to docno, position to rank'
+    >>> renaming(["user", "DocNo"])
+    '; rename DocNo to docno'
     """
     renames = [
         f"{name} to {RENAME_HINTS[name]}" for name in names if name in RENAME_HINTS

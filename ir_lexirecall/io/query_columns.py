@@ -800,7 +800,7 @@ def known_item_column(table: Table) -> str | None:
     if column is None or table.named(QUERY_NAMES) is not None:
         return column
     ids = table.columns[column]
-    if len(ids) < 2 or any(id_text(one) != id_text(ids[0]) for one in ids):
+    if any(id_text(one) != id_text(ids[0]) for one in ids):
         return column
     others = (table.named([name]) for name in (*ITEM_NAMES, *TEXT_NAMES))
     telling = (one for one in others if one and is_unique_in_runs(table, one))

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import ir_lexirecall as irl
+from ir_lexirecall.comparison.tried_judgings import _relevant_documents
 from ir_lexirecall.measures.parsing import parse_one
 from ir_lexirecall.preferences.naming import parse_preference
 from tests.judging.every_judging import EveryJudging, Small
@@ -181,8 +182,9 @@ def test_every_page_says_that_a_judging_undoes_a_difference_without_bounds(
     name: str, test: str
 ) -> None:
     two = irl.compare(QRELS, {"good": GOOD, "new": NEW}, name, test=test)
-    (word,) = two.verdicts(holds=True)["holds"]
+    ((word, depth),) = two.verdicts(holds=True)[["holds", "depth"]].to_numpy()
     assert word == "could be undone"
+    assert depth == 100
     page = " ".join(two.summary().split())
     assert "could undo the difference: with some grades, good is not ahead." in page
     three = irl.compare(
@@ -200,3 +202,12 @@ def test_every_page_says_that_a_judging_undoes_a_difference_without_bounds(
     for text in (page, two.to_markdown()):
         assert "not bounded" not in text
         assert "no bounds" not in text
+
+
+def test_judgings_favour_the_document_that_the_other_run_ranks_lowest() -> None:
+    ranks = np.array([[1.0, 2, 3, 4], [2.0, 9, 4, 1]])
+    masks = [mask.tolist() for mask in _relevant_documents(np.zeros(4, int), ranks)]
+    assert len(masks) == 12
+    first, lowest = [True, False, False, False], [False, True, False, False]
+    assert masks[5:7] == [first, lowest]
+    assert masks[10:] == [[False, False, False, True]] * 2

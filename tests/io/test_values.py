@@ -1217,6 +1217,13 @@ def test_a_row_of_ranks_is_left_out_or_named(name: str, column: str) -> None:
         pd.DataFrame({"query_id": ["1", "2"], "rank-fusion": [2, 1], "b": [1, 2]})
     )
     assert run.runs == ["rank-fusion", "b"]
+    alone = read_values(board.iloc[:3].assign(m1=[1, 0.4, 0.5]))  # the rank of one run
+    assert name not in alone.summaries
+
+
+def test_the_only_row_keeps_its_id() -> None:
+    row = pd.DataFrame({"id": [7], "question": ["why"], "m1": [0.4], "m2": [0.5]})
+    assert read_values(row).query_ids == ["7"]
 
 
 @pytest.mark.parametrize("name", ["all", "amean", "overall"])
