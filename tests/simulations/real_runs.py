@@ -12,6 +12,7 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 from numpy.random import Generator
 from scipy.sparse.csgraph import connected_components
 
@@ -437,6 +438,44 @@ def _instead_of(statement: str) -> str:
     return BASELINE_OR_MORE if statement.startswith("t with") else BASELINE_BY_T
 
 
+def real_many_pairs(samples: int, rng: Generator) -> Iterator[Row]:
+    """All pairs of 17 runs without a difference, on collections of TREC and CLEF."""
+    matrices = _many_values()
+    if not matrices:
+        return
+    skewed = [values for values in matrices if _are_mostly_skewed(values)]
+    for which, some, sizes in (
+        ("", matrices, (13, 25, 50)),
+        (" whose differences are mostly skewed", skewed, (50, 99)),
+    ):
+        for queries in sizes:
+            said = np.stack(
+                [_any_by_holm(values, queries, samples, rng) for values in some], axis=1
+            )
+            matrix = f"{len(some)} collections and measures{which}"
+            setting = f"real runs, {matrix}, {queries} queries, 16 or 17 equal runs"
+            statement = "t with Holm: any pair"
+            row = of_pairs(statement, setting, said, ALPHA, FAMILY)
+            yield replace(row, instead=BASELINE_OR_MORE)
+
+
+def _are_mostly_skewed(values: Floats) -> bool:
+    """Return whether half of the pairs that differ have clearly skewed differences."""
+    return bool(np.median(np.abs(sig.skewness(pairs_of(values)))) > 1)
+
+
+def _any_by_holm(values: Floats, queries: int, samples: int, rng: Generator) -> Floats:
+    """Return of each sample whether some verdict on the pairs of equal runs is given."""
+    equal = EqualRuns.of(values)
+    i, j = np.triu_indices(len(values), 1)
+    said = np.zeros(samples, dtype=bool)
+    for k in range(samples):
+        x = equal.drawn(queries, rng)
+        p = SignificanceTest("t").of_pairs(x[i] - x[j]).p
+        said[k] = sig.corrected(p, "holm", ALPHA)[1].any()
+    return said
+
+
 def real_gates(samples: int, rng: Generator) -> Iterator[Row]:
     """Verdicts by two measures at once, and in groups of queries."""
     of_collections: dict[str, list[Floats]] = {}
@@ -765,12 +804,47 @@ def real_values(
     return found
 
 
+@cache
+def _many_values() -> list[Floats]:
+    """Return values of 16 or 17 runs of many collections, shape ``(S, Q)`` each.
+
+    Of more runs, 17 of the better three quarters are drawn.
+    """
+    folder = DATA / "value-files" / "urbano-per-topic"
+    names = [
+        *(
+            f"sigir2019-statistical/adhoc{n}_{m}"
+            for n in range(5, 9)
+            for m in ("ap", "rr")
+        ),
+        *(
+            f"sigir2018-simulation/web{year}_{m}"
+            for year in range(2010, 2015)
+            for m in ("ap", "rr", "ndcg20")
+        ),
+        "sigir2018-simulation/robust2004_ap",
+        "sigir2019-standardization/terabyte2006_ap",
+    ]
+    matrices = [values for _, values in real_values()]
+    for name in names if folder.exists() else []:
+        table = pd.read_csv(folder / f"{name}.csv.gz").drop(
+            columns="topic", errors="ignore"
+        )
+        values = table.to_numpy().T
+        better = np.argsort(-values.mean(axis=1), kind="stable")
+        better = better[: max(17, len(values) * 3 // 4)]
+        some = np.random.default_rng(1).permutation(better)[:17]
+        matrices.append(values[np.sort(some)])
+    return matrices
+
+
 REAL = [
     real_pairs,
     real_few_queries,
     real_reciprocal_ranks,
     real_planning,
     real_families,
+    real_many_pairs,
     real_gates,
     real_units,
     real_collections,
