@@ -438,7 +438,7 @@ class MissingJudgments(Memoised):
         return is_undone
 
     def _holds_by_bounds(self, name: str) -> tuple[int | None, list[str]]:
-        """Return what ``holds`` does, by bounds alone."""
+        """Return the depth, and how the sign of each pair's difference holds, by bounds alone."""
         undecided = self.undecided(name)
         if undecided is not None:
             return undecided.depth, undecided.holds

@@ -27,7 +27,7 @@ from ir_lexirecall.comparison.shared_queries import check_shared
 from ir_lexirecall.comparison.verdicts import (
     BETTER,
     WORSE,
-    p_of_verdict,
+    p_of_verdicts,
     two_sided,
 )
 from ir_lexirecall.evaluation.scored_runs import run_name
@@ -349,8 +349,8 @@ class Comparison:
         table = self.compared.frame(rows[columns])
         table.attrs = rows.attrs
         if self.compared.margins is not None:
-            p = [p_of_verdict(row, has_margin=True) for row in rows.itertuples()]
-            table.insert(columns.index("p_corrected"), "p_of_verdict", p)
+            position = columns.index("p_corrected")
+            table.insert(position, "p_of_verdict", p_of_verdicts(rows))
         if not holds:
             return table
         labels: list[str] = []

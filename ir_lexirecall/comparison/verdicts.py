@@ -11,6 +11,7 @@ import numpy as np
 
 from ir_lexirecall._util.arrays import Bools, Floats, Ints
 from ir_lexirecall._util.lazy import cached_property
+from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall.significance.verdict import Verdict
 
 # Tables hold plain texts, which print as such.
@@ -62,6 +63,14 @@ def p_of_verdict(row: Any, *, has_margin: bool) -> float:
     if has_margin:
         column = _P_WITH_MARGIN.get(row.verdict, "")
     return float(getattr(row, column, np.nan))
+
+
+def p_of_verdicts(rows: pd.DataFrame) -> Floats:
+    """Return `p_of_verdict` of each row of a table with a margin, shape ``(P,)``."""
+    p = np.full(len(rows), np.nan)
+    for verdict, column in _P_WITH_MARGIN.items():
+        p = np.where(rows["verdict"] == verdict, rows[column], p)
+    return p
 
 
 def all_pairs(runs: Sequence[str], baseline: str | None) -> list[tuple[str, str]]:

@@ -46,7 +46,9 @@ _LEAST_FREE = 2**30  # bytes of the disk to which a pipe is copied
 _SEPARATOR_LINES = re.compile(
     rb'\A(?:[ \t\r\n]*+"?sep=[,;\t|]"?[ \t]*+(?:\r\n?|\n))++', re.I
 )
-"""First lines that tell Excel the separator."""
+"""The first lines of a file, if they only tell Excel its separator."""
+_UNSEEN = (b"\0", b"\v", b"\x7f")
+"""ASCII characters, besides the usual blanks, that cannot be seen in an id."""
 _ZEROS = bytes(512)
 _BEGINS_WITH_ZEROS = "cannot be read: it begins with zeros (NUL), not with a text"
 """Fault of devices, and of files without content."""
@@ -91,10 +93,6 @@ _FOREIGN = {
     ),
     b"PK\x03\x04": "a zip archive; unpack it, or save a spreadsheet as CSV",
 }
-
-
-_UNSEEN = (b"\0", b"\v", b"\x7f")
-"""Signs of ASCII, beside the usual blanks, that cannot be seen in an id."""
 
 
 @dataclass

@@ -121,7 +121,7 @@ _MOST_NAMED = 4
 _MOST_MEASURES = 200
 """Ids that are looked at to tell measures from queries: no run has more measures."""
 _FURTHER_IDS = frozenset((*QUERY_NAMES, *TEXT_NAMES, "q_id", "number"))
-"""Names of columns beside the one of queries that hold ids, not values, if these are numbers."""
+"""Names of further columns that hold ids of queries, not values, where they hold numbers."""
 _NO_VALUES = frozenset((*RUN_NAMES, *ITEM_NAMES, *REPEAT_NAMES))
 
 
@@ -153,12 +153,12 @@ class Roles:
         return [name for name in self._without_ids(table) if name not in left_out]
 
     def further_ids(self, table: Table) -> list[str]:
-        """Return the columns that might hold values, but hold ids by their name and content."""
+        """Return the columns that look like values, but hold ids by their name and content."""
         names = self._without_ids(table)
         return [name for name in names if _holds_ids_of_queries(table, name)]
 
     def counts(self, table: Table) -> list[str]:
-        """Return the columns that might hold values, but count rows by their name and content."""
+        """Return the columns that look like values, but count rows by their name and content."""
         names = self._without_ids(table)
         return [name for name in names if is_row_count(table, name, self.run)]
 
@@ -295,7 +295,7 @@ def is_system_name(name: str) -> bool:
 
 
 def _may_hold_systems(name: str) -> bool:
-    """Return whether a column holds systems by its name, or queries as well, such as `name`."""
+    """Return whether a column by its name holds systems, or may, such as `name`."""
     return is_system_name(name) or name.strip().lower() in _LABEL_NAMES
 
 
@@ -792,7 +792,7 @@ def known_query_column(table: Table) -> str | None:
 
 
 def known_item_column(table: Table) -> str | None:
-    """Return the column that names queries or items, not tasks, by a known name.
+    """Return the column with a known name of queries or items, not of tasks.
 
     Ids of items that are all the same, such as 0, give way to a column that tells rows apart.
     """

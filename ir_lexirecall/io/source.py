@@ -53,7 +53,7 @@ _OF_FRAMES = ("columns", "__arrow_c_stream__", "dtype")
 _CHECKED = 3  # rankings in which hits are looked for
 _LOOKED_AT = 2000  # rows of a table whose ranks are looked at
 _BLANK_SIGNS = " \t\n\v\f\r\0\x7f"
-"""Signs of ASCII that cannot be seen in an id, and that files and programs leave there."""
+"""ASCII characters that programs leave in ids, where nobody sees them."""
 _TOP_K = "ir_lexirecall.io.columns.top_k"
 
 
@@ -329,7 +329,7 @@ _PROGRAMS: Mapping[str, Callable[[Any, Schema], Any]] = {
 def documents_by_query(
     data: Mapping[Any, Any], schema: Schema, oddity: Oddity
 ) -> Mapping[str, Mapping[str, Any]]:
-    """Return the numbers of documents by query, with ids as texts; note if some may be odd.
+    """Return scores or grades by query and document, with ids as texts; note if ids may be odd.
 
     The same mapping if it is that already: documents may also be hits of a run, or listed as
     relevant in qrels, and integers are ids, too.

@@ -1198,15 +1198,15 @@ def _ends_of_two(result: Comparison, standings: Sequence[Standing]) -> Iterator[
         if is_turned:  # the better run is named first
             a, b = b, a
         by = _by(standing, standings)
-        undecided = standing.undecided
-        if undecided is None or not undecided.bounded:
+        bounded = standing.bounded
+        if bounded is None:
             documents = "They"
-            if undecided is None:
+            if standing.undecided is None:
                 documents = f"Unjudged documents of {_depths([standing])}"
             effect = f"could undo the difference{by}"
             yield f"{documents} {effect}: with some grades, {a} is not ahead."
             continue
-        low, high = float(undecided.low[0]), float(undecided.high[0])
+        low, high = float(bounded.low[0]), float(bounded.high[0])
         if is_turned:
             low, high = -high, -low
         could = "could" if standing.holds[0] == UNDONE else "might"
@@ -1219,7 +1219,7 @@ def _ends_of_two(result: Comparison, standings: Sequence[Standing]) -> Iterator[
 
 def _which_hold(result: Comparison, standings: Sequence[Standing]) -> Iterator[str]:
     """Yield how many significant differences unjudged documents might undo."""
-    bounded = [standing for standing in standings if _is_bounded(standing)]
+    bounded = [standing for standing in standings if _is_known(standing)]
     if not bounded:
         return
     unsure = [standing for standing in bounded if standing.unsure]
@@ -1232,8 +1232,8 @@ def _which_hold(result: Comparison, standings: Sequence[Standing]) -> Iterator[s
         yield _might_be_undone(result, unsure, standings)
 
 
-def _is_bounded(standing: Standing) -> bool:
-    """Return whether something is known of significant differences, of which there are some."""
+def _is_known(standing: Standing) -> bool:
+    """Return whether there are significant differences, and it is known if some hold."""
     return bool(standing.verdicts.decided) and standing.unsure is not None
 
 

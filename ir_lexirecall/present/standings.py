@@ -538,6 +538,14 @@ class Standing(AnyStanding):
         """Return what unjudged documents could change; None if nothing bounds it."""
         return self.result.missing.undecided(self.name)
 
+    @property
+    def bounded(self) -> Undecided | None:
+        """What unjudged documents could change, if it has bounds; else None."""
+        undecided = self.undecided
+        if undecided is None or not undecided.bounded:
+            return None
+        return undecided
+
     @cached_property
     def unsure(self) -> list[set[str]] | None:
         """Return the pairs whose significant difference unjudged documents might undo.
@@ -545,19 +553,16 @@ class Standing(AnyStanding):
         Without bounds, these are the pairs of which a judging that was tried undoes it; None if
         there are none.
         """
-        undecided = self.undecided
-        if undecided is not None and undecided.bounded:
-            return self._significant(undecided.holds, (UNDONE, NOT_BOUNDED))
+        if self.bounded is not None:
+            return self._significant(self.bounded.holds, (UNDONE, NOT_BOUNDED))
         if not self.verdicts.decided:
             return None
         return self._significant(self.holds, (UNDONE,)) or None
 
     @property
     def is_unbounded(self) -> bool:
-        """Whether nothing says of some significant difference if it holds."""
-        undecided = self.undecided
-        is_bounded = undecided is not None and undecided.bounded
-        if is_bounded or not self.verdicts.decided:
+        """Whether it is not known of some significant difference if any grades could undo it."""
+        if self.bounded is not None or not self.verdicts.decided:
             return False
         return bool(self._significant(self.holds, (NOT_BOUNDED,)))
 

@@ -470,8 +470,8 @@ def skewed_bounds(
         degrees: of freedom.
         alpha: level of each bound, below 0.5.
     """
-    # At `critical`, p of t alone is alpha; at `certain`, it is so small that even the largest
-    # correction leaves p at alpha.
+    # At `critical`, the p-value of t without correction is alpha. At `certain`, it is so small
+    # that even the largest correction does not take it above alpha.
     critical = -special.stdtrit(degrees, alpha)
     certain = -special.stdtrit(degrees, alpha / MOST_CORRECTED)
     ends = []

@@ -20,7 +20,7 @@ GOOD = {q: {"a": 3.0, "c": 2.0, "b": 1.0} for q in QRELS}
 NEW = {q: {"new1": 4.0, "new2": 3.0, "a": 2.0, "new3": 1.0} for q in QRELS}
 WORSE = {q: {"b": 3.0, "a": 2.0} for q in QRELS}
 
-# By these, no bounds are known (AP: no exact ones, where runs share documents).
+# Criteria without known bounds; those of AP are not exact where runs share documents.
 CRITERIA = [
     ("LR", "t"),
     ("LR@2", "t"),

@@ -110,7 +110,7 @@ def test_preferences_that_all_tie_have_an_interval_with_width(name):
 
 @pytest.mark.parametrize("name", ["bootstrap", "randomisation"])
 def test_intervals_of_groups_that_tie_are_only_widened(name):
-    """Groups tie in their means, too; an interval that is unknown, or wider, is no narrower."""
+    """Groups may tie in their means, too. Unknown and wider intervals do not become narrower."""
     test = SignificanceTest(name, n_resamples=199, progress=False)
     even = replace(test, groups=tuple("aabbccddeeff"))
     ties = even.of_pairs(np.zeros((1, 12)), bounds=(-1, 1))
