@@ -18,7 +18,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from contextvars import ContextVar
+from contextvars import ContextVar, Token
 from typing import Any, ParamSpec, TypeGuard, TypeVar
 
 import numpy as np
@@ -65,14 +65,16 @@ def entry(function: Callable[P, R], name: str = "") -> Callable[P, R]:
 
     @functools.wraps(function)
     def call(*args: P.args, **kwargs: P.kwargs) -> R:
-        with called(name):
-            try:
+        try:
+            if _called.get() is not None:  # by a function whose name errors begin with
                 return function(*args, **kwargs)
-            except TypeError:
-                hint = _hint_at_unexpected(function, kwargs)
-                if hint is None:
-                    raise
-                raise TypeError(f"{name}: unexpected argument {hint}") from None
+            with called(name):
+                return function(*args, **kwargs)
+        except TypeError:
+            hint = _hint_at_unexpected(function, kwargs)
+            if hint is None:
+                raise
+            raise TypeError(f"{name}: unexpected argument {hint}") from None
 
     return call
 
@@ -103,30 +105,46 @@ def _hint_at_unexpected(
     return f"{unknown!r}; it takes {', '.join(names) or 'none'}"
 
 
-@contextmanager
-def called(name: str) -> Iterator[None]:
+class called:
     """Let the ``ValueError``s raised within begin with the function that the user called.
 
     Also a decorator of functions that users call by another name. An outer one wins; one without a
-    name adds nothing.
+    name adds nothing. Like ``naming``, this is a class to save the time of small inputs.
     """
-    if _called.get() is not None:
-        yield
-        return
-    token = _called.set(name)
-    try:
-        yield
-    except ValueError as error:
-        prefix = f"{name}: " if name else ""
-        if str(error).startswith(prefix) or getattr(error, _FOREIGN, False):
-            raise
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._token: Token[str | None] | None = None
+
+    def __call__(self, function: Callable[P, R]) -> Callable[P, R]:
+        """Return the function, with errors that begin with the name."""
+
+        @functools.wraps(function)
+        def call(*args: P.args, **kwargs: P.kwargs) -> R:
+            with called(self._name):
+                return function(*args, **kwargs)
+
+        return call
+
+    def __enter__(self) -> None:
+        """Note the name, unless an outer function has noted its own."""
+        if _called.get() is None:
+            self._token = _called.set(self._name)
+
+    def __exit__(self, _: Any, error: BaseException | None, __: Any) -> None:
+        """Put the name before the message of an error."""
+        if self._token is None:
+            return
+        _called.reset(self._token)
+        prefix = f"{self._name}: " if self._name else ""
+        if not isinstance(error, ValueError) or str(error).startswith(prefix):
+            return
+        if getattr(error, _FOREIGN, False):
+            return
         # A UnicodeDecodeError, say, makes its text from other attributes.
         if type(error).__str__ is not ValueError.__str__:
             raise ValueError(f"{prefix}{error}") from error
         error.args = (f"{prefix}{error}",)
-        raise
-    finally:
-        _called.reset(token)
 
 
 _FOREIGN = "_raised_by_another_package"
@@ -266,20 +284,26 @@ def check_text(text: str, what: str) -> str:
     return text
 
 
-@contextmanager
-def naming(source: str) -> Iterator[None]:
-    """Let the errors raised within begin with their input, such as a file's name."""
-    try:
-        yield
-    except ValueError as error:
-        if str(error).startswith(source):
-            raise
-        kind: type[ValueError] = ValueError
-        if isinstance(error, NotText):
-            kind = type(error)
-        raise kind(
-            f"{source}: {str(error).removeprefix('run: ').removeprefix('qrels: ')}"
-        ) from None
+class naming:
+    """Let the errors raised within begin with their input, such as a file's name.
+
+    This is a class because each small input enters it several times, and a generator with
+    ``contextmanager`` takes twice as long.
+    """
+
+    def __init__(self, source: str) -> None:
+        self._source = source
+
+    def __enter__(self) -> None:
+        """Do nothing: only errors matter."""
+
+    def __exit__(self, _: Any, error: BaseException | None, __: Any) -> None:
+        """Raise a ``ValueError`` again, with its input."""
+        if not isinstance(error, ValueError) or str(error).startswith(self._source):
+            return
+        message = str(error).removeprefix("run: ").removeprefix("qrels: ")
+        kind = type(error) if isinstance(error, NotText) else ValueError
+        raise kind(f"{self._source}: {message}") from None
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import partial
-from itertools import chain, islice
+from itertools import chain, islice, repeat
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -341,6 +341,24 @@ def documents_by_query(
     >>> documents_by_query({1: {"a": 2, 7: 0}, 2: ["b"]}, QRELS, Oddity())
     {'1': {'a': 2, '7': 0}, '2': {'b': 1}}
     """
+    numbers = data
+    if set(map(type, data.values())) != {dict}:
+        numbers = _with_numbers_by_document(data, schema)
+    all_ids = ([*numbers], *numbers.values())
+    if all(map(_are_texts, all_ids, repeat(oddity))):
+        return numbers
+    oddity.is_possible = True  # the check ended at the first id that is not a text
+    return _with_text_ids(numbers, schema.what)
+
+
+def _with_numbers_by_document(
+    data: Mapping[Any, Any], schema: Schema
+) -> Mapping[Any, Mapping[Any, Any]]:
+    """Return a number for each document of each query, from any form of documents by query.
+
+    Raises:
+        ValueError: a query has something else.
+    """
     if any(hasattr(kind, "to_list") for kind in set(map(type, data.values()))):
         data = {query: _without_series(docs) for query, docs in data.items()}
     numbers = data
@@ -349,12 +367,9 @@ def documents_by_query(
     elif schema.what == "run" and _lists_hits(data.values()):
         numbers = {query: _ranking_of(query, hits) for query, hits in data.items()}
     for query_id, docs in numbers.items():
-        if not isinstance(docs, (dict, Mapping)):  # dicts are recognised at once
+        if not isinstance(docs, Mapping):
             raise ValueError(_not_documents(query_id, docs, schema.what))
-    if all(_are_texts(ids, oddity) for ids in ([*numbers], *numbers.values())):
-        return numbers
-    oddity.is_possible = True  # the check ended at the first id that is not a text
-    return _with_text_ids(numbers, schema.what)
+    return numbers
 
 
 def _without_series(docs: Any) -> Any:

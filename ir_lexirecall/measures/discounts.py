@@ -206,10 +206,8 @@ def cwl_of_few(
     Arrays take longer to make than such sums; B and its sums are still computed as arrays, whose
     powers may have other bits.
     """
-    rows = []
-    for row in zip(query.tolist(), rank.tolist(), r.tolist(), strict=True):
-        if row[2] and row[1] <= end:
-            rows.append(row)
+    documents = zip(query.tolist(), rank.tolist(), r.tolist(), strict=True)
+    rows = [row for row in documents if row[2] and row[1] <= end]
     last, s = [0.0] * queries, [1.0] * queries  # where each query is, and S right after
     first, length = [], []  # of the stretches of unjudged documents between them
     for q, i, _ in rows:

@@ -160,9 +160,11 @@ def warn_of_grades(measures: Collection[IRMeasure], judgments: Judgments) -> Non
     """Warn if the grades of the judgments do not suit the measures."""
     warn_of_several_grades(measures, judgments)
     top = judgments.highest_grade
-    lowest = judgments.lowest_gain
+    # Grades between 0 and 1 are warned of only where 1 is the highest grade.
+    lowest = judgments.lowest_gain if top == 1 else inf
+    reached = min(top, lowest)
     # Names are made for warnings only: they take longer than a small evaluation.
-    if any(least_grade(measure) > min(top, lowest) for measure in measures):
+    if max(map(least_grade, measures), default=0) > reached:
         least_of = {str(measure): least_grade(measure) for measure in measures}
         warn_if_unreached(least_of, top, lowest)
 
