@@ -65,16 +65,14 @@ def entry(function: Callable[P, R], name: str = "") -> Callable[P, R]:
 
     @functools.wraps(function)
     def call(*args: P.args, **kwargs: P.kwargs) -> R:
-        try:
-            if _called.get() is not None:  # by a function whose name errors begin with
+        with called(name):
+            try:
                 return function(*args, **kwargs)
-            with called(name):
-                return function(*args, **kwargs)
-        except TypeError:
-            hint = _hint_at_unexpected(function, kwargs)
-            if hint is None:
-                raise
-            raise TypeError(f"{name}: unexpected argument {hint}") from None
+            except TypeError:
+                hint = _hint_at_unexpected(function, kwargs)
+                if hint is None:
+                    raise
+                raise TypeError(f"{name}: unexpected argument {hint}") from None
 
     return call
 
@@ -106,10 +104,11 @@ def _hint_at_unexpected(
 
 
 class called:
-    """Let the ``ValueError``s raised within begin with the function that the user called.
+    """Let each ``ValueError`` raised within begin with the name of the function the user called.
 
-    Also a decorator of functions that users call by another name. An outer one wins; one without a
-    name adds nothing. Like ``naming``, this is a class to save the time of small inputs.
+    It also decorates functions that users call by another name. If several are nested, the
+    outermost name is used; an empty name adds nothing. Like ``naming``, this is a class because
+    small inputs enter it several times.
     """
 
     def __init__(self, name: str) -> None:
@@ -117,7 +116,7 @@ class called:
         self._token: Token[str | None] | None = None
 
     def __call__(self, function: Callable[P, R]) -> Callable[P, R]:
-        """Return the function, with errors that begin with the name."""
+        """Return a function that does the same, and whose errors begin with the name."""
 
         @functools.wraps(function)
         def call(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -127,12 +126,12 @@ class called:
         return call
 
     def __enter__(self) -> None:
-        """Note the name, unless an outer function has noted its own."""
+        """Keep the name for errors, unless a function further out has set its own."""
         if _called.get() is None:
             self._token = _called.set(self._name)
 
     def __exit__(self, _: Any, error: BaseException | None, __: Any) -> None:
-        """Put the name before the message of an error."""
+        """Put the name of the function in front of the message of a ``ValueError``."""
         if self._token is None:
             return
         _called.reset(self._token)
@@ -285,9 +284,9 @@ def check_text(text: str, what: str) -> str:
 
 
 class naming:
-    """Let the errors raised within begin with their input, such as a file's name.
+    """Let each ``ValueError`` raised within begin with the name of its input, such as a file.
 
-    This is a class because each small input enters it several times, and a generator with
+    This is a class because small inputs enter it several times, and a generator decorated with
     ``contextmanager`` takes twice as long.
     """
 
@@ -295,10 +294,10 @@ class naming:
         self._source = source
 
     def __enter__(self) -> None:
-        """Do nothing: only errors matter."""
+        """Change nothing: the name is used only if an error is raised."""
 
     def __exit__(self, _: Any, error: BaseException | None, __: Any) -> None:
-        """Raise a ``ValueError`` again, with its input."""
+        """Raise a ``ValueError`` again, with the name of the input in front of its message."""
         if not isinstance(error, ValueError) or str(error).startswith(self._source):
             return
         message = str(error).removeprefix("run: ").removeprefix("qrels: ")
@@ -308,7 +307,9 @@ class naming:
 
 @contextmanager
 def concerning(source: str) -> Iterator[None]:
-    """Let the errors and warnings within begin with one of several inputs; empty for a single one.
+    """Let errors and warnings within begin with the name of one of several inputs.
+
+    An empty name, as for a single input, adds nothing.
 
     >>> caught = warnings.catch_warnings(record=True, action="always")
     >>> with caught as messages, concerning("collection 'web'"):

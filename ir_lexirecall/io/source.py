@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import partial
-from itertools import chain, islice, repeat
+from itertools import chain, islice
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -344,8 +344,7 @@ def documents_by_query(
     numbers = data
     if set(map(type, data.values())) != {dict}:
         numbers = _with_numbers_by_document(data, schema)
-    all_ids = ([*numbers], *numbers.values())
-    if all(map(_are_texts, all_ids, repeat(oddity))):
+    if all(_are_texts(ids, oddity) for ids in ([*numbers], *numbers.values())):
         return numbers
     oddity.is_possible = True  # the check ended at the first id that is not a text
     return _with_text_ids(numbers, schema.what)
@@ -354,10 +353,10 @@ def documents_by_query(
 def _with_numbers_by_document(
     data: Mapping[Any, Any], schema: Schema
 ) -> Mapping[Any, Mapping[Any, Any]]:
-    """Return a number for each document of each query, from any form of documents by query.
+    """Return series, hits and lists of relevant documents as mappings of documents to numbers.
 
     Raises:
-        ValueError: a query has something else.
+        ValueError: a query has something else, or a document occurs twice.
     """
     if any(hasattr(kind, "to_list") for kind in set(map(type, data.values()))):
         data = {query: _without_series(docs) for query, docs in data.items()}

@@ -206,6 +206,7 @@ def cwl_of_few(
     Arrays take longer to make than such sums; B and its sums are still computed as arrays, whose
     powers may have other bits.
     """
+    # The query, rank and gain of each document.
     documents = zip(query.tolist(), rank.tolist(), r.tolist(), strict=True)
     rows = [row for row in documents if row[2] and row[1] <= end]
     last, s = [0.0] * queries, [1.0] * queries  # where each query is, and S right after

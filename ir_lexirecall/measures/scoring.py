@@ -160,7 +160,7 @@ def warn_of_grades(measures: Collection[IRMeasure], judgments: Judgments) -> Non
     """Warn if the grades of the judgments do not suit the measures."""
     warn_of_several_grades(measures, judgments)
     top = judgments.highest_grade
-    # Grades between 0 and 1 are warned of only where 1 is the highest grade.
+    # The lowest grade above 0 is needed only if the highest is 1; see `warn_if_unreached`.
     lowest = judgments.lowest_gain if top == 1 else inf
     reached = min(top, lowest)
     # Names are made for warnings only: they take longer than a small evaluation.
