@@ -13,7 +13,15 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ir_lexirecall._util.arrays import Bools, Floats, Ints, ranges, ratio, stretches
+from ir_lexirecall._util.arrays import (
+    Bools,
+    Floats,
+    Ints,
+    ranges,
+    ratio,
+    starts_segment,
+    stretches,
+)
 from ir_lexirecall._util.errors import and_more, entry, naming, shown, warn
 from ir_lexirecall._util.lazy import Memoised, cached_property
 from ir_lexirecall._util.lazy import pandas as pd
@@ -605,10 +613,14 @@ class Judgments(Memoised):
         """
         if self.table is None or self.relevance_is_named:
             return np.zeros(0, dtype=np.int64)
-        in_order = self.table.row[np.argsort(self.table.line, kind="stable")]
+        line, row = self.table.line, self.table.row
+        doc = self.table.doc[row]
+        starts = starts_segment(doc)
+        last_line = np.maximum.reduceat(line, np.flatnonzero(starts))
+        is_last = line == last_line[np.cumsum(starts) - 1]
+        # A document without lines keeps its grade.
         last = self.grade.copy()
-        # Of several lines on a document, the last one counts.
-        last[self.table.doc[in_order]] = self.table.grade[in_order]
+        last[doc[is_last]] = self.table.grade[row[is_last]]
         return np.flatnonzero(last < self.grade)
 
     def label_of(self, doc: int) -> str:
