@@ -389,7 +389,7 @@ def tukey_p(
     systems differ.
     """
     (by_system,), exponent = less_shared([values.T])
-    x = np.ascontiguousarray(by_system.T)
+    x = by_system.T
     mean, noise = x.mean(axis=0), SUM * x.max(axis=1).mean()
     difference = mean[:, None] - mean
     rng = np.random.default_rng(draws.seed)
