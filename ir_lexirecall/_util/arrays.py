@@ -14,9 +14,11 @@ FEW = 128  # rows that are quicker one by one than as arrays
 # Products of longer rows gain from threads; of shorter ones, threads wait longer than they work.
 _SHORT_ROW = 96
 # OpenBLAS computes a product in one thread up to 2^18 multiplications, with a single row up to
-# 9,216. So parts of products have at most so many rows, and so many numbers of the second matrix.
-_ROWS_AT_ONCE = 32
+# 9,216. So parts of products have so many rows, and at most so many numbers of the second matrix.
+_ROWS_AT_ONCE = 16
 _NUMBERS_AT_ONCE = 2**13
+# It computes so many columns at once, and adds the terms of those left over in another order.
+_COLUMNS_OF_KERNEL = 8
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -100,40 +102,41 @@ def product(a: Any, b: Any) -> Any:
     next of many products spin: on a busy machine they took ten times the processor time of all
     products. If rows are long, threads are worth their price.
 
+    Parts have one size, as BLAS adds terms in an order that depends on it: a row has the same
+    product, to the last digit, with any other rows beside it.
+
     >>> product(np.array([[1.0, 2.0]]), np.array([[3.0], [4.0]]))
     array([[11.]])
     """
     (n_rows, n_terms), n_columns = a.shape, b.shape[1]
-    if n_terms == 0 or n_terms > _SHORT_ROW:
+    if n_terms > _SHORT_ROW or 0 in (n_rows, n_terms, n_columns):
         return a @ b
-    result = np.empty((n_rows, n_columns), dtype=np.result_type(a, b))
-    for columns, width in _tiles(n_columns, _NUMBERS_AT_ONCE // n_terms):
-        for rows, height in _tiles(n_rows, _ROWS_AT_ONCE):
-            _set_product(result[rows, columns], a[rows], b[:, columns], height, width)
-    return result
+    n_padded = -(-n_rows // _ROWS_AT_ONCE) * _ROWS_AT_ONCE
+    padded = np.zeros((n_padded, n_terms), dtype=a.dtype)
+    padded[:n_rows] = a
+    result = np.empty((n_padded, n_columns), dtype=np.result_type(a, b))
+    width = min(_NUMBERS_AT_ONCE // n_terms, n_columns)
+    if width > _COLUMNS_OF_KERNEL:
+        width -= width % _COLUMNS_OF_KERNEL
+    covered = n_columns - n_columns % width
+    _set_product(result[:, :covered], padded, b[:, :covered], width)
+    if covered < n_columns:
+        # The last part is as wide as the others, and begins within the one before it.
+        _set_product(result[:, -width:], padded, b[:, -width:], width)
+    return result[:n_rows]
 
 
-def _tiles(length: int, size: int) -> list[tuple[slice, int]]:
-    """Return what tiles of one size cover of an axis, and what is left as one smaller tile.
-
-    >>> _tiles(10, 4), _tiles(3, 4)
-    ([(slice(0, 8, None), 4), (slice(8, 10, None), 2)], [(slice(0, 3, None), 3)])
-    """
-    covered = length // size * size
-    tiles = [(slice(0, covered), size), (slice(covered, length), length - covered)]
-    return [(part, tile) for part, tile in tiles if part.start < part.stop]
-
-
-def _set_product(result: Any, a: Any, b: Any, height: int, width: int) -> None:
-    """Set the product of matrices in one call for all tiles of a height and width.
+def _set_product(result: Any, a: Any, b: Any, width: int) -> None:
+    """Set the product of matrices in one call for all tiles of a width.
 
     A call for each tile would take as long as the tile.
     """
     n_terms = len(b)
     # Views: tiles of rows, and tiles of columns, stand before the rows and columns within them.
-    row_tiles = a.reshape(-1, 1, height, n_terms)
+    row_tiles = a.reshape(-1, 1, _ROWS_AT_ONCE, n_terms)
     column_tiles = b.reshape(n_terms, -1, width).transpose(1, 0, 2)
-    of_tiles = result.reshape(len(row_tiles), height, -1, width).transpose(0, 2, 1, 3)
+    shape = (len(row_tiles), _ROWS_AT_ONCE, -1, width)
+    of_tiles = result.reshape(shape).transpose(0, 2, 1, 3)
     np.matmul(row_tiles, column_tiles, out=of_tiles)
 
 

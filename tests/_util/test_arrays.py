@@ -45,6 +45,20 @@ def test_a_product_in_parts_is_the_product(
     assert product(a.astype(np.float32), b.astype(np.float32)).dtype == np.float32
 
 
+@pytest.mark.parametrize("n_terms", [7, 25, 60, 90])
+@pytest.mark.parametrize("n_columns", [999, 2_000])
+def test_a_row_has_the_same_product_beside_any_other_rows(
+    n_terms: int, n_columns: int
+) -> None:
+    """The interval of a pair or a run does not depend on which others are compared with it."""
+    rng = np.random.default_rng(0)
+    rows, counts = rng.random((40, n_terms)), rng.integers(0, 3, (n_columns, n_terms))
+    of_all = product(rows, counts.T.astype(np.float64))
+    for some in ([3], [1, 0], [30, 2, 39], list(range(9, 21))):
+        alone = product(rows[some], counts.T.astype(np.float64))
+        np.testing.assert_array_equal(alone, of_all[some])
+
+
 @pytest.mark.parametrize(
     "work",
     [

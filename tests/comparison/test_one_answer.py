@@ -354,3 +354,15 @@ def test_small_values_are_no_rounding_beside_large_ones():
     row = irl.compare(values=values).table().iloc[0]
     assert (row["wins"], row["verdict"]) == (9, "better")
     assert row["difference"] == pytest.approx(2.0**-46)
+
+
+@pytest.mark.parametrize("by", ["AP", "RR", "Success@5", "nDCG@10"])
+def test_values_have_the_intervals_of_the_rankings_that_they_were_computed_from(by):
+    """Values of a table lie in memory by query, those of rankings by run: sums differ in order."""
+    result = irl.compare(irl.demo.qrels(), irl.demo.runs(), by)
+    values = {
+        run: {query: {by: value} for query, value in column.items()}
+        for run, column in result.per_query().items()
+    }
+    of_values = irl.compare(values=values).means()
+    pd.testing.assert_frame_equal(of_values, result.means(), check_exact=True)
