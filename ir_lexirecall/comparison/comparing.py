@@ -822,7 +822,11 @@ def _without_counts(names: list[str]) -> list[str]:
 
 def _criterion_of_values(table: ValueTable, name: str, label: str) -> MeasureCriterion:
     """Return the criterion that compares runs by one measure of a table, under another name."""
-    values, costs = table.values[name], table.is_cost(name)
+    costs = table.is_cost(name)
+    # The last digit of sums depends on their order. It is that of rankings: values lie by run, and
+    # means add them query by query.
+    values = np.ascontiguousarray(table.values[name])
+    means = values.cumsum(axis=1)[:, -1] / len(table.query_ids)
     repeated = None
     if table.repeat_kind is not None:
         repeated = RepeatedValues(
@@ -832,7 +836,7 @@ def _criterion_of_values(table: ValueTable, name: str, label: str) -> MeasureCri
         label,
         values,
         table.query_ids,
-        values.mean(axis=1),
+        means,
         bool(costs),
         costs is None,
         range_of(name),

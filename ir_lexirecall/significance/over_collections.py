@@ -219,8 +219,6 @@ def mean_interval(
     >>> low.round(3), high.round(3)
     (array([0.774]), array([1.]))
     """
-    # Sums of a row depend, in the last digit, on how rows lie in memory.
-    values = np.ascontiguousarray(values)
     if is_binary is None:
         is_binary = bool(np.isin(values, (0.0, 1.0)).all())
     if (is_binary or few_values) and not np.isfinite(limits).all():

@@ -366,3 +366,7 @@ def test_values_have_the_intervals_of_the_rankings_that_they_were_computed_from(
     }
     of_values = irl.compare(values=values).means()
     pd.testing.assert_frame_equal(of_values, result.means(), check_exact=True)
+    by_tukey = irl.compare(irl.demo.qrels(), irl.demo.runs(), by, test="tukey").table()
+    of_values = irl.compare(values=values, test="tukey").table()
+    for name in ("ci_low", "ci_high", "p", "effect_size"):
+        np.testing.assert_array_equal(of_values[name], by_tukey[name])
