@@ -47,8 +47,10 @@ _SEPARATOR_LINES = re.compile(
     rb'\A(?:[ \t\r\n]*+"?sep=[,;\t|]"?[ \t]*+(?:\r\n?|\n))++', re.I
 )
 """The first lines of a file, if they only tell Excel its separator."""
-_UNSEEN = (b"\0", b"\v", b"\x7f")
-"""ASCII characters, besides the usual blanks, that cannot be seen in an id."""
+BLANKS = " \t\n\v\f\r"
+"""ASCII characters that separate words, but may stand in an id of JSON, Parquet or a dict."""
+UNSEEN = "\0\x7f"
+"""Further ASCII characters that programs leave in ids, where nobody sees them."""
 _ZEROS = bytes(512)
 _BEGINS_WITH_ZEROS = "cannot be read: it begins with zeros (NUL), not with a text"
 """Fault of devices, and of files without content."""
@@ -108,16 +110,16 @@ class Oddity:
     is_sure: bool = False
 
     def watched(
-        self, blocks: Iterator[bytes], blanks: Sequence[bytes]
+        self, blocks: Iterator[bytes], blanks: Sequence[str]
     ) -> Iterator[bytes]:
         """Yield blocks of a text unchanged, and note whether they may hold odd ids."""
         for block in blocks:
             self.look_at(block, blanks)
             yield block
 
-    def look_at(self, letters: bytes, blanks: Sequence[bytes]) -> None:
+    def look_at(self, letters: bytes, blanks: Sequence[str]) -> None:
         """Note whether ids in these bytes may be odd: not ASCII, or with one of these blanks."""
-        signs = (*blanks, *_UNSEEN)
+        signs = [sign.encode() for sign in (*blanks, *UNSEEN)]
         if not letters.isascii() or any(_contains(letters, sign) for sign in signs):
             self.is_possible = True
 

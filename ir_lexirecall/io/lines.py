@@ -29,7 +29,7 @@ from ir_lexirecall.io.cells import (
     unquoted,
 )
 from ir_lexirecall.io.checks import check_names, check_not_cut
-from ir_lexirecall.io.files import Location, naming_lines
+from ir_lexirecall.io.files import BLANKS, Location, naming_lines
 from ir_lexirecall.io.names import (
     QREL_COLUMNS,
     RUN_FIELDS,
@@ -140,12 +140,13 @@ class Layout:
         return self.separator == " "
 
     @property
-    def blanks_in_ids(self) -> list[bytes]:
-        """Bytes of lines whose ids may have blanks around them; quotes may enclose blanks."""
+    def blanks_in_ids(self) -> list[str]:
+        """Texts in lines whose ids may have blanks around them; quotes may enclose blanks."""
         if self.by_blanks:
             return []
-        part = self.separator.encode()
-        return [blank for blank in (b" ", b'"', b"\t", b"\r" + part) if blank != part]
+        # Ends of lines are carriage returns and line feeds, too.
+        blanks = {*BLANKS, '"', "\r" + self.separator} - {"\r", "\n", self.separator}
+        return sorted(blanks)
 
     def dtype(self, name: str) -> Any:
         """Return the type of a column."""

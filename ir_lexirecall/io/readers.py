@@ -38,7 +38,14 @@ from ir_lexirecall.io.cells import (
     text_hint,
 )
 from ir_lexirecall.io.checks import check_names
-from ir_lexirecall.io.files import File, JSONObject, Location, Oddity, Records
+from ir_lexirecall.io.files import (
+    BLANKS,
+    File,
+    JSONObject,
+    Location,
+    Oddity,
+    Records,
+)
 from ir_lexirecall.io.names import (
     ASPECT_COLUMNS,
     NUGGET_DOCUMENTS,
@@ -53,7 +60,6 @@ from ir_lexirecall.io.schemas import POOL, Schema
 from ir_lexirecall.io.spreadsheets import with_original_ids
 
 _ROWS = 2**21  # of a Parquet file at a time
-_BLANKS = (b" ", b"\t", b"\r", b"\n")
 _MTEB = "mteb_model_meta"
 _GRADES = {"support": 2, "partial_support": 1, "not_support": 0}
 
@@ -674,7 +680,7 @@ def _look_at_texts(column: Any, oddity: Oddity) -> None:
     kind = str(column.type)
     if kind in ("string", "large_string"):
         texts = column.buffers()[2]
-        oddity.look_at(b"" if texts is None else texts.to_pybytes(), _BLANKS)
+        oddity.look_at(b"" if texts is None else texts.to_pybytes(), BLANKS)
     elif not kind.startswith(("int", "uint", "float", "double")):
         oddity.is_possible = True
 

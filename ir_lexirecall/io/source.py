@@ -23,7 +23,7 @@ from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.lazy import polars as pl
 from ir_lexirecall._util.paths import is_path
 from ir_lexirecall.io.cells import id_of
-from ir_lexirecall.io.files import File, Oddity, named_files
+from ir_lexirecall.io.files import BLANKS, UNSEEN, File, Oddity, named_files
 from ir_lexirecall.io.id_forms import are_plain
 from ir_lexirecall.io.lines import header_of, layout_of_table
 from ir_lexirecall.io.names import RUN_FIELDS, our_names
@@ -52,8 +52,6 @@ _OF_FRAMES = ("columns", "__arrow_c_stream__", "dtype")
 """Attributes that frames have; an object with one of them is not read row by row."""
 _CHECKED = 3  # rankings in which hits are looked for
 _LOOKED_AT = 2000  # rows of a table whose ranks are looked at
-_BLANK_SIGNS = " \t\n\v\f\r\0\x7f"
-"""ASCII characters that programs leave in ids, where nobody sees them."""
 _TOP_K = "ir_lexirecall.io.columns.top_k"
 
 
@@ -405,7 +403,7 @@ def _are_texts(ids: Collection[Any], oddity: Oddity) -> bool:
         if not text.isascii():
             text.encode("utf-8")
             oddity.is_possible = True
-        elif any(map(text.__contains__, _BLANK_SIGNS)):
+        elif any(map(text.__contains__, BLANKS + UNSEEN)):
             oddity.is_possible = True
     except (TypeError, UnicodeEncodeError):
         return False

@@ -482,6 +482,7 @@ LOOK_ALIKE = {
     "zero byte": "d1\0",
     "delete": "d1\x7f",
     "vertical tab": "d1\v",
+    "form feed": "d1\f",
     "width zero": "d\u200b1",
     "direction": "\u200ed1",
     "byte order mark": "\ufeffd1",
