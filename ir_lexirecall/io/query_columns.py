@@ -862,33 +862,24 @@ def id_column(tables: Sequence[Table]) -> str:
     else:
         candidates = _without_labels(ids)
     if len(candidates) != 1 or candidates[0].lower() in _NO_QUERY_NAMES:
-        raise ValueError(_no_ids(tables, runs, candidates or unique))
+        possible = candidates or unique
+        if not possible:
+            _check_same_id_column(tables)
+        raise ValueError(_unclear_query_column(tables[0], runs, possible))
     return candidates[0]
 
 
-def _no_ids(
-    tables: Sequence[Table], runs: Sequence[Table], candidates: Sequence[str]
-) -> str:
-    """Return the message on tables of which no column is known to name queries."""
-    message = "" if candidates else _lacking_ids(tables)
-    return message or _no_id_column(tables[0], runs, candidates)
-
-
-def _lacking_ids(tables: Sequence[Table]) -> str:
-    """Return the message on a table that lacks the column in which another one seems to have ids.
-
-    It is empty if there is no such table.
-    """
+def _check_same_id_column(tables: Sequence[Table]) -> None:
+    """Raise if a table lacks the column in which another one seems to have its ids."""
     for table in tables:
         for name in _without_labels(_unique_texts(table)):
             others = [other for other in tables if name not in other.columns]
             if others and name.lower() not in _NO_QUERY_NAMES:
-                return (
+                raise ValueError(
                     f"{table_label(others[0].name)} has no column {name!r}, which may name the "
                     f"queries of {table_label(table.name)}: it has "
                     f"{shown_names(list(others[0].columns))}; give both the same column"
                 )
-    return ""
 
 
 def _may_name_queries(name: str, runs: Sequence[Table]) -> bool:
@@ -1003,10 +994,10 @@ def _counts_rows(values: Objects, *, in_order: bool) -> bool:
     return counted in ([*range(n)], [*range(1, n + 1)])
 
 
-def _no_id_column(
+def _unclear_query_column(
     table: Table, runs: Sequence[Table], candidates: Sequence[str]
 ) -> str:
-    """Return the message on a table of which no column is known to name queries."""
+    """Return the message on a table of which no column, or not only one, seems to name queries."""
     names = [name for name in table.columns if name != INDEX]
     message = (
         f"{table_label(table.name)} has no column that names queries, such as query_id: "
