@@ -54,9 +54,9 @@ _MEAN_WORDS = (
     "summary",
     "total",
 )
-_MEANS_OF_TASKS = frozenset(
-    ("average", "averaged", "avg", "borda", "mean", "overall", "rank")
-)
+_RANK_WORDS = frozenset(("borda", "rank", "ranks"))
+_MEANS_OF_TASKS = _RANK_WORDS.union(("average", "averaged", "avg", "mean", "overall"))
+"""Words of means and ranks of tasks, whatever other words stand beside them."""
 _STATISTICS: dict[str, tuple[Statistic, ...]] = {
     **dict.fromkeys(_MEAN_WORDS, _MEANS),
     **dict.fromkeys(("count", "counts", "n", "num"), (len,)),
@@ -79,15 +79,15 @@ _FURTHER_WORDS = frozenset(
         *("across", "arithmetic", "by", "of", "over", "per", "q", "standard", "the"),
         *("column", "models", "queries", "query", "row", "runs", "score", "systems"),
         *("task", "tasks", "topic", "topics", "value", "grand", "dev", "dataset"),
-        *("datasets", "tasktype", "type", "types", "rank", "ranks"),
+        *("datasets", "tasktype", "type", "types", *(_RANK_WORDS - {"borda"})),
     ]
 )
-_RANK_WORDS = frozenset(("borda", "rank", "ranks"))
+"""Words beside that of a statistic, as in `Mean rank`; `Borda count` is no number of rows."""
 _OUTCOMES = frozenset(
     (
         *("delta", "diff", "difference", "improvement", "gain", "change", "t test"),
-        *("wins", "losses", "ties", "rank", "ranks", "ci", "p value", "pvalue"),
-        *("rank borda", "borda rank", "borda"),
+        *("wins", "losses", "ties", "ci", "p value", "pvalue"),
+        *(*_RANK_WORDS, "rank borda", "borda rank"),
     )
 )
 """Names of rows that say what a comparison of the columns gives."""
@@ -136,8 +136,8 @@ def is_summary_name(name: str) -> bool:
 def has_word_of_means(name: str) -> bool:
     """Return whether the name of a row of tasks says that it may hold means or ranks.
 
-    >>> has_word_of_means("Retrieval (avg)"), has_word_of_means("QA"), has_word_of_means("all")
-    (True, False, True)
+    >>> [has_word_of_means(name) for name in ("Retrieval (avg)", "Task ranks", "QA", "all")]
+    [True, True, False, True]
     """
     return is_summary_name(name) or not _words_of_row(name).isdisjoint(_MEANS_OF_TASKS)
 
