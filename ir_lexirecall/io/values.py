@@ -199,7 +199,7 @@ class ValueTable:
                 *constant,
                 *_notes_on_means(means),
                 *note_on_ids,
-                *notes_on_percentages(grid, per_task=cells.per_task),
+                *_notes_on_large_values(grid, per_task=cells.per_task),
             ),
             cut=cells.cut,
             grid=grid if keeps_gaps else None,
@@ -689,8 +689,11 @@ def _form_of_ids(grid: Grid) -> str:
     return ""
 
 
-def notes_on_percentages(grid: Grid, *, per_task: bool) -> list[str]:
-    """Return a sentence on each measure that some runs, or tasks, seem to have in percent only."""
+def _notes_on_large_values(grid: Grid, *, per_task: bool) -> list[str]:
+    """Return sentences on values too large for a measure: in percent, or of something else.
+
+    Only some runs or tasks have them.
+    """
     notes = []
     for measure, values in zip(grid.measures, grid.values, strict=True):
         of_tasks = []
