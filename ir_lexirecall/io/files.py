@@ -58,6 +58,7 @@ _NOTES_OF_SPARK = re.compile(
     r"_(SUCCESS|(common_)?metadata|committed_.*|started_.*|temporary|delta_log)(\..*)?"
 )
 """Names of files in which Spark and its like write that a table is whole, and about it."""
+_ABOUT_FILES = re.compile(r"(readme|licen[cs]e|copying|notice)(\.\w+)?", re.I)
 _MOST_DIGITS = 300
 _BEGUN_VALUE = re.compile(r"[\w.+-]*\s*")
 """The beginning of a number or word of JSON, or nothing, at the end of a text."""
@@ -706,6 +707,15 @@ def without_compression(path: str) -> str:
     """Return a file's name without the ending of its compression."""
     name, ending = os.path.splitext(path)
     return name if ending.lower() in UNPACKERS else path
+
+
+def is_about_files(name: str) -> bool:
+    """Return whether a file, by its name, only says what the files beside it are.
+
+    >>> is_about_files("README.md"), is_about_files("license"), is_about_files("bm25.md")
+    (True, True, False)
+    """
+    return _ABOUT_FILES.fullmatch(name) is not None
 
 
 @contextlib.contextmanager

@@ -10,7 +10,12 @@ from pathlib import Path
 from ir_lexirecall._util.errors import and_more, warn
 from ir_lexirecall._util.paths import PathLike
 from ir_lexirecall.io.cells import number_of_text
-from ir_lexirecall.io.files import File, named_files, without_compression
+from ir_lexirecall.io.files import (
+    File,
+    is_about_files,
+    named_files,
+    without_compression,
+)
 from ir_lexirecall.io.lines import header_of
 from ir_lexirecall.io.names import grades_may_be_scores, our_names
 from ir_lexirecall.io.readers import format_of, without_ending
@@ -41,7 +46,6 @@ _ENDINGS_OF_RUNS_ONLY = (".res", ".run")
 """Endings of runs alone: such a file is a run even if it is called `_x.run` or `readme.run`."""
 _OTHER_FILES = frozenset(
     (
-        "readme.txt",
         "qrels.txt",
         "requirements.txt",
         "qrels.parquet",
@@ -49,8 +53,6 @@ _OTHER_FILES = frozenset(
         "package.json",
     )
 )
-_ABOUT_RUNS = re.compile(r"(readme|licen[cs]e|copying|notice)(\.\w+)?", re.I)
-"""Files that say what runs are."""
 _METADATA = re.compile(r"ir[-_]metadata\.ya?ml", re.I)
 """A file that stands beside runs and needs no word."""
 _BACKUP = re.compile(
@@ -154,7 +156,7 @@ def _is_about_runs(plain: str) -> bool:
     """Return whether a file is about runs by its name, as `README.md` is, not `readme.run`."""
     if plain.lower() in _OTHER_FILES:
         return True
-    if _ABOUT_RUNS.fullmatch(plain) is None:
+    if not is_about_files(plain):
         return False
     if plain.lower().endswith((".txt", ".json")):
         return True

@@ -30,7 +30,7 @@ from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.paths import PathLike, is_path
 from ir_lexirecall._util.rounding import DIFFERENCE
 from ir_lexirecall._util.selecting import among
-from ir_lexirecall.io.files import matching
+from ir_lexirecall.io.files import is_about_files, matching
 from ir_lexirecall.io.frames import Table, readable_again, table_of_frame
 from ir_lexirecall.io.id_forms import form_hint
 from ir_lexirecall.io.json_shapes import by_run
@@ -85,8 +85,6 @@ from ir_lexirecall.io.value_tables import cells_of_table, tables_of_collections
 _ENDINGS = re.compile(
     r"(\.(eval|eval_q|txt|csv|tsv|jsonl?|parquet|out|trec_eval|ir_measures|tot|gz|bz2|xz|zst))+\Z"
 )
-_ABOUT_VALUES = re.compile(r"(readme|licen[cs]e|copying|notice)(\.\w+)?", re.I)
-"""Files that stand beside values and need no word."""
 _PERCENT = 100
 _MANY_TIMES = 20
 """A mean that is so many times that of another run may be in percent, where that one is not."""
@@ -1209,7 +1207,7 @@ def parts_of_path(path: PathLike, columns: NamedColumns) -> list[Part]:
     if samples:
         check_is_one_task(samples, path)
         return parts_of_files(samples, columns)
-    items = [item for item in _items_in(path) if not _is_about_values(item.name)]
+    items = [item for item in _items_in(path) if not is_about_files(item.name)]
     files = [item for item in items if item.is_file()]
     if not files or len(files) < len(items):
         check_is_no_mixture(path, files)
@@ -1493,7 +1491,7 @@ def folders_of_collections(path: PathLike) -> dict[str, Any]:
         return {}
     if folders:
         files = [item.name for item in items if item not in folders]
-        warn_of_files(path, list(filterfalse(_is_about_values, files)))
+        warn_of_files(path, list(filterfalse(is_about_files, files)))
     return {folder.name: folder for folder in folders}
 
 
@@ -1501,11 +1499,6 @@ def _items_in(path: PathLike) -> list[Path]:
     """Return the files and folders in a folder, sorted, without hidden ones."""
     items = sorted(Path(path).iterdir())
     return [item for item in items if not item.name.startswith(".")]
-
-
-def _is_about_values(name: str) -> bool:
-    """Return whether a file is a README or the like, which holds no values."""
-    return _ABOUT_VALUES.fullmatch(name) is not None
 
 
 def warn_of_files(path: PathLike, names: Sequence[str]) -> None:
