@@ -93,7 +93,7 @@ class TriedJudgings:
             pair: index of the pair.
             estimate: what the test estimates today.
         """
-        trial = self._of_pair(pair)
+        trial = self._trial_of(pair)
         wanted = -np.sign(estimate)
         grades = np.stack([*trial.judgings()])
         gains = np.stack([wanted * trial.differences(of_docs) for of_docs in grades])
@@ -102,7 +102,7 @@ class TriedJudgings:
         best = grades[best_of_query[query], np.arange(len(query))]
         return bool(wanted * trial.estimate(best) >= 0)
 
-    def _of_pair(self, pair: int) -> _Trial:
+    def _trial_of(self, pair: int) -> _Trial:
         """Align the runs of a pair with judgments that hold its open documents."""
         scored, pool = self.compared.scored, self.pool
         assert scored is not None
@@ -122,14 +122,12 @@ class TriedJudgings:
         measure = None if isinstance(self.measured, Preference) else self.measured
         open_ranks = ranks[:, is_open].astype(np.float64)
         return _Trial(
-            self.compared,
-            self.name,
-            self.measured,
+            self,
             runs,
             judgments,
-            np.array([row_of[key] for key in open_keys], dtype=np.int64),
-            np.where(open_ranks > 0, open_ranks, np.inf),
-            Judgings().top_grade(pool.judgments, measure),
+            row=np.array([row_of[key] for key in open_keys], dtype=np.int64),
+            ranks=np.where(open_ranks > 0, open_ranks, np.inf),
+            top=Judgings().top_grade(pool.judgments, measure),
         )
 
 
@@ -138,9 +136,7 @@ class _Trial:
     """Two runs, of which O unjudged documents may get any grade.
 
     Attributes:
-        compared: the comparison that they are of.
-        name: name of the criterion.
-        measured: the measure, or the preference.
+        tried: the pairs of which they are one, and the criterion.
         runs: both runs by name, aligned with `judgments`.
         judgments: today's judgments, and the open documents with grade 0.
         row: rows of the open documents in these judgments, shape `(O,)`.
@@ -148,9 +144,7 @@ class _Trial:
         top: the top grade that they can get.
     """
 
-    compared: ComparedRuns
-    name: str
-    measured: IRMeasure | Preference
+    tried: TriedJudgings
     runs: dict[str, AlignedRun]
     judgments: Judgments
     row: Ints
@@ -168,13 +162,15 @@ class _Trial:
 
     def differences(self, grade: Floats) -> Floats:
         """Return what the first run gains on the second, for each query of the judgments."""
-        differences: Floats = self._judged(grade).differences_of(self.name, _PAIR)[0]
+        judged = self._judged(grade)
+        differences: Floats = judged.differences_of(self.tried.name, _PAIR)[0]
         return differences
 
     def estimate(self, grade: Floats) -> float:
         """Return what the test estimates."""
         judged = self._judged(grade)
-        tested = PairTests(judged).uncorrected(self.name, judged.test_of(self.name))
+        test = judged.test_of(self.tried.name)
+        tested = PairTests(judged).uncorrected(self.tried.name, test)
         return float(tested["estimate"][0])
 
     def _judged(self, grade: Floats) -> ComparedRuns:
@@ -183,11 +179,12 @@ class _Trial:
         runs = {
             name: replace(run, judgments=judgments) for name, run in self.runs.items()
         }
+        compared = self.tried.compared
         return replace(
-            self.compared,
+            compared,
             runs=list(runs),
-            test=replace(self.compared.test, progress=False),
-            by={self.name: self._criterion(runs)},
+            test=replace(compared.test, progress=False),
+            by={self.tried.name: self._criterion(runs)},
             baseline=None,
             margins=None,
             scored=None,
@@ -197,12 +194,13 @@ class _Trial:
 
     def _criterion(self, runs: dict[str, AlignedRun]) -> Criterion:
         """Return the criterion with other judgments of the two runs."""
-        criterion, measured = self.compared.by[self.name], self.measured
+        criterion = self.tried.compared.by[self.tried.name]
         if isinstance(criterion, PreferenceCriterion):
             preferences = replace(criterion.preferences, runs=runs)
             return replace(criterion, preferences=preferences)
         assert isinstance(criterion, MeasureCriterion)
         counted = [self.judgments.place[query_id] for query_id in criterion.query_ids]
+        measured = self.tried.measured
         of_runs = np.stack([values(measured, run)[counted] for run in runs.values()])
         order = criterion.order
         if order is not None:
