@@ -791,7 +791,8 @@ def many_pairs_on_few_queries(
         if _least_corrected(test, least, len(result.pairs)) > test.alpha:
             continue  # `tests_without_power` says that no verdict is possible
         must_be_skewed = n_units >= _FEW_FOR_PAIRS
-        if must_be_skewed and not _are_mostly_skewed(result, name):
+        differences = _differences_of_parts(result, name)
+        if must_be_skewed and not are_mostly_skewed(differences):
             continue
         unit = result.compared.unit if test.groups is None else "group"
         rates = _false_among_pairs(test, len(result.runs), n_units)
@@ -815,11 +816,20 @@ def _false_among_pairs(test: SignificanceTest, n_runs: int, n_units: int) -> str
     )
 
 
-def _are_mostly_skewed(result: Comparison, name: str) -> bool:
-    """Return whether half of the pairs that differ have clearly skewed differences."""
-    sizes = []
+def _differences_of_parts(result: Comparison, name: str) -> Iterator[Floats]:
+    """Yield the differences of pairs of runs that have values of the same queries."""
     for _, part in result.compared.pair_parts:
-        differences = np.concatenate([*part.by[name].differences(*part.pair_indices)])
+        yield _signed_differences(part.by[name], part.pair_indices)
+
+
+def are_mostly_skewed(parts: Iterable[Floats]) -> bool:
+    """Return whether half of the pairs that differ have clearly skewed differences.
+
+    Args:
+        parts: differences of P pairs on Q queries, shape ``(P, Q)``.
+    """
+    sizes = []
+    for differences in parts:
         differs = np.any(differences != 0, axis=1)
         sizes += np.abs(skewness(differences[differs])).tolist()
     return bool(sizes and np.median(sizes) > _MOSTLY_SKEWED)

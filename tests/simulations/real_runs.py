@@ -25,6 +25,7 @@ from ir_lexirecall.judging.predicted import (
     with_people_alone,
 )
 from ir_lexirecall.judging.sequential import sequential_signs
+from ir_lexirecall.present.caveats import are_mostly_skewed
 from ir_lexirecall.significance import SignificanceTest
 from ir_lexirecall.significance import over_collections as inference
 from tests.simulations.rows import (
@@ -443,7 +444,7 @@ def real_many_pairs(samples: int, rng: Generator) -> Iterator[Row]:
     matrices = _many_values()
     if not matrices:
         return
-    skewed = [values for values in matrices if _are_mostly_skewed(values)]
+    skewed = [values for values in matrices if are_mostly_skewed([pairs_of(values)])]
     for which, some, sizes in (
         ("matrices", matrices, (13, 25, 50)),
         ("skewed matrices", skewed, (50,)),
@@ -458,11 +459,6 @@ def real_many_pairs(samples: int, rng: Generator) -> Iterator[Row]:
             statement = "t with Holm: any pair"
             row = of_pairs(statement, setting, said, ALPHA, FAMILY)
             yield replace(row, instead=BASELINE_OR_MORE)
-
-
-def _are_mostly_skewed(values: Floats) -> bool:
-    """Return whether half of the pairs that differ have clearly skewed differences."""
-    return bool(np.median(np.abs(sig.skewness(pairs_of(values)))) > 1)
 
 
 def _any_by_holm(values: Floats, queries: int, samples: int, rng: Generator) -> Floats:
