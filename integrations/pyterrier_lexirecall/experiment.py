@@ -993,12 +993,7 @@ def _comparison_on(
     values_of_measure = _values_of_measures(scored, request.measures)
     measures = {name: request.measures[name] for name in values_of_measure}
     warn_of_grades(measures.values(), judgments)
-    warn_of_unreached_grades(
-        evaluation.preferences,
-        judgments,
-        judgments.highest_grade,
-        judgments.lowest_gain,
-    )
+    warn_of_unreached_grades(evaluation.preferences, judgments)
     scored = replace(scored, measures=measures, values=values_of_measure)
     criteria: dict[str, Any] = {**measures, **evaluation.preferences}
     if not criteria or not len(scored.judgments):

@@ -176,9 +176,9 @@ def compare(
     criteria = distinct_criteria(criteria, (exchange.whole or Judgments).threshold)
     preferences = of_type(criteria, Preference)
     scored, counted = collected_runs(exchange, measures, preferences, allow_empty)
-    top = scored.whole["highest_grade"]
     # Only the warning of measures looks for grades below 1, on the cluster.
-    warn_of_unreached_grades(preferences, scored.judgments, top, lowest=math.inf)
+    grades = scoring.GradeRange(scored.whole["highest_grade"], lowest_gain=math.inf)
+    warn_of_unreached_grades(preferences, scored.judgments, grades)
     table = None
     if (
         exchange.whole is None

@@ -31,6 +31,7 @@ from ir_lexirecall.io.schemas import QRELS, RUN, Schema
 from ir_lexirecall.measures import RBU
 from ir_lexirecall.measures.rbu import ONE_ASPECT
 from ir_lexirecall.measures.scoring import (
+    GradeRange,
     check_judgments,
     least_grade,
     several_grades_message,
@@ -319,12 +320,13 @@ def _warn_of_unreached_grades(
     qrels: DataFrame, measures: Mapping[str, IRMeasure]
 ) -> None:
     """Warn of measures that count documents from a grade on that no judgment has."""
-    least = {name: least_grade(measure) for name, measure in measures.items()}
-    if any(grade > 0 for grade in least.values()):
+    least_grades = [(name, least_grade(one)) for name, one in measures.items()]
+    if any(least > 0 for _, least in least_grades):
         gain = F.when(_grade() > 0, _grade())
         top, lowest = qrels.agg(F.max(_grade()), F.min(gain)).collect()[0]
         if top is not None:
-            warn_if_unreached(least, top, math.inf if lowest is None else lowest)
+            lowest_gain = math.inf if lowest is None else lowest
+            warn_if_unreached(least_grades, GradeRange(top, lowest_gain))
 
 
 def _warn_of_several_grades(

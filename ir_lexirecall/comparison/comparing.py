@@ -52,7 +52,12 @@ from ir_lexirecall.measures.parsing import (
     parse_one,
 )
 from ir_lexirecall.measures.recall import LexiRecall
-from ir_lexirecall.measures.scoring import is_added_up, mean, warn_if_unreached
+from ir_lexirecall.measures.scoring import (
+    GradeRange,
+    is_added_up,
+    mean,
+    warn_if_unreached,
+)
 from ir_lexirecall.measures.scoring import smaller_is_better as is_cost
 from ir_lexirecall.preferences.counts import PreferenceCounts
 from ir_lexirecall.preferences.functions import NAMES
@@ -259,9 +264,7 @@ def compare_runs(
     judgments = Judgments.from_qrels(qrels)
     if design.least > 1:  # a benchmark needs the same criteria on all collections
         by = distinct_criteria(by, judgments.threshold)
-    warn_of_unreached_grades(
-        by, judgments, judgments.highest_grade, judgments.lowest_gain
-    )
+    warn_of_unreached_grades(by, judgments)
 
     predicted = None
     if design.predicted is None:
@@ -292,13 +295,12 @@ def _check_single_rankings(runs: Mapping[str, RunLike]) -> None:
 
 
 def warn_of_unreached_grades(
-    by: Criteria, judgments: Judgments, top: float, lowest: float
+    by: Criteria, judgments: Judgments, grades: GradeRange | None = None
 ) -> None:
-    """Warn of preferences whose grades do not suit them; see `warn_if_unreached`."""
-    least_grade = {}
-    for name, preference in of_type(by, Preference).items():
-        least_grade[name] = preference.rel_in(judgments)
-    warn_if_unreached(least_grade, top, lowest)
+    """Warn of preferences that the grades of the judgments, or these, do not suit."""
+    preferences = of_type(by, Preference).items()
+    least_grades = [(name, one.rel_in(judgments)) for name, one in preferences]
+    warn_if_unreached(least_grades, grades or judgments)
 
 
 def _predicted_like(judgments: Judgments, qrels: QrelsLike) -> Judgments:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from math import inf, log2
 from subprocess import CalledProcessError
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import ir_measures
 import numpy as np
@@ -159,14 +159,8 @@ def check_judgments(measures: Collection[IRMeasure], judgments: Judgments) -> No
 def warn_of_grades(measures: Collection[IRMeasure], judgments: Judgments) -> None:
     """Warn if the grades of the judgments do not suit the measures."""
     warn_of_several_grades(measures, judgments)
-    top = judgments.highest_grade
-    # The lowest grade above 0 is needed only if the highest is 1; see `warn_if_unreached`.
-    lowest = judgments.lowest_gain if top == 1 else inf
-    reached = min(top, lowest)
-    # Names are made for warnings only: they take longer than a small evaluation.
-    if max(map(least_grade, measures), default=0) > reached:
-        least_of = {str(measure): least_grade(measure) for measure in measures}
-        warn_if_unreached(least_of, top, lowest)
+    least_grades = [(measure, least_grade(measure)) for measure in measures]
+    warn_if_unreached(least_grades, judgments)
 
 
 _OF_SEVERAL_GRADES = ("subtopics", "aspects")
@@ -248,8 +242,15 @@ def several_grades_message(first: str, n_others: int) -> str:
     )
 
 
+class GradeRange(NamedTuple):
+    """The highest grade of judgments that are elsewhere, and the lowest one above 0."""
+
+    highest_grade: float
+    lowest_gain: float
+
+
 def warn_if_unreached(
-    least_grade: Mapping[str, float], top: float, lowest: float
+    least_grades: Collection[tuple[object, float]], grades: Judgments | GradeRange
 ) -> None:
     """Warn of criteria for which no document is relevant, or none with a grade below 1.
 
@@ -257,25 +258,32 @@ def warn_if_unreached(
     of which are meant to count.
 
     Args:
-        least_grade: for each criterion, the smallest grade that counts as relevant.
-        top: the highest grade of the judgments.
-        lowest: the lowest grade above 0; infinite without one.
+        least_grades: criteria, each with the smallest grade that counts as relevant. Their names
+            are made for warnings only: they take longer than a small evaluation.
+        grades: the judgments.
     """
+    top = grades.highest_grade
     # A rel below 1 is one that the user chose.
-    partly = [name for name, least in least_grade.items() if lowest < 1 == least == top]
-    if partly:
+    partly = [criterion for criterion, least in least_grades if least == 1 == top]
+    if partly and grades.lowest_gain < 1:
         warn(
-            f"grades between 0 and 1, such as {lowest:g}, count as not relevant for "
-            f"{shown_names(partly)}{way_to_reach(lowest)}"
+            f"grades between 0 and 1, such as {grades.lowest_gain:g}, count as not relevant for "
+            f"{_shown_once(partly)}{way_to_reach(grades.lowest_gain)}"
         )
-    unreached = [name for name, least in least_grade.items() if max(top, 0) < least]
+    reached = max(top, 0)
+    unreached = [criterion for criterion, least in least_grades if reached < least]
     if not unreached or top == -inf:  # there are no judgments
         return
     message = (
         f"no grade of the qrels is high enough to count as relevant for "
-        f"{shown_names(unreached)}: the highest is {top:g}, so every ranking scores 0"
+        f"{_shown_once(unreached)}: the highest is {top:g}, so every ranking scores 0"
     )
     warn(message + way_to_reach(top))
+
+
+def _shown_once(criteria: Iterable[object]) -> str:
+    """Return the names of criteria without repeats."""
+    return shown_names(list(dict.fromkeys(map(str, criteria))))
 
 
 def way_to_reach(top: float) -> str:
