@@ -235,9 +235,9 @@ class File:
                 return "\n".join(
                     line.removeprefix("#").removeprefix(" ") for line in comments
                 )
-        of_tirex = without_compression(Path(self.path).name) == "run.txt"
-        other = Path(self.path).parent / "ir-metadata.yml"
-        if of_tirex and other.is_file():
+        path = Path(self.path)
+        other = path.parent / "ir-metadata.yml"
+        if is_of_tirex(path.name) and other.is_file():
             with open(other, "rb") as stream:
                 return stream.read(LONGEST).decode("utf-8", "replace").rstrip("\n")
         return ""
@@ -707,6 +707,11 @@ def without_compression(path: str) -> str:
     """Return a file's name without the ending of its compression."""
     name, ending = os.path.splitext(path)
     return name if ending.lower() in UNPACKERS else path
+
+
+def is_of_tirex(name: str) -> bool:
+    """Return whether a file, by its name, is the run in a folder that TIREx wrote."""
+    return without_compression(name) == "run.txt"
 
 
 def is_about_files(name: str) -> bool:

@@ -13,6 +13,7 @@ from ir_lexirecall.io.cells import number_of_text
 from ir_lexirecall.io.files import (
     File,
     is_about_files,
+    is_of_tirex,
     named_files,
     without_compression,
 )
@@ -163,11 +164,6 @@ def _is_about_runs(plain: str) -> bool:
     return not _ending_of(plain, (*_RUN_ENDINGS, *_POSSIBLE_ENDINGS))
 
 
-def is_of_tirex(file: Path) -> bool:
-    """Return whether a file is the run in a folder that TIREx wrote."""
-    return without_compression(file.name) == "run.txt"
-
-
 def _runs_of(item: Path) -> Iterator[tuple[str, Path]]:
     """Yield the name and the path of each run that a file or folder holds."""
     if item.is_dir():
@@ -181,7 +177,7 @@ def _runs_of(item: Path) -> Iterator[tuple[str, Path]]:
 
 def _files_of_run(folder: Path) -> list[Path]:
     """Return the files of a run that TIREx wrote, or the folder itself if it is a run in parts."""
-    of_tirex = [file for file in sorted(folder.iterdir()) if is_of_tirex(file)]
+    of_tirex = [file for file in sorted(folder.iterdir()) if is_of_tirex(file.name)]
     if of_tirex:
         return of_tirex
     return [folder] if named_files(folder) else []  # as Spark writes it
