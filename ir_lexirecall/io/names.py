@@ -93,6 +93,12 @@ ITEM_NAMES = (
     "uid",
 )
 """Names of the column with an item's id in tables of values."""
+TEXT_NAMES = ("question", "user_input", "input")
+"""Names of texts that stand for an id where there is none, as in files of ragas."""
+ID_NAMES = (*ITEM_NAMES, *TEXT_NAMES)
+"""Names of the column that names queries, besides `QUERY_NAMES`."""
+MEASURE_NAMES, VALUE_NAMES = ("measure", "metric"), ("value", "score")
+"""Names of columns in tables with a row per value."""
 TASK_NAMES = ("task", "task_name", "dataset", "collection", "corpus")
 """Names of the column with a task or collection in tables of values."""
 GROUP_NAMES = (

@@ -10,7 +10,8 @@ from ir_lexirecall._util.arrays import Objects
 from ir_lexirecall._util.errors import shown_names
 from ir_lexirecall._util.selecting import without
 from ir_lexirecall.io.frames import Table
-from ir_lexirecall.io.query_columns import VALUE_NAMES, words_of
+from ir_lexirecall.io.names import VALUE_NAMES
+from ir_lexirecall.io.query_columns import words_of
 from ir_lexirecall.io.value_cells import is_known_measure, value_of
 from ir_lexirecall.io.whole_columns import rows_with_values
 

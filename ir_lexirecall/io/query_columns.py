@@ -15,7 +15,16 @@ from ir_lexirecall._util.errors import did_you_mean, shown, shown_names
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall.io.frames import Kind, Table, kind_of
 from ir_lexirecall.io.measure_names import equivalent, known
-from ir_lexirecall.io.names import ITEM_NAMES, QUERY_NAMES, RUN_NAMES, TASK_NAMES
+from ir_lexirecall.io.names import (
+    ID_NAMES,
+    ITEM_NAMES,
+    MEASURE_NAMES,
+    QUERY_NAMES,
+    RUN_NAMES,
+    TASK_NAMES,
+    TEXT_NAMES,
+    VALUE_NAMES,
+)
 from ir_lexirecall.io.repeated_values import REPEAT_COLUMNS, Repeats
 from ir_lexirecall.io.same_documents import check_same_contents
 from ir_lexirecall.io.value_cells import (
@@ -31,10 +40,6 @@ from ir_lexirecall.io.whole_columns import (
     rows_by_name,
     rows_with_values,
 )
-
-TEXT_NAMES = ("question", "user_input", "input")
-"""Names of texts that stand for an id where there is none, as in files of ragas."""
-MEASURE_NAMES, VALUE_NAMES = ("measure", "metric"), ("value", "score")
 
 _DATA_NAMES = (*TASK_NAMES, "split", "subset", "hf_subset", "benchmark", "test_set")
 """Names of columns that say of which data a row is."""
@@ -418,7 +423,7 @@ def check_no_contradiction(tables: Sequence[Table], columns: Sequence[str]) -> N
     _check_same_documents(runs)
     check_same_contents(runs)
     _check_same_data(runs)
-    names = [*ITEM_NAMES, *TEXT_NAMES, *_texts_beside_counts(runs)]
+    names = [*ID_NAMES, *_texts_beside_counts(runs)]
     for name in names:
         pairings = _pairings(runs, name)
         if len(pairings) < len(runs) or not all(map(_may_pair, pairings)):
@@ -796,13 +801,13 @@ def known_item_column(table: Table) -> str | None:
 
     Ids of items that are all the same, such as 0, give way to a column that tells rows apart.
     """
-    column = table.named((*QUERY_NAMES, *ITEM_NAMES, *TEXT_NAMES))
+    column = table.named((*QUERY_NAMES, *ID_NAMES))
     if column is None or table.named(QUERY_NAMES) is not None:
         return column
     ids = table.columns[column]
     if any(id_text(one) != id_text(ids[0]) for one in ids):
         return column
-    others = (table.named([name]) for name in (*ITEM_NAMES, *TEXT_NAMES))
+    others = (table.named([name]) for name in ID_NAMES)
     telling = (one for one in others if one and is_unique_in_runs(table, one))
     return next(telling, column)
 

@@ -15,6 +15,7 @@ from ir_lexirecall._util.errors import is_integer
 from ir_lexirecall.io.cells import grade_of_text, number_or_text
 from ir_lexirecall.io.files import Location
 from ir_lexirecall.io.measure_names import equivalent, known
+from ir_lexirecall.io.names import VALUE_NAMES
 
 SUMMARY = ("all", "amean", "overall")
 """Names that trec_eval, ir_measures and ndeval give to the row over all queries."""
@@ -27,7 +28,6 @@ MISSING_MARKS = frozenset(
 """What R, pandas, SQL and Excel write where there is no value, in lower case."""
 _LONGEST_CELL = 16
 """Letters of a text that may stand for a missing value, with the blanks around it."""
-_VALUES = ("score", "value")
 _TEXT_MEASURE = re.compile(r"(runid|relstring(_\d+)?)\Z")
 
 CellRow: TypeAlias = tuple[str | None, str, str, float]
@@ -237,4 +237,4 @@ def is_known_measure(name: str) -> bool:
     >>> is_known_measure("rbp.95"), is_known_measure("F1@5"), is_known_measure("q1")
     (True, True, False)
     """
-    return name.lower() in _VALUES or is_measure(name) or known(name) is not None
+    return name.lower() in VALUE_NAMES or is_measure(name) or known(name) is not None

@@ -25,17 +25,14 @@ from ir_lexirecall.io.json_shapes import cells_of_object
 from ir_lexirecall.io.lines import csv_rows, numbered_lines
 from ir_lexirecall.io.mteb_results import check_is_no_result
 from ir_lexirecall.io.names import (
-    ITEM_NAMES,
+    ID_NAMES,
     QUERY_NAMES,
     RUN_COLUMNS,
     RUN_NAMES,
     TASK_NAMES,
     our_names,
 )
-from ir_lexirecall.io.query_columns import (
-    TEXT_NAMES,
-    NamedColumns,
-)
+from ir_lexirecall.io.query_columns import NamedColumns
 from ir_lexirecall.io.same_documents import DOCUMENT_NAMES
 from ir_lexirecall.io.schemas import VALUES
 from ir_lexirecall.io.summary_rows import PrintedRow, rows_over_queries
@@ -61,7 +58,7 @@ _LINES = {
 _IS_A_RUN = "this looks like a run; leave out values= and give qrels and runs"
 _IS_QRELS = "this looks like qrels; leave out values= and give qrels and runs"
 _HEADER_NAMES = frozenset(
-    (*QUERY_NAMES, *ITEM_NAMES, *TEXT_NAMES, *TASK_NAMES, *RUN_NAMES, "name", "index")
+    (*QUERY_NAMES, *ID_NAMES, *TASK_NAMES, *RUN_NAMES, "name", "index")
 )
 _IR_MEASURES_COLUMNS = {"query_id", "measure", "value"}
 

@@ -14,7 +14,7 @@ from ir_lexirecall._util.errors import and_more, shown, shown_names
 from ir_lexirecall.io.frames import Kind, Table
 from ir_lexirecall.io.measure_names import known
 from ir_lexirecall.io.mteb_results import has_cells
-from ir_lexirecall.io.names import TASK_NAMES
+from ir_lexirecall.io.names import MEASURE_NAMES, TASK_NAMES, VALUE_NAMES
 from ir_lexirecall.io.no_measures import (
     is_no_measure,
     names_of_no_measures,
@@ -22,8 +22,6 @@ from ir_lexirecall.io.no_measures import (
     without_no_measures,
 )
 from ir_lexirecall.io.query_columns import (
-    MEASURE_NAMES,
-    VALUE_NAMES,
     Roles,
     advice_on_repeats,
     is_system_name,
