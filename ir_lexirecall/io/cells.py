@@ -19,7 +19,7 @@ _PRINTED_NUMBER = re.compile(
     rf"[*_~]*+{_NUMBER} ?[%\u2030]?(?:/\d+| ?(?:\u00b1|\+/-) ?{_NUMBER} ?%?| ?\({_NUMBER} ?%?\))?"
     r"[*_~\u2020\u2021]*+"
 )
-_TRUTH_VALUES = {"true": 1.0, "false": 0.0}
+TRUTH_VALUES = {"true": 1.0, "false": 0.0}
 
 
 def number_of_text(text: str) -> float | None:
@@ -103,7 +103,7 @@ def grade_of_text(text: str) -> float | None:
     """
     number = number_of_text(text)
     if number is None:
-        return _TRUTH_VALUES.get(text.lower())
+        return TRUTH_VALUES.get(text.lower())
     return number
 
 

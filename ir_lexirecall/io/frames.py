@@ -24,7 +24,7 @@ from ir_lexirecall._util.errors import (
 )
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.lazy import polars as pl
-from ir_lexirecall.io.cells import number_or_text
+from ir_lexirecall.io.cells import TRUTH_VALUES, number_or_text
 from ir_lexirecall.io.files import File, Location
 from ir_lexirecall.io.lines import NumberedRow, stacked
 from ir_lexirecall.io.names import ITEM_NAMES, QUERY_NAMES, RUN_NAMES, TASK_NAMES
@@ -42,7 +42,6 @@ from ir_lexirecall.io.whole_columns import (
 _INTEGER = re.compile(r"0|-?[1-9]\d*", re.ASCII)  # "007" is a text
 _LEADING_ZERO = re.compile(r"-?0\d")
 _CAPITAL_WITHIN = re.compile(r"(?<=[a-z\d])(?=[A-Z])")
-_FLAGS = ("true", "false")
 
 
 class Kind(Enum):
@@ -309,7 +308,7 @@ def _is_number_but_no_flag(value: Any) -> bool:
 def _is_flag(value: Any) -> bool:
     """Return whether a value is True or False, or the name of one."""
     if isinstance(value, str):
-        return value.lower() in _FLAGS
+        return value.lower() in TRUTH_VALUES
     return isinstance(value, (bool, np.bool_))
 
 

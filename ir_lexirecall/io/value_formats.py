@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from ir_lexirecall._util.errors import is_number, naming, shortened, shown, shown_names
 from ir_lexirecall._util.paths import PathLike
+from ir_lexirecall.io.cells import TRUTH_VALUES
 from ir_lexirecall.io.files import File, JSONObject
 from ir_lexirecall.io.frames import Table
 from ir_lexirecall.io.names import NUGGET_QUERIES
@@ -28,7 +29,7 @@ Row: TypeAlias = dict[str, Any]
 
 _LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 """Scores of inspect_ai that are letters: correct, partially correct, incorrect, no answer."""
-_YES_AND_NO = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
+_YES_AND_NO = {"yes": 1.0, "no": 0.0, **TRUTH_VALUES}
 _HELM_ABOUT_REQUESTS = re.compile(
     r"num_|training_|inference_|batch_size|finish_reason|prompt_truncated|max_prob|logprob"
 )
