@@ -15,7 +15,7 @@ from ir_lexirecall.io.cells import is_printed_number, number_hint
 from ir_lexirecall.io.frames import Kind, Table
 from ir_lexirecall.io.measure_names import equivalent, known
 from ir_lexirecall.io.query_columns import words_of
-from ir_lexirecall.io.summary_rows import unit_of
+from ir_lexirecall.io.summary_rows import COARSE, COARSEST, unit_of
 from ir_lexirecall.io.value_cells import (
     MISSING_MARKS,
     is_known_measure,
@@ -75,9 +75,6 @@ _DIFFERENCE_WORDS = {
 _MOST_RUNS = 40
 """Columns among which differences are looked for: tables of more are not made by hand."""
 _FEWEST_ROWS = 5
-_COARSEST = 0.01
-_FINE = 0.02
-"""Share of the spread of values below which the unit of a last digit tells columns apart."""
 _MOST_CANDIDATES = 3
 """Columns with negative values: if more have some, values may well be negative."""
 _SURE = 1e-6
@@ -279,7 +276,7 @@ def _has_no_fractions(
     stacked = np.concatenate([columns[other] for other in others])
     stacked = stacked[np.isfinite(stacked)]
     are_shares = len(stacked) and stacked.min() >= 0 and stacked.max() <= 1
-    if not are_shares or unit_of(stacked) > _COARSEST:
+    if not are_shares or unit_of(stacked) > COARSEST:
         return False
     n_fractions = int((stacked % 1 != 0).sum())
     chance = (1 - n_fractions / (len(stacked) + 1)) ** len(values)
@@ -379,7 +376,7 @@ def _is_difference(
         return False
     unit, rounding = unit_of(values), (unit_of(x) + unit_of(y)) / 2
     if not is_named:
-        is_fine = len(values) >= _FEWEST_ROWS and unit <= _FINE * float(np.ptp(values))
+        is_fine = len(values) >= _FEWEST_ROWS and unit <= COARSE * float(np.ptp(values))
         return is_fine and bool((np.abs(values - (x - y)) <= unit / 2 + rounding).all())
     return any(
         bool((np.abs(values - one) <= unit / 2 + tolerance).all())

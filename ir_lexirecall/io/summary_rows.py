@@ -108,11 +108,11 @@ _SLACK = 1e-9
 _MOST_DIGITS = 12
 _MOST_UNANSWERED = 2
 """Queries of the qrels are at most this many times as many as those of a run."""
-_COARSEST = 0.01
+COARSEST = 0.01
 """The unit of the last digit that programs print at least."""
 _WIDEST_GRADES = 10
 """Range up to which whole numbers count as grades; wider ones may be rounded percentages."""
-_COARSE = 0.02
+COARSE = 0.02
 """Share of the spread of values above which the unit of a last digit says nothing."""
 
 
@@ -289,9 +289,9 @@ def _follows(value: float, of_queries: Iterable[float | None]) -> bool:
         n_of_qrels = max(len(values), round(total / value))
         possible.append(total / n_of_qrels)
     # A program prints all values of a measure with equally many digits; zeros at the end get lost.
-    unit = min(_COARSEST, unit_of(np.array([value, *values])))
+    unit = min(COARSEST, unit_of(np.array([value, *values])))
     unit_of_value = unit_of(np.array([value]))
-    if unit_of_value > _COARSE * np.ptp(values):
+    if unit_of_value > COARSE * np.ptp(values):
         unit_of_value = unit
     tolerance = unit_of_value / 2 + unit * min(0.5, 2 / np.sqrt(12 * len(values)))
     return any(abs(value - one) <= tolerance for one in possible)
@@ -381,10 +381,10 @@ def _is_near(value: float, mean: float, values: Floats, unit: float) -> bool:
 def _tolerance(values: Floats, unit: float) -> float:
     """Return how far a printed mean of printed values may be off; see `_is_near`."""
     unit_of_values, spread = unit_of(values), float(np.ptp(values))
-    if unit > _COARSE * spread:
+    if unit > COARSE * spread:
         unit = min(unit, unit_of_values)
     if unit_of_values == 1 and spread <= _WIDEST_GRADES:
-        return unit / 2 if unit < 1 else _COARSEST / 2
+        return unit / 2 if unit < 1 else COARSEST / 2
     if len(values) == 1:
         # The mean of 0.4 is printed as 0.4 or 0.40, not as 0.5, nor as 0.45.
         return max(unit, unit_of_values) / 2 * (1 - 1e-6)
@@ -444,7 +444,7 @@ def _step(values: Floats, unit: float) -> float:
         values: the values of a column.
         unit: the unit of their last digit.
     """
-    if unit > _COARSEST / 2:
+    if unit > COARSEST / 2:
         return unit
     for parts in range(1, _MOST_PARTS + 1):
         multiples = values * parts
