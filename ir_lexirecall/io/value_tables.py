@@ -184,11 +184,7 @@ def value_columns(
                 constant,
                 beside_runs=roles.run is None and not table.one_run,
             )
-            notes += map(_note_on_count, roles.counts(table))
-            for name in roles.further_ids(table):
-                notes.append(
-                    f"The column {name!r} holds ids beside {roles.query!r}: left out."
-                )
+            notes += _notes_on_counts_and_ids(table, roles)
         is_run = has_column_per_run(table, roles, measures)
         for name in candidates:
             if name not in with_numbers and not is_no_measure(
@@ -198,9 +194,14 @@ def value_columns(
     return {name: table.floats(name) for name in measures}, notes
 
 
-def _note_on_count(name: str) -> str:
-    """Return a sentence on a column that is left out because it counts the rows."""
-    return f"The column {name!r} counts the rows: left out."
+def _notes_on_counts_and_ids(table: Table, roles: Roles) -> list[str]:
+    """Return a sentence on each column that looks like values, but counts rows or holds ids."""
+    notes = []
+    for name in roles.counts(table):
+        notes.append(f"The column {name!r} counts the rows: left out.")
+    for name in roles.further_ids(table):
+        notes.append(f"The column {name!r} holds ids beside {roles.query!r}: left out.")
+    return notes
 
 
 def _no_values(table: Table, roles: Roles) -> str:
