@@ -16,8 +16,8 @@ _ENDING = re.compile(r"[A-Za-z]\w*")
 _PREFIX = re.compile(r"^[^\d\s]+[\W_](?=\w)")
 _LETTERS = re.compile(r"^[A-Za-z]+(?=\d)")
 _LAST_NUMBER = re.compile(r"\.\d{1,9}\Z", re.ASCII)
-# Control characters, soft hyphens, marks of width zero and of direction, byte order marks.
 _CONTROL_CHARACTERS = [*map(chr, range(32)), "\x7f"]
+# Besides them soft hyphens, marks of width zero and of direction, byte order marks.
 _INVISIBLE = re.compile(
     "[\0-\x1f\x7f-\x9f\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u2064\ufeff]"
 )
