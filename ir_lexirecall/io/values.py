@@ -178,8 +178,10 @@ class ValueTable:
         grid = grid.selected(wanted, names)
         scores = _checked_scores(scores, grid, wanted, source)
         check_ranges(cells, measures_of_cells, summaries)
+        # A leaderboard compares each pair of runs on the tasks that both have.
         keeps_gaps = cells.per_task and missing == "skip"
-        note_on_ids = _check_gaps(grid, cells, missing, source)
+        if not keeps_gaps:
+            _check_gaps(grid, cells.cut, missing, source)
         complete = list(compress(grid.query_ids, grid.is_complete))
         return cls(
             grid.runs,
@@ -196,7 +198,7 @@ class ValueTable:
                 *cells.notes,
                 *constant,
                 *_notes_on_means(means),
-                *note_on_ids,
+                *_note_on_ids(grid),
                 *_notes_on_large_values(grid, per_task=cells.per_task),
             ),
             cut=cells.cut,
@@ -410,7 +412,7 @@ class Grid:
     @property
     def is_complete(self) -> Bools:
         """Whether all runs have the values of all measures for a query, shape ``(Q,)``."""
-        return np.asarray(~np.isnan(self.values).any(axis=(0, 1)))
+        return np.asarray(self.has_values.all(axis=0))
 
     @property
     def complete_values(self) -> dict[str, Floats]:
@@ -510,30 +512,18 @@ def _checked_scores(
     return scores.renamed(dict(zip(grid.measures, wanted, strict=True)))
 
 
-def _check_gaps(grid: Grid, cells: Cells, missing: str, source: str) -> list[str]:
-    """Return a sentence if ids of queries that are left out would meet in another form.
-
-    Args:
-        grid: the values.
-        cells: the same values before.
-        missing: what to do about a missing value, as in `read_values`.
-        source: the label of the source in messages.
-
-    Raises:
-        ValueError: a value is missing and must not, or no query has all values.
-    """
-    # A leaderboard compares each pair of runs on the tasks that both have.
-    keeps_gaps = cells.per_task and missing == "skip"
-    if not grid.is_complete.any() and not keeps_gaps:
+def _check_gaps(grid: Grid, cut: Sequence[str], missing: str, source: str) -> None:
+    """Raise if a value is missing and must not, or no query has all values; see `read_values`."""
+    if not grid.is_complete.any():
         raise ValueError(_no_complete_query(grid, source))
     if missing == "error":
-        check_complete(grid, source, cells.cut)
-    if grid.is_complete.all():
-        return []
-    form = _form_of_ids(grid)
-    if not form:
-        return []
-    return [form.removeprefix(". ") + "."]
+        check_complete(grid, source, cut)
+
+
+def _note_on_ids(grid: Grid) -> list[str]:
+    """Return a sentence if ids of queries that are left out would meet in another form."""
+    form = "" if grid.is_complete.all() else _form_of_ids(grid)
+    return [f"{form}."] if form else []
 
 
 def _notes_on_means(runs: Iterable[str]) -> list[str]:
@@ -624,7 +614,7 @@ def _advice_on_range(value: float, low: float, high: float) -> str:
         return "leave it out"
     if (low, high) == (0.0, 1.0):
         way_out = "is it another measure? Call it otherwise"
-        if 0 <= value <= 100:
+        if 0 <= value <= _PERCENT:
             way_out = "divide percentages by 100"
         return f"its values lie between 0 and 1: {way_out}"
     ends = (("least", low), ("most", high))
@@ -645,7 +635,7 @@ def check_complete(grid: Grid, source: str, cut: Sequence[str]) -> None:
         f"{source}: the {grid.measures[measure]} of run {grid.runs[run]!r} for query "
         f"{grid.query_ids[query]!r} is missing{and_more(int(gaps.sum()) - 1)}; add it, or give "
         f"missing='skip' to leave out {n_incomplete} of {len(grid.query_ids)} queries where they "
-        f"lack values{_form_of_names(grid) or _form_of_ids(grid)}"
+        f"lack values{_way_to_meet(grid)}"
     )
 
 
@@ -660,7 +650,13 @@ def _no_complete_query(grid: Grid, source: str) -> str:
         if other != first[0]:
             message += f" One has {first[0]}, another {other}"
             break
-    return message + (_form_of_names(grid) or _form_of_ids(grid))
+    return message + _way_to_meet(grid)
+
+
+def _way_to_meet(grid: Grid) -> str:
+    """Return how names or ids of two runs would meet, as the end of a message; empty if unknown."""
+    form = _form_of_names(grid) or _form_of_ids(grid)
+    return f". {form}" if form else ""
 
 
 def _form_of_names(grid: Grid) -> str:
@@ -670,7 +666,9 @@ def _form_of_names(grid: Grid) -> str:
         for name in names:
             first = first_of_form.setdefault(name.strip().casefold(), name)
             if first != name:
-                return f". The {label}s {first!r} and {name!r} differ in case or blanks only"
+                return (
+                    f"The {label}s {first!r} and {name!r} differ in case or blanks only"
+                )
     return ""
 
 
@@ -683,7 +681,7 @@ def _form_of_ids(grid: Grid) -> str:
         sides = f"query of {grid.runs[0]}", f"query of {grid.runs[run]}"
         hint = form_hint(ids, others, sides)
         if hint:
-            return f". {hint}"
+            return hint
     return ""
 
 
