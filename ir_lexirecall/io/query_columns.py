@@ -858,9 +858,7 @@ def id_column(tables: Sequence[Table]) -> str:
         raise ValueError(
             f"{tables[0].name}: there are no values in it: it has {columns}; add some"
         )
-    unique = []
-    if len(runs) == 1 or any(len(run) > 1 for run in runs):  # else any column is unique
-        unique = [name for name in tables[0].columns if _is_unique(name, runs)]
+    unique = _unique_columns(tables[0], runs)
     ids = [name for name in unique if _may_name_queries(name, runs)]
     if any(map(_may_have_column_per_run, tables)):
         candidates = _ids_beside_runs(ids, runs)
@@ -872,6 +870,13 @@ def id_column(tables: Sequence[Table]) -> str:
             _check_same_id_column(tables)
         raise ValueError(_unclear_query_column(tables[0], runs, possible))
     return candidates[0]
+
+
+def _unique_columns(table: Table, runs: Sequence[Table]) -> list[str]:
+    """Return the columns of a table that have each id once within a run."""
+    if len(runs) > 1 and all(len(run) <= 1 for run in runs):
+        return []  # any column has
+    return [name for name in table.columns if _is_unique(name, runs)]
 
 
 def _check_same_id_column(tables: Sequence[Table]) -> None:
