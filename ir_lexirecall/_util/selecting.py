@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence, Sized
 from typing import Any, TypeVar
 
 K = TypeVar("K")
@@ -55,6 +55,19 @@ def index_of(items: Iterable[K]) -> dict[K, int]:
     {'a': 0, 'b': 1}
     """
     return {item: index for index, item in enumerate(items)}
+
+
+def part_and_row(parts: Iterable[Sized], row: int) -> tuple[int, int]:
+    """Return the index of the part that holds a row of all parts together, and the row in it.
+
+    >>> part_and_row(["ab", "", "cde"], 3)
+    (2, 1)
+    """
+    for index, part in enumerate(parts):
+        if row < len(part):
+            return index, row
+        row -= len(part)
+    raise IndexError(row)
 
 
 def of_type(mapping: Mapping[K, Any], kind: type[T]) -> dict[K, T]:

@@ -13,6 +13,7 @@ import numpy as np
 from ir_lexirecall._util.arrays import Objects
 from ir_lexirecall._util.errors import did_you_mean, shown, shown_names
 from ir_lexirecall._util.lazy import pandas as pd
+from ir_lexirecall._util.selecting import part_and_row
 from ir_lexirecall.io.frames import Kind, Table, kind_of
 from ir_lexirecall.io.measure_names import equivalent, known
 from ir_lexirecall.io.names import (
@@ -516,12 +517,10 @@ def _first_contradiction(pairings: Sequence[_Pairing]) -> _Contradiction | None:
     if not len(positions):
         return None
     position = int(kept[positions[0]])
-    ends = np.cumsum([len(pairing.run) for pairing in pairings])
-    index = int(np.searchsorted(ends, position, side="right"))
-    pairing = pairings[index]
+    index, row = part_and_row([pairing.run for pairing in pairings], position)
     return _Contradiction(
-        pairing,
-        row=position - int(ends[index]) + len(pairing.run),
+        pairings[index],
+        row=row,
         query=queries[position],
         value=values[position],
         first_value=values[kept[first[0]]],

@@ -12,6 +12,7 @@ import numpy as np
 
 from ir_lexirecall._util.arrays import Floats, Objects
 from ir_lexirecall._util.errors import is_integer
+from ir_lexirecall._util.selecting import part_and_row
 from ir_lexirecall.io.cells import grade_of_text, number_or_text
 from ir_lexirecall.io.files import Location
 from ir_lexirecall.io.measure_names import equivalent, known
@@ -90,19 +91,14 @@ class Cells:
 
         They have no repeats: these are runs of their own by now (`repeated_values.labelled`).
         """
-        ends = np.cumsum([len(part) for part in parts])
-
-        def part_and_row(n: int) -> tuple[int, int]:
-            index = int(np.searchsorted(ends, n, side="right"))
-            return index, n - int(ends[index]) + len(parts[index])
 
         def location(n: int) -> str:
-            index, row = part_and_row(n)
+            index, row = part_and_row(parts, n)
             return parts[index].location(row)
 
         def advice(first: int, second: int) -> str:
-            index, row = part_and_row(first)
-            other_index, other_row = part_and_row(second)
+            index, row = part_and_row(parts, first)
+            other_index, other_row = part_and_row(parts, second)
             if index == other_index:
                 return parts[index].advice(row, other_row)
             return "keep one"
