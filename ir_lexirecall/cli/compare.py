@@ -12,7 +12,7 @@ from typing import Any
 from ir_lexirecall._util.errors import check_choice, check_integer, warn
 from ir_lexirecall._util.lazy import LazyModule
 from ir_lexirecall._util.lazy import pandas as pd
-from ir_lexirecall._util.selecting import among
+from ir_lexirecall._util.selecting import among, without
 from ir_lexirecall.cli import say
 from ir_lexirecall.cli.arguments import (
     DEFAULT_IN_WORDS,
@@ -278,7 +278,7 @@ def _add_bounds_by_kind(page: Page, table: pd.DataFrame) -> None:
         if rows.any():
             if page.parts:
                 page.add_sentences("")
-            columns = [name for name in table.columns if name not in others]
+            columns = without(table.columns, others)
             page.add_table(
                 table.loc[rows, columns],
                 spare=_SPARE_OF_BOUNDS,

@@ -13,7 +13,7 @@ from ir_lexirecall._util import engine
 from ir_lexirecall._util.arrays import Bools, Floats, Ints, starts_segment
 from ir_lexirecall._util.errors import and_more, check_text
 from ir_lexirecall._util.lazy import polars as pl
-from ir_lexirecall._util.selecting import index_of, without_keys
+from ir_lexirecall._util.selecting import among, index_of, without_keys
 from ir_lexirecall.io.columns import (
     checked_columns,
     nested_columns,
@@ -258,7 +258,7 @@ def aspect_column(columns: Mapping[str, Any]) -> pl.Series | list[str] | None:
 
     It is ``"0"`` where a line names none; None if no line names one.
     """
-    present = [name for name in ASPECT_COLUMNS if name in columns]
+    present = among(ASPECT_COLUMNS, columns)
     if not present:
         return None
     names = columns[present[0]]

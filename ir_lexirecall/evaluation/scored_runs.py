@@ -33,7 +33,7 @@ from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.paths import is_path
 from ir_lexirecall._util.progress import progress_bar
 from ir_lexirecall._util.rounding import same
-from ir_lexirecall._util.selecting import of_type
+from ir_lexirecall._util.selecting import of_type, without
 from ir_lexirecall.data.aligned_run import AlignedRun
 from ir_lexirecall.data.alignment import RunLike, ranks_as_given
 from ir_lexirecall.data.judgments import Judgments, QrelsLike
@@ -182,7 +182,8 @@ class ScoredRuns(Memoised):
     @memoised
     def _pooled(self, depth: int | None) -> Any:
         """Read the runs again; see `pool`."""
-        if missing := [name for name in self.runs if name not in self.sources]:
+        missing = without(self.runs, self.sources)
+        if missing:
             raise ValueError(
                 f"run {missing[0]!r}: only judged documents were kept; "
                 "pass the full runs to irl.compare"

@@ -13,7 +13,7 @@ import numpy as np
 from ir_lexirecall._util.arrays import Objects
 from ir_lexirecall._util.errors import did_you_mean, shown, shown_names
 from ir_lexirecall._util.lazy import pandas as pd
-from ir_lexirecall._util.selecting import part_and_row
+from ir_lexirecall._util.selecting import part_and_row, without
 from ir_lexirecall.io.frames import Kind, Table, kind_of
 from ir_lexirecall.io.measure_names import equivalent, known
 from ir_lexirecall.io.names import (
@@ -156,7 +156,7 @@ class Roles:
     def others(self, table: Table) -> list[str]:
         """Return the columns that may hold values: neither ids nor labels or numbers of rows."""
         left_out = {*self.counts(table), *self.further_ids(table)}
-        return [name for name in self._without_ids(table) if name not in left_out]
+        return without(self._without_ids(table), left_out)
 
     def further_ids(self, table: Table) -> list[str]:
         """Return the columns that look like values, but hold ids by their name and content."""
@@ -914,7 +914,7 @@ def _ids_beside_runs(names: Sequence[str], tables: Sequence[Table]) -> list[str]
     Labels of rows come first: they tell the rows of one table apart.
     """
     columns = _without_labels(names)
-    labels = [name for name in names if name not in columns]
+    labels = without(names, columns)
     if labels:
         return labels
     columns = [name for name in columns if not _may_hold_systems(name)]

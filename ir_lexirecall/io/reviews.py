@@ -20,6 +20,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from ir_lexirecall._util.errors import and_more, entry, naming, repeated, shown
 from ir_lexirecall._util.paths import PathLike, is_path
+from ir_lexirecall._util.selecting import without
 from ir_lexirecall.io.archives import rows_of_table, text_of_member, unpack_member
 from ir_lexirecall.io.cells import NumbersByQuery
 from ir_lexirecall.io.files import JSONObject, member_json
@@ -157,7 +158,7 @@ def _check_all_reviews(
 ) -> None:
     """Raise if a model has no simulation of some review."""
     for model, rankings in runs.items():
-        missing = [review for review in reviews if review not in rankings]
+        missing = without(reviews, rankings)
         if missing:
             others = and_more(len(missing) - 1)
             raise ValueError(
@@ -402,7 +403,7 @@ def _ranking(
         included[record_id] = record.included
         if label_of.get(record_id, record.included) == 1:
             relevant.add(record_id)
-    in_order = [record_id for record_id in label_of if record_id not in left_out]
+    in_order = without(label_of, left_out)
     others = sorted(
         included.keys() - label_of.keys(),
         key=lambda record_id: (record_id in relevant, int(record_id)),

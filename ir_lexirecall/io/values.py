@@ -29,7 +29,7 @@ from ir_lexirecall._util.errors import (
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.paths import PathLike, is_path
 from ir_lexirecall._util.rounding import DIFFERENCE
-from ir_lexirecall._util.selecting import among
+from ir_lexirecall._util.selecting import among, without
 from ir_lexirecall.io.files import is_about_files, matching
 from ir_lexirecall.io.frames import Table, readable_again, table_of_frame
 from ir_lexirecall.io.id_forms import form_hint
@@ -285,7 +285,7 @@ class ValueTable:
             ValueError: there is no such measure.
         """
         wanted = [str(name) for name in names_of(names, "smaller_is_better") or ()]
-        unknown = [name for name in wanted if name not in self.values]
+        unknown = without(wanted, self.values)
         if unknown:
             raise ValueError(
                 f"smaller_is_better: {self.source} has no measure {unknown[0]!r}; there are "
