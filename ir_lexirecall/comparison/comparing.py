@@ -298,8 +298,10 @@ def warn_of_unreached_grades(
     by: Criteria, judgments: Judgments, grades: GradeRange | None = None
 ) -> None:
     """Warn of preferences that the grades of the judgments, or these, do not suit."""
-    preferences = of_type(by, Preference).items()
-    least_grades = [(name, one.rel_in(judgments)) for name, one in preferences]
+    least_grades = [
+        (name, preference.rel_in(judgments))
+        for name, preference in of_type(by, Preference).items()
+    ]
     warn_if_unreached(least_grades, grades or judgments)
 
 

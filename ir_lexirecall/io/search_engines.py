@@ -346,13 +346,12 @@ def read_judgments(source: JSONLike, *, levels: int | None = None) -> NumbersByQ
         check_integer("levels", levels)
     if isinstance(source, Mapping):
         return _graded(_rated_in_json(source, "judgments"), "judgments", levels)
-    file = File.opened(source)
-    return _graded(_rated_in_file(file), file.path, levels)
+    return ratings_in(File.opened(source), levels)
 
 
-def ratings_in(file: File) -> NumbersByQuery:
+def ratings_in(file: File, levels: int | None = None) -> NumbersByQuery:
     """Return the ratings in a judgment list, by query and document; see ``read_judgments``."""
-    return _graded(_rated_in_file(file), file.path, None)
+    return _graded(_rated_in_file(file), file.path, levels)
 
 
 class Rated(NamedTuple):
