@@ -14,7 +14,7 @@ import stat
 import sys
 import tempfile
 import weakref
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import chain, count, islice
 from pathlib import Path
@@ -111,14 +111,14 @@ class Oddity:
     is_sure: bool = False
 
     def watched(
-        self, blocks: Iterator[bytes], blanks: Sequence[str]
+        self, blocks: Iterator[bytes], blanks: Iterable[str]
     ) -> Iterator[bytes]:
         """Yield blocks of a text unchanged, and note whether they may hold odd ids."""
         for block in blocks:
             self.look_at(block, blanks)
             yield block
 
-    def look_at(self, letters: bytes, blanks: Sequence[str]) -> None:
+    def look_at(self, letters: bytes, blanks: Iterable[str]) -> None:
         """Note whether ids in these bytes may be odd: not ASCII, or with one of these blanks."""
         signs = [sign.encode() for sign in (*blanks, *UNSEEN)]
         if not letters.isascii() or any(_contains(letters, sign) for sign in signs):

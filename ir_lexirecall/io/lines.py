@@ -140,13 +140,12 @@ class Layout:
         return self.separator == " "
 
     @property
-    def blanks_in_ids(self) -> list[str]:
+    def blanks_in_ids(self) -> set[str]:
         """Texts in lines whose ids may have blanks around them; quotes may enclose blanks."""
         if self.by_blanks:
-            return []
+            return set()
         # Ends of lines are carriage returns and line feeds, too.
-        blanks = {*BLANKS, '"', "\r" + self.separator} - {"\r", "\n", self.separator}
-        return sorted(blanks)
+        return {*BLANKS, '"', "\r" + self.separator} - {"\r", "\n", self.separator}
 
     def dtype(self, name: str) -> Any:
         """Return the type of a column."""

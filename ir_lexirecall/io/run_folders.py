@@ -45,15 +45,14 @@ _POSSIBLE_ENDINGS = (
 """Endings of files that are runs if they look like one."""
 _ENDINGS_OF_RUNS_ONLY = (".res", ".run")
 """Endings of runs alone: such a file is a run even if it is called `_x.run` or `readme.run`."""
-_OTHER_FILES = frozenset(
-    (
-        "qrels.txt",
-        "requirements.txt",
-        "qrels.parquet",
-        "perquery.parquet",
-        "package.json",
-    )
+_OTHER_FILES = (
+    "qrels.txt",
+    "requirements.txt",
+    "qrels.parquet",
+    "perquery.parquet",
+    "package.json",
 )
+"""Files beside runs that are called as runs may be."""
 _METADATA = re.compile(r"ir[-_]metadata\.ya?ml", re.I)
 """A file that stands beside runs and needs no word."""
 _BACKUP = re.compile(
