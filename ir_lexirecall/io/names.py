@@ -99,6 +99,8 @@ ID_NAMES = (*ITEM_NAMES, *TEXT_NAMES)
 """Names of the column that names queries, besides `QUERY_NAMES`."""
 MEASURE_NAMES, VALUE_NAMES = ("measure", "metric"), ("value", "score")
 """Names of columns in tables with a row per value."""
+METRIC_NAMES = frozenset(("query_id", "measure", "value"))
+"""Names of the parts of a value of ir_measures."""
 TASK_NAMES = ("task", "task_name", "dataset", "collection", "corpus")
 """Names of the column with a task or collection in tables of values."""
 GROUP_NAMES = (

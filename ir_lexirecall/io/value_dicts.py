@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ir_lexirecall._util.errors import and_more, naming, shown, shown_names
+from ir_lexirecall.io.names import METRIC_NAMES
 from ir_lexirecall.io.no_measures import is_no_measure, note_on_name
 from ir_lexirecall.io.value_cells import (
     SUMMARY,
@@ -149,7 +150,7 @@ def are_metrics(data: Any) -> bool:
     """Return whether data is a list of ir_measures' values per query."""
     if not isinstance(data, (list, tuple)) or not data:
         return False
-    return all({"query_id", "measure", "value"} <= {*dir(one)} for one in data)
+    return all(METRIC_NAMES.issubset(dir(one)) for one in data)
 
 
 def _rows_of_dicts(

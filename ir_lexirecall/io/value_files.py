@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from ir_lexirecall._util.errors import counted, naming, shown, shown_names
 from ir_lexirecall._util.paths import PathLike
+from ir_lexirecall._util.selecting import without, without_keys
 from ir_lexirecall.io.cells import number_of_text
 from ir_lexirecall.io.checks import check_not_cut
 from ir_lexirecall.io.files import (
@@ -26,6 +27,7 @@ from ir_lexirecall.io.lines import csv_rows, numbered_lines
 from ir_lexirecall.io.mteb_results import check_is_no_result
 from ir_lexirecall.io.names import (
     ID_NAMES,
+    METRIC_NAMES,
     QUERY_NAMES,
     RUN_COLUMNS,
     RUN_NAMES,
@@ -60,7 +62,6 @@ _IS_QRELS = "this looks like qrels; leave out values= and give qrels and runs"
 _HEADER_NAMES = frozenset(
     (*QUERY_NAMES, *ID_NAMES, *TASK_NAMES, *RUN_NAMES, "name", "index")
 )
-_IR_MEASURES_COLUMNS = {"query_id", "measure", "value"}
 
 
 class Line(NamedTuple):
@@ -427,7 +428,7 @@ def table_of_records(numbered: Records, path: str, label: str) -> Table:
     if nested:
         records = [_flattened(record, nested) for record in records]
     names = dict.fromkeys(chain.from_iterable(records))
-    if names.keys() - {"run"} == _IR_MEASURES_COLUMNS:
+    if names.keys() - {"run"} == METRIC_NAMES:
         # ir_measures writes values over all queries, too.
         kept = _rows_of_queries(records)
         records = [records[row] for row in kept]
@@ -448,7 +449,7 @@ def _check_are_objects(records: Sequence[Any], path: str) -> None:
 def _rows_of_queries(records: Sequence[Mapping[str, Any]]) -> list[int]:
     """Return the indices of records of ir_measures whose values are not over all queries."""
     over_queries = rows_over_queries([_row_of_record(record) for record in records])
-    return [row for row in range(len(records)) if row not in over_queries]
+    return without(range(len(records)), over_queries)
 
 
 def _columns_of_values(records: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -475,7 +476,7 @@ def _flattened(record: Mapping[str, Any], nested: Sequence[str]) -> dict[str, An
 
     A value keeps its name, or is called `scores.f1` where the record has this name already.
     """
-    flat = {name: value for name, value in record.items() if name not in nested}
+    flat = without_keys(record, nested)
     for name in nested:
         for measure, value in record[name].items():
             label = f"{name}.{measure}" if measure in flat else measure
