@@ -684,7 +684,8 @@ def _check_takes_fractions(measures: Measures, fraction: float) -> None:
     if others:
         raise ValueError(
             f"qrels: pt.Experiment computes {others[0]} from whole grades only, and a label is "
-            f"{fraction:g}; use ir_lexirecall.compare, or multiply the labels to make them whole"
+            f"{fraction:g}; use ir_lexirecall.compare, or count labels from a level on as 1, as in "
+            "qrels.assign(label=(qrels['label'] >= 0.5).astype(int))"
         )
 
 

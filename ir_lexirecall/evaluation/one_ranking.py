@@ -44,6 +44,7 @@ from ir_lexirecall.measures.parsing import (
     parse_measures,
 )
 from ir_lexirecall.measures.scoring import (
+    HALF,
     dcg,
     function_of_ranks,
     is_plain_ndcg,
@@ -287,7 +288,7 @@ class _Judged:
             return
         way_out = "give a smaller rel, as in scorer('LR', rel=0.5)"
         if not isinstance(measure, Measure):
-            way_out = _way_to_count(min(lowest, 0.5))
+            way_out = _way_to_count(min(top, HALF))
         if top < least_grade:
             message = (
                 "no grade of a query is high enough to count as relevant: the highest is "

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from ir_lexirecall.data.aligned_run import AlignedRun, Merit
     from ir_lexirecall.data.judgments import Judgments
 
+HALF = 0.5
+"""The grade from which messages propose to count documents as relevant: most judges would."""
 _MOST_DOCUMENTS = 2**26  # of a stand-in run
 
 
@@ -268,7 +270,7 @@ def warn_if_unreached(
     if partly and grades.lowest_gain < 1:
         warn(
             f"grades between 0 and 1, such as {grades.lowest_gain:g}, count as not relevant for "
-            f"{_shown_once(partly)}{way_to_reach(grades.lowest_gain)}"
+            f"{_shown_once(partly)}{way_to_reach(HALF)}"
         )
     reached = max(top, 0)
     unreached = [criterion for criterion, least in least_grades if reached < least]
@@ -295,7 +297,7 @@ def way_to_reach(top: float) -> str:
         return ""
     if top >= 1:
         return f"; give a rel of at most {top:g}"
-    level = 0.5 if top >= 0.5 else top
+    level = min(HALF, top)
     return (
         f"; load the qrels with levels=[{level:g}] (--levels {level:g}) to count grades from "
         f"{level:g} on as 1, or give measures of this library a smaller rel, as in LR(rel=0.5)"

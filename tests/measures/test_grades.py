@@ -278,6 +278,9 @@ def test_some_grades_below_1_warn_where_they_do_not_count(
     for door in doors:
         assert any(message.startswith(said) for message in warned(door))
     assert not warned(lambda: irl.evaluate("nDCG", qrels, RUN))
+    noise = {"q": {"a": 1.0, "b": 0.05}}
+    [message] = warned(lambda: irl.evaluate("AP", noise, RUN))
+    assert "levels=[0.5]" in message  # 0.05 would count every document
     whole = {"q": {"a": 1.5, "b": 0.5, "c": 2.0}}
     assert not warned(lambda: irl.evaluate("AP", whole, RUN))
 
@@ -289,6 +292,8 @@ def test_a_scorer_warns_of_some_labels_below_1() -> None:
     assert message.startswith(
         "AP: grades between 0 and 1, such as 0.8, count as not relevant; "
     )
+    [message] = warned(lambda: score(["a", "b"], {"a": 0.2, "b": 1.0}))
+    assert "int(label >= 0.5)" in message
 
 
 def test_ia_of_labels_below_1_warns_as_other_measures_of_subtopics() -> None:
