@@ -47,8 +47,7 @@ from ir_lexirecall.comparison.comparing import (
 )
 from ir_lexirecall.comparison.shared_queries import (
     NothingShared,
-    check_shared,
-    warn_of_poorly_shared,
+    QueriesWithResults,
 )
 from ir_lexirecall.comparison.verdicts import all_pairs
 from ir_lexirecall.data.collection import Collection
@@ -988,9 +987,10 @@ def _comparison_on(
         {}, judgments, rankings, allow_empty=True, progress=False
     )
     several = evaluation.systems.several
-    if several is None:
-        check_shared(scored, evaluation.systems.pairs)
-        warn_of_poorly_shared(scored, evaluation.systems.pairs)
+    labels = None if several is None else several.labels
+    results = QueriesWithResults.of(scored, labels)
+    results.check(evaluation.systems.pairs)
+    results.warn_of_poorly_shared(evaluation.systems.pairs)
     values_of_measure = _values_of_measures(scored, request.measures)
     measures = {name: request.measures[name] for name in values_of_measure}
     warn_of_grades(measures.values(), judgments)

@@ -21,7 +21,10 @@ from ir_lexirecall.comparison.criteria import (
     PreferenceCriterion,
     all_differences,
 )
-from ir_lexirecall.comparison.shared_queries import SharedQueries, poorly_shared
+from ir_lexirecall.comparison.shared_queries import (
+    QueriesWithResults,
+    SharedQueries,
+)
 from ir_lexirecall.comparison.verdicts import all_pairs
 from ir_lexirecall.evaluation.scored_runs import ScoredRuns, check_runs
 from ir_lexirecall.io.files import named_files
@@ -163,6 +166,7 @@ class ComparedRuns(Memoised):
         test: how differences are tested, its level and correction.
         margins: by criterion the difference that does not matter; None without margins.
         scored: the aligned runs with their values; None if only values were given.
+        results: for which queries the runs have results; None if only values were given.
         predicted: the same runs by predicted judgments of more queries, which then sharpen the
             tests; see ``compare``.
         groups: the group of each query, or None.
@@ -182,6 +186,7 @@ class ComparedRuns(Memoised):
     test: SignificanceTest = field(default_factory=SignificanceTest)
     margins: Mapping[str, float] | None = None
     scored: ScoredRuns | None = field(default=None, repr=False)
+    results: QueriesWithResults | None = field(default=None, repr=False)
     predicted: ComparedRuns | None = field(default=None, repr=False)
     groups: QueryGroups | None = field(default=None, repr=False)
     given: ValueTable | None = field(default=None, repr=False)
@@ -551,9 +556,9 @@ class ComparedRuns(Memoised):
     @cached_property
     def poorly_shared(self) -> list[SharedQueries]:
         """Pairs of runs that share less than half of the queries that either has results for."""
-        if self.scored is None:
+        if self.results is None:
             return []
-        return list(poorly_shared(self.scored, self.pairs))
+        return list(self.results.poorly_shared(self.pairs))
 
     # -- names and provenance --------------------------------------------------------------------
 

@@ -24,7 +24,7 @@ from ir_lexirecall.comparison.criteria import (
 )
 from ir_lexirecall.comparison.repeated_preferences import RepeatedPreferences
 from ir_lexirecall.comparison.result import Comparison
-from ir_lexirecall.comparison.shared_queries import check_shared
+from ir_lexirecall.comparison.shared_queries import QueriesWithResults
 from ir_lexirecall.comparison.verdicts import all_pairs
 from ir_lexirecall.data.alignment import RunLike
 from ir_lexirecall.data.judgments import Judgments, QrelsLike
@@ -407,7 +407,12 @@ def comparison_of_repeats(
         design: how they are compared.
         labels: of each system the labels of its runs.
         repeats: what the runs of a system are.
+
+    Raises:
+        ValueError: two systems that are to be compared share no query with results.
     """
+    results = QueriesWithResults.of(scored, labels)
+    results.check(all_pairs(list(labels), design.baseline))
     query_ids = list(scored.judgments.query_ids)
     source = scored.judgments.source or "qrels"
     costs = frozenset(
@@ -431,7 +436,7 @@ def comparison_of_repeats(
             repeats.kind, table.repeats[name], table.repeat_labels
         )
         criteria[name] = replace(of_measure, repeated=repeated)
-    return _comparison(table.runs, criteria, design, given=table)
+    return _comparison(table.runs, criteria, design, results=results, given=table)
 
 
 def _labelled_repeats(runs: Mapping[str, Any]) -> tuple[RepeatLabels, dict[str, Any]]:
@@ -517,7 +522,8 @@ def comparison_of(
         ValueError: two runs that are to be compared share no query with results.
     """
     design = design or Design()
-    check_shared(scored, all_pairs(scored.names, design.baseline))
+    results = QueriesWithResults.of(scored)
+    results.check(all_pairs(scored.names, design.baseline))
     if queries is None:
         counted = np.arange(len(scored.judgments))
     else:
@@ -532,7 +538,7 @@ def comparison_of(
             criteria[name] = _measure_criterion(
                 name, criterion, scored, counted, counts
             )
-    return _comparison(scored.names, criteria, design, scored=scored)
+    return _comparison(scored.names, criteria, design, scored=scored, results=results)
 
 
 def _comparison(
@@ -541,6 +547,7 @@ def _comparison(
     design: Design,
     *,
     scored: ScoredRuns | None = None,
+    results: QueriesWithResults | None = None,
     given: ValueTable | None = None,
 ) -> Comparison:
     """Return the comparison of runs by criteria, as a design asks for it.
@@ -550,6 +557,7 @@ def _comparison(
         criteria: what they are compared by.
         design: the baseline, the test, the margin, and the groups of the queries.
         scored: the rankings and their values, where rankings are compared.
+        results: the queries for which they have results.
         given: the table of values, where values are compared.
     """
     compared = ComparedRuns(
@@ -559,6 +567,7 @@ def _comparison(
         design.test,
         design.margins(criteria, runs),
         scored=scored,
+        results=results,
         given=given,
         groups=design.groups,
     )

@@ -23,7 +23,6 @@ from ir_lexirecall.comparison.pair_tests import (
     best_first,
     best_set_columns,
 )
-from ir_lexirecall.comparison.shared_queries import check_shared
 from ir_lexirecall.comparison.verdicts import (
     BETTER,
     WORSE,
@@ -633,8 +632,8 @@ class Comparison:
         if name == self.baseline:
             margins = self.compared.margins
         compared = replace(self.compared, baseline=name, margins=margins)
-        if self.compared.scored is not None:
-            check_shared(self.compared.scored, compared.pairs)
+        if compared.results is not None:
+            compared.results.check(compared.pairs)
         return Comparison(compared)
 
     @entry

@@ -7,8 +7,9 @@ runs of different query sets, though, would be compared with nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Self
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from ir_lexirecall._util.arrays import Bools
 from ir_lexirecall._util.errors import counted, shown_names, warn
 from ir_lexirecall._util.selecting import index_of
 from ir_lexirecall.evaluation.scored_runs import ScoredRuns
+from ir_lexirecall.io.repeated_values import RepeatLabels
 from ir_lexirecall.io.shared_values import Pair
 
 _MOST_NAMED = 3  # queries of each run in a message
@@ -48,76 +50,103 @@ class NothingShared(ValueError):
     """Two runs that are to be compared share no query for which both have results."""
 
 
-def has_results(scored: ScoredRuns) -> Bools:
-    """Return which runs have results for which queries of the judgments, shape ``(S, Q)``."""
-    return np.stack([np.asarray(run.depth) > 0 for run in scored.runs.values()])
+@dataclass(frozen=True, eq=False)
+class QueriesWithResults:
+    """Which runs have results for which queries of the judgments.
 
-
-def poorly_shared(scored: ScoredRuns, pairs: Sequence[Pair]) -> Iterator[SharedQueries]:
-    """Yield pairs of runs that share less than half of the queries that either has results for.
-
-    A run without any results shares nothing with any other; it is refused, or allowed by name,
-    when it is read.
+    Attributes:
+        query_ids: the queries.
+        of_runs: by run, for which queries it has results, shape ``(Q,)``; a system with several
+            rankings has results where one of them has.
+        of_repeats: the same for each ranking that lacks queries which others of its system have.
     """
-    if not pairs:
-        return
-    results = has_results(scored).astype(np.int64)
-    numbers = results.sum(axis=1)
-    both = results @ results.T
-    index_of_run = index_of(scored.runs)
-    for a, b in pairs:
-        i, j = index_of_run[a], index_of_run[b]
-        either = int(numbers[i] + numbers[j] - both[i, j])
-        if numbers[i] and numbers[j] and both[i, j] < ENOUGH * either:
-            yield SharedQueries(a, b, int(both[i, j]), either)
 
+    query_ids: list[str]
+    of_runs: Mapping[str, Bools]
+    of_repeats: Mapping[str, Bools] = field(default_factory=dict)
 
-def nothing_shared(scored: ScoredRuns, pairs: Sequence[Pair]) -> str:
-    """Return a message on the first pair of runs that share no query; empty if all share some."""
-    pairs = list({frozenset(pair): pair for pair in pairs}.values())
-    apart = [pair for pair in poorly_shared(scored, pairs) if not pair.both]
-    if not apart:
-        return ""
-    first, results, names = apart[0], has_results(scored), list(scored.runs)
-    sides = []
-    for run in (first.run_a, first.run_b):
-        queries = np.flatnonzero(results[names.index(run)])
-        first_ids = shown_names(
-            [scored.judgments.query_ids[q] for q in queries[:_MOST_NAMED]]
+    @classmethod
+    def of(cls, scored: ScoredRuns, labels: RepeatLabels | None = None) -> Self:
+        """Return the queries for which aligned runs rank documents.
+
+        Args:
+            scored: all runs.
+            labels: of each system the names of its runs; None if each run is a system.
+        """
+        of_rankings = {
+            name: np.asarray(run.depth) > 0 for name, run in scored.runs.items()
+        }
+        query_ids = list(scored.judgments.query_ids)
+        if labels is None:
+            return cls(query_ids, of_rankings)
+        of_runs, of_repeats = {}, {}
+        for system, names in labels.items():
+            of_runs[system] = np.any([of_rankings[name] for name in names], axis=0)
+            for name in names:
+                if (of_rankings[name] != of_runs[system]).any():
+                    of_repeats[name] = of_rankings[name]
+        return cls(query_ids, of_runs, of_repeats)
+
+    def poorly_shared(self, pairs: Sequence[Pair]) -> Iterator[SharedQueries]:
+        """Yield pairs of runs that share less than half of the queries that either has results for.
+
+        A run without any results shares nothing with any other; it is refused, or allowed by name,
+        when it is read.
+        """
+        if not pairs:
+            return
+        results = np.stack([*self.of_runs.values()]).astype(np.int64)
+        numbers = results.sum(axis=1)
+        both = results @ results.T
+        index_of_run = index_of(self.of_runs)
+        for a, b in pairs:
+            i, j = index_of_run[a], index_of_run[b]
+            either = int(numbers[i] + numbers[j] - both[i, j])
+            if numbers[i] and numbers[j] and both[i, j] < ENOUGH * either:
+                yield SharedQueries(a, b, int(both[i, j]), either)
+
+    def nothing_shared(self, pairs: Sequence[Pair]) -> str:
+        """Return a message on the first pair that shares no query; empty if all share some."""
+        pairs = list({frozenset(pair): pair for pair in pairs}.values())
+        apart = [pair for pair in self.poorly_shared(pairs) if not pair.both]
+        if not apart:
+            return ""
+        first = apart[0]
+        sides = []
+        for run in (first.run_a, first.run_b):
+            queries = np.flatnonzero(self.of_runs[run])
+            first_ids = shown_names([self.query_ids[q] for q in queries[:_MOST_NAMED]])
+            more = ", ..." if len(queries) > _MOST_NAMED else ""
+            sides.append(f"{run!r} for {first_ids}{more} ({len(queries):,} in all)")
+        others = ""
+        if len(apart) > 1:
+            others = f" (and {counted(len(apart) - 1, 'more pair')} of runs)"
+        return (
+            f"runs {first.run_a!r} and {first.run_b!r} share no query with results{others}: "
+            f"{sides[0]}, {sides[1]}"
         )
-        more = ", ..." if len(queries) > _MOST_NAMED else ""
-        sides.append(f"{run!r} for {first_ids}{more} ({len(queries):,} in all)")
-    others = ""
-    if len(apart) > 1:
-        others = f" (and {counted(len(apart) - 1, 'more pair')} of runs)"
-    return (
-        f"runs {first.run_a!r} and {first.run_b!r} share no query with results{others}: "
-        f"{sides[0]}, {sides[1]}"
-    )
 
+    def check(self, pairs: Sequence[Pair]) -> None:
+        """Check that all pairs of runs to be compared share a query for which both have results.
 
-def check_shared(scored: ScoredRuns, pairs: Sequence[Pair]) -> None:
-    """Check that all pairs of runs to be compared share a query for which both have results.
+        Raises:
+            NothingShared: a pair shares none.
+        """
+        message = self.nothing_shared(pairs)
+        if message:
+            raise NothingShared(
+                f"{message}; compare runs of the same queries, or leave one out"
+            )
 
-    Raises:
-        NothingShared: a pair shares none.
-    """
-    message = nothing_shared(scored, pairs)
-    if message:
-        raise NothingShared(
-            f"{message}; compare runs of the same queries, or leave one out"
+    def warn_of_poorly_shared(self, pairs: Sequence[Pair]) -> None:
+        """Warn of pairs that share less than half of their queries, for tables without caveats."""
+        apart = [str(pair) for pair in self.poorly_shared(pairs)]
+        if not apart:
+            return
+        more = ""
+        if len(apart) > 1:
+            more = f" (and {counted(len(apart) - 1, 'more pair')} of runs like these)"
+        warn(
+            f"{apart[0]}{more}: a query that only one has results for counts as an empty ranking "
+            "of the other"
         )
-
-
-def warn_of_poorly_shared(scored: ScoredRuns, pairs: Sequence[Pair]) -> None:
-    """Warn of pairs that share less than half of their queries, for tables without caveats."""
-    apart = [str(pair) for pair in poorly_shared(scored, pairs)]
-    if not apart:
-        return
-    more = ""
-    if len(apart) > 1:
-        more = f" (and {counted(len(apart) - 1, 'more pair')} of runs like these)"
-    warn(
-        f"{apart[0]}{more}: a query that only one has results for counts as an empty ranking of "
-        "the other"
-    )

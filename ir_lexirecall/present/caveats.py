@@ -40,6 +40,7 @@ from ir_lexirecall.present.findings import (
     Note,
     deepest_cutoff,
     gravest_first,
+    on_absent_rankings,
     run_caveats,
 )
 from ir_lexirecall.present.standings import SIGNS, Standing, defined, standings_of
@@ -324,6 +325,7 @@ def leaders_with_many_zeros(result: Comparison) -> Iterator[Note]:
 def doubtful_rankings(result: Comparison) -> Iterator[Note]:
     """Warn of rankings that are short, missing, tied or hardly judged; see `run_caveats`."""
     if result.compared.scored is None:
+        yield from _absent_rankings_of_repeats(result)
         return
     scored = result.compared.scored.with_measures(result.compared.measures)
     preferences = [
@@ -333,6 +335,15 @@ def doubtful_rankings(result: Comparison) -> Iterator[Note]:
     ]
     cutoff = deepest_cutoff([*scored.measures.values(), *preferences])
     yield from run_caveats(scored, cutoff)
+
+
+def _absent_rankings_of_repeats(result: Comparison) -> Iterator[Note]:
+    """Yield notes on systems, and on their repeats, that return nothing for some queries."""
+    results = result.compared.results
+    if results is not None:
+        for name, has_results in {**results.of_runs, **results.of_repeats}.items():
+            n_absent = int((~has_results).sum())
+            yield from on_absent_rankings(name, n_absent, len(has_results))
 
 
 CAVEATS_ON_DATA: tuple[Callable[[Comparison], Iterator[Note]], ...] = (

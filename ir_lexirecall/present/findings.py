@@ -221,18 +221,17 @@ def _on_depths(scored: ScoredRuns, cutoff: float) -> Iterator[Note]:
             kind = "Shallow rankings that miss relevant documents"
             subject = f"{name} ({share} queries, {median})"
             yield Note(message, DOUBTFUL, kind, subject, runs=(name,))
-        n_absent = n_queries - n_rankings
-        if n_absent:
-            share = f"{n_absent} of {n_queries} queries"
-            lacks = "has no ranking" if n_absent > n_queries / 2 else "returns nothing"
-            message = f"{name} {lacks} for {share}."
-            yield Note(
-                message,
-                BROKEN,
-                "No documents at all",
-                f"{name} (on {share})",
-                runs=(name,),
-            )
+        yield from on_absent_rankings(name, n_queries - n_rankings, n_queries)
+
+
+def on_absent_rankings(name: str, n_absent: int, n_queries: int) -> Iterator[Note]:
+    """Yield a note on a run that returns nothing for some queries."""
+    if n_absent:
+        share = f"{n_absent} of {n_queries} queries"
+        lacks = "has no ranking" if n_absent > n_queries / 2 else "returns nothing"
+        subject = f"{name} (on {share})"
+        message = f"{name} {lacks} for {share}."
+        yield Note(message, BROKEN, "No documents at all", subject, runs=(name,))
 
 
 def _on_rising_scores(scored: ScoredRuns) -> Iterator[Note]:

@@ -8,7 +8,10 @@ import pytest
 
 import ir_lexirecall as irl
 from ir_lexirecall.cli import main
-from ir_lexirecall.comparison.shared_queries import nothing_shared, poorly_shared
+from ir_lexirecall.comparison.shared_queries import (
+    NothingShared,
+    QueriesWithResults,
+)
 from ir_lexirecall.evaluation.scored_runs import ScoredRuns
 
 QUERIES = [f"q{i:02}" for i in range(24)]
@@ -76,6 +79,60 @@ def test_every_door_refuses_them(tmp_path):
             {"x": APART, "y": {n: run(QUERIES) for n in APART}},
             "AP",
         )
+
+
+KINDS_OF_REPEATS = pytest.mark.parametrize("kind", ["samples", "seeds"])
+
+
+def of_repeats(runs: dict[str, dict], n: int = 2) -> dict[str, list[dict]]:
+    return {name: [one] * n for name, one in runs.items()}
+
+
+@KINDS_OF_REPEATS
+def test_every_door_refuses_repeats_that_share_no_query(kind):
+    apart, whole = of_repeats(APART), of_repeats(dict.fromkeys(APART, run(QUERIES)))
+    for by in BY:
+        with pytest.raises(NothingShared, match=f"^compare: {MESSAGE}"):
+            irl.compare(QRELS, apart, by, repeats=kind)
+    with pytest.raises(NothingShared, match=r"^gate: .*share no query with results"):
+        irl.gate(QRELS, apart["even"], apart["odd"], "AP", repeats=kind)
+    with pytest.raises(ValueError, match=f"^benchmark: collection 'x': {MESSAGE}"):
+        irl.benchmark(
+            dict.fromkeys("xy", QRELS), {"x": apart, "y": whole}, "AP", repeats=kind
+        )
+    runs = apart | of_repeats({"all": run(QUERIES)})
+    result = irl.compare(QRELS, runs, "AP", repeats=kind, baseline="all")
+    with pytest.raises(NothingShared):
+        result.with_baseline("even")
+
+
+@KINDS_OF_REPEATS
+def test_repeats_that_share_less_than_half_say_so_first(kind):
+    runs = of_repeats({"few": run(QUERIES[8:16], "b"), "first": run(QUERIES[:12])})
+    words = "few and first share only 4 of the 16 queries that either has results for"
+    result = irl.compare(QRELS, runs, "AP", repeats=kind)
+    assert words in result.summary(full=True).splitlines()[0]
+    assert result.diagnostics[0].startswith(words)
+    gated = irl.gate(QRELS, *runs.values(), "AP", names=("few", "first"), repeats=kind)
+    assert "share only 4 of the 16" in str(gated).splitlines()[0]
+    suite = irl.benchmark(
+        dict.fromkeys("xy", QRELS), dict.fromkeys("xy", runs), "AP", repeats=kind
+    )
+    assert suite.diagnostics[0].startswith(f"x: {words}")
+
+
+@KINDS_OF_REPEATS
+def test_a_repeat_that_lacks_queries_is_named(kind):
+    """Queries that no repeat of a system has are said of the system, once."""
+    runs = {
+        "a": [run(QUERIES), run(QUERIES[:20]), run(QUERIES)],
+        "b": [run(QUERIES[2:], "b")] * 3,
+    }
+    result = irl.compare(QRELS, runs, "AP", repeats=kind)
+    assert [note for note in result.diagnostics if "returns nothing" in note] == [
+        "b returns nothing for 2 of 24 queries.",
+        "a, repeat 2 returns nothing for 4 of 24 queries.",
+    ]
 
 
 def test_the_commands_refuse_them(tmp_path, capsys):
@@ -168,7 +225,7 @@ def test_shared_queries_are_those_counted_one_by_one():
         for name in "uvwx":
             number = rng.integers(1, 12)
             runs[name] = run(rng.choice(QUERIES, number, replace=False).tolist())
-        scored = ScoredRuns.from_runs({}, QRELS, runs)
+        results = QueriesWithResults.of(ScoredRuns.from_runs({}, QRELS, runs))
         pairs = list(itertools.combinations(runs, 2))
         expected = []
         for a, b in pairs:
@@ -176,10 +233,10 @@ def test_shared_queries_are_those_counted_one_by_one():
             if 2 * len(both) < len(either):
                 expected.append((a, b, len(both), len(either)))
         found = [
-            (p.run_a, p.run_b, p.both, p.either) for p in poorly_shared(scored, pairs)
+            (p.run_a, p.run_b, p.both, p.either) for p in results.poorly_shared(pairs)
         ]
         assert found == expected
-        assert bool(nothing_shared(scored, pairs)) == any(
+        assert bool(results.nothing_shared(pairs)) == any(
             not both for *_, both, _ in expected
         )
 

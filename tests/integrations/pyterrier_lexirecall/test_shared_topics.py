@@ -36,6 +36,22 @@ def test_there_is_a_warning_and_no_statistics(baseline, extra):
     assert table.columns.tolist() == ["name", "map", "P_1"]
 
 
+@pytest.mark.parametrize("kind", ["samples", "seeds"])
+def test_the_same_holds_for_several_runs_of_a_system(kind):
+    systems = [[results(QUERIES[::2])] * 2, [results(QUERIES[1::2], "b")] * 2]
+    with pytest.warns(UserWarning, match="'odd' and 'even' share no query"):
+        table = pt.lexirecall.Experiment(
+            systems,
+            TOPICS,
+            QRELS,
+            ["map"],
+            ["even", "odd"],
+            baseline="even",
+            repeats=kind,
+        )
+    assert table.columns.tolist() == ["name", "map"]
+
+
 def test_a_baseline_that_shares_topics_with_all_has_statistics(recwarn):
     systems = [results(QUERIES), results(QUERIES[::2]), results(QUERIES[1::2], "b")]
     table = pt.lexirecall.Experiment(
