@@ -9,7 +9,7 @@ from typing import Any, Self, TypeAlias
 
 import numpy as np
 
-from ir_lexirecall._util.arrays import Floats, Ints, PairIndices
+from ir_lexirecall._util.arrays import Bools, Floats, Ints, PairIndices
 from ir_lexirecall._util.errors import check_choice, check_number, shown, shown_names
 from ir_lexirecall._util.lazy import Memoised, cached_property
 from ir_lexirecall._util.lazy import pandas as pd
@@ -356,6 +356,20 @@ class ComparedRuns(Memoised):
                 members=[self.groups.query_ids[q] for q in queries],
             )
         return parts
+
+    @cached_property
+    def apart_by_group(self) -> dict[str, Bools]:
+        """Which pairs share no query with results in each group, so that nothing is tested there.
+
+        Shape ``(P,)`` each.
+        """
+        assert self.groups is not None
+        apart = {}
+        for group, queries in self.groups:
+            apart[group] = np.zeros(len(self.pairs), dtype=bool)
+            if self.results is not None:
+                apart[group] = self.results.apart_on(queries, self.pairs)
+        return apart
 
     def _in_group(self, criterion: Criterion, group: str, queries: Ints) -> Criterion:
         """Return a criterion on the queries of one group.

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ir_lexirecall._util.arrays import Bounds, Floats, Interval
+from ir_lexirecall._util.arrays import Bools, Bounds, Floats, Interval
 from ir_lexirecall._util.lazy import Memoised, cached_property, memoised
 from ir_lexirecall._util.rounding import SUM
 from ir_lexirecall.comparison.compared import ComparedRuns
@@ -63,6 +63,12 @@ class PairTests(Memoised):
     def parts(self, in_groups: bool) -> list[PairTests]:
         """Return the tests in each group, or on all queries."""
         return self.by_group if in_groups else [self]
+
+    def _apart(self, in_groups: bool) -> list[Bools]:
+        """Return which pairs share no query with results, for each of ``parts``."""
+        if in_groups:
+            return list(self.compared.apart_by_group.values())
+        return [np.zeros(len(self.compared.pairs), dtype=bool)]
 
     @memoised
     def means_of(self, by: str) -> Columns:
@@ -150,7 +156,12 @@ class PairTests(Memoised):
     def _uncorrected_parts(self, by: str, in_groups: bool) -> list[Columns]:
         """Return the columns of `uncorrected` on all queries, or in each group."""
         test = self.compared.test_of(by)
-        return [part.uncorrected(by, test) for part in self.parts(in_groups)]
+        columns = []
+        for part, apart in zip(
+            self.parts(in_groups), self._apart(in_groups), strict=True
+        ):
+            columns.append(without_pairs(part.uncorrected(by, test), apart))
+        return columns
 
     def _corrected(self, by: str, in_groups: bool) -> Corrected:
         """Return corrected p and rejections of one criterion, in each part of the queries."""
@@ -361,8 +372,8 @@ class PairTests(Memoised):
             for part, columns in zip(
                 one_sided[name], self._uncorrected_parts(name, in_groups), strict=True
             ):
-                is_gain = criterion.sign * columns["estimate"] > 0
-                better = np.where(is_gain, columns["p"], 1.0)
+                is_no_gain = criterion.sign * columns["estimate"] <= 0
+                better = np.where(is_no_gain, 1.0, columns["p"])
                 tested[name].append(replace(part, better=better))
         columns_of = margin_columns(tested, self.compared.test)
         for name in columns_of:
@@ -385,8 +396,9 @@ class PairTests(Memoised):
             in_groups: whether they are of groups.
         """
         test = self.compared.test_of(by)
-        for part, tested, columns, added in zip(
+        for part, apart, tested, columns, added in zip(
             self.parts(in_groups),
+            self._apart(in_groups),
             one_sided,
             self._uncorrected_parts(by, in_groups),
             with_margins,
@@ -396,7 +408,8 @@ class PairTests(Memoised):
             low, high = part.one_sided_bounds(
                 by, test, tested, {**columns, "verdict": verdicts}
             )
-            added |= {"bound_low": low, "bound_high": high, "verdict": verdicts}
+            bounds = without_pairs({"bound_low": low, "bound_high": high}, apart)
+            added |= {**bounds, "verdict": verdicts}
 
     def one_sided_bounds(
         self, by: str, test: SignificanceTest, tested: MarginTest, columns: Columns
@@ -500,7 +513,13 @@ class PairTests(Memoised):
         """
         self.compared.check_defined(by)
         test = self.compared.test_of(by)
-        return [part.one_sided_by(by, test, margin) for part in self.parts(in_groups)]
+        tests = []
+        for part, apart in zip(
+            self.parts(in_groups), self._apart(in_groups), strict=True
+        ):
+            p = vars(part.one_sided_by(by, test, margin))
+            tests.append(MarginTest(**without_pairs(p, apart)))
+        return tests
 
     def one_sided_by(
         self, by: str, test: SignificanceTest, margin: float
@@ -573,6 +592,25 @@ class PairTests(Memoised):
         p = np.ones((n_runs, n_runs))
         p[a, b], p[b, a] = tested.worse, tested.better
         return np.minimum(1.0, p.min(axis=1) * max(1, n_runs - 1))
+
+
+def without_pairs(columns: Columns, left_out: Bools) -> Columns:
+    """Return columns with missing numbers, or counts of 0, for some pairs.
+
+    >>> columns = {"wins": np.array([3, 1]), "p": np.array([0.5, 0.25])}
+    >>> without_pairs(columns, np.array([True, False]))
+    {'wins': array([0, 1]), 'p': array([ nan, 0.25])}
+    """
+    if not left_out.any():
+        return columns
+    changed = {}
+    for name, column in columns.items():
+        missing = {"f": np.nan, "i": 0}.get(np.asarray(column).dtype.kind)
+        if missing is None:
+            changed[name] = column
+        else:
+            changed[name] = np.where(left_out, missing, column)
+    return changed
 
 
 def _limits(criterion: Criterion, test: SignificanceTest) -> Bounds:

@@ -709,7 +709,8 @@ class Comparison:
 
         The column ``group`` names the group, ``queries`` counts its queries. ``p_corrected`` (and
         so ``verdict``) and the four p of a margin are corrected over all pairs in all groups,
-        ``worse_p`` and ``better_p`` over all criteria, too. ``attrs["diagnostics"]`` is as in
+        ``worse_p`` and ``better_p`` over all criteria, too. Numbers of two runs that share no query
+        with results in a group are missing there, counts 0. ``attrs["diagnostics"]`` is as in
         ``table``.
 
         Raises:
@@ -748,7 +749,8 @@ class Comparison:
             ``p`` of Welch's test that the mean differences of all groups are equal (and of a
             permutation of queries between groups, for skewed differences); ``p_corrected`` over the
             pairs; ``differ``, whether ``p_corrected`` is at most alpha. They are missing if a group
-            has fewer than two queries, or if all its differences are equal.
+            has fewer than two queries, if all its differences are equal, or if the two runs share
+            no query with results there.
 
         Raises:
             ValueError: no groups were given, or they are the units of the tests.
@@ -769,7 +771,8 @@ class Comparison:
             pairs = self.compared.pair_indices
             groups = self.compared.by_group.values()
             parts = [all_differences(part.by[name], pairs) for part in groups]
-            f, p = heterogeneity(parts, self.test.seed)
+            apart = np.any([*self.compared.apart_by_group.values()], axis=0)
+            f, p = np.where(apart, np.nan, heterogeneity(parts, self.test.seed))
             adjusted, _ = corrected(p, self.test.correction, level)
             columns = {
                 "f": f,

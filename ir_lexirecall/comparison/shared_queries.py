@@ -13,7 +13,7 @@ from typing import Self
 
 import numpy as np
 
-from ir_lexirecall._util.arrays import Bools
+from ir_lexirecall._util.arrays import Bools, Ints
 from ir_lexirecall._util.errors import counted, shown_names, warn
 from ir_lexirecall._util.selecting import index_of
 from ir_lexirecall.evaluation.scored_runs import ScoredRuns
@@ -104,6 +104,23 @@ class QueriesWithResults:
             either = int(numbers[i] + numbers[j] - both[i, j])
             if numbers[i] and numbers[j] and both[i, j] < ENOUGH * either:
                 yield SharedQueries(a, b, int(both[i, j]), either)
+
+    def apart_on(self, queries: Ints, pairs: Sequence[Pair]) -> Bools:
+        """Return which pairs share no query among some, although both have results for any.
+
+        Args:
+            queries: indices of the queries.
+            pairs: names of the two runs of each, P in all.
+
+        Returns:
+            Shape ``(P,)``.
+        """
+        apart = []
+        for a, b in pairs:
+            in_a, in_b = self.of_runs[a], self.of_runs[b]
+            is_shared = (in_a & in_b)[queries].any()
+            apart.append(in_a.any() and in_b.any() and not is_shared)
+        return np.array(apart, dtype=bool)
 
     def nothing_shared(self, pairs: Sequence[Pair]) -> str:
         """Return a message on the first pair that shares no query; empty if all share some."""

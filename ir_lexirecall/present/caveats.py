@@ -7,6 +7,7 @@ it to a tuple. Graver notes are shown first, notes of one gravity in the order o
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -475,6 +476,25 @@ def poorly_shared_queries(
         )
     for sentence in sentences(_few_values_words(result)):
         yield Note(sentence, BROKEN)
+    if result.compared.grouped:
+        yield from _unshared_groups(result)
+
+
+def _unshared_groups(result: Comparison) -> Iterator[Note]:
+    """Yield a note on each pair of runs that share no query with results in a group."""
+    kind = "Runs share no query with results in a group"
+    for group in result.compared.apart_by_group:
+        for a, b in pairs_apart(result, group):
+            message = (
+                f"{a} and {b} share no query with results: no statistics in this group."
+            )
+            yield Note(message, BROKEN, kind, f"{a} and {b}").within(group)
+
+
+def pairs_apart(result: Comparison, group: str) -> list[tuple[str, str]]:
+    """Return the pairs of runs that share no query with results in a group."""
+    apart = result.compared.apart_by_group[group]
+    return list(itertools.compress(result.pairs, apart))
 
 
 def shared_words(result: Comparison) -> str:
@@ -854,8 +874,10 @@ def pairs_with_few_differences(
         yield from _unresolvable_pairs(result.compared, standing.name)
         if result.compared.grouped:
             for group, part in result.compared.by_group.items():
+                apart = pairs_apart(result, group)
                 for note in _unresolvable_pairs(part, standing.name):
-                    yield note.within(group)
+                    if note.runs not in apart:
+                        yield note.within(group)
 
 
 def _unresolvable_pairs(compared: ComparedRuns, name: str) -> Iterator[Note]:

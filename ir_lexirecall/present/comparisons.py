@@ -35,6 +35,7 @@ from ir_lexirecall.present.caveats import (
     identical_words,
     least_one_sided_p,
     losses_on_unseen_queries,
+    pairs_apart,
     sampled_units,
     shared_words,
     shortened,
@@ -1037,8 +1038,20 @@ def _in_groups(result: Comparison, standings: Sequence[Standing]) -> Iterator[st
         table = result.group_table(standing.name)
         for group, rows in table.groupby("group", sort=False):
             where = f"{group} ({count(sizes[group], 'query')})"
-            facts.append((_in_group(result, rows), where))
+            facts.append((_with_apart(result, str(group), rows), where))
         yield f"{head}{texts.once(facts, 'in')}."
+
+
+def _with_apart(result: Comparison, group: str, rows: pd.DataFrame) -> str:
+    """Return what differs in a group of queries, and how many pairs share no query there."""
+    fact, apart = _in_group(result, rows), pairs_apart(result, group)
+    if not apart:
+        return fact
+    runs = " and ".join(apart[0])
+    if len(apart) > 1:
+        runs = count(len(apart), "pair")
+    shared = f"{runs} share no query with results"
+    return shared if len(apart) == len(rows) else f"{fact}, {shared}"
 
 
 def _in_group(result: Comparison, rows: pd.DataFrame) -> str:

@@ -506,8 +506,11 @@ def corrected(p: Floats, method: str | None, alpha: float) -> tuple[Floats, Bool
     statsmodels = required(
         "statsmodels.stats.multitest", label, "statsmodels", "compare"
     )
-    rejects, adjusted, *_ = statsmodels.multipletests(p, alpha=alpha, method=method)
-    return adjusted, rejects & ~np.isnan(p)
+    is_missing = np.isnan(p)
+    rejects, adjusted, *_ = statsmodels.multipletests(
+        np.where(is_missing, 1.0, p), alpha=alpha, method=method
+    )
+    return np.where(is_missing, np.nan, adjusted), rejects & ~is_missing
 
 
 def _by_holm(p: Floats, alpha: float) -> tuple[Floats, Bools]:

@@ -497,3 +497,60 @@ def test_over_collections_no_interval_of_groups_whose_size_goes_with_their_effec
     assert "a: Groups differ in size. The test keeps its level" in result.summary(
         full=True
     )
+
+
+# -- groups in which runs share no query ------------------------------------------------------
+
+
+def apart_in_who(**options: Any) -> irl.Comparison:
+    """Compare runs of which ``ql`` has no result in the group ``who``."""
+    runs = {name: RUNS[name] for name in ("bm25", "ql", "tfidf")}
+    is_who = runs["ql"]["query_id"].map(KINDS) == "who"
+    runs["ql"] = runs["ql"][~is_who]
+    return irl.compare(QRELS, runs, groups=KINDS, **options)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"baseline": "ql"},
+        {"baseline": "ql", "margin": 0.05},
+        {"test": SignificanceTest("tukey", n_resamples=99)},
+        {"test": SignificanceTest(correction="bonferroni")},
+        {"test": SignificanceTest(family="all")},
+    ],
+)
+def test_a_group_without_a_shared_query_has_no_statistics(
+    options: dict[str, Any],
+) -> None:
+    result = apart_in_who(by=["AP", "lexirecall"], **options)
+    table = result.group_table()
+    is_apart = (table["group"] == "who") & (
+        (table["run_a"] == "ql") | (table["run_b"] == "ql")
+    )
+    assert is_apart.sum() == 4
+    apart, others = table[is_apart], table[~is_apart]
+    assert set(apart["verdict"]) == {"undecided"}
+    assert (apart[["wins", "losses", "ties"]] == 0).all(axis=None)
+    numbers = apart.select_dtypes(float)
+    assert numbers.isna().all(axis=None)
+    assert others["p_corrected"].notna().all()
+    differing = result.group_differences()
+    with_ql = (differing["run_a"] == "ql") | (differing["run_b"] == "ql")
+    assert differing[with_ql]["p"].isna().all()
+    assert differing[~with_ql]["p"].notna().all()
+    assert result.table()["p"].notna().all()
+
+
+def test_a_group_without_a_shared_query_is_said() -> None:
+    whole = apart_in_who(by="AP")
+    notes = [note for note in whole.diagnostics if "share no query" in note]
+    assert notes == [
+        "who: bm25 and ql share no query with results: no statistics in this group.",
+        "who: ql and tfidf share no query with results: no statistics in this group.",
+    ]
+    said = " ".join(whole.summary(full=True).split())
+    assert "in who (7 queries), no significant differences, 2 pairs share" in said
+    shared = irl.compare(QRELS, RUNS, "AP", groups=KINDS)
+    assert "share no query" not in shared.summary(full=True)
