@@ -54,6 +54,35 @@ class Leaderboard:
         """The mean of each run over its cells of each task, NaN without any, shape ``(S, D)``."""
         return self.cells.task_means()
 
+    @cached_property
+    def means(self) -> Floats:
+        """The mean of each run over the tasks that it has, shape ``(S,)``."""
+        return means_of_present(self.values)
+
+    @cached_property
+    def _candidates(self) -> Ints:
+        """Indices of the runs with the most tasks, the one with the best mean first."""
+        n_tasks = np.count_nonzero(~np.isnan(self.values), axis=1)
+        candidates = np.flatnonzero(n_tasks == n_tasks.max())
+        order = np.argsort(-self.criterion.sign * self.means[candidates], kind="stable")
+        return candidates[order]
+
+    @cached_property
+    def contested_by(self) -> str:
+        """The first run that the one with the best mean does not beat on the cells of both.
+
+        Both are among the runs with the most tasks, and have different cells. Empty if there is no
+        such run, so that the best mean is the best one by cells that runs share, too.
+        """
+        winner, *others = self._candidates.tolist()
+        is_missing = np.isnan(self.cells.values)
+        for other in others:
+            if (is_missing[other] != is_missing[winner]).any():
+                losses = self.gains.differences(np.array([other]), winner)
+                if not means_of_present(losses)[0] < 0:
+                    return self.runs[other]
+        return ""
+
     @property
     def gains(self) -> TaskCells:
         """The values in cells, turned so that larger is better."""
@@ -70,7 +99,7 @@ class Leaderboard:
         Args:
             deviations: those of all pairs of runs.
         """
-        alpha, means = self.test.alpha, means_of_present(self.values)
+        alpha = self.test.alpha
         has_value = ~np.isnan(self.cells.values)
         low, high, _ = interval_over_tasks(self.values, alpha)
         present = [x[~np.isnan(x)][:, None] for x in self.values.T]
@@ -86,8 +115,8 @@ class Leaderboard:
             "run": list(self.runs),
             "tasks": np.count_nonzero(~np.isnan(self.values), axis=1),
             **self._numbers_of_cells("cells", np.count_nonzero(has_value, axis=1)),
-            "mean": means,
-            "mean_corrected": self._corrected_means(means, resampled),
+            "mean": self.means,
+            "mean_corrected": self._corrected_means(resampled),
             "ci_low": low,
             "ci_high": high,
             "mean_rank": means_of_present(ranks),
@@ -105,16 +134,16 @@ class Leaderboard:
             return {}
         return {name: numbers}
 
-    def _corrected_means(self, means: Floats, resampled: Floats) -> Floats:
-        """Return the corrected mean of the best run among those with the most tasks; else NaN."""
-        result = np.full(len(means), np.nan)
-        n_tasks = np.count_nonzero(~np.isnan(self.values), axis=1)
-        candidates = np.flatnonzero(n_tasks == n_tasks.max())
-        sign = self.criterion.sign
-        winner = candidates[np.argmax(sign * means[candidates])]
-        if self.values.shape[1] > 1:
-            mean = corrected_mean(sign * means[candidates], resampled[candidates])
-            result[winner] = sign * mean
+    def _corrected_means(self, resampled: Floats) -> Floats:
+        """Return the corrected mean of the best run among those with the most tasks; else NaN.
+
+        It is NaN, too, if the run is not the best one by the cells that runs share.
+        """
+        result = np.full(len(self.means), np.nan)
+        candidates, sign = np.sort(self._candidates), self.criterion.sign
+        if self.values.shape[1] > 1 and not self.contested_by:
+            mean = corrected_mean(sign * self.means[candidates], resampled[candidates])
+            result[self._candidates[0]] = sign * mean
         return result
 
     def _tested(self, differences: Floats) -> tuple[Floats, Floats, Floats]:

@@ -297,8 +297,9 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         runs together. ``mean_corrected``, for the best run among those with the most tasks: its
         mean without the gain from being selected, max_i mean_i - average of (mean*_w - mean_w) over
         resamples of the tasks, where w is the best run of the resample (Tibshirani, Tibshirani,
-        Annals of Applied Statistics 2009, doi 10.1214/08-AOAS224). It removes most of the bias: for
-        40 nearly equal runs on 41 tasks, 0.0052 of 0.0167 remained.
+        Annals of Applied Statistics 2009, doi 10.1214/08-AOAS224); NaN if the run does not beat
+        each other one on the cells that both have, where these differ. It removes most of the bias:
+        for 40 nearly equal runs on 41 tasks, 0.0052 of 0.0167 remained.
 
         >>> import pandas as pd
         >>> from ir_lexirecall import benchmark
@@ -437,6 +438,13 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
     def is_by_pair(self) -> bool:
         """Whether two runs are compared on the cells that both have, which not all runs have."""
         return self.has_gaps or self.cell_scores is not None
+
+    def contested_by(self, by: str) -> str:
+        """Return a run that the one with the best mean does not beat on cells that both have.
+
+        Empty if there is none, or if means are over the same cells; see ``Leaderboard``.
+        """
+        return self._leaderboard(by).contested_by if self.is_by_pair else ""
 
     def check_common(self) -> None:
         """Raise if no run has all collections, so that nothing is known over them.

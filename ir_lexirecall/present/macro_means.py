@@ -478,22 +478,42 @@ def _legend_of_best(
 ) -> Iterator[str]:
     """Yield the meaning of the marks, if any: of the best run and of runs that may be the best."""
     used = {mark for x in standings for mark in x.best_marks(x.runs)}
-    if BEST not in used:
-        return
-    best = f"{BEST} best mean"
-    if result.has_gaps:
-        best += " of the runs with the most tasks"
-    if lacks_cells(result):
-        best += ", although means are over different cells"
+    marks, as_well = [], ""
+    if BEST in used:
+        best, as_well, others = f"{BEST} best mean", " as well", "each other run"
+        if result.has_gaps:
+            best += " of the runs with the most tasks"
+            others = "each of these"
+        if lacks_cells(result):
+            best += f", also on the cells that it shares with {others}"
+        marks.append(best)
     if MAY_BE_BEST in used:
         level = texts.confidence_words(result.provenance)
-        best += f", {MAY_BE_BEST} may be the best as well ({level} for each criterion)"
-    yield best
+        marks.append(
+            f"{MAY_BE_BEST} may be the best{as_well} ({level} for each criterion)"
+        )
+    if marks:
+        yield ", ".join(marks)
+    yield from _without_leader(result, standings)
+
+
+def _without_leader(
+    result: Benchmark, standings: Sequence[MacroStanding]
+) -> Iterator[str]:
+    """Yield why no mean is marked as the best, for each criterion by which none is."""
+    cells = "cells" if lacks_cells(result) else "tasks"
+    for standing in standings:
+        if standing.contested_by:
+            first, other = standing.runs[0], standing.contested_by
+            yield (
+                f"no best mean by {standing.name}: means are over different {cells}, and on those "
+                f"of both, {first} is not ahead of {other}"
+            )
 
 
 def _leaves_out_undecided(standing: MacroStanding) -> bool:
     """Return whether leader and baseline do not differ, of which one is left out of the best."""
-    if standing.all_alike or standing.reference not in standing.runs:
+    if not standing.leaders or standing.reference not in standing.runs:
         return False
     if standing.against.empty:  # only the baseline is left
         return False
@@ -616,18 +636,16 @@ def _remarks(result: Benchmark, standings: Sequence[MacroStanding]) -> Iterator[
 
 def _different_leaders(standings: Sequence[MacroStanding]) -> Iterator[str]:
     """Yield who leads by which criteria, if criteria have different leaders."""
-    criteria_of = gathered(
-        (tuple(standing.leaders), standing.name) for standing in standings
-    )
+    leads = []
+    for standing in standings:
+        lead = "all are level" if standing.all_alike else "none"
+        if standing.leaders:
+            lead = listed(standing.leaders)
+        leads.append((lead, standing.name))
+    criteria_of = gathered(leads)
     if len(criteria_of) < 2:
         return
-    facts = []
-    for leaders, names in criteria_of.items():
-        if leaders:
-            lead = listed(leaders)
-        else:
-            lead = "all are level"
-        facts.append(f"by {listed(names)}, {lead}")
+    facts = [f"by {listed(names)}, {lead}" for lead, names in criteria_of.items()]
     yield f"Who leads depends on the criterion: {'; '.join(facts)}."
 
 
@@ -758,7 +776,7 @@ def benchmark_table(
         title = (
             f"Macro means over {count(len(result), 'collection')} ({listed(result)})."
         )
-    return Shown(shown, title, _notes_of_table(result, over))
+    return Shown(shown, title, _notes_of_table(result, standings, over))
 
 
 _OF_MEANS = ("criterion", "run", "mean", "missing", "rank", "difference")
@@ -777,6 +795,8 @@ def _columns_of(
         if result.has_gaps:
             tasks = standing.ranking["tasks"]
             means = means.where(tasks == tasks.max())
+        if standing.contested_by:
+            means = means.where(standing.ranking["run"].isin(standing.leaders))
         names += [standing.name + direction_words(criterion)] * len(standing.runs)
         best += best_marks(means, smaller_is_better=criterion.smaller_is_better)
     runs = table["run"].tolist()
@@ -825,7 +845,9 @@ def _cells(table: pd.DataFrame, value: str, ends: str, places: int) -> list[str]
     return cells
 
 
-def _notes_of_table(result: Benchmark, over: str) -> list[str]:
+def _notes_of_table(
+    result: Benchmark, standings: Sequence[MacroStanding], over: str
+) -> list[str]:
     """Return the legend of the table: its intervals, ranks and marks."""
     level = texts.confidence_words(result.provenance)
     ranks = (
@@ -841,4 +863,6 @@ def _notes_of_table(result: Benchmark, over: str) -> list[str]:
     notes += texts.sentences(missing_words(result))
     if result.has_gaps:
         notes.append("Bold: the best mean of the runs with the most tasks.")
+    for reason in _without_leader(result, standings):
+        notes += texts.sentences(reason)
     return [*notes, *criteria_captions(result.quantities)]

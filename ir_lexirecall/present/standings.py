@@ -606,7 +606,8 @@ class Standing(AnyStanding):
 class MacroStanding(AnyStanding):
     """How the runs of a benchmark stand by one criterion over all collections.
 
-    The first run leads, unless all have the same mean. The reference is the baseline.
+    The first run leads, unless all have the same mean, or means are over different cells and
+    another run is not behind it on those of both (``contested_by``). The reference is the baseline.
     """
 
     def __init__(self, result: Benchmark, name: str, over: str | None = None) -> None:
@@ -616,7 +617,9 @@ class MacroStanding(AnyStanding):
         self.over: str | None = over
         self.quantity: str = f"macro {criterion.quantity}"
         self.all_alike: bool = len(self.runs) > 1 and bool(self.alike.all())
-        self.leaders: list[str] = [] if self.all_alike else self.runs[:1]
+        self.contested_by: str = "" if self.all_alike else result.contested_by(name)
+        has_leader = not self.all_alike and not self.contested_by
+        self.leaders: list[str] = self.runs[:1] if has_leader else []
         self.reference: str = result.baseline or ""
         self.how: str = how_resampled(result)
         self.estimate: str = "macro difference"
@@ -631,7 +634,7 @@ class MacroStanding(AnyStanding):
             return []
         table = self.result.best_set(self.name, self.over)
         best = table.set_index("run")["may_be_best"]
-        return [self.runs[0], *(run for run in self.runs[1:] if best[run])]
+        return [run for run in self.runs if run in self.leaders or best[run]]
 
     @cached_property
     def against(self) -> pd.DataFrame:

@@ -328,9 +328,11 @@ def cells_of(**subsets: list[str]) -> pd.DataFrame:
 @pytest.mark.parametrize("baseline", [None, "a"])
 def test_a_star_over_different_cells_says_so(baseline: str | None) -> None:
     values = cells_of(a=["en", "de"], b=["en"])
+    values.loc[values["model_name"] == "b", "score"] += 0.05
     result = irl.benchmark(values=values, baseline=baseline)
     text = " ".join(result.summary(full=True).split())
-    assert "* best mean, although means are over different cells, = may be" in text
+    also = "also on the cells that it shares with each other run"
+    assert f"* best mean, {also}" in text
     assert "missing: share of the cells (task, split, subset)" in text
     assert "its mean is over the others" in text
     for shown in (result.to_markdown(), result.to_latex()):
@@ -341,13 +343,44 @@ def test_a_star_over_different_cells_says_so(baseline: str | None) -> None:
     assert sorted(shares) == ["0.0%", "50.0%"]
 
 
+def test_a_best_mean_over_other_cells_is_not_marked() -> None:
+    """On the cells of both, a is behind b; on all that it has, it is ahead."""
+    values = cells_of(a=["en", "de"], b=["de", "fr"])
+    values.loc[values["model_name"] == "b", "score"] += 0.05
+    result = irl.benchmark(values=values, baseline="a")
+    table = result.overall().set_index("run")
+    assert table["mean"]["a"] > table["mean"]["b"]
+    assert table["verdict"]["b"] == "better"
+    assert table["mean_corrected"].isna().all()
+    text = str(result)
+    assert not [line for line in text.splitlines() if line.endswith("*")]
+    said = " ".join(text.split())
+    why = "means are over different cells, and on those of both, a is not ahead of b"
+    assert why in said
+    assert "corrected for having been selected" not in said
+    for shown in (result.to_markdown(), result.to_latex()):
+        assert why in " ".join(shown.split())
+    assert "**" not in result.to_markdown()
+
+
+def test_a_best_mean_over_other_tasks_is_not_marked() -> None:
+    values = cells_of(a=["en"], b=["en"])
+    is_b = values["model_name"] == "b"
+    values.loc[is_b, "score"] += 0.01
+    first, last = (values["task_name"] == task for task in (TASKS[0], TASKS[-1]))
+    values = values[~(is_b & first) & ~(~is_b & last)]
+    result = irl.benchmark(values=values, missing="skip")
+    assert result.overall()["tasks"].nunique() == 1
+    why = "means are over different tasks, and on those of both, a is not ahead of b"
+    assert why in " ".join(str(result).split())
+
+
 def test_cells_and_tasks_may_be_missing_together() -> None:
     values = cells_of(a=["en", "de"], b=["en"], c=["en", "de"])
     is_removed = (values["model_name"] == "c") & (values["task_name"] == TASKS[0])
     result = irl.benchmark(values=values[~is_removed], missing="skip")
     text = " ".join(result.summary(full=True).split())
-    most = "best mean of the runs with the most tasks"
-    assert f"* {most}, although means are over different cells, =" in text
+    assert "means are over different cells, and on those of both, b is not" in text
     assert "50.0%" in text  # b has 9 of 18
     assert "11.1%" in text  # c has 16 of 18
 
