@@ -603,14 +603,18 @@ def _texts_beside_counts(runs: Sequence[tuple[Table, str]]) -> list[str]:
     if not all(_only_counts(run, query) for run, query in runs):
         return []
     tables = [run for run, _ in runs]
-    starts = {id_text(run.columns[query][0]) for run, query in runs}
     names = []
     for name in _unique_texts(tables[0]):
-        if len(starts) == 1 and _has_same_rows(name, tables):
+        if len(_first_ids(runs)) == 1 and _has_same_rows(name, tables):
             continue
         if _is_unique(name, tables) and _is_common(name, tables):
             names.append(name)
     return names
+
+
+def _first_ids(runs: Sequence[tuple[Table, str]]) -> set[str | None]:
+    """Return the ids in the first rows of runs."""
+    return {id_text(run.columns[query][0]) for run, query in runs}
 
 
 def _only_counts(run: Table, query: str) -> bool:
@@ -745,6 +749,33 @@ def notes_on_questions(tables: Sequence[Table], columns: Sequence[str]) -> list[
     return [
         f"{len(different)} of {n_compared} queries ask something else in another run, such as "
         f"{query!r}: {shown(one)}, {shown(other)}."
+    ]
+
+
+def notes_on_row_numbers(tables: Sequence[Table], columns: Sequence[str]) -> list[str]:
+    """Return a sentence if ids of queries are row numbers, and runs have more rows or fewer.
+
+    Args:
+        tables: the tables.
+        columns: the column of queries of each table.
+    """
+    for table, column in zip(tables, columns, strict=True):
+        if table.kind(column) is not Kind.INTEGER:
+            return []
+    runs = _runs_with_queries(tables, columns)
+    n_rows = [len(run) for run, _ in runs]
+    if len(set(n_rows)) < 2 or not all(_only_counts(*run) for run in runs):
+        return []
+    if len(_first_ids(runs)) > 1:
+        return []
+    for name in (CONTENT_HASH, *_QUESTION_NAMES):
+        pairings = _pairings(runs, name)
+        if len(pairings) == len(runs) and _first_contradiction(pairings) is None:
+            return []  # ids have the same contents in all runs
+    return [
+        f"Ids of queries ({columns[0]}) are row numbers, and runs have {min(n_rows):,} to "
+        f"{max(n_rows):,} rows: if a row was dropped before numbering, later rows are paired "
+        "wrongly."
     ]
 
 

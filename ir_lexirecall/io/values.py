@@ -54,6 +54,7 @@ from ir_lexirecall.io.no_measures import EXTREMES, constants, note_on_constant
 from ir_lexirecall.io.query_columns import (
     NamedColumns,
     notes_on_questions,
+    notes_on_row_numbers,
     notes_on_settings,
     roles_of,
     table_label,
@@ -113,7 +114,7 @@ class ValueTable:
         n_in_source: how many queries there were before any was left out, where that is not the
             number of those here and skipped.
         notes: sentences on how the source was read.
-        cut: sentences on what the source lacks because it ended early.
+        cut: sentences on what the source lacks, or may lack, because it ended early or lost rows.
         repeats: by measure, the values of each run before they were averaged over its repeats,
             shape ``(R, Q)``; empty without repeats.
         repeat_kind: ``'samples'`` or ``'seeds'``; None without repeats.
@@ -1377,10 +1378,9 @@ def with_cells_of_tables(parts: Sequence[Part], columns: NamedColumns) -> list[P
     if query is not None and not tables:
         raise ValueError(f"there is no table with a column {query!r}; leave query= out")
     all_roles = roles_of(tables, query)
-    notes = [
-        *notes_on_settings(tables),
-        *notes_on_questions(tables, [roles.query for roles in all_roles]),
-    ]
+    queries = [roles.query for roles in all_roles]
+    notes = [*notes_on_settings(tables), *notes_on_questions(tables, queries)]
+    cut = notes_on_row_numbers(tables, queries)
     roles = iter(all_roles)
     constant = constants(tables)
     several = []
@@ -1389,8 +1389,9 @@ def with_cells_of_tables(parts: Sequence[Part], columns: NamedColumns) -> list[P
             cells = cells_of_table(
                 part.content, next(roles), columns.measures, constant
             )
-            part = replace(part, content=replace(cells, notes=(*notes, *cells.notes)))
-            notes = []  # said once
+            cells = replace(cells, notes=(*notes, *cells.notes), cut=(*cut, *cells.cut))
+            part = replace(part, content=cells)
+            notes, cut = [], []  # said once
         several.append(part)
     return several
 

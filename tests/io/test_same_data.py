@@ -123,6 +123,44 @@ def test_questions_contradict_ids_that_pair_them_otherwise(
 
 
 @IN_ANY_FORM
+@pytest.mark.parametrize("first", [0, 1])
+def test_row_numbers_as_ids_of_runs_with_other_numbers_of_rows_are_told(
+    first: int, form: Callable[..., Any], tmp_path: Path
+) -> None:
+    """A row may have been dropped, and the later ones numbered anew."""
+    a = run(A).assign(query_id=np.arange(N) + first)
+    shorter = a.assign(AP=B)[:-1]
+    table = read_values(form(a, shorter, tmp_path), missing="skip")
+    assert table.cut == (
+        "Ids of queries (query_id) are row numbers, and runs have 13 to 14 rows: if a row was "
+        "dropped before numbering, later rows are paired wrongly.",
+    )
+    values = form(a, shorter, tmp_path)
+    assert table.cut[0] in irl.compare(values=values, missing="skip").diagnostics
+    assert not read_values(form(a, a.assign(AP=B), tmp_path)).cut
+    other = a.assign(query_id=np.arange(N) * 3)
+    with_gap, shuffled = a.assign(AP=B)[1:], shorter.sample(frac=1, random_state=1)
+    for less in (with_gap, shuffled):
+        assert not read_values(form(a, less, tmp_path), missing="skip").cut
+    less = other.assign(AP=B)[:-1]
+    assert not read_values(form(other, less, tmp_path), missing="skip").cut
+
+
+@IN_ANY_FORM
+@pytest.mark.parametrize("name", ["question", "doc_hash"])
+def test_row_numbers_that_mean_the_same_in_all_runs_need_no_word(
+    name: str, form: Callable[..., Any], tmp_path: Path
+) -> None:
+    a = run(A, **{name: [f"text {i}" for i in range(N)]})
+    less = a.assign(AP=B)[:-1]
+    assert not read_values(form(a, less, tmp_path), missing="skip").cut
+    if name == "question":
+        renumbered = a.drop(index=3).assign(query_id=range(N - 1), AP=B[1:])
+        with pytest.raises(ValueError, match="pair the rows of runs in different"):
+            read_values(form(a, renumbered, tmp_path), missing="skip")
+
+
+@IN_ANY_FORM
 @pytest.mark.parametrize("factor", [100, 50])
 def test_percentages_of_one_run_are_asked_about(
     factor: int, form: Callable[..., Any], tmp_path: Path
