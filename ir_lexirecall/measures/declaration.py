@@ -294,9 +294,9 @@ def make_known(measure: Measure) -> None:
     """Make ir_measures know a measure by its name and aliases.
 
     A later definition of the same name takes the place of an earlier one of a user (a notebook's
-    cell that runs again). A name of this library, or of another package, keeps its meaning, with a
-    warning; so does one of another program that this library reads, such as `map`, and that of a
-    preference.
+    cell that runs again), with a warning if that is of another module. A name of this library, or
+    of another package, keeps its meaning, with a warning; so does one of another program that this
+    library reads, such as `map`, and that of a preference.
     """
     registry = ir_measures.measures.registry
     for name in (measure.NAME, *measure.ALIASES):
@@ -310,6 +310,7 @@ def make_known(measure: Measure) -> None:
             )
             continue
         if other is None or _may_be_redefined(other, measure):
+            _warn_of_replaced(name, other, measure)
             registry[name] = REGISTRY[name] = measure
             continue
         module = type(measure).__module__
@@ -321,6 +322,18 @@ def make_known(measure: Measure) -> None:
             f"{owner} another measure called {name!r} already ({type(other).__module__}); strings "
             f"mean "
             f"that one; give {module}.{type(measure).__qualname__} as an object, or another name"
+        )
+
+
+def _warn_of_replaced(name: str, other: IRMeasure | None, measure: Measure) -> None:
+    """Warn that a user's class takes the name of one of another module."""
+    if other is None or _is_of_library(other):
+        return
+    earlier, later = type(other), type(measure)
+    if earlier.__module__ != later.__module__:
+        warn(
+            f"{name!r} means {later.__module__}.{later.__qualname__} in strings from now on, no "
+            f"longer {earlier.__module__}.{earlier.__qualname__}; give objects, or another name"
         )
 
 

@@ -381,6 +381,17 @@ def test_a_users_class_can_be_defined_again() -> None:
     assert type(parse_measure("Cell3")) is second
 
 
+def test_a_class_of_another_module_takes_a_name_with_a_warning() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for _ in range(2):  # a module may be read again
+            define("Cell4", module="first")
+    words = "^'Cell4' means second.Cell4 in strings from now on, no longer first.Cell4"
+    with pytest.warns(UserWarning, match=words):
+        later = define("Cell4", module="second")
+    assert type(parse_measure("Cell4")) is later
+
+
 def test_bounds_are_not_those_of_another_class_of_the_same_name() -> None:
     with pytest.warns(
         UserWarning, match="this library has another measure called 'TSE'"
