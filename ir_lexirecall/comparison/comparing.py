@@ -411,8 +411,6 @@ def comparison_of_repeats(
     Raises:
         ValueError: two systems that are to be compared share no query with results.
     """
-    results = QueriesWithResults.of(scored, labels)
-    results.check(all_pairs(list(labels), design.baseline))
     query_ids = list(scored.judgments.query_ids)
     source = scored.judgments.source or "qrels"
     costs = frozenset(
@@ -436,6 +434,8 @@ def comparison_of_repeats(
             repeats.kind, table.repeats[name], table.repeat_labels
         )
         criteria[name] = replace(of_measure, repeated=repeated)
+    results = QueriesWithResults.of(scored, labels)
+    results = _checked_results(results, criteria, design)
     return _comparison(table.runs, criteria, design, results=results, given=table)
 
 
@@ -522,8 +522,6 @@ def comparison_of(
         ValueError: two runs that are to be compared share no query with results.
     """
     design = design or Design()
-    results = QueriesWithResults.of(scored)
-    results.check(all_pairs(scored.names, design.baseline))
     if queries is None:
         counted = np.arange(len(scored.judgments))
     else:
@@ -538,7 +536,22 @@ def comparison_of(
             criteria[name] = _measure_criterion(
                 name, criterion, scored, counted, counts
             )
+    results = _checked_results(QueriesWithResults.of(scored), criteria, design)
     return _comparison(scored.names, criteria, design, scored=scored, results=results)
+
+
+def _checked_results(
+    results: QueriesWithResults, criteria: Mapping[str, Criterion], design: Design
+) -> QueriesWithResults:
+    """Return the queries with results, of those that all criteria count, after a check.
+
+    Raises:
+        NothingShared: two runs that are to be compared share none.
+    """
+    for criterion in of_type(criteria, PreferenceCriterion).values():
+        results = results.without_irrelevant(criterion.query_ids)
+    results.check(all_pairs(list(results.of_runs), design.baseline))
+    return results
 
 
 def _comparison(

@@ -8,7 +8,7 @@ runs of different query sets, though, would be compared with nothing.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Self
 
 import numpy as np
@@ -32,17 +32,19 @@ class SharedQueries:
         run_a, run_b: names of the runs.
         both: queries for which both have results.
         either: queries for which at least one has.
+        which: which queries count, after the word; empty if all do.
     """
 
     run_a: str
     run_b: str
     both: int
     either: int
+    which: str = ""
 
     def __str__(self) -> str:
         return (
             f"{self.run_a} and {self.run_b} share only {self.both:,} of the {self.either:,} "
-            "queries that either has results for"
+            f"queries{self.which} that either has results for"
         )
 
 
@@ -59,11 +61,14 @@ class QueriesWithResults:
         of_runs: by run, for which queries it has results, shape ``(Q,)``; a system with several
             rankings has results where one of them has.
         of_repeats: the same for each ranking that lacks queries which others of its system have.
+        has_relevant: which queries have relevant documents, where preferences leave out others;
+            None if all queries count.
     """
 
     query_ids: list[str]
     of_runs: Mapping[str, Bools]
     of_repeats: Mapping[str, Bools] = field(default_factory=dict)
+    has_relevant: Bools | None = None
 
     @classmethod
     def of(cls, scored: ScoredRuns, labels: RepeatLabels | None = None) -> Self:
@@ -87,6 +92,18 @@ class QueriesWithResults:
                     of_repeats[name] = of_rankings[name]
         return cls(query_ids, of_runs, of_repeats)
 
+    def without_irrelevant(self, relevant: Sequence[str]) -> Self:
+        """Return the same where only queries with relevant documents count, if there are any."""
+        if len(relevant) in (0, len(self.query_ids)):
+            return self
+        return replace(
+            self, has_relevant=self._counted(np.isin(self.query_ids, relevant))
+        )
+
+    def _counted(self, results: Bools) -> Bools:
+        """Return which results are of queries that count."""
+        return results if self.has_relevant is None else results & self.has_relevant
+
     def poorly_shared(self, pairs: Sequence[Pair]) -> Iterator[SharedQueries]:
         """Yield pairs of runs that share less than half of the queries that either has results for.
 
@@ -95,15 +112,19 @@ class QueriesWithResults:
         """
         if not pairs:
             return
-        results = np.stack([*self.of_runs.values()]).astype(np.int64)
+        has_results = np.stack([*self.of_runs.values()])
+        has_any = np.asarray(has_results.any(axis=1))
+        results = self._counted(has_results).astype(np.int64)
         numbers = results.sum(axis=1)
+        which = "" if self.has_relevant is None else " with relevant documents"
         both = results @ results.T
         index_of_run = index_of(self.of_runs)
         for a, b in pairs:
             i, j = index_of_run[a], index_of_run[b]
             either = int(numbers[i] + numbers[j] - both[i, j])
-            if numbers[i] and numbers[j] and both[i, j] < ENOUGH * either:
-                yield SharedQueries(a, b, int(both[i, j]), either)
+            is_poor = not both[i, j] or both[i, j] < ENOUGH * either
+            if has_any[i] and has_any[j] and is_poor:
+                yield SharedQueries(a, b, int(both[i, j]), either, which)
 
     def apart_on(self, queries: Ints, pairs: Sequence[Pair]) -> Bools:
         """Return which pairs share no query among some, although both have results for any.
@@ -131,13 +152,15 @@ class QueriesWithResults:
         first = apart[0]
         sides = []
         for run in (first.run_a, first.run_b):
-            queries = np.flatnonzero(self.of_runs[run])
+            queries = np.flatnonzero(self._counted(self.of_runs[run]))
             first_ids = shown_names([self.query_ids[q] for q in queries[:_MOST_NAMED]])
             more = ", ..." if len(queries) > _MOST_NAMED else ""
-            sides.append(f"{run!r} for {first_ids}{more} ({len(queries):,} in all)")
-        others = ""
+            sides.append(
+                f"{run!r} for {first_ids or 'none'}{more} ({len(queries):,} in all)"
+            )
+        others = first.which and " among those with relevant documents"
         if len(apart) > 1:
-            others = f" (and {counted(len(apart) - 1, 'more pair')} of runs)"
+            others += f" (and {counted(len(apart) - 1, 'more pair')} of runs)"
         return (
             f"runs {first.run_a!r} and {first.run_b!r} share no query with results{others}: "
             f"{sides[0]}, {sides[1]}"

@@ -81,6 +81,28 @@ def test_every_door_refuses_them(tmp_path):
         )
 
 
+@pytest.mark.parametrize("repeats", [None, "samples"])
+@pytest.mark.parametrize("by", ["lexirecall", ["AP", "rpp"]])
+def test_preferences_count_no_queries_without_relevant_documents(by, repeats):
+    """They leave these queries out, so that sharing them is sharing nothing."""
+    empty = [f"n{i}" for i in range(20)]
+    qrels = QRELS | {query: {"a": 0} for query in empty}
+    apart = {name: one | run(empty) for name, one in APART.items()}
+    half = {"few": run(QUERIES[8:16], "b"), "first": run(QUERIES[:12])}
+    half = {name: one | run(empty) for name, one in half.items()}
+    none = {"first": run(QUERIES), "none": run(empty)}
+    if repeats:
+        apart, half, none = map(of_repeats, (apart, half, none))
+    message = "'even' and 'odd' share no query with results among those with relevant"
+    with pytest.raises(NothingShared, match=message):
+        irl.compare(qrels, apart, by, repeats=repeats)
+    with pytest.raises(NothingShared, match=r"'none' for none \(0 in all\)"):
+        irl.compare(qrels, none, by, repeats=repeats)
+    words = "share only 4 of the 16 queries with relevant documents that either has"
+    assert words in irl.compare(qrels, half, by, repeats=repeats).diagnostics[0]
+    assert irl.compare(qrels, apart, "AP", repeats=repeats).pairs == [("even", "odd")]
+
+
 KINDS_OF_REPEATS = pytest.mark.parametrize("kind", ["samples", "seeds"])
 
 
