@@ -42,7 +42,12 @@ from ir_lexirecall.io.whole_columns import (
     rows_with_values,
 )
 
-_DATA_NAMES = (*TASK_NAMES, "split", "subset", "hf_subset", "benchmark", "test_set")
+_DATA_NAMES = (
+    *TASK_NAMES,
+    *("split", "eval_split", "dataset_split", "benchmark", "test_set"),
+    *("subset", "hf_subset", "subset_name", "config", "language", "languages", "lang"),
+    *("subject", "category", "domain", "year", "track"),
+)
 """Names of columns that say of which data a row is."""
 _QUESTION_NAMES = ("question", "user_input", "query", "query_text", "question_text")
 """Names of the text that a query asks."""
@@ -300,6 +305,14 @@ def is_system_name(name: str) -> bool:
     return "_".join(words_of(name)).removesuffix("s") in _SYSTEM_NAMES
 
 
+def names_runs(table: Table, name: str) -> bool:
+    """Return whether a column such as `config` names a system by its name, and once per run."""
+    column = table.named([name])
+    if column is None or not is_system_name(column):
+        return False
+    return all(len(run.ids(column)) == 1 for run in tables_of_runs(table))
+
+
 def _may_hold_systems(name: str) -> bool:
     """Return whether a column by its name holds systems, or may, such as `name`."""
     return is_system_name(name) or name.strip().lower() in _LABEL_NAMES
@@ -536,6 +549,10 @@ def _check_same_data(runs: Sequence[tuple[Table, str]]) -> None:
         ValueError: it is; the message names the column and both values.
     """
     varying = [name for name in _DATA_NAMES if _varies(name, runs)]
+    tables = [run for run, _ in runs]
+    varying = [
+        name for name in varying if not all(names_runs(run, name) for run in tables)
+    ]
     if not varying:
         return
     # A query that occurs twice is refused where values are read.

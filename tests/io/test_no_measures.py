@@ -18,7 +18,7 @@ from ir_lexirecall.io.values import read_values
 N = 12
 NO_MEASURES = """
 tstamp timestamp created created_at createdAt start_time end_time startTime date pid port worker turn
-batch page year version prompt_version temperature top_p max_tokens status_code label pred
+batch page version prompt_version temperature top_p max_tokens status_code label pred
 pred_label p_value attempt seed_threshold metadata.temperature random_seed learning_rate answer
 """
 MEASURES = """

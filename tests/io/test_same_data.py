@@ -52,7 +52,13 @@ IN_ANY_FORM = pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
 
 
 @IN_ANY_FORM
-@pytest.mark.parametrize("name", ["dataset", "Task", "split", "subset", "collection"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("dataset", "Task", "split", "subset", "collection", "eval_split", "language"),
+        *("lang", "Subject", "category", "domain", "track", "languages", "subset_name"),
+    ],
+)
 def test_queries_of_other_data_are_not_paired(
     name: str, form: Callable[..., Any], tmp_path: Path
 ) -> None:
@@ -62,6 +68,19 @@ def test_queries_of_other_data_are_not_paired(
     assert len(read_values(others, measures="AP", query="query_id").query_ids) == N
     same = form(run(A, **{name: "nq"}), run(B, **{name: "nq"}), tmp_path)
     assert len(read_values(same, measures="AP").query_ids) == N
+
+
+@IN_ANY_FORM
+def test_queries_of_another_year_or_configuration_are_not_paired(
+    form: Callable[..., Any], tmp_path: Path
+) -> None:
+    for name, other in (("year", [2019, 2020]), ("config", ["law", "anatomy"])):
+        a, b = run(A, **{name: other[:1] * N}), run(B, **{name: other * (N // 2)})
+        with pytest.raises(ValueError, match=rf"the {name} '{other[1]}' here, and "):
+            read_values(form(a, b, tmp_path), measures="AP")
+    # One of each run is the configuration of the system.
+    others = form(run(A, config="bm25"), run(B, config="bert"), tmp_path)
+    assert len(read_values(others, measures="AP").query_ids) == N
 
 
 def test_the_command_says_how_to_pair_them_all_the_same(
