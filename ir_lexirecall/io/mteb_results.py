@@ -13,25 +13,35 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations, compress
+from itertools import chain, combinations, compress
 from pathlib import Path
 from typing import Any, NamedTuple, Self, TypeAlias
 
 import numpy as np
 
-from ir_lexirecall._util.arrays import Bools, Floats, Ints
+from ir_lexirecall._util.arrays import Bools, Floats, Ints, Objects
 from ir_lexirecall._util.errors import and_more, is_number, shown, shown_names, warn
 from ir_lexirecall._util.paths import PathLike
 from ir_lexirecall.io.cells import number_or_text
 from ir_lexirecall.io.files import File, JSONObject
 from ir_lexirecall.io.frames import Table
 from ir_lexirecall.io.names import TASK_NAMES
-from ir_lexirecall.io.query_columns import known_item_column
+from ir_lexirecall.io.query_columns import (
+    is_unique_in_runs,
+    known_item_column,
+    names_runs,
+)
 from ir_lexirecall.io.value_cells import Cells, texts
+from ir_lexirecall.io.whole_columns import contradictions, id_texts
 
 MAIN_SCORE = "main_score"
 _PARTS, _DEFAULTS = (("split",), ("subset", "hf_subset")), ("all", "default")
 """Names of the columns that tell the cells of a task apart, and what stands where there is none."""
+_FURTHER_PARTS = (
+    ("eval_split", "dataset_split"),
+    ("language", "lang", "languages", "config", "subset_name"),
+)
+"""Names of the same, of which a task may have one each, which tells nothing apart."""
 _SEPARATOR = "\x1f"
 _KEYS_OF_OLDER = {"mteb_dataset_name", "mteb_version"}
 """Keys of a result written by MTEB before version 1.11."""
@@ -386,27 +396,77 @@ def _no_number(path: str, split: str, entry: Any, measure: str) -> str:
 # -- tables ----------------------------------------------------------------------------------------
 
 
-def has_cells(table: Table) -> bool:
-    """Return whether a table has scores of tasks by split or subset, not values of queries."""
-    if table.repeat is not None or not any(table.named(names) for names in _PARTS):
+def has_cells(table: Table, further: Sequence[str] = ()) -> bool:
+    """Return whether a table has scores of tasks by split or subset, not values of queries.
+
+    Args:
+        table: the table.
+        further: see `further_parts`.
+    """
+    if not _has_tasks(table):
         return False
-    return table.named(TASK_NAMES) is not None and known_item_column(table) is None
+    return any(table.named((*names, *further)) for names in _PARTS)
 
 
-def with_cells_as_tasks(table: Table) -> Table:
+def _has_tasks(table: Table) -> bool:
+    """Return whether a table has tasks, no column of queries, and no repeats."""
+    has_items = table.repeat is not None or known_item_column(table) is not None
+    return table.named(TASK_NAMES) is not None and not has_items
+
+
+def further_parts(tables: Iterable[Table]) -> list[str]:
+    """Return names of columns, such as `language`, of which a task has several values in tables.
+
+    They are none of queries: with them, no run has a task twice.
+    """
+    tables = list(filter(_has_tasks, tables))
+    several = []
+    for name in chain.from_iterable(_FURTHER_PARTS):
+        with_name = [table for table in tables if table.named([name]) is not None]
+        if not with_name or all(names_runs(table, name) for table in with_name):
+            continue
+        keys = np.concatenate([_names_of_cells(table) for table in with_name])
+        values = [
+            id_texts(table.columns[str(table.named([name]))]) for table in with_name
+        ]
+        if len(contradictions(keys, np.concatenate(values))[0]):
+            several.append(name)
+    for table in tables if several else ():
+        cells = with_cells_as_tasks(table, several)
+        if not is_unique_in_runs(cells, str(cells.named(TASK_NAMES))):
+            return []
+    return several
+
+
+def _columns_of_parts(table: Table, further: Iterable[str]) -> list[list[str]]:
+    """Return the columns of splits, and those of subsets."""
+    several = []
+    for names, further_names in zip(_PARTS, _FURTHER_PARTS, strict=True):
+        columns = [table.named(names)]
+        columns += [table.named([name]) for name in further_names if name in further]
+        several.append([name for name in columns if name is not None])
+    return several
+
+
+def _names_of_cells(table: Table, further: Iterable[str] = ()) -> Objects:
+    """Return the name of the cell of each row: the task, the split and the subset."""
+    parts = [table.columns[str(table.named(TASK_NAMES))]]
+    for columns, default in zip(
+        _columns_of_parts(table, further), _DEFAULTS, strict=True
+    ):
+        values = [map(str, table.columns[name]) for name in columns]
+        labels = map(", ".join, zip(*values, strict=True))
+        parts.append(texts(labels) if columns else np.full(len(table), default))
+    cells = zip(*parts, strict=True)
+    return texts(_SEPARATOR.join(map(str, cell)) for cell in cells)
+
+
+def with_cells_as_tasks(table: Table, further: Iterable[str] = ()) -> Table:
     """Return the table of a row per cell, in whose column of tasks each cell has a name."""
     task = str(table.named(TASK_NAMES))
-    parts = [table.named(names) for names in _PARTS]
-    labels = [table.columns[task]]
-    for part, default in zip(parts, _DEFAULTS, strict=True):
-        if part is None:
-            labels.append(np.full(len(table), default))
-        else:
-            labels.append(table.columns[part])
-    cells = zip(*labels, strict=True)
-    names = [_SEPARATOR.join([*map(str, cell)]) for cell in cells]
+    parts = set(chain.from_iterable(_columns_of_parts(table, further)))
     columns = {name: x for name, x in table.columns.items() if name not in parts}
-    return replace(table, columns={**columns, task: texts(names)})
+    return replace(table, columns={**columns, task: _names_of_cells(table, further)})
 
 
 def results_of_cells(cells: Cells) -> list[TaskResult]:
@@ -425,7 +485,8 @@ def results_of_cells(cells: Cells) -> list[TaskResult]:
         if first != n:
             raise ValueError(
                 f"{cells.location(n)}: the {measure} of run {run!r} for {task!r} ({split}, "
-                f"{subset}) is given twice (first: {cells.location(first)}); keep one"
+                f"{subset}) is given twice (first: {cells.location(first)}); "
+                f"{cells.advice(first, n)}"
             )
     return [
         TaskResult(

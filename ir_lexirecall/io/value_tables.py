@@ -13,7 +13,7 @@ from ir_lexirecall._util.arrays import Floats, Objects
 from ir_lexirecall._util.errors import and_more, shown, shown_names
 from ir_lexirecall.io.frames import Kind, Table
 from ir_lexirecall.io.measure_names import known
-from ir_lexirecall.io.mteb_results import has_cells
+from ir_lexirecall.io.mteb_results import further_parts, has_cells
 from ir_lexirecall.io.names import MEASURE_NAMES, TASK_NAMES, VALUE_NAMES
 from ir_lexirecall.io.no_measures import (
     is_no_measure,
@@ -404,7 +404,7 @@ def run_of_rows(table: Table, roles: Roles) -> Objects:
 
 def _is_leaderboard(table: Table, column: str) -> bool:
     """Return whether a table has a value per task, or per split and subset, not per query."""
-    if has_cells(table):
+    if has_cells(table, further_parts([table])):
         return True
     return known_item_column(table) is None and is_unique_in_runs(table, column)
 

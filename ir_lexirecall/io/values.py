@@ -40,6 +40,7 @@ from ir_lexirecall.io.mteb_results import (
     MissingCell,
     TaskResult,
     cells_of_results,
+    further_parts,
     has_cells,
     holds_mteb_results,
     results_of_cells,
@@ -1356,14 +1357,21 @@ def _labelled(cells: Cells, part: Part, name: str | None) -> Cells:
     return cells.of_repeat(part.repeat)
 
 
-def with_task_cells(part: Part, query: str | None) -> Part:
-    """Return a part whose table has a task for each split and subset, where it has these."""
+def with_task_cells(part: Part, query: str | None, further: Sequence[str]) -> Part:
+    """Return a part whose table has a task for each split and subset, where it has these.
+
+    Args:
+        part: the part.
+        query: the column that names the queries, if the user said it.
+        further: see `further_parts`.
+    """
     table = part.content
-    if not isinstance(table, Table) or part.repeat is not None or not has_cells(table):
+    if not isinstance(table, Table) or part.repeat is not None:
         return part
-    if query not in (None, table.named(TASK_NAMES)):
+    if not has_cells(table, further) or query not in (None, table.named(TASK_NAMES)):
         return part
-    return replace(part, content=with_cells_as_tasks(table), has_task_cells=True)
+    cells = with_cells_as_tasks(table, further)
+    return replace(part, content=cells, has_task_cells=True)
 
 
 def with_cells_of_tables(parts: Sequence[Part], columns: NamedColumns) -> list[Part]:
@@ -1373,7 +1381,10 @@ def with_cells_of_tables(parts: Sequence[Part], columns: NamedColumns) -> list[P
         ValueError: a table cannot be read, or ``query`` is given and there is no table.
     """
     query = columns.query
-    parts = [with_task_cells(part, query) for part in parts]
+    further = further_parts(
+        part.content for part in parts if isinstance(part.content, Table)
+    )
+    parts = [with_task_cells(part, query, further) for part in parts]
     tables = [part.content for part in parts if isinstance(part.content, Table)]
     if query is not None and not tables:
         raise ValueError(f"there is no table with a column {query!r}; leave query= out")

@@ -7,6 +7,7 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 import ir_lexirecall as irl
@@ -371,3 +372,65 @@ def test_other_revisions_of_the_data_are_warned_of(tmp_path: Path) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         read_values(folder)
+
+
+PARTS = ["eval_split", "Dataset Split", "language", "lang", "languages", "config"]
+
+
+def leaderboard(name: str, of_model: dict[str, Any], **more: Any) -> pd.DataFrame:
+    """Return a table in which each model has six tasks, and the task X in some parts."""
+    rows = []
+    for model, scores in of_model.items():
+        rows += [(model, f"t{i}", "c", i / 10) for i in range(6)]
+        rows += [(model, "X", part, score) for part, score in scores.items()]
+    return pd.DataFrame(rows, columns=["model", "task", name, "score"]).assign(**more)
+
+
+@pytest.mark.parametrize("name", [*PARTS, "subset_name"])
+@pytest.mark.parametrize("one_table", [True, False])
+def test_a_task_in_another_language_or_split_is_another_cell(
+    name: str, one_table: bool
+) -> None:
+    def read(table: pd.DataFrame) -> Any:
+        if one_table:
+            return read_values(table)
+        return read_values({str(model): rows for model, rows in table.groupby("model")})
+
+    table = read(leaderboard(name, {"a": {"x": 0.3, "y": 0.5}, "b": {"y": 0.9}}))
+    assert table.values["score"][:, table.query_ids.index("X")].tolist() == [0.5, 0.9]
+    with pytest.raises(ValueError, match="'X'.* (in common|has the|here, and)"):
+        read(leaderboard(name, {"a": {"x": 0.3}, "b": {"y": 0.9}}))
+
+
+def test_subsets_and_languages_tell_cells_apart_together() -> None:
+    table = leaderboard("language", {"a": {"en": 0.3, "de": 0.5}, "b": {"de": 0.9}})
+    values = read_values(table.assign(split="test", subset="s"))
+    assert values.values["score"][:, 0].tolist() == [0.5, 0.9]
+
+
+def test_a_language_of_each_task_changes_nothing() -> None:
+    table = leaderboard("language", {"a": {"en": 0.3}, "b": {"en": 0.9}})
+    mean = pd.DataFrame({"model": ["a", "b"], "task": "Average", "score": [0.3, 0.4]})
+    for model in ("a", "b"):
+        of_model = table["model"] == model
+        mean.loc[mean["model"] == model, "score"] = table.loc[of_model, "score"].mean()
+    values = read_values(pd.concat([table, mean]))
+    assert values.summaries == ("Average",)
+
+
+def test_rows_of_one_cell_are_told_apart_by_a_column() -> None:
+    scores = {"a": {"x": 0.3}, "b": {"x": 0.9}}
+    table = leaderboard("split", scores, prompt="old")
+    twice = pd.concat([table, table.assign(prompt="new")])
+    with pytest.raises(ValueError, match=r"given twice .* differ in prompt \(old, new"):
+        read_values(twice)
+
+
+def test_queries_in_two_languages_are_no_cells() -> None:
+    rows = [
+        (model, "X", lang, f"what {i}", i / 10)
+        for model in ("a", "b")
+        for i, lang in enumerate(["en", "de", "de", "en"])
+    ]
+    names = ["model", "task", "lang", "text", "score"]
+    assert len(read_values(pd.DataFrame(rows, columns=names)).query_ids) == 4
