@@ -398,7 +398,7 @@ def test_a_task_in_another_language_or_split_is_another_cell(
 
     table = read(leaderboard(name, {"a": {"x": 0.3, "y": 0.5}, "b": {"y": 0.9}}))
     assert table.values["score"][:, table.query_ids.index("X")].tolist() == [0.5, 0.9]
-    with pytest.raises(ValueError, match="'X'.* (in common|has the|here, and)"):
+    with pytest.raises(ValueError, match=r"'X'.* (in common|has the|here, and)"):
         read(leaderboard(name, {"a": {"x": 0.3}, "b": {"y": 0.9}}))
 
 
