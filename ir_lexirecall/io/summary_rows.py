@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass
+from itertools import takewhile
 from typing import TypeAlias
 
 import numpy as np
 
-from ir_lexirecall._util.arrays import Bools, Floats
+from ir_lexirecall._util.arrays import Floats, Ints
 from ir_lexirecall.io.value_cells import SUMMARY
 
 Statistic: TypeAlias = Callable[[Floats], float]
@@ -98,6 +100,14 @@ _LETTERS_OF_IDS = frozenset(("n", "num", "q"))
 """Words of names of rows that are ids with a number behind them, such as `n7`."""
 _QUANTILE = re.compile(r"\s*(\d{1,2}(?:\.\d{1,9})?)\s*%\s*", re.ASCII)
 """The name of a quantile, as `describe` of pandas has it."""
+_SPREAD = re.compile(
+    r"(9\d(\.\d)?\s*%?\s*)?(ci|±|\+/-)(\s*9\d(\.\d)?\s*%?)?(\s*(low|upp)(er)?)?|9\d\s*%",
+    re.ASCII | re.IGNORECASE,
+)
+"""The name of an interval, or of an end of it."""
+_STANDARD_ERROR = re.compile(r"st(andar)?d\.?[\s_]*err(or)?(?![a-z])")
+_SUBTOTAL_WORDS = frozenset(("average", "avg", "mean", "means", "subtotal", "total"))
+_MOST_WORDS = 5
 _LEAST_CHANCE = 1e-3
 """A row under an ordinary name is a summary if it is the mean by chance at most this often."""
 _CHANCE_OF_DIGITS = 0.1
@@ -124,6 +134,8 @@ def is_summary_name(name: str) -> bool:
     >>> is_summary_name("what is the average height?")
     False
     """
+    if _is_spread(name):
+        return True
     words = _words_of_row(name)
     if words.isdisjoint(_SUMMARY_WORDS) and _QUANTILE.fullmatch(name) is None:
         return False  # as of most queries, quickly
@@ -131,6 +143,21 @@ def is_summary_name(name: str) -> bool:
     if len(plain) == 1:
         return False  # a letter names a query as well
     return plain in _OUTCOMES or bool(statistics_named(name))
+
+
+def names_means(name: str) -> bool:
+    """Return whether a name is one of means or sums, not of other statistics.
+
+    >>> names_means("Average"), names_means("std"), names_means("q1")
+    (True, False, False)
+    """
+    statistics = statistics_named(name)
+    return bool(statistics) and {*statistics} <= {*_MEANS}
+
+
+def _is_spread(name: str) -> bool:
+    """Return whether a name is that of an interval around means, such as `95% CI` or `±`."""
+    return _SPREAD.fullmatch(name.strip()) is not None
 
 
 def has_word_of_means(name: str) -> bool:
@@ -143,8 +170,8 @@ def has_word_of_means(name: str) -> bool:
 
 
 def _words_of_row(name: str) -> set[str]:
-    """Return the words in the name of a row, in lower case."""
-    return set(_WORD.findall(name.lower()))
+    """Return the words in the name of a row, in lower case; `std err` is one."""
+    return set(_WORD.findall(_STANDARD_ERROR.sub("stderr", name.lower())))
 
 
 def statistics_named(name: str) -> list[Statistic]:
@@ -164,13 +191,33 @@ def statistics_named(name: str) -> list[Statistic]:
     return statistics
 
 
-def summary_rows(values: Floats, query_ids: Sequence[str], is_last: Bools) -> list[int]:
+def is_subtotal_name(name: str) -> bool:
+    """Return whether a row may be a summary of some other rows by its name.
+
+    >>> is_subtotal_name("Group A mean"), is_subtotal_name("weighted avg")
+    (True, True)
+    """
+    words = _WORD.findall(name.lower())
+    return 1 < len(words) < _MOST_WORDS and words[-1] in _SUBTOTAL_WORDS
+
+
+def _may_summarise(name: str) -> bool:
+    """Return whether a name is one of a summary of the others, or of some of them."""
+    if has_word_of_means(name) or is_subtotal_name(name):
+        return True
+    return bool(statistics_named(name))
+
+
+def summary_rows(
+    values: Floats, query_ids: Sequence[str], n_beside: Ints | None = None
+) -> list[int]:
     """Return the indices of queries whose values are the means of the others.
 
-    Every value must be the mean of the other values of its run and measure, up to the digits that
-    are printed. Under a name such as `Average` or `std`, it may be another statistic that the name
-    stands for: the sum, as trec_eval has it for counts, the median, the standard deviation, ...;
-    under a name such as `Rank (Borda)`, the ranks of the runs.
+    They are the last rows, or the first ones, without a query between or beside them. Every value
+    must be the mean of the other values of its run and measure, up to the digits that are printed.
+    Under a name such as `Average` or `std`, it may be another statistic that the name stands for:
+    the sum, as trec_eval has it for counts, the median, the standard deviation, ...; under a name
+    such as `Rank (Borda)`, the ranks of the runs. Beside means, `95% CI` may have any values.
     Under another name, the row must be the last one, and its values must be so many and so precise
     that they are no means by chance: where all queries have the same value, or a table has one
     column of two digits, a query may well be the mean of the others.
@@ -178,28 +225,102 @@ def summary_rows(values: Floats, query_ids: Sequence[str], is_last: Bools) -> li
     Args:
         values: shape ``(K, S, Q)``; NaN where a value is missing.
         query_ids: the names of the rows.
-        is_last: whether the row is the last one of its run.
+        n_beside: how many rows of a run stand before each row, and behind it, at most, shape
+            ``(2, Q)``; None if rows with a name such as `Average` may stand anywhere.
 
     >>> table = np.array([[[0.5, 0.25, 0.38], [0.75, 0.5, 0.63]]])
-    >>> summary_rows(table, ["q1", "q2", "Average"], np.array([False, False, True]))
+    >>> order = np.array([[0, 1, 2], [2, 1, 0]])
+    >>> summary_rows(table, ["q1", "q2", "Average"], order)
     [2]
-    >>> summary_rows(table, ["q1", "q2", "q3"], np.array([False, False, True]))
+    >>> summary_rows(table, ["q1", "Average", "q2"], order)
     []
     """
-    statistics = [statistics_named(query_id) for query_id in query_ids]
-    named = [q for q, name in enumerate(query_ids) if is_summary_name(name)]
-    summaries: list[int] = []
-    for q, of_row in enumerate(statistics):
-        # A query may be called `all`, so the rows with such names are others, too, or not.
-        without = ([*summaries, q], sorted({*named, q}))
-        is_summary = False
-        if of_row:
-            is_summary = any(_is_row_of(values, q, rows, of_row) for rows in without)
-        elif is_last[q]:
-            is_summary = _is_mean_for_sure(values, q, without)
-        if is_summary or _are_ranks(query_ids[q], values[:, :, q]):
-            summaries.append(q)
-    return summaries
+    named = {q for q, name in enumerate(query_ids) if _may_summarise(name)}
+    rows = _Rows(values, query_ids, frozenset(named))
+    if n_beside is None:
+        return rows.proved(named)
+    n_before, n_behind = n_beside
+    last = {*np.flatnonzero(n_behind == 0).tolist()}
+    sure = rows.sure_means(last, _unbroken(n_behind, rows.named | last))
+    at_end = _unbroken(n_behind, rows.named | sure)
+    summaries = {*sure & at_end, *rows.proved(at_end)}
+    if any(map(rows.names_means, summaries)) or sure & at_end:
+        summaries |= {q for q in at_end if _is_spread(query_ids[q])}
+    at_start = _unbroken(n_before, rows.named - at_end)
+    first = rows.proved(at_start, summaries)
+    if len(first) == len(at_start) and any(map(rows.is_no_value, first)):
+        summaries |= at_start
+    return sorted(summaries)
+
+
+def _unbroken(n_beside: Ints, rows: Set[int]) -> set[int]:
+    """Return the rows at one end of a table up to the first one that is none of `rows`.
+
+    Args:
+        n_beside: how many rows of a run stand between each row and that end, at most.
+        rows: rows by index.
+    """
+    in_order = np.argsort(n_beside, kind="stable").tolist()
+    block = list(takewhile(rows.__contains__, in_order))
+    while block and n_beside[block[-1]] >= len(block):
+        block.pop()  # another row is between in some run
+    return set(block)
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """The rows of a table.
+
+    Attributes:
+        values: shape ``(K, S, Q)``; NaN where a value is missing.
+        names: the names of the rows.
+        named: the rows with the name of a summary.
+    """
+
+    values: Floats
+    names: Sequence[str]
+    named: frozenset[int]
+
+    def names_means(self, q: int) -> bool:
+        """Return whether a row by its name holds means or sums."""
+        return names_means(self.names[q])
+
+    def is_no_value(self, q: int) -> bool:
+        """Return whether a row holds means by its name, or a value that no other row has."""
+        others = np.delete(self.values, q, axis=2)
+        is_there = (others == self.values[:, :, [q]]).any(axis=2)
+        return self.names_means(q) or not is_there.all()
+
+    def sure_means(self, last: Set[int], at_end: Set[int]) -> set[int]:
+        """Return the last rows, whatever their names, whose values are no means by chance."""
+        means = set()
+        for q in last:
+            without = [sorted({*others, q}) for others in (at_end, self.named, ())]
+            if _is_mean_for_sure(self.values, q, without):
+                means.add(q)
+        return means
+
+    def proved(
+        self, candidates: Set[int], summaries: Set[int] = frozenset()
+    ) -> list[int]:
+        """Return the candidates whose values are what their names say of the others.
+
+        Args:
+            candidates: rows with the name of a summary.
+            summaries: rows that are no others.
+        """
+        proved: list[int] = []
+        for q in sorted(candidates):
+            # A query may be called `all`, so the rows with such names are others, too, or not.
+            of_row = statistics_named(self.names[q])
+            several = (proved, candidates, self.named)
+            without = [sorted({*rows, *summaries, q}) for rows in several]
+            is_proved = of_row and any(
+                _is_row_of(self.values, q, rows, of_row) for rows in without
+            )
+            if is_proved or _are_ranks(self.names[q], self.values[:, :, q]):
+                proved.append(q)
+        return proved
 
 
 def _are_ranks(name: str, row: Floats) -> bool:
@@ -314,12 +435,10 @@ def runs_of_means(
     (['Average'], [])
     """
     # Runs stand where queries do: (measure, query, run).
-    by_query = values.transpose(0, 2, 1)
-    is_last = np.zeros(len(runs), dtype=bool)
-    means = [runs[i] for i in summary_rows(by_query, runs, is_last)]
+    means = [runs[i] for i in summary_rows(values.transpose(0, 2, 1), runs)]
     means = [name for name in means if statistics_named(name)]  # no ranks
     if not other_statistics:
-        means = [name for name in means if {*statistics_named(name)} <= {*_MEANS}]
+        means = list(filter(names_means, means))
     return means if len(runs) - len(means) > 1 else []
 
 

@@ -35,7 +35,7 @@ from ir_lexirecall.io.run_columns import (
     columns_of_differences,
     notes_of_left_out,
 )
-from ir_lexirecall.io.summary_rows import runs_of_means
+from ir_lexirecall.io.summary_rows import names_means, runs_of_means
 from ir_lexirecall.io.value_cells import (
     Cells,
     id_text,
@@ -299,8 +299,8 @@ def cells_by_run(
 ) -> Cells:
     """Return the values of a table with a column per run, and perhaps a row per measure.
 
-    A column `Average` that holds the means of the others is no run, nor is a column `delta` that
-    holds the differences of two.
+    A column `Average` that holds the means of the others, or `max`, is no run, nor is a column
+    `delta` that holds the differences of two.
 
     Args:
         table: the table.
@@ -319,7 +319,8 @@ def cells_by_run(
     grid = np.stack([*runs.values()])[None]
     for name in runs_of_means(grid, list(runs), other_statistics=True):
         del runs[name]
-        notes.append(f"The column {name!r} holds the means of the others: left out.")
+        statistic = "the means" if names_means(name) else "what its name says"
+        notes.append(f"The column {name!r} holds {statistic} of the others: left out.")
     check_like_runs(table, runs)
     table = replace(table, notes=tuple(notes))
     run_of_value = np.repeat(texts(runs), len(table))

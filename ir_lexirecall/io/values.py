@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, Self, TypeAlias, TypeGuard
 import numpy as np
 from numpy.typing import NDArray
 
-from ir_lexirecall._util.arrays import Bools, Floats
+from ir_lexirecall._util.arrays import Bools, Floats, Ints
 from ir_lexirecall._util.errors import (
     and_more,
     check_choice,
@@ -74,6 +74,7 @@ from ir_lexirecall.io.repeated_values import (
 from ir_lexirecall.io.shared_values import SharedValues, keys_of_runs
 from ir_lexirecall.io.summary_rows import (
     has_word_of_means,
+    is_subtotal_name,
     is_summary_name,
     runs_of_means,
     summary_rows,
@@ -397,14 +398,15 @@ class Grid:
         measures, runs: names, in the order of the source.
         query_ids: ids of queries, sorted.
         values: shape ``(K, S, Q)``.
-        is_last: whether the query is the last one of each run that has it, shape ``(Q,)``.
+        n_beside: how many queries of a run stand before each query, and behind it, at most, in
+            the source; shape ``(2, Q)``.
     """
 
     measures: list[str]
     runs: list[str]
     query_ids: list[str]
     values: Floats
-    is_last: Bools
+    n_beside: Ints
 
     @property
     def has_values(self) -> Bools:
@@ -450,12 +452,9 @@ class Grid:
         check_once(cells, index)
         values = np.full(shape, np.nan)
         values.ravel()[index] = cells.value
-        last = np.zeros(shape[:2], dtype=np.int64)
-        np.maximum.at(last, (measure, run), np.arange(len(cells)))
-        is_last = np.ones(len(query_ids), dtype=bool)
-        is_last[query[np.arange(len(cells)) != last[measure, run]]] = False
+        n_beside = _n_beside(np.ravel_multi_index((measure, run), shape[:2]), query)
         return cls(
-            list(measures), list(runs), list(map(str, query_ids)), values, is_last
+            list(measures), list(runs), list(map(str, query_ids)), values, n_beside
         )
 
     def without_constants(self) -> tuple[Grid, list[str]]:
@@ -477,7 +476,7 @@ class Grid:
 
     def without_means(self) -> tuple[Grid, list[str], list[str]]:
         """Return other values than means, and the queries and the runs whose values are means."""
-        rows = summary_rows(self.values, self.query_ids, self.is_last)
+        rows = summary_rows(self.values, self.query_ids, self.n_beside)
         summaries = [self.query_ids[q] for q in rows]
         is_query = np.array([query not in summaries for query in self.query_ids])
         values = self.values[:, :, is_query]
@@ -488,9 +487,30 @@ class Grid:
             list(compress(self.runs, is_run)),
             list(compress(self.query_ids, is_query)),
             values[:, is_run],
-            self.is_last[is_query],
+            self.n_beside[:, is_query],
         )
         return grid, summaries, means
+
+
+def _n_beside(group: Ints, query: Ints) -> Ints:
+    """Return how many values stand before those of each query in their group, and behind them.
+
+    Args:
+        group: a number for the run and measure of each value, in the order of the source.
+        query: the number of the query of each value.
+
+    >>> _n_beside(np.array([0, 0, 1]), np.array([1, 0, 1])).tolist()
+    [[1, 0], [0, 1]]
+    """
+    order = np.argsort(group, kind="stable")
+    n_of_group = np.bincount(group)
+    starts = np.cumsum(n_of_group) - n_of_group
+    n_before = np.arange(len(group)) - starts[group[order]]
+    n_behind = n_of_group[group[order]] - 1 - n_before
+    n_beside = np.zeros((2, int(query.max()) + 1), dtype=np.int64)
+    np.maximum.at(n_beside[0], query[order], n_before)
+    np.maximum.at(n_beside[1], query[order], n_behind)
+    return n_beside
 
 
 def _checked_scores(
@@ -537,8 +557,15 @@ def _doubtful(cells: Cells, query_ids: Iterable[str]) -> tuple[str, ...]:
     """Return queries whose names are those of means."""
     if not cells.may_have_summary:  # programs' rows over all queries are known
         return tuple(among(query_ids, SUMMARY))
-    is_doubtful = has_word_of_means if cells.per_task else is_summary_name
-    return tuple(filter(is_doubtful, query_ids))
+    if cells.per_task:
+        return tuple(filter(has_word_of_means, query_ids))
+    names = list(query_ids)
+    are_texts = 2 * sum(" " in name for name in names) > len(names)
+    return tuple(
+        name
+        for name in names
+        if is_summary_name(name) or (is_subtotal_name(name) and not are_texts)
+    )
 
 
 def check_once(cells: Cells, index: NDArray[Any]) -> None:

@@ -537,3 +537,101 @@ def test_a_query_stays_where_no_run_without_gaps_has_its_mean(
     wide.loc[1, "a"] = np.nan
     table = read_values(shape(wide), missing="skip")
     assert table.query_ids == ["all", "q1", "q3"]
+
+
+@SHAPES
+@pytest.mark.parametrize("order", [1, -1])
+def test_rows_between_queries_are_queries(
+    order: int, shape: Callable[[pd.DataFrame], Any]
+) -> None:
+    names = ["max", "min", "sum", "all", "any", "len", "abs", "round"]
+    a, b = [1, 0, 1, 1, 0, 1, 0, 1], [1, 0, 0, 1, 1, 1, 1, 1]
+    functions = pd.DataFrame({"query_id": names, "a": a, "b": b})[::order]
+    if order == -1:
+        functions = pd.concat([functions.iloc[:1], functions.iloc[:0:-1]])
+    for query in (None, "query_id"):
+        table = read_values(shape(functions), query=query)
+        assert (sorted(table.query_ids), table.summaries) == (sorted(names), ())
+    middle = with_row("Average", 1 / 3, 1.6 / 3).iloc[[0, 1, 3, 2]]
+    table = read_values(shape(middle))
+    assert (table.summaries, table.doubtful) == ((), ("Average",))
+
+
+@SHAPES
+def test_a_row_of_means_before_the_queries_is_none(
+    shape: Callable[[pd.DataFrame], Any],
+) -> None:
+    first = read_values(shape(with_row("Average", 1 / 3, 1.6 / 3, before=True)))
+    assert (first.query_ids, first.summaries) == (["q1", "q2", "q3"], ("Average",))
+
+
+def test_a_block_of_summaries_ends_at_the_first_query_in_any_run() -> None:
+    frame = with_row("Average", 1 / 3, 1.6 / 3)
+    runs = by_run(frame)
+    assert read_values(runs).summaries == ("Average",)
+    runs["b"] = runs["b"].iloc[[0, 1, 3, 2]]
+    assert read_values(runs).summaries == ()
+
+
+SPREADS = ["95% CI", "CI", "95%", "CI 95", "±", "+/-", "ci 95%", "95% CI lower"]
+
+
+@SHAPES
+@pytest.mark.parametrize("name", SPREADS)
+@pytest.mark.parametrize("between", [True, False])
+def test_an_interval_below_means_is_no_query(
+    name: str, between: bool, shape: Callable[[pd.DataFrame], Any]
+) -> None:
+    table = twelve()
+    of_runs = table[["a", "b"]]
+    rows = [("Average", *of_runs.mean())]
+    if between:
+        rows.append(("std", *of_runs.std()))
+    rows.append((name, *(1.96 * of_runs.sem())))
+    summaries = pd.DataFrame(rows, columns=table.columns)
+    read = read_values(shape(pd.concat([table, summaries])))
+    assert len(read.query_ids) == 12
+    assert read.summaries == tuple(sorted(summaries["query_id"]))
+    alone = pd.concat([table, summaries.iloc[-1:]])  # below no means
+    assert read_values(shape(alone)).doubtful == (name,)
+
+
+@pytest.mark.parametrize("name", ["SE", "std err", "std. error", "Standard Error"])
+def test_a_standard_error_is_no_query(name: str) -> None:
+    table = twelve()
+    of_runs = table[["a", "b"]]
+    table.loc[12] = ["Average", *of_runs.mean()]
+    table.loc[13] = [name, *of_runs.iloc[:12].sem()]
+    assert read_values(table).summaries == tuple(sorted(["Average", name]))
+
+
+@pytest.mark.parametrize("name", ["weighted avg", "Group A mean", "English average"])
+def test_means_of_parts_count_and_are_told(name: str) -> None:
+    table = twelve()
+    means = table[["a", "b"]].mean()
+    for at in (11.5, 5.5):
+        parts = table.copy()
+        parts.loc[at] = [name, 0.31, 0.42]
+        parts.loc[20] = ["Average", *means]
+        read = read_values(parts.sort_index())
+        assert (len(read.query_ids), read.summaries) == (13, ("Average",))
+        assert read.doubtful == (name,)
+    texts = table.assign(query_id=[f"how to {n}" for n in range(12)])
+    texts.loc[12] = ["dow jones average", 0.31, 0.42]
+    assert read_values(texts).doubtful == ()
+
+
+@pytest.mark.parametrize("name", ["std", "max", "best", "Minimum"])
+def test_a_column_of_another_statistic_is_not_said_to_hold_means(name: str) -> None:
+    frame = twelve()
+    statistic = {"best": "max", "Minimum": "min"}.get(name, name)
+    frame[name] = frame[["a", "b"]].agg(statistic, axis=1)
+    assert read_values(frame).notes == (
+        f"The column {name!r} holds what its name says of the others: left out.",
+    )
+
+
+def test_a_last_row_of_means_under_the_name_of_another_statistic_is_none() -> None:
+    table = twelve()
+    table.loc[12] = ["gmean", *table[["a", "b"]].mean()]
+    assert read_values(table).summaries == ("gmean",)
