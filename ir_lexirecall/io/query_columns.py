@@ -93,13 +93,16 @@ _NO_QUERY_NAMES = frozenset(
         # of what a run answered, and when
         *(
             "answer",
+            "answer_model",
             "actual_output",
             "completion",
             "generation",
             "model_answer",
+            "model_output",
             "output",
         ),
-        *("pred", "prediction", "response", "result", "created_at", "end_time"),
+        *("pred", "predicted", "prediction", "response", "result"),
+        *("created_at", "end_time"),
         *("start_time", "time", "timestamp", "tstamp", "updated_at"),
     )
 )
@@ -316,6 +319,15 @@ def names_runs(table: Table, name: str) -> bool:
 def _may_hold_systems(name: str) -> bool:
     """Return whether a column by its name holds systems, or may, such as `name`."""
     return is_system_name(name) or name.strip().lower() in _LABEL_NAMES
+
+
+def _names_no_queries(name: str) -> bool:
+    """Return whether a column by its name holds what a run answered, or when; see `roles_of`."""
+    words = words_of(name.rstrip("0123456789"))
+    plain = "_".join(words)
+    if words[:1] == ["generated"] or name.lower() in _NO_QUERY_NAMES:
+        return True
+    return plain in _NO_QUERY_NAMES or plain.removesuffix("s") in _NO_QUERY_NAMES
 
 
 def words_of(name: str) -> list[str]:
@@ -706,6 +718,25 @@ def check_column(table: Table, column: str, purpose: str = "") -> str:
     )
 
 
+def notes_on_query_columns(
+    tables: Iterable[Table], columns: Iterable[str]
+) -> list[str]:
+    """Return a sentence on each column of queries that no table names by a known name.
+
+    Args:
+        tables: the tables.
+        columns: the column of queries of each table.
+    """
+    notes: dict[str, None] = {}
+    for table, column in zip(tables, columns, strict=True):
+        if known_query_column(table) is not None:
+            continue
+        name = "The row labels are" if column == INDEX else f"The column {column!r} is"
+        reason = "no other column has an own value in each row"
+        notes[f"{name} taken to name the queries: {reason}."] = None
+    return list(notes)
+
+
 def notes_on_settings(tables: Sequence[Table]) -> list[str]:
     """Return a sentence on each setting, such as lm-eval's filter, that differs between runs."""
     notes = []
@@ -911,7 +942,7 @@ def id_column(tables: Sequence[Table]) -> str:
         candidates = _ids_beside_runs(ids, runs)
     else:
         candidates = _without_labels(ids)
-    if len(candidates) != 1 or candidates[0].lower() in _NO_QUERY_NAMES:
+    if len(candidates) != 1 or _names_no_queries(candidates[0]):
         possible = candidates or unique
         if not possible:
             _check_same_id_column(tables)
@@ -931,7 +962,7 @@ def _check_same_id_column(tables: Sequence[Table]) -> None:
     for table in tables:
         for name in _without_labels(_unique_texts(table)):
             others = [other for other in tables if name not in other.columns]
-            if others and name.lower() not in _NO_QUERY_NAMES:
+            if others and not _names_no_queries(name):
                 raise ValueError(
                     f"{table_label(others[0].name)} has no column {name!r}, which may name the "
                     f"queries of {table_label(table.name)}: it has "
@@ -1064,12 +1095,12 @@ def _unclear_query_column(
     turning = _advice_on_turned_table(table, runs)
     if turning and all(map(_may_hold_systems, choices)):
         return f"{message}; {turning}"
-    if choices:
+    hint = _repeated_ids(runs)
+    if choices and not (hint and all(map(_names_no_queries, choices))):
         which = shown_names(choices)
         if len(choices) > 1:
             which = f"one of {which}"
         return f"{message}; if {which} does, say so: query={choices[0]!r}"
-    hint = _repeated_ids(runs)
     if hint:
         return f"{message}; {hint}"
     return f"{message}; {_advice_on_labels(table, candidates)}"

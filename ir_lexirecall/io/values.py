@@ -54,6 +54,7 @@ from ir_lexirecall.io.names import (
 from ir_lexirecall.io.no_measures import EXTREMES, constants, note_on_constant
 from ir_lexirecall.io.query_columns import (
     NamedColumns,
+    notes_on_query_columns,
     notes_on_questions,
     notes_on_row_numbers,
     notes_on_settings,
@@ -1418,6 +1419,8 @@ def with_cells_of_tables(parts: Sequence[Part], columns: NamedColumns) -> list[P
     all_roles = roles_of(tables, query)
     queries = [roles.query for roles in all_roles]
     notes = [*notes_on_settings(tables), *notes_on_questions(tables, queries)]
+    if query is None:
+        notes += notes_on_query_columns(tables, queries)
     cut = notes_on_row_numbers(tables, queries)
     roles = iter(all_roles)
     constant = constants(tables)

@@ -741,7 +741,19 @@ def test_the_id_that_runs_share_is_offered() -> None:
         read_values(runs)
 
 
-@pytest.mark.parametrize("name", ["answer", "response", "prediction", "created_at"])
+OUTPUTS = [
+    "predicted",
+    "predictions",
+    "output_1",
+    "answer_model",
+    "generated_text",
+    "Output",
+]
+
+
+@pytest.mark.parametrize(
+    "name", ["answer", "response", "prediction", "created_at", *OUTPUTS]
+)
 def test_what_runs_answered_names_no_queries(name: str) -> None:
     """Answers of two runs may be the same ones, to other questions."""
     table = pd.DataFrame({name: [f"x{n}" for n in range(N)], "acc": ACC})
@@ -749,6 +761,28 @@ def test_what_runs_answered_names_no_queries(name: str) -> None:
     with pytest.raises(ValueError, match="has no column that names queries"):
         read_values(runs)
     assert len(read_values(runs, query=name).query_ids) == N
+
+
+def test_repeated_questions_are_named_before_what_runs_answered() -> None:
+    rows = {"prompt": ["why", *(f"p{n}" for n in range(N - 1))], "acc": ACC}
+    table = pd.DataFrame({**rows, "output_1": [f"x{n}" for n in range(N)]})
+    table.loc[1, "prompt"] = "why"
+    with pytest.raises(
+        ValueError, match=r"query='prompt', and keep one .* 'why' again"
+    ):
+        read_values({"a": table, "b": turned(table)})
+
+
+def test_a_column_of_queries_without_a_known_name_is_told() -> None:
+    def notes(name: str, **options: Any) -> tuple[str, ...]:
+        table = pd.DataFrame({name: [f"x{n}" for n in range(N)], "acc": ACC})
+        return read_values({"a": table, "b": turned(table)}, **options).notes
+
+    told = "The column 'problem' is taken to name the queries: no other column"
+    assert notes("problem")[0].startswith(told)
+    assert notes("problem", query="problem") == notes("question_id") == ()
+    frame = pd.DataFrame({"a": ACC, "b": ACC}, index=[n * n + 7 for n in range(N)])
+    assert read_values(frame).notes[0].startswith("The row labels are taken to name")
 
 
 def test_any_column_is_unique_where_each_run_has_one_row() -> None:
