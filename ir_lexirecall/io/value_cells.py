@@ -101,7 +101,10 @@ class Cells:
             other_index, other_row = part_and_row(parts, second)
             if index == other_index:
                 return parts[index].advice(row, other_row)
-            return "keep one"
+            return (
+                "keep one, or if these are two runs, rename one, or name them in Python: "
+                "{'main': file, 'branch': file}"
+            )
 
         def joined_arrays(name: str) -> Objects:
             return np.concatenate([getattr(part, name) for part in parts])

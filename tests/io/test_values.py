@@ -1457,3 +1457,13 @@ def test_rows_that_are_measures_are_no_queries(
         values = means.rename_axis("task").reset_index()
     with pytest.raises(ValueError, match="are names of measures, not of queries"):
         read_values(values)
+
+
+def test_one_model_in_two_files_is_named_in_python(tmp_path: Path) -> None:
+    paths = {name: tmp_path / f"{name}.csv" for name in ("main", "branch")}
+    for path in paths.values():
+        path.write_text("qid,model,AP\nq1,m,0.5\nq2,m,0.25\n")
+    message = r"given twice .*; keep one, or .* Python: \{'main': file, 'branch': file"
+    with pytest.raises(ValueError, match=message):
+        read_values(list(paths.values()))
+    assert read_values(paths).runs == ["main", "branch"]
