@@ -79,6 +79,11 @@ def _cells_of_rows(rows: Sequence[DictRow]) -> list[CellRow]:
         if _is_number_or_missing(value):
             number = np.nan if value is None else float(value)
             cells.append((None, query, measure, number))
+        elif isinstance(value, Mapping):
+            raise ValueError(
+                f"values in this shape of JSON or dicts are not known: one is {shown(value)}, not "
+                "a number; give {query_id: {measure: value}}"
+            )
         else:
             faults.append(f"the {measure} of query {query!r} is {shown(value)}")
     if faults:

@@ -220,3 +220,16 @@ def test_queries_some_of_which_have_names_of_measures_stay() -> None:
     assert read_values({"a": queries, "b": queries}).measures == ["zeal", "x"]
     known = {name: {"AP": 0.5, "x": 1.0} for name in ("acc", "zeal")}
     assert read_values({"a": known, "b": known}).measures == ["AP", "x"]
+
+
+def test_json_of_another_shape_is_not_said_to_have_queries(tmp_path: Path) -> None:
+    """Such as OpenCompass writes."""
+    details = {str(i): {"prompt": f"p{i}", "is_correct": i > 1} for i in range(3)}
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps({"accuracy": 50.0, "details": details}))
+    with pytest.raises(
+        ValueError, match="in this shape of JSON or dicts are not known"
+    ):
+        read_values(path)
+    with pytest.raises(ValueError, match=r"^(?!.*query 'details').*are not known"):
+        read_values({"a": {"details": details, "accuracy": 50.0}})
