@@ -509,9 +509,8 @@ def _check_ordered(ranked_ids: Any) -> None:
         is_set = isinstance(origin, Set) and not isinstance(origin, Sequence)
         if is_set or isinstance(origin, _ITERATORS_OF_SETS):
             raise ValueError(
-                "a ranking must be in order, best first, but "
-                f"{type(origin).__name__} has no order of its own: give a list, such as "
-                "sorted(scores, key=scores.get, reverse=True)"
+                f"a ranking must be a list or tuple, best first, not {type(origin).__name__}: "
+                "give one, such as sorted(scores, key=scores.get, reverse=True)"
             )
 
 

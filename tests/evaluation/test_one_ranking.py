@@ -280,8 +280,12 @@ def test_rankings_are_paired_with_relevant_documents_in_order() -> None:
 
 
 def test_a_set_that_numpy_holds_is_a_set() -> None:
-    with pytest.raises(ValueError, match="best first, but set has no order of its own"):
+    with pytest.raises(ValueError, match="be a list or tuple, best first, not set: "):
         irl.scorer("nDCG@10")(np.array({"a", "x", "b"}), {"a", "b"})
+    with pytest.raises(
+        ValueError, match="a list or tuple, best first, not dict_keys: "
+    ):
+        irl.scorer("nDCG@10")({"a": 2, "b": 1}.keys(), {"a", "b"})
 
 
 @pytest.mark.parametrize("relevant", [None, 3, b"a", "a", np.array({"a"})], ids=repr)
