@@ -22,9 +22,15 @@ from ir_lexirecall.data.collection import Collection
 from ir_lexirecall.data.judgments import Judgments, QrelsLike, load, load_collection
 from ir_lexirecall.data.tie_rule import ORDERS
 from ir_lexirecall.io.columns import qrel_table
-from ir_lexirecall.io.files import STDIN, matching, named_files
+from ir_lexirecall.io.files import (
+    STDIN,
+    matching,
+    named_files,
+    without_compression,
+)
 from ir_lexirecall.io.readers import without_ending
 from ir_lexirecall.io.repeated_values import KINDS
+from ir_lexirecall.io.run_folders import without_run_ending
 from ir_lexirecall.io.schemas import RUN
 from ir_lexirecall.io.source import Source, what_is
 from ir_lexirecall.measures.parsing import is_measures, with_rel
@@ -791,7 +797,7 @@ def parse_levels(words: Sequence[str]) -> list[Any] | dict[Any, Any]:
 def run_names(paths: Sequence[str]) -> list[str]:
     """Return the names of runs in tables: that of the file without endings, or else its path.
 
-    >>> run_names(["a/bm25.run.gz", "b/dph.txt", "-"])
+    >>> run_names(["a/bm25.run.gz", "b/dph.results", "-"])
     ['bm25', 'dph', 'stdin']
     """
     names = []
@@ -800,8 +806,11 @@ def run_names(paths: Sequence[str]) -> list[str]:
         name = name.encode("utf-8", "surrogateescape").decode(
             "utf-8", "backslashreplace"
         )
+        name = whole = without_compression(name)
         for ending in _ENDINGS:
             name = name.removesuffix(ending) or name
+        if name == whole:
+            name = without_run_ending(name)
         names.append(without_ending(name))
     if repeated(names) is None:
         return names

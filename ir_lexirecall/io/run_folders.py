@@ -191,15 +191,23 @@ def _run_in_file(item: Path) -> str | None:
         return None
     if plain.startswith("_") and not _ending_of(plain, _ENDINGS_OF_RUNS_ONLY):
         return None
-    ending = _ending_of(plain, _RUN_ENDINGS)
-    if ending:
-        return plain.removesuffix(ending) or plain
+    if _ending_of(plain, _RUN_ENDINGS):
+        return without_run_ending(plain)
     if plain != item.name and "." not in plain:  # bm25.gz
         return plain
     if _looks_like_a_run(str(item)):
-        name = plain.removesuffix(_ending_of(plain, _POSSIBLE_ENDINGS)) or plain
-        return without_ending(name)
+        return without_ending(without_run_ending(plain))
     return None
+
+
+def without_run_ending(name: str) -> str:
+    """Return the name of a file of a run without the ending that folders of runs leave out.
+
+    >>> without_run_ending("bm25.results"), without_run_ending("bm25.v2")
+    ('bm25', 'bm25.v2')
+    """
+    ending = _ending_of(name, (*_RUN_ENDINGS, *_POSSIBLE_ENDINGS))
+    return name.removesuffix(ending) or name
 
 
 def _is_backup(name: str) -> bool:

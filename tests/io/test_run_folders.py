@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 import ir_lexirecall as irl
+from ir_lexirecall.cli.arguments import run_names
 from ir_lexirecall.io.run_folders import all_runs, run_files
 
 TREC = "q1 Q0 b 1 2 t\nq1 Q0 a 2 1 t\n"
@@ -229,3 +230,20 @@ def test_files_in_a_folder_of_folders_of_runs_are_named(
     with pytest.warns(UserWarning, match=f"{name}:? .*left out"):
         result = irl.benchmark({"mine": {"q1": {"a": 1}}}, tmp_path / "runs", ["RR"])
     assert result.runs == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    "ending",
+    ["res", "RUN", "txt.gz", "trec", "out", "results", "dat", "tsv", "json.xz"],
+)
+def test_commands_name_the_run_in_a_file_as_folders_do(
+    ending: str, tmp_path: Path
+) -> None:
+    assert run_names([f"runs/bm25.v2.{ending}"]) == ["bm25.v2"]
+    (tmp_path / f"bm25.v2.{ending}").write_text(TREC)
+    assert [*run_files(tmp_path)] == ["bm25.v2"]
+
+
+def test_files_that_differ_by_their_endings_keep_them() -> None:
+    assert run_names(["a.trec", "a.out"]) == ["a.trec", "a.out"]
+    assert run_names(["a.v2", "b.run.gz", "c.trec.txt"]) == ["a.v2", "b", "c.trec"]
