@@ -418,7 +418,8 @@ class Layout:
         width = len(self.names)
         if len(fields) == width:
             return fields
-        if len(fields) < width and not self.by_blanks:
+        is_short = len(fields) < width and not self.by_blanks
+        if is_short and not self._may_be_shifted(fields):
             return fields + [""] * (width - len(fields))
         message = (
             f"{location()}: {counted(len(fields), 'field')} where {width} are expected"
@@ -431,12 +432,20 @@ class Layout:
             raise ValueError(f"{message}; {reason}")
         return fields[:width]
 
+    def _may_be_shifted(self, fields: Sequence[str]) -> bool:
+        """Return whether a row without a field for its grade may have it in another column."""
+        if not self.schema.gaps:
+            return False
+        return any(name in self.schema.needed for name in self.names[len(fields) :])
+
     def _width_hint(self, fields: Sequence[str]) -> str:
         """Return advice on a line with a wrong number of fields, by its probable format."""
         if not self.by_blanks:
             separator = _SEPARATOR_NAMES[self.separator]
             hint = f" (separated by {separator})"
-            if self.quote:
+            if len(fields) < len(self.names):
+                hint += "; leave the field empty where there is no value"
+            elif self.quote:
                 hint += "; put a text that contains the separator in quotation marks"
             return hint
         return _WIDTH_HINTS.get((len(fields), len(self.names)), "")

@@ -349,7 +349,7 @@ def merged(judgments: Judgments, more: QrelsLike) -> Judgments:
             f"{name}: the qrels have no query {unknown[0]!r}{and_more(len(unknown) - 1)}; "
             f"their first is {judgments.query_ids[0]!r}{f'. {hint}' if hint else ''}"
         )
-    with naming(name):
+    with naming(f"{name} and the judgments before it"):
         both = Judgments.from_qrels(
             _with_grades_over_pooled(_rows(judgments), _rows(added))
         )

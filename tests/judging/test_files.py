@@ -462,7 +462,10 @@ def test_merged_judgments_say_how_their_queries_were_chosen() -> None:
     ("more", "message"),
     [
         ({"q": {"a": "x"}}, "the relevance of document 'a' for query 'q' is 'x'"),
-        ({"q": {"a": 0}}, "document 'a' of query 'q' is judged twice"),
+        (
+            {"q": {"a": 0}},
+            "added and the judgments before it: document 'a' of query 'q' is judged twice",
+        ),
         ({"z": {"a": 1}}, "the qrels have no query 'z'"),
         ("nothing.txt", "there is no such file"),
         ({}, "there are no judgments"),
@@ -473,6 +476,24 @@ def test_errors_of_merged_name_it(more: Any, message: str) -> None:
         merged(Judgments.from_qrels({"q": {"a": 1}}), more)
     assert str(caught.value).startswith("merged: ")
     assert "from_qrels" not in str(caught.value)
+
+
+@pytest.mark.parametrize("rows", ["q2,d,1\nq1,z,t,0\n", "q1,z,t,0\nq2,d,1\n", "q1,z\n"])
+def test_a_row_without_a_field_for_its_grade_is_refused(
+    rows: str, tmp_path: Path
+) -> None:
+    """Its grade may stand in the column before."""
+    path = tmp_path / "pool.csv"
+    path.write_text(f"query_id,doc_id,text,relevance\n{rows}")
+    judgments = Judgments.from_qrels({"q1": {"y": 1}, "q2": {"e": 1}})
+    message = (
+        r"line \d: [23] fields where 4 are expected .* leave the field empty where"
+    )
+    with pytest.raises(ValueError, match=message):
+        merged(judgments, path)
+    path.write_text("query_id,doc_id,relevance,text\nq1,z,1\nq2,d,,t\n")
+    with pytest.warns(UserWarning, match="1 of 2 documents have no grade yet"):
+        assert merged(judgments, path).grade.tolist() == [1, 1, 1]
 
 
 def test_csv_has_texts_and_room_for_grades(tmp_path: Path) -> None:
