@@ -890,7 +890,8 @@ def read_values(
             - a frame (pandas, Polars, Arrow): long (``run``, ``query_id``, ``measure``,
               ``value``), with a column per measure (``run``, ``query_id``, ...), or with a column
               per run (``query_id``, ...); a leaderboard with a row per task and a column per model
-              is the latter; with columns ``split`` or ``subset`` it is read as MTEB's results;
+              is the latter; with columns ``split``, ``subset`` or ``language`` it is read as MTEB's
+              results;
             - a mapping of run names to frames, columns (indexed by query), files,
               ``{query_id: {measure: value}}``, or results of ragas and DeepEval; the outer names of
               a run's dict are measures only if at least half of them are known ones, and no inner
