@@ -600,18 +600,30 @@ def _layout_of_qrels(
 
 
 def check_ranks(table: pl.DataFrame) -> None:
-    """Raise if the ranks of a query are not 1, 2, 3, ..."""
+    """Raise if the ranks of a query are not 1, 2, 3, ... in the order of the lines.
+
+    In another order, these numbers may as well be scores.
+    """
     ranks: dict[str, list[float]] = {}
     for query_id, rank in zip(
         table["query_id"].to_list(), table["rank"].to_list(), strict=True
     ):
         ranks.setdefault(query_id, []).append(rank)
     for query_id, of_query in ranks.items():
-        if sorted(of_query) != [*range(1, len(of_query) + 1)]:
+        rising = [*range(1, len(of_query) + 1)]
+        if of_query == rising:
+            continue
+        if sorted(of_query) == rising:
             raise ValueError(
-                f"taken for lines of query, document and rank, but the ranks of query {query_id!r} "
-                "are not 1, 2, 3, ...; a TREC run has six fields: query Q0 document rank score tag"
+                f"the third field may be a rank or a score: the lines of query {shown(query_id)} "
+                "are not in the order 1, 2, 3, ...; put the header line 'query_id doc_id rank' (or "
+                "score) above, or write six fields: query Q0 document rank score tag"
             )
+        raise ValueError(
+            f"taken for lines of query, document and rank, but the ranks of query "
+            f"{shown(query_id)} are not 1, 2, 3, ...; a TREC run has six fields: "
+            "query Q0 document rank score tag"
+        )
 
 
 def _as_single_blanks(block: bytes) -> Iterator[bytes]:

@@ -317,12 +317,30 @@ def test_files_of_ranks(tmp_path: Path) -> None:
         for q, docs in RUN.items()
         for rank, d in enumerate(docs, start=1)
     ]
-    for text in (
-        "".join(lines),
-        "".join(lines[::-1]),
-    ):  # the ranks count, not the order of lines
-        path.write_text(text, encoding="utf-8")
-        assert values(QRELS, path) == EXPECTED
+    path.write_text("".join(lines), encoding="utf-8")
+    assert values(QRELS, path) == EXPECTED
+
+
+@pytest.mark.parametrize("numbers", [(3, 2, 1), (2, 3, 1)])
+@pytest.mark.parametrize("name", ["run.tsv", "run.txt", "run"])
+def test_a_third_field_that_does_not_rise_may_be_a_score(
+    numbers: tuple[int, ...], name: str, tmp_path: Path
+) -> None:
+    path = tmp_path / name
+    lines = [f"q1\t{d}\t{x}\n" for d, x in zip("abc", numbers, strict=True)]
+    text = "q0\ta\t1\n" + "".join(lines)
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(
+        ValueError, match="the third field may be a rank or a score"
+    ) as e:
+        values(QRELS, path)
+    assert all(
+        way in str(e.value) for way in (name, "'q1'", "header line", "six fields")
+    )
+    for column, best in (("rank", numbers.index(1)), ("score", numbers.index(3))):
+        path.write_text(f"query_id\tdoc_id\t{column}\n{text}", encoding="utf-8")
+        run = irl.evaluate("RR", {"q1": {"abc"[best]: 1}}, path)
+        assert run["RR"].tolist() == [1.0]
 
 
 @pytest.mark.parametrize("ranks", [(1, 1), (1, 3), (0, 1), (2, 3), (5, 2)])
