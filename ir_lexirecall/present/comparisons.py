@@ -1140,7 +1140,7 @@ def _unjudged(result: Comparison, standings: Sequence[Standing]) -> Iterator[str
     if len(result.runs) < 2:
         return
     if len(result.runs) == 2 or not any(x.verdicts.decided for x in standings):
-        yield from _could_change_the_winner(result, standings)
+        yield from _either_could_win(result, standings)
     if len(result.runs) == 2:
         yield from _ends_of_two(result, standings)
     yield from _which_hold(result, standings)
@@ -1154,10 +1154,10 @@ def _by(standing: Standing, standings: Sequence[Standing]) -> str:
     return ""
 
 
-def _could_change_the_winner(
+def _either_could_win(
     result: Comparison, standings: Sequence[Standing]
 ) -> Iterator[str]:
-    """Yield on how many queries unjudged documents could change the winner of the leading pair.
+    """Yield on how many queries either run of the leading pair could win, by unjudged documents.
 
     These are the two best runs, or the best run and the baseline.
     """
@@ -1179,11 +1179,11 @@ def _could_change_the_winner(
         open_on.append(f"on {share}{_by(standing, standings)}")
         depth_of[standing.name] = undecided.depth
     if open_on:
-        between = ""
+        either = "either run"
         if len(result.runs) > 2:
-            between = f" between {first} and {other}"
+            either = f"either of {first} and {other}"
         documents = f"Unjudged documents of {texts.top_words(depth_of)}"
-        yield f"{documents} could change the winner{between} {listed(open_on)}."
+        yield f"{documents} could let {either} win {listed(open_on)}."
         yield from _exact_bounds_of_the_same_order(pair, standings)
 
 

@@ -421,13 +421,13 @@ def test_the_page_has_what_is_open_between_robusts_runs_at_depth_100(data: Any) 
     )
 
 
-def test_summaries_say_on_how_many_queries_the_winner_could_change() -> None:
+def test_summaries_say_on_how_many_queries_either_run_could_win() -> None:
     two = compare(QRELS, {"good": GOOD, "bad": BAD}, ["lexirecall", "P@1"]).summary(
         full=True
     )
     assert (
-        "Unjudged documents of the top 100 (lexirecall) and the top 1 (P@1) could change "
-        "the winner on 8 of 8 queries by lexirecall and on 0 of 8 queries by P@1."
+        "Unjudged documents of the top 100 (lexirecall) and the top 1 (P@1) could let "
+        "either run win on 8 of 8 queries by lexirecall and on 0 of 8 queries by P@1."
         in two
     )
     few = {name: demo.run(name) for name in ("bm25", "tfidf", "ql")}
@@ -435,9 +435,20 @@ def test_summaries_say_on_how_many_queries_the_winner_could_change() -> None:
     left = several.missing.undecided("lexirecall")
     assert left is not None
     number = left.is_open[several.pairs.index(("tfidf", "ql"))].sum()
-    assert f"between tfidf and ql on {number} of 16 queries." in several.summary(
+    assert f"either of tfidf and ql win on {number} of 16 queries." in several.summary(
         full=True
     )
+
+
+def test_ties_that_one_run_could_win_are_no_queries_that_either_could_win() -> None:
+    queries = [f"q{i}" for i in range(30)]
+    qrels = {q: {"r": 1, "n": 0, "x": 1} for q in queries}
+    a = {q: {"r": 2.0} if q < "q2" else {"n": 1.0} for q in queries}
+    b = {q: {"n": 2.0} if q < "q2" else {"u": 1.0} for q in queries}
+    result = compare(qrels, {"a": a, "b": b}, "P@1")
+    text = result.summary(full=True)
+    assert "could let either run win on 0 of 30 queries." in text
+    assert "They could undo the difference: depending on their grades" in text
 
 
 def test_a_significant_difference_that_could_be_reversed_is_a_caveat() -> None:
