@@ -665,11 +665,14 @@ def _with_whole_grades(qrels: pd.DataFrame, measures: Measures) -> pd.DataFrame:
     """
     if not len(qrels):
         raise ValueError("qrels: there are no judgments in it; add some")
-    if "label" not in qrels or pd.api.types.is_integer_dtype(qrels["label"]):
+    if "label" not in qrels:
         return qrels
     label = qrels["label"]
+    if isinstance(label.dtype, np.dtype) and label.dtype.kind in "iu":
+        return qrels
     if not pd.api.types.is_bool_dtype(label):
         Judgments.from_qrels(qrels)  # raises if a grade is not a finite number
+        label = label.astype("float64")  # of categories and nullable integers, too
         fractions = label[label % 1 != 0]
         if len(fractions):
             _check_takes_fractions(measures, fractions.iloc[0])

@@ -43,6 +43,24 @@ def test_whole_numbers_are_grades(labels: tuple[Any, ...]) -> None:
     pd.testing.assert_frame_equal(whole, before)
 
 
+@pytest.mark.parametrize("kind", ["Int64", "UInt8", "Float64", "category", "uint8"])
+@pytest.mark.parametrize("measures", [["map"], ["nDCG@5", "LR"]])
+def test_grades_of_any_type_of_column_are_grades(
+    kind: str, measures: list[str]
+) -> None:
+    plain = qrels(1, 0, 2)
+    typed = plain.assign(label=plain["label"].astype(kind))
+    table = pt.lexirecall.Experiment(SYSTEMS, TOPICS, typed, measures)
+    expected = pt.lexirecall.Experiment(SYSTEMS, TOPICS, plain, measures)
+    pd.testing.assert_frame_equal(table, expected)
+
+
+def test_a_missing_grade_of_a_nullable_column_is_named() -> None:
+    missing = qrels(1, 0, 2).assign(label=pd.array([None, 1, 0], dtype="Int64"))
+    with pytest.raises(ValueError, match="qrels: the relevance of document 'a' for"):
+        pt.lexirecall.Experiment(SYSTEMS, TOPICS, missing, ["map"])
+
+
 @pytest.mark.parametrize("measure", ["map", "nDCG@10", "P_5", "num_q", "mrt"])
 def test_fractions_are_refused_where_other_packages_compute(measure: str) -> None:
     with pytest.raises(
