@@ -17,7 +17,7 @@ from ir_lexirecall._util.arrays import (
     stretches,
 )
 from ir_lexirecall._util.engine import one_ahead
-from ir_lexirecall._util.errors import and_more, entry, naming, warn
+from ir_lexirecall._util.errors import and_more, entry, naming, shown, warn
 from ir_lexirecall._util.lazy import polars as pl
 from ir_lexirecall.data.aligned_run import AlignedRun, Ties
 from ir_lexirecall.data.judgments import Judgments
@@ -165,7 +165,7 @@ def _align_rows(judgments: Judgments, tables: Iterable[pl.DataFrame]) -> list[_P
 def _twice(query_id: str, doc_id: str, count: int) -> ValueError:
     """Return the error about a document that a ranking has twice."""
     return ValueError(
-        f"run: document {doc_id!r} appears twice in the ranking of query {query_id!r}"
+        f"run: document {shown(doc_id)} appears twice in the ranking of query {shown(query_id)}"
         f"{and_more(count - 1)}; keep one"
     )
 

@@ -676,8 +676,8 @@ class Judgments(Memoised):
                 name = self.table.names[self.table.aspect[self.table.row[bad[0]]]]
                 said = shown(self.table.columns["weight"][int(self.table.line[bad[0]])])
                 raise ValueError(
-                    f"qrels: aspect {name!r} of query {query_id!r} has weight {said} "
-                    f"at document {doc_id!r}; an aspect needs one "
+                    f"qrels: aspect {name!r} of query {shown(query_id)} has weight {said} "
+                    f"at document {shown(doc_id)}; an aspect needs one "
                     f"weight per query, not negative{and_more(len(bad) - 1)}"
                 )
         # An aspect without relevant documents does not count.
@@ -715,7 +715,7 @@ class Judgments(Memoised):
         if bad:
             query_id, doc_id = self._ids_of_line(bad[0])
             raise ValueError(
-                f"qrels: the {name} of document {doc_id!r} for query {query_id!r} is "
+                f"qrels: the {name} of document {shown(doc_id)} for query {shown(query_id)} is "
                 f"{shown(picked[bad[0]])}, not a finite number"
                 f"{and_more(len(bad) - 1)}"
             )

@@ -11,7 +11,7 @@ import numpy as np
 
 from ir_lexirecall._util import engine
 from ir_lexirecall._util.arrays import Bools, Floats, Ints, starts_segment
-from ir_lexirecall._util.errors import and_more, check_text
+from ir_lexirecall._util.errors import and_more, check_text, shown
 from ir_lexirecall._util.lazy import polars as pl
 from ir_lexirecall._util.selecting import among, index_of, without_keys
 from ir_lexirecall.io.columns import (
@@ -237,10 +237,10 @@ def _check_judged_once(in_order: Sequence[Any], grade: Floats, new: Bools) -> No
     end = int(np.searchsorted(start, first, side="right"))
     grades = np.unique(grade[start[end - 1] : start[end]]).tolist()
     has_aspects = bool(aspects) and len(set(aspects[0])) > 1
-    of_aspect = f" (aspect {aspects[0][first]!r})" if has_aspects else ""
+    of_aspect = f" (aspect {shown(aspects[0][first])})" if has_aspects else ""
     raise ValueError(
-        f"qrels: document {doc_id[first]!r} of query {query_id[first]!r}{of_aspect} "
-        "is judged twice, "
+        f"qrels: document {shown(doc_id[first])} of query "
+        f"{shown(query_id[first])}{of_aspect} is judged twice, "
         f"with the grades {' and '.join(f'{label:g}' for label in grades)}"
         f"{and_more(len(conflicts) - 1)}; keep one judgment"
     )

@@ -127,7 +127,7 @@ def _excluded_of_mapping(
     for query_id, docs in exclude.items():
         if isinstance(docs, str) or not isinstance(docs, Iterable):
             raise ValueError(
-                f"exclude: query {query_id!r} maps to {docs!r}, not to a list of document ids"
+                f"exclude: query {shown(query_id)} maps to {docs!r}, not to a list of document ids"
             )
     with naming("exclude"):
         return {

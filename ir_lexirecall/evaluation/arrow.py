@@ -17,7 +17,7 @@ import polars as pl
 from ir_measures.measures.base import Measure as IRMeasure
 
 from ir_lexirecall._util import engine
-from ir_lexirecall._util.errors import entry, required
+from ir_lexirecall._util.errors import entry, required, shown
 from ir_lexirecall.data.aligned_run import AlignedRun, Ties
 from ir_lexirecall.data.alignment import align
 from ir_lexirecall.data.judgments import Judgments
@@ -207,7 +207,7 @@ def ranks_from_arrow(judgments: Judgments, ranks: pa.Table) -> AlignedRun:
     if len(unknown):
         query_id, doc_id, *_ = unknown.row(0)
         raise ValueError(
-            f"ranks: document {doc_id!r} of query {query_id!r} is not judged; "
+            f"ranks: document {shown(doc_id)} of query {shown(query_id)} is not judged; "
             "align with these judgments"
         )
     depths = rows.select("query_id", "query", "depth").unique(maintain_order=True)

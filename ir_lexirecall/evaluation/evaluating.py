@@ -418,11 +418,11 @@ def _size_of_collection(
     elif query_id in sizes:
         size = int(sizes[query_id])
     else:
-        raise ValueError(f"n has no size for query {query_id!r}; add it")
+        raise ValueError(f"n has no size for query {shown(query_id)}; add it")
     if size < least:
         raise ValueError(
             f"n={size} is smaller than the {least} documents of run {run!r} "
-            f"for query {query_id!r}"
+            f"for query {shown(query_id)}"
         )
     return size
 

@@ -168,8 +168,8 @@ def _check_not_negative(
     if len(negative):
         first = int(negative[0])
         raise ValueError(
-            f"{what}: the rank of document {ids['doc_id'][first]!r} for query "
-            f"{ids['query_id'][first]!r} is {ranks[first]:g}, below 0"
+            f"{what}: the rank of document {shown(ids['doc_id'][first])} for query "
+            f"{shown(ids['query_id'][first])} is {ranks[first]:g}, below 0"
             f"{and_more(len(negative) - 1)}; call the column score if larger is better"
         )
 
@@ -372,8 +372,8 @@ def _numbers(
     if bad.any():
         first = int(bad.argmax())
         raise ValueError(
-            f"{what}: the {name} of document {ids['doc_id'][first]!r} for query "
-            f"{ids['query_id'][first]!r} is {shown(values[first])}, not a finite number"
+            f"{what}: the {name} of document {shown(ids['doc_id'][first])} for query "
+            f"{shown(ids['query_id'][first])} is {shown(values[first])}, not a finite number"
             f"{and_more(int(bad.sum()) - 1)}{_kind_hint(what, values[first])}"
         )
     return column

@@ -303,12 +303,12 @@ def _single_group_of_each(
             raise ValueError(f"{source.location(row)}: there is no query")
         if group is None:
             raise ValueError(
-                f"{source.location(row)}: query {query_id!r} has no group; give it one"
+                f"{source.location(row)}: query {shown(query_id)} has no group; give it one"
             )
         first = group_of_query.setdefault(query_id, group)
         if first != group:
             raise ValueError(
-                f"{source.location(row)}: query {query_id!r} is in group {first!r} and in "
+                f"{source.location(row)}: query {shown(query_id)} is in group {first!r} and in "
                 f"{group!r}; keep one"
             )
     return group_of_query

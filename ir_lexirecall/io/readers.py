@@ -298,7 +298,7 @@ def _with_texts_as_ids(query_id: str, documents: Any) -> Any:
     """Return the grades of documents by ids that are texts: lists of JSON may hold integers."""
     if not isinstance(documents, dict):
         return documents
-    location = f"query {query_id!r}"
+    location = f"query {shown(query_id)}"
     return {
         _json_id(doc_id, "a document", location): grade
         for doc_id, grade in documents.items()
@@ -400,8 +400,8 @@ def _check_record(
     may_be_empty = schema.gaps and _is_empty(cells[value])
     if not may_be_empty and _parser(schema)(cells[value]) is None:
         raise ValueError(
-            f"{location}: the {value} of document {cells['doc_id']!r} for query "
-            f"{cells['query_id']!r} is {shown(cells[value])}, not a number"
+            f"{location}: the {value} of document {shown(cells['doc_id'])} for query "
+            f"{shown(cells['query_id'])} is {shown(cells[value])}, not a number"
             f"{text_hint(cells[value])}"
         )
 
@@ -432,13 +432,13 @@ def _table_of_dicts(content: Any, schema: Schema) -> pl.DataFrame:
     for query_id, docs in content.items():
         if not isinstance(docs, dict):
             raise ValueError(
-                f"taken for JSON, but query {query_id!r} maps to {shown(docs)}: {expected}"
+                f"taken for JSON, but query {shown(query_id)} maps to {shown(docs)}: {expected}"
             )
         values = [parse(number) for number in docs.values()]
         if None in values:
             doc_id = [*docs][values.index(None)]
             raise ValueError(
-                f"the {value} of document {doc_id!r} for query {query_id!r} is "
+                f"the {value} of document {shown(doc_id)} for query {shown(query_id)} is "
                 f"{shown(docs[doc_id])}, not a number{and_more(values.count(None) - 1)}"
                 f"{text_hint(docs[doc_id])}"
             )
@@ -471,7 +471,7 @@ def _predictions(
             )
         query_id = _json_id(content["query_id"], "query_id", line)
         if query_id in run:
-            raise ValueError(f"{line}: query {query_id!r} occurs twice")
+            raise ValueError(f"{line}: query {shown(query_id)} occurs twice")
         run[query_id] = _predicted_ranking(query_id, content["results"], line)
     return run
 
@@ -484,13 +484,14 @@ def _predicted_ranking(
     for result in results:
         if not isinstance(result, dict) or not {"corpus_id", "score"} <= result.keys():
             raise ValueError(
-                f"{line}: a result of query {query_id!r} is {shown(result)}, without corpus_id and "
-                "score"
+                f"{line}: a result of query {shown(query_id)} is {shown(result)}, "
+                "without corpus_id and score"
             )
         doc_id = _json_id(result["corpus_id"], "corpus_id", line)
         if doc_id in ranking:
             raise ValueError(
-                f"{line}: document {doc_id!r} appears twice for query {query_id!r}; keep one"
+                f"{line}: document {shown(doc_id)} appears twice for query "
+                f"{shown(query_id)}; keep one"
             )
         ranking[doc_id] = result["score"]
     return ranking
@@ -586,7 +587,7 @@ def _nuggets_of(
     doc_id = _field(record, NUGGET_DOCUMENTS, location)
     nuggets = record.get("nuggets")
     if not isinstance(nuggets, list):
-        raise ValueError(f"{location}: no list of nuggets for query {query_id!r}")
+        raise ValueError(f"{location}: no list of nuggets for query {shown(query_id)}")
     choices_of: dict[str, Mapping[str, Any]] = {
         "importance": weights,
         "assignment": _GRADES,
@@ -594,7 +595,7 @@ def _nuggets_of(
     for nugget in nuggets:
         if not isinstance(nugget, Mapping):
             raise ValueError(
-                f"{location}: a nugget of query {query_id!r} is {shown(nugget)}"
+                f"{location}: a nugget of query {shown(query_id)} is {shown(nugget)}"
             )
         text = _field(nugget, ("text",), location)
         for name, choices in choices_of.items():

@@ -238,8 +238,8 @@ def _check_told_apart(parts: Sequence[Cells], repeats: Repeats) -> None:
     for (run, query_id, _), number in n_rows.items():
         if number > 1:
             raise ValueError(
-                f"run {run!r} has {number} rows for query {query_id!r}, and no column is known to "
-                "tell its repeats apart; name or add one, as in "
+                f"run {run!r} has {number} rows for query {shown(query_id)}, and no column is "
+                "known to tell its repeats apart; name or add one, as in "
                 f"repeats=('COLUMN', {repeats.kind!r}) (known: {', '.join(REPEAT_COLUMNS)})"
             )
 

@@ -139,7 +139,7 @@ def _hits_of(query_id: str, detail: Any, what: str) -> list[Hit]:
     items = detail.get("hits", []) if isinstance(detail, Mapping) else None
     if not isinstance(items, list):
         raise ValueError(
-            f"{what}: the hits of query {query_id!r} are {shown(items)}, not a list"
+            f"{what}: the hits of query {shown(query_id)} are {shown(items)}, not a list"
         )
     hits = []
     for item in items:
@@ -150,7 +150,8 @@ def _hits_of(query_id: str, detail: Any, what: str) -> list[Hit]:
                 )
             case _:
                 raise ValueError(
-                    f"{what}: a hit of query {query_id!r} is {shown(item)}, without hit and _id"
+                    f"{what}: a hit of query {shown(query_id)} is {shown(item)}, "
+                    "without hit and _id"
                 )
     return hits
 
@@ -279,7 +280,7 @@ def _rated_hit(rating: Any, doc_key: str, query_id: str, what: str) -> Hit:
     """Return a rated document, whose id has the key ``doc_key``."""
     if not isinstance(rating, Mapping) or not {doc_key, "rating"} <= rating.keys():
         raise ValueError(
-            f"{what}: a rating of query {query_id!r} is {shown(rating)}, "
+            f"{what}: a rating of query {shown(query_id)} is {shown(rating)}, "
             f"without {doc_key} and rating"
         )
     return Hit(str(rating.get("_index", "")), str(rating[doc_key]), rating["rating"])
@@ -300,7 +301,7 @@ def _by_document(
             grade = _rating(rating, query_id, name, what)
             if of_query.setdefault(name, grade) != grade:
                 raise ValueError(
-                    f"{what}: document {name!r} appears twice for query {query_id!r}; keep one"
+                    f"{what}: document {name!r} appears twice for query {shown(query_id)}; keep one"
                 )
     return ratings
 
@@ -310,8 +311,8 @@ def _rating(value: Any, query_id: str, doc_id: str, what: str) -> float:
     rating = number_or_text(value)
     if rating is None:
         raise ValueError(
-            f"{what}: the rating of document {doc_id!r} for query {query_id!r} is {shown(value)}, "
-            "not a number"
+            f"{what}: the rating of document {shown(doc_id)} for query {shown(query_id)} "
+            f"is {shown(value)}, not a number"
         )
     return rating
 
@@ -381,7 +382,8 @@ def _graded(rated: Iterable[Rated], what: str, levels: int | None) -> NumbersByQ
         ratings = qrels.setdefault(query_id, {})
         if ratings.setdefault(doc_id, grade) != grade:
             raise ValueError(
-                f"{location}: document {doc_id!r} is rated twice for query {query_id!r}; keep one"
+                f"{location}: document {shown(doc_id)} is rated twice for query "
+                f"{shown(query_id)}; keep one"
             )
     if not qrels:
         raise ValueError(f"{what}: there are no ratings in it")
@@ -416,8 +418,8 @@ def _grade(
     """
     if not 0 <= rating <= 1:
         raise ValueError(
-            f"{location}: the rating of document {doc_id!r} for query {query_id!r} is {rating:g}; "
-            "levels are for ratings between 0 and 1"
+            f"{location}: the rating of document {shown(doc_id)} for query "
+            f"{shown(query_id)} is {rating:g}; levels are for ratings between 0 and 1"
         )
     return float(round(rating * levels))
 

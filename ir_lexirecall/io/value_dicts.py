@@ -85,7 +85,7 @@ def _cells_of_rows(rows: Sequence[DictRow]) -> list[CellRow]:
                 "a number; give {query_id: {measure: value}}"
             )
         else:
-            faults.append(f"the {measure} of query {query!r} is {shown(value)}")
+            faults.append(f"the {measure} of query {shown(query)} is {shown(value)}")
     if faults:
         raise ValueError(
             f"{faults[0]}, not a number{and_more(len(faults) - 1)}; "

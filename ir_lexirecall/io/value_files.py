@@ -217,7 +217,7 @@ def cells_of_lines(text: str, path: str) -> Cells:
             continue
         if value is None:
             raise ValueError(
-                f"{path}, line {line.number}: the {measure} of query {query!r} is "
+                f"{path}, line {line.number}: the {measure} of query {shown(query)} is "
                 f"{shown(line.fields[order.value])}, not a number"
             )
         rows.append((run, query, measure, value))

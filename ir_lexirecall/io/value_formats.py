@@ -667,7 +667,7 @@ def _support_of(nugget: JSONObject, query: Any, path: str) -> float:
     assignment, importance = nugget.get("assignment"), nugget.get("importance")
     if assignment not in _SUPPORT or importance not in ("vital", "okay"):
         raise ValueError(
-            f"{path}: a nugget of query {query!r} has importance {shown(importance)} and "
+            f"{path}: a nugget of query {shown(query)} has importance {shown(importance)} and "
             f"assignment {shown(assignment)}; expected vital or okay, and "
             f"{shown_names(list(_SUPPORT))}"
         )

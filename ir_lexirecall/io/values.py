@@ -577,8 +577,9 @@ def check_once(cells: Cells, index: NDArray[Any]) -> None:
     second = int(repeats[0])
     first = int((index == index[second]).argmax())
     raise ValueError(
-        f"{cells.location(second)}: the {cells.measure[second]} of run {cells.run[second]!r} for "
-        f"query {cells.query_id[second]!r} is given twice (first: {cells.location(first)})"
+        f"{cells.location(second)}: the {cells.measure[second]} of run "
+        f"{shown(cells.run[second])} for query {shown(cells.query_id[second])} is "
+        f"given twice (first: {cells.location(first)})"
         f"{and_more(len(repeats) - 1)}; {cells.advice(first, second)}"
     )
 
@@ -632,8 +633,8 @@ def check_ranges(
         if len(faults):
             first = int(faults[0])
             raise ValueError(
-                f"{cells.location(first)}: the {name} of run {cells.run[first]!r} for query "
-                f"{cells.query_id[first]!r} is {value[first]:.12g}; "
+                f"{cells.location(first)}: the {name} of run {shown(cells.run[first])} "
+                f"for query {shown(cells.query_id[first])} is {value[first]:.12g}; "
                 f"{_advice_on_range(value[first], low, high)}{and_more(len(faults) - 1)}"
             )
 
@@ -662,9 +663,10 @@ def check_complete(grid: Grid, source: str, cut: Sequence[str]) -> None:
     measure, run, query = (int(axis[0]) for axis in np.nonzero(gaps))
     n_incomplete = int(gaps.any(axis=(0, 1)).sum())
     raise ValueError(
-        f"{source}: the {grid.measures[measure]} of run {grid.runs[run]!r} for query "
-        f"{grid.query_ids[query]!r} is missing{and_more(int(gaps.sum()) - 1)}; add it, or give "
-        f"missing='skip' to leave out {n_incomplete} of {len(grid.query_ids)} queries where they "
+        f"{source}: the {grid.measures[measure]} of run {shown(grid.runs[run])} for "
+        f"query {shown(grid.query_ids[query])} is missing"
+        f"{and_more(int(gaps.sum()) - 1)}; add it, or give missing='skip' to "
+        f"leave out {n_incomplete} of {len(grid.query_ids)} queries where they "
         f"lack values{_way_to_meet(grid)}"
     )
 

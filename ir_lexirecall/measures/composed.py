@@ -17,7 +17,7 @@ from ir_measures.measures.base import Measure as IRMeasure
 from numpy.typing import NDArray
 
 from ir_lexirecall._util.arrays import Floats, Ints
-from ir_lexirecall._util.errors import and_more, is_integer
+from ir_lexirecall._util.errors import and_more, is_integer, shown
 from ir_lexirecall._util.measure_strings import parse_measure
 from ir_lexirecall.io.measure_names import known_of
 from ir_lexirecall.measures.about import About, Example
@@ -175,8 +175,9 @@ def _off_scale(
     else:
         labels = f"{grades[0]:g} to {grades[-1]:g}"
     return (
-        f"document {judgments.doc_id[doc]!r} of query {query_id!r} has the label {label[doc]:g} "
-        f"for the aspect {aspect!r}, whose labels are {labels}{and_more(len(off) - 1)}"
+        f"document {shown(judgments.doc_id[doc])} of query {shown(query_id)} "
+        f"has the label {label[doc]:g} for the aspect {aspect!r}, "
+        f"whose labels are {labels}{and_more(len(off) - 1)}"
     )
 
 

@@ -548,6 +548,25 @@ def test_the_longest_line(
             assert irl.evaluate(TSE, {"q1": {"a": 1}}, path)["TSE"].tolist() == [1.0]
 
 
+LONG_ID = "z" * 20_000
+LONG_IDS = {
+    "text": lambda: irl.evaluate(TSE, QRELS, {LONG_ID: {LONG_ID: "x"}}),
+    "twice": lambda: irl.evaluate(TSE, frame(TWICE, "relevance"), RUN),
+    "run": lambda: irl.evaluate(TSE, {LONG_ID: {LONG_ID: 1}}, frame(TWICE, "score")),
+    "values": lambda: irl.compare(
+        values=frame(TWICE, "AP").rename(columns={"doc_id": "run"})
+    ),
+}
+TWICE = [(LONG_ID, LONG_ID, 1), (LONG_ID, LONG_ID, 2)]
+
+
+@pytest.mark.parametrize("form", LONG_IDS)
+def test_long_ids_are_cut_in_messages(form: str) -> None:
+    message = refusal(LONG_IDS[form])
+    assert "zz…" in message
+    assert len(message) < 1_000
+
+
 # -- lines -----------------------------------------------------------------------------------------------
 
 ODD = ["", " ", "\t", "\f", "\v", "\r", " \t\r"]
