@@ -26,6 +26,7 @@ from ir_lexirecall.io.whole_columns import rows_with_values
 
 MISSING = MISSING_MARKS | {"", "-", "--", "?"}
 """Texts that stand for a missing value, in lower case."""
+_SEPARATOR = re.compile(r"[\W_]+")
 VERDICTS = {
     # inspect_ai
     "c",
@@ -75,6 +76,8 @@ _DIFFERENCE_WORDS = {
 _MOST_RUNS = 40
 """Columns among which differences are looked for: tables of more are not made by hand."""
 _FEWEST_ROWS = 5
+_LONGEST_MEASURE = 200
+"""Characters of a measure's name at most, with parameters: further ones are not looked at."""
 _MOST_CANDIDATES = 3
 """Columns with negative values: if more have some, values may well be negative."""
 _SURE = 1e-6
@@ -214,9 +217,12 @@ def _measure_and_run(name: str, *, is_first: bool) -> tuple[str, str]:
         is_first: whether the measure stands before the run.
     """
     name = name.strip("()[]'\" ")  # of a tuple that was turned into a text
-    separators = list(re.finditer(r"[\W_]+", name))
+    # The longest measure counts, as in `nDCG@10_a`.
     if is_first:
-        separators.reverse()  # the longest measure counts, as in `nDCG@10_a`
+        separators = [*_SEPARATOR.finditer(name[:_LONGEST_MEASURE])][::-1]
+    else:
+        start = max(len(name) - _LONGEST_MEASURE, 0)
+        separators = [*_SEPARATOR.finditer(name, start)]
     for separator in separators:
         parts = name[: separator.start()], name[separator.end() :]
         measure, run = parts if is_first else parts[::-1]

@@ -11,6 +11,7 @@ import numpy as np
 
 from ir_lexirecall._util.arrays import Floats, Objects
 from ir_lexirecall._util.errors import and_more, shown, shown_names
+from ir_lexirecall._util.selecting import without
 from ir_lexirecall.io.frames import Kind, Table
 from ir_lexirecall.io.measure_names import known
 from ir_lexirecall.io.mteb_results import further_parts, has_cells
@@ -186,10 +187,8 @@ def value_columns(
             )
             notes += _notes_on_counts_and_ids(table, roles)
         is_run = has_column_per_run(table, roles, measures)
-        for name in candidates:
-            if name not in with_numbers and not is_no_measure(
-                name, or_label=not is_run
-            ):
+        for name in without(candidates, set(with_numbers)):
+            if not is_no_measure(name, or_label=not is_run):
                 check_left_out(table, name, is_run=is_run)
     return {name: table.floats(name) for name in measures}, notes
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
@@ -13,6 +14,7 @@ import polars as pl
 import pytest
 
 from ir_lexirecall import cli
+from ir_lexirecall.io.run_columns import measures_of_runs_in
 from ir_lexirecall.io.values import read_values
 
 N = 14
@@ -324,3 +326,10 @@ def test_a_measure_of_any_program_beside_runs_is_no_run(name: str) -> None:
     frame = pd.DataFrame({"query_id": ["q1", "q2"], "a": [0.5, 0.25], "b": [0.75, 0.5]})
     with pytest.raises(ValueError, match=f"{name} has the name of a measure"):
         read_values(frame.assign(**{name: [0.1, 0.7]}))
+
+
+@pytest.mark.parametrize("name", ["a_" * 8_000 + "a", "AP_" * 8_000 + "a"])
+def test_long_names_are_read_in_time_linear_in_their_length(name: str) -> None:
+    before = time.process_time()
+    assert measures_of_runs_in([name, "b"]) == []
+    assert time.process_time() - before < 5
