@@ -14,7 +14,7 @@ from ir_lexirecall.cli.output import Page, add_output, emit
 from ir_lexirecall.comparison.compared import Design
 from ir_lexirecall.comparison.comparing import compare_runs, parse_criteria
 from ir_lexirecall.io.files import written_whole
-from ir_lexirecall.io.spreadsheets import write_spreadsheet
+from ir_lexirecall.io.spreadsheets import escaped, write_spreadsheet
 from ir_lexirecall.judging.algorithms import Judgings
 from ir_lexirecall.judging.files import (
     MOST_GRADES,
@@ -195,7 +195,7 @@ def run_merge_judged(options: Options) -> None:
         )
     with written_whole(options.output) as path:  # both files or neither
         if as_table:
-            agreed.to_csv(path, index=False)
+            write_spreadsheet(_marked(agreed), path)
         else:
             _write_qrels(agreed, path)
         if kind == "csv":
@@ -224,6 +224,18 @@ def _check_files(options: Options, kind: str) -> None:
             "--texts, --queries and --labels need a page to show them; write one with "
             "--disagreements again.html"
         )
+
+
+def _marked(judged: pd.DataFrame) -> pd.DataFrame:
+    """Return judgments, with the columns of a table for judges if an id looks like a formula.
+
+    By these columns, readers know that such ids were escaped; see ``with_original_ids``.
+    """
+    if any(
+        escaped(name) != name for name in chain(judged["query_id"], judged["doc_id"])
+    ):
+        return judged.assign(query="", text="")
+    return judged
 
 
 def _has_blanks(qrels: pd.DataFrame) -> bool:

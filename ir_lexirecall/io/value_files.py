@@ -37,6 +37,7 @@ from ir_lexirecall.io.names import (
 from ir_lexirecall.io.query_columns import NamedColumns
 from ir_lexirecall.io.same_documents import DOCUMENT_NAMES
 from ir_lexirecall.io.schemas import VALUES
+from ir_lexirecall.io.spreadsheets import unescaped
 from ir_lexirecall.io.summary_rows import PrintedRow, rows_over_queries
 from ir_lexirecall.io.value_archives import is_archive, log_of_archive
 from ir_lexirecall.io.value_cells import (
@@ -112,6 +113,8 @@ def content_of_text(file: File, columns: NamedColumns) -> Cells | Table:
     separator = separator_of_header(first, path, columns)
     if separator is not None:
         rows = list(csv_rows(text, file.line_name, separator))
+        if "'" in text:  # as `eval --by-query` writes ids and names
+            rows = [(line, [*map(unescaped, row)]) for line, row in rows]
         check_end(text, rows[-1][1], path)
         return Table.from_rows(rows, path)
     is_table = file.ending in (".csv", ".tsv") or ("," in first and not _is_line(first))

@@ -15,6 +15,7 @@ from pandas.testing import assert_frame_equal
 
 import ir_lexirecall as irl
 from ir_lexirecall import demo
+from ir_lexirecall.io.values import read_values
 
 RUNS = ("bm25", "ql", "tfidf")
 DEMO = "lexirecall/demo"
@@ -384,6 +385,36 @@ def test_from_the_command_to_the_page_to_the_next_comparison(
         "--texts, --queries and --labels need a page"
         in cli(*again[:-1], "d.csv", "--texts", DEMO).err
     )
+
+
+def test_no_cell_of_merged_judgments_is_a_formula(cli: Cli, folder: Path) -> None:
+    judged = {"=1+1": {"+3": 1, "'-2": 0, "d": 1}, "-q": {"@x": 2}}
+    lines = [f"{q} 0 {d} {g}\n" for q, docs in judged.items() for d, g in docs.items()]
+    for judge in ("ada", "ben"):
+        Path(f"{judge}.qrels").write_text("".join(lines))
+    assert cli("merge-judged", "ada.qrels", "ben.qrels", "-o", "agreed.csv").code == 0
+    ids = Path("agreed.csv").read_text().replace("\n", ",").split(",")
+    assert not [cell for cell in ids if cell.startswith(("=", "+", "-", "@"))]
+    for form in ("agreed.csv", judged):
+        values = irl.evaluate("AP", form, judged)
+        assert values["AP"].to_dict() == {"=1+1": 1, "-q": 1}
+
+
+@pytest.mark.parametrize("form", ["csv", "tsv"])
+def test_ids_and_names_of_values_come_back(form: str, cli: Cli, folder: Path) -> None:
+    ids = ["-1", "=2", "'+3", "q"]
+    Path("qrels").write_text("".join(f"{q} 0 a 1\n" for q in ids))
+    for run, (first, second) in (("=a", "ax"), ("b", "xa")):
+        lines = (f"{q} Q0 {first} 1 2 t\n{q} Q0 {second} 2 1 t\n" for q in ids)
+        Path(f"{run}.run").write_text("".join(lines))
+    said = cli(
+        "eval", "qrels", "=a.run", "b.run", "-m", "AP", "--by-query", "--format", form
+    )
+    assert said.err == ""
+    Path(f"v.{form}").write_text(said.out)
+    table = read_values(f"v.{form}")
+    assert sorted(table.query_ids) == sorted(ids)
+    assert sorted(table.runs) == ["=a", "b"]
 
 
 def test_merged_judges_keep_quotes_of_ids(cli: Cli, folder: Path) -> None:
