@@ -423,15 +423,19 @@ def _grades_of_both(a: Judgments, b: Judgments) -> pd.DataFrame:
 
 
 def _with_grades_over_pooled(*tables: pl.DataFrame) -> pl.DataFrame:
-    """Stack judgments, without negative grades of documents that others judged."""
+    """Stack judgments; negative grades count where nobody judged, and the first one of several."""
     rows = stacked(tables)
     is_graded = is_judged(rows["relevance"].to_numpy())
     if is_graded.all():
         return rows
     pairs = list(zip(rows["query_id"].to_list(), rows["doc_id"].to_list(), strict=True))
-    graded = set(compress(pairs, is_graded.tolist()))
-    kept = is_graded | np.array([pair not in graded for pair in pairs])
-    return rows[np.flatnonzero(kept)]
+    taken = set(compress(pairs, is_graded.tolist()))
+    kept = []
+    for row, pair in enumerate(pairs):
+        if is_graded[row] or pair not in taken:
+            kept.append(row)
+        taken.add(pair)
+    return rows[kept]
 
 
 def _rows(judgments: Judgments) -> pl.DataFrame:

@@ -100,6 +100,16 @@ def test_bounds_are_those_over_all_judgings(
         assert np.allclose([low, high], [min(column), max(column)])
 
 
+def test_other_negative_grades_are_no_second_judgments() -> None:
+    judgments = Judgments.from_qrels({"q": {"a": 1, "b": -2}})
+    more = merged(judgments, {"q": {"b": -1, "c": -1, "a": -3}})
+    assert dict(zip(more.doc_ids, more.grade.tolist(), strict=True)) == {
+        "a": 1,
+        "b": -2,
+        "c": -1,
+    }
+
+
 def test_a_grade_takes_the_place_of_a_negative_one() -> None:
     judgments = Judgments.from_qrels(QRELS)
     for more in ({"q": {"b": 2, "c": 0}}, {"q": {"b": 2, "c": 0, "a": -1}}):
