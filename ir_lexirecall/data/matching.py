@@ -16,6 +16,9 @@ from ir_lexirecall.data.aligned_run import AlignedRun
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.io.columns import are_odd, head, read_columns
 from ir_lexirecall.io.id_forms import (
+    FORMS,
+    FORMS_OF_ONE_SOURCE,
+    Form,
     best_match,
     form_hint,
     matches,
@@ -352,7 +355,9 @@ def hardly_judged(
             "other runs'; those without a judgment count as not relevant."
         )
         if isinstance(source, Source):
-            hint = _meeting(judgments, _unjudged(judgments, first_rows(source)))
+            forms = FORMS_OF_ONE_SOURCE if runs[name].is_judged.any() else FORMS
+            unjudged = _unjudged(judgments, first_rows(source))
+            hint = _meeting(judgments, unjudged, forms)
             if hint:
                 sentence += f" {hint}."
         yield name, share, median, sentence
@@ -387,10 +392,14 @@ def _judged(judgments: Judgments, query_id: str) -> dict[str, int]:
     )
 
 
-def _meeting(judgments: Judgments, ids: list[tuple[str, str]]) -> str:
+def _meeting(
+    judgments: Judgments,
+    ids: list[tuple[str, str]],
+    forms: Mapping[str, Form] = FORMS,
+) -> str:
     """Return a sentence on the form in which most documents of the first queries would meet."""
     candidates = []
     for query_id in islice(dict.fromkeys(query_id for query_id, _ in ids), _QUERIES):
         of_run = [doc_id for other, doc_id in ids if other == query_id]
-        candidates += matches(of_run, _judged(judgments, query_id))
+        candidates += matches(of_run, _judged(judgments, query_id), forms)
     return sentence(best_match(candidates), SIDES)

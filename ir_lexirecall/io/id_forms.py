@@ -64,6 +64,14 @@ def _without_folder(text: str) -> str:
     return text[max(text.rfind("/"), text.rfind("\\")) + 1 :]
 
 
+def _without_prefix(text: str) -> str:
+    return _PREFIX.sub("", text)
+
+
+def _without_letters(text: str) -> str:
+    return _LETTERS.sub("", text)
+
+
 _AFTER_DOT = "without the number after the last dot"
 _WITH_ZEROS = "without the letters and zeros before the number"
 QUERY_FORMS: Mapping[str, Form] = {
@@ -80,8 +88,8 @@ QUERY_FORMS: Mapping[str, Form] = {
     "without the folder and the ending": lambda text: _without_folder(text).partition(
         "."
     )[0],
-    "without the prefix": lambda text: _PREFIX.sub("", text),
-    "without the letters before the number": lambda text: _LETTERS.sub("", text),
+    "without the prefix": _without_prefix,
+    "without the letters before the number": _without_letters,
     _WITH_ZEROS: lambda text: _LETTERS.sub("", text).lstrip("0"),
 }
 """Forms of ids of queries, by the words that say so. The simplest come first."""
@@ -92,6 +100,13 @@ FORMS: Mapping[str, Form] = {
     if name not in (_AFTER_DOT, _WITH_ZEROS)
 }
 """Forms of ids of documents, in which numbers after dots and zeros tell documents apart."""
+
+FORMS_OF_ONE_SOURCE: Mapping[str, Form] = {
+    name: form
+    for name, form in FORMS.items()
+    if form not in (_without_prefix, _without_letters)
+}
+"""Forms of ids of documents in which letters before a number tell sources apart."""
 
 
 class Match(NamedTuple):

@@ -112,6 +112,21 @@ def test_far_fewer_judged_documents_than_in_the_other_runs_are_a_caveat() -> Non
     ]
 
 
+def test_documents_of_another_source_are_no_other_form_of_judged_ones() -> None:
+    numbers = [f"88{i:04d}" for i in range(20)]
+    qrels = {q: {f"WSJ{n}": 1 for n in numbers} for q in ("q1", "q2")}
+    good = {q: {doc: 1.0 - i / 100 for i, doc in enumerate(qrels[q])} for q in qrels}
+    ids = ["WSJ880000", "WSJ880001", *(f"AP{n}" for n in numbers)]
+    mixed = {q: {doc: 1.0 - i / 100 for i, doc in enumerate(ids)} for q in qrels}
+    for run, is_form in (
+        (mixed, False),
+        ({q: dict.fromkeys(ids[2:], 1.0) for q in qrels}, True),
+    ):
+        result = irl.compare(qrels, {"good": good, "b": run}, "AP", allow_empty=True)
+        (note,) = [note for note in result.diagnostics if "of its first" in note]
+        assert ("are the same" in note) == is_form
+
+
 WITHOUT_CAVEATS = {
     "tie_audit": lambda runs: irl.tie_audit("AP", QRELS, runs),
     "agreement": lambda runs: meta.Study(["AP", "RR"], QRELS, runs).agreement(),
