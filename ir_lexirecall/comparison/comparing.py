@@ -814,7 +814,10 @@ def comparison_of_values(
     )
     if isinstance(design.groups, str):
         table = _without_measure(table, design.groups)
-    design.check_runs(dict.fromkeys(table.runs))
+    try:
+        design.check_runs(dict.fromkeys(table.runs))
+    except ValueError as error:
+        raise ValueError(f"{error}{_what_was_read(table)}") from None
     if named is None:
         named = {name: name for name in _without_counts(list(table.values))}
     criteria: dict[str, Criterion] = {
@@ -828,6 +831,17 @@ def comparison_of_values(
     return _comparison(
         table.runs, criteria, replace(design, groups=groups), given=table
     )
+
+
+def _what_was_read(table: ValueTable) -> str:
+    """Return which runs and measures a table has, and what was left out, for a message."""
+    runs, measures = shown_names(table.runs, 4), shown_names([*table.values], 4)
+    return "".join(
+        [
+            f" (runs: {runs}; measures: {measures})",
+            *(f". {note}" for note in table.notes),
+        ]
+    ).removesuffix(".")
 
 
 def _without_measure(table: ValueTable, name: str) -> ValueTable:

@@ -172,7 +172,7 @@ def check_like_runs(table: Table, columns: Mapping[str, Floats]) -> None:
             f"runs and one per measure, or only the columns of one measure, such as {several[0]}"
         )
     measures = [name for name in columns if _is_named_measure(name)]
-    if measures and len(measures) < len(columns):
+    if measures and len(measures) < len(columns) and not are_numbered(list(columns)):
         raise ValueError(_no_run(table, measures[0], "has the name of a measure"))
     for name in columns:
         if not _is_of_another_kind(table, columns, name):
@@ -182,6 +182,19 @@ def check_like_runs(table: Table, columns: Mapping[str, Floats]) -> None:
             kind = "True and False"
         reason = f"holds {kind}, while other columns have fractions"
         raise ValueError(_no_run(table, name, reason))
+
+
+def are_numbered(names: Sequence[str]) -> bool:
+    """Return whether names are of numbered runs: one letter, and the numbers from 1 (or 0) on.
+
+    >>> are_numbered(["r1", "r2"]), are_numbered(["R5", "R10"]), are_numbered(["F1"])
+    (True, False, False)
+    """
+    start = min(names, default="")[-1:]
+    if len(names) < 2 or start not in ("0", "1"):
+        return False
+    expected = {f"{names[0][0]}{int(start) + i}" for i in range(len(names))}
+    return names[0][0].isalpha() and {*names} == expected
 
 
 def measures_of_runs_in(names: Iterable[str]) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -31,6 +31,7 @@ from ir_lexirecall.io.query_columns import (
 )
 from ir_lexirecall.io.run_columns import (
     VERDICTS,
+    are_numbered,
     check_left_out,
     check_like_runs,
     columns_of_differences,
@@ -134,11 +135,14 @@ def has_column_per_run(table: Table, roles: Roles, columns: Sequence[str]) -> bo
     )
 
 
-def _have_runs(table: Table, columns: Iterable[str]) -> bool:
+def _have_runs(table: Table, columns: Sequence[str]) -> bool:
     """Return whether a column has the name of no measure, which is then that of a run.
 
-    In a file that may be of one run, `value` is the name of a measure, too.
+    In a file that may be of one run, `value` is the name of a measure, too. Columns such as `r1`
+    and `r2` are of runs, although `r2` is a measure.
     """
+    if are_numbered(columns):
+        return True
     others = []
     for name in columns:
         is_known = len(name) > 1 and known(name) is not None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable
 from fractions import Fraction
@@ -13,6 +14,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
+import ir_lexirecall as irl
 from ir_lexirecall import cli
 from ir_lexirecall.io.run_columns import measures_of_runs_in
 from ir_lexirecall.io.values import read_values
@@ -326,6 +328,43 @@ def test_a_measure_of_any_program_beside_runs_is_no_run(name: str) -> None:
     frame = pd.DataFrame({"query_id": ["q1", "q2"], "a": [0.5, 0.25], "b": [0.75, 0.5]})
     with pytest.raises(ValueError, match=f"{name} has the name of a measure"):
         read_values(frame.assign(**{name: [0.1, 0.7]}))
+
+
+@pytest.mark.parametrize("letter", "rRfFp")
+@pytest.mark.parametrize("first", [0, 1])
+@pytest.mark.parametrize("n", [2, 3, 12])
+def test_a_letter_and_a_number_name_runs(
+    letter: str, first: int, n: int, tmp_path: Path
+) -> None:
+    names = [f"{letter}{first + i}" for i in range(n)]
+    table = pd.DataFrame({"query_id": IDS, **{name: RNG.random(N) for name in names}})
+    for source in (table, as_csv(table, tmp_path)):
+        assert read_values(source).runs == names
+
+
+def test_two_files_with_such_columns_have_measures(tmp_path: Path) -> None:
+    paths = []
+    for run in "xy":
+        path = tmp_path / f"{run}.csv"
+        pd.DataFrame({"query_id": IDS, "F1": A, "F2": B}).to_csv(path, index=False)
+        paths.append(path)
+    assert (read_values(paths).runs, [*read_values(paths).values]) == (
+        ["x", "y"],
+        ["F1", "F2"],
+    )
+
+
+def test_columns_that_are_taken_as_measures_are_named(tmp_path: Path) -> None:
+    path = as_csv(pd.DataFrame({"query_id": IDS, "map": A, "ndcg": B}), tmp_path)
+    message = re.escape("2 runs are needed, not 1 (runs: v; measures: map, ndcg)")
+    with pytest.raises(ValueError, match=message):
+        irl.compare(values=path)
+
+
+def test_a_run_without_values_is_named_where_runs_are_missing(tmp_path: Path) -> None:
+    path = as_csv(wide().assign(b=np.nan), tmp_path)
+    with pytest.raises(ValueError, match=r"not 1 .*The column 'b' has no values"):
+        irl.compare(values=path)
 
 
 @pytest.mark.parametrize("name", ["a_" * 8_000 + "a", "AP_" * 8_000 + "a"])
