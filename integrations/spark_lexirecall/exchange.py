@@ -333,7 +333,8 @@ def _warn_of_several_grades(
     qrels: DataFrame, column: Any, measures: Mapping[str, IRMeasure]
 ) -> None:
     """Warn if documents have several grades, of which a measure of one grade takes the highest."""
-    if column is None or not any(map(takes_one_grade, measures.values())):
+    of_one_grade = [*filter(takes_one_grade, measures.values())]
+    if column is None or not of_one_grade:
         return
     differing = (
         qrels.groupBy("query_id", "doc_id")
@@ -346,7 +347,7 @@ def _warn_of_several_grades(
     if count:
         query_id, doc_id = first
         label = f"document {doc_id!r} of query {query_id!r}"
-        warn(several_grades_message(label, count - 1))
+        warn(several_grades_message(label, count - 1, of_one_grade))
 
 
 def _readable(

@@ -229,18 +229,28 @@ def takes_one_grade(measure: IRMeasure) -> bool:
 def warn_of_several_grades(measures: Iterable[IRMeasure], judgments: Judgments) -> None:
     """Warn if documents have several grades, of which a measure of one grade takes the highest."""
     documents = judgments.with_several_grades
-    if not len(documents) or not any(map(takes_one_grade, measures)):
+    of_one_grade = [measure for measure in measures if takes_one_grade(measure)]
+    if not len(documents) or not of_one_grade:
         return
     first = judgments.label_of(int(documents[0]))
-    warn(several_grades_message(first, len(documents) - 1))
+    warn(several_grades_message(first, len(documents) - 1, of_one_grade))
 
 
-def several_grades_message(first: str, n_others: int) -> str:
-    """Return the warning of documents with several grades, of which the first one is named."""
+def several_grades_message(
+    first: str, n_others: int, measures: Iterable[IRMeasure]
+) -> str:
+    """Return the warning of documents with several grades, of which the first one is named.
+
+    Args:
+        first: the document.
+        n_others: how many other documents have several grades.
+        measures: the measures that take one grade, the highest, where the warning is shown.
+    """
+    names = shown_names([str(measure) for measure in measures], 3)
     return (
-        f"{first} has several grades, for subtopics{and_more(n_others)}; measures of one "
-        "grade take the highest one here, but ir_measures and pt.Experiment alone that of the last "
-        "row, so their values can differ"
+        f"{first} has several grades, for subtopics{and_more(n_others)}; here the highest one "
+        f"counts by {names}, but ir_measures and pt.Experiment alone take that of the last row, "
+        "so their values can differ"
     )
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from ir_measures import AP, iter_calc
 
 import ir_lexirecall as irl
 from ir_lexirecall import cli
@@ -223,7 +224,17 @@ def test_several_grades_of_a_document_warn_once_per_call() -> None:
     ):
         [message] = [one for one in warned(door) if "several grades" in one]
         assert message.startswith("document 'a' of query 'q' has several grades")
-        assert "ir_measures and pt.Experiment alone that of the last row" in message
+        assert "pt.Experiment alone take that of the last row" in message
+
+
+def test_a_warning_of_several_grades_names_the_measures_that_take_the_highest() -> None:
+    qrels = SUBTOPICS.rename(columns={"subtopic_id": "iteration"})
+    for door, names in (
+        (lambda: [*iter_calc([AP, irl.LR, irl.TSE], qrels, RUN)], "LexiRecall, TSE"),
+        (lambda: irl.evaluate(["AP", "LR", "RBU"], SUBTOPICS, RUN), "AP, LexiRecall"),
+    ):
+        [message] = [one for one in warned(door) if "several grades" in one]
+        assert f"the highest one counts by {names}, but" in message
 
 
 @pytest.mark.parametrize(
