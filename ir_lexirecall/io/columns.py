@@ -73,7 +73,8 @@ def read_columns(source: Source, schema: Schema) -> Iterator[pl.DataFrame]:
         row = 1
         for table in format_of(file).read(file, schema):
             with naming(file.path):
-                checked = checked_columns(list(table.to_dict().items()), schema, row)
+                columns = list(table.to_dict().items())
+                checked = checked_columns(columns, schema, row, f"{file.path}: ")
             if schema is RUN and file.oddity.is_possible and not file.oddity.is_sure:
                 file.oddity.is_sure = has_odd(checked)
             yield checked
@@ -135,7 +136,7 @@ def head(source: Source, schema: Schema, rows: int) -> pl.DataFrame:
 
 
 def checked_columns(
-    columns: Columns, schema: Schema, first_row: int = 1
+    columns: Columns, schema: Schema, first_row: int = 1, label: str = "run: "
 ) -> pl.DataFrame:
     """Return the columns that the schema needs, checked, and further ones if it keeps them.
 
@@ -143,6 +144,7 @@ def checked_columns(
         columns: names, as they are written, and values.
         schema: what is needed.
         first_row: the number of the first row in messages.
+        label: what warnings begin with.
     """
     table = _needed_columns(columns, schema)
     what = schema.what
@@ -155,7 +157,7 @@ def checked_columns(
     if "rank" in table:
         ranks = _numbers(table["rank"], what, ids)
         _check_not_negative(ranks, what, ids)
-        _warn_of_equal_ranks(ids["query_id"], ranks)
+        _warn_of_equal_ranks(ids["query_id"], ranks, label)
         return pl.DataFrame({**ids, "score": -ranks.to_numpy()})
     return pl.DataFrame(ids)
 
@@ -174,14 +176,14 @@ def _check_not_negative(
         )
 
 
-def _warn_of_equal_ranks(query_ids: pl.Series, ranks: pl.Series) -> None:
+def _warn_of_equal_ranks(query_ids: pl.Series, ranks: pl.Series, label: str) -> None:
     """Warn if a query has a rank twice: such documents are taken for tied."""
     pairs = zip(query_ids.to_list(), ranks.to_list(), strict=True)
     repeated = all_repeated(pairs)
     if repeated:
         query_id, rank = repeated[0]
         warn(
-            f"run: query {shown(query_id)} has the rank {rank:g} twice"
+            f"{label}query {shown(query_id)} has the rank {rank:g} twice"
             f"{and_more(len(repeated) - 1)}; documents of one rank count as tied"
         )
 

@@ -726,5 +726,8 @@ def test_ranks_that_occur_twice_are_told(form: str, tmp_path: Path) -> None:
             warnings.simplefilter("always")
             irl.evaluate("AP", QRELS, run)
         messages = [str(one.message) for one in told]
-        expected = "run: query 'q1' has the rank 1 twice; documents of one rank count"
+        name = "run" if form == "frame" else run
+        expected = (
+            f"{name}: query 'q1' has the rank 1 twice; documents of one rank count"
+        )
         assert [one[: len(expected)] for one in messages] == [expected] * is_told
