@@ -223,7 +223,13 @@ class _Entries:
         outcomes: list[dict[str, Any]] = []
         n_broken = 0
         file.seek(0)
-        lines = file.read().decode(errors="replace").split("\n")
+        text = file.read().decode("utf-8-sig", errors="replace")
+        if "\0" in text and not text.strip("\0\r\n "):
+            raise ValueError(
+                f"the ledger {shown(name)} holds NUL bytes only, so its looks are lost; restore "
+                "it, or name a new file"
+            )
+        lines = text.split("\n")
         for number, line in enumerate(lines, start=1):
             text = line.strip("\0\r ")  # a crash of the machine may leave NULs
             if not text:

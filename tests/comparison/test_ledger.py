@@ -286,6 +286,14 @@ def test_blank_ends_are_no_looks(end: str, tmp_path: Path) -> None:
     assert Look.claim(ledger, {"runs": 1}, 0.05).again
 
 
+def test_a_byte_order_mark_is_no_part_of_a_ledger(tmp_path: Path) -> None:
+    ledger = tmp_path / "gate.jsonl"
+    Look.claim(ledger, {"runs": 1}, 0.05)
+    ledger.write_text(ledger.read_text(), encoding="utf-8-sig")
+    assert Look.claim(ledger, {"runs": 2}, 0.05).number == 2
+    assert Look.claim(ledger, {"runs": 1}, 0.05).again
+
+
 @pytest.mark.parametrize(
     "kind", ["a device", "endless device", "a folder", "a pipe", "large"]
 )
@@ -425,6 +433,7 @@ def test_many_small_losses_are_found_against_the_release(tmp_path: Path) -> None
             {},
             "line 2 of the ledger .*: gate does not write",
         ),
+        ("\0" * 100, {}, "holds NUL bytes only, so its looks are lost; restore"),
         ("", {"rule": "drop"}, "ledger and release need the rule 'evidence'"),
     ],
 )
