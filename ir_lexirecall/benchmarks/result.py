@@ -177,8 +177,8 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         names = {name for result in self.results.values() for name in result.runs}
         if len(names) == 1:
             warn(
-                f"{method}: {names.pop()!r} is the only run, so there is no pair to compare; its "
-                "means are in means() and overall()"
+                f"{method}: {names.pop()!r} is the only run that all collections have, so there "
+                "is no pair to compare; its means are in means() and overall()"
             )
 
     def group_means(self, by: str | None = None) -> pd.DataFrame:

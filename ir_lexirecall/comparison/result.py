@@ -15,7 +15,12 @@ from ir_lexirecall._util.lazy import cached_property
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.presenting import plots, present
 from ir_lexirecall.comparison.compared import ComparedRuns
-from ir_lexirecall.comparison.criteria import Criterion, all_differences, has_seeds
+from ir_lexirecall.comparison.criteria import (
+    Criterion,
+    PreferenceCriterion,
+    all_differences,
+    has_seeds,
+)
 from ir_lexirecall.comparison.explaining import disagreements, explained
 from ir_lexirecall.comparison.missing_judgments import MissingJudgments
 from ir_lexirecall.comparison.pair_tests import (
@@ -994,5 +999,11 @@ class Comparison:
 
 def _check_has_variance(criterion: Criterion) -> None:
     """Raise if there are fewer than two queries, which have no variance of differences."""
-    if len(criterion.query_ids) < 2:
-        raise ValueError(f"{criterion.name}: the variance needs at least 2 queries")
+    n_queries = len(criterion.query_ids)
+    if n_queries < 2:
+        of = ""
+        if isinstance(criterion, PreferenceCriterion):
+            of = " with relevant documents"
+        raise ValueError(
+            f"{criterion.name}: the variance needs at least 2 queries{of}, not {n_queries}"
+        )

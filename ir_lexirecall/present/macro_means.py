@@ -631,7 +631,7 @@ def _remarks(result: Benchmark, standings: Sequence[MacroStanding]) -> Iterator[
     elif result.baseline is not None:
         yield f"Only the baseline {result.baseline} is left: nothing can be compared with it."
     elif len(result.runs) == 1 and not result.has_gaps:
-        yield f"{result.runs[0]} is the only run: nothing is compared."
+        yield f"{result.runs[0]} is the only run that all collections have: nothing is compared."
 
 
 def _different_leaders(standings: Sequence[MacroStanding]) -> Iterator[str]:

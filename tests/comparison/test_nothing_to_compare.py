@@ -273,9 +273,28 @@ def test_a_table_of_a_single_run_says_why_it_is_empty(
     runs = {"a": {"q": {"x": 2.0, "y": 1.0}}}
     both = {"c": qrels, "d": qrels}
     result = irl.benchmark(both, dict.fromkeys(both, runs), "AP", **options)
-    with pytest.warns(UserWarning, match=f"^{method}: 'a' is the only run, so there"):
+    with pytest.warns(UserWarning, match=f"^{method}: 'a' is the only run that all"):
         assert getattr(result, method)().empty
-    sentence = "a is the only run: nothing is compared."
+    sentence = "a is the only run that all collections have: nothing is compared."
     if options:
         sentence = "Only the baseline a is left: nothing can be compared with it."
     assert sentence in str(result)
+
+
+def test_plans_say_which_queries_they_need() -> None:
+    qrels = {"q1": {"a": 0}, "q2": {"b": 0}, "q3": {"c": 1}}
+    runs = {name: {"q3": {"c": 1.0}, "q1": {name: 1.0}} for name in "xy"}
+    result = irl.compare(qrels, runs, ["lexirecall", "AP"])
+    message = "needs at least 2 queries with relevant documents, not 1"
+    for plan in (result.detectable, lambda by: result.queries_needed(0.1, by=by)):
+        with pytest.raises(ValueError, match=message):
+            plan(by="lexirecall")
+
+
+def test_a_run_that_is_left_is_not_called_the_only_one() -> None:
+    qrels = {"q1": {"x": 1, "y": 0}, "q2": {"x": 1, "y": 0}}
+    run = {q: {"x": 2.0, "y": 1.0} for q in qrels}
+    both = {"c": qrels, "d": qrels}
+    runs = {"c": {"a": run, "b": run}, "d": {"a": run}}
+    result = irl.benchmark(both, runs, "AP", missing="skip")
+    assert "a is the only run that all collections have: nothing" in str(result)
