@@ -405,6 +405,8 @@ def test_what_this_library_wrote_is_read(tmp_path: Path) -> None:
         ),
         ("nDCG_JK", 1.1, "between 0 and 1"),
         ("SL3", -1.0, "its values are at least 0; is it"),
+        ("f1", -3.0, "its values are at least 0; is it"),
+        ("exact match", -1.0, "its values are at least 0; is it"),
         ("precision", 57.0, "between 0 and 1: divide"),
         ("precision", 100.0, "between 0 and 1: divide"),
         ("precision", 100.5, "between 0 and 1: is it another measure"),
