@@ -357,6 +357,10 @@ def check_parameters(measure: IRMeasure) -> None:
     except AssertionError as error:
         if _has_fractional_rel(measure):
             raise FractionalRel(measure) from None
+        if isinstance(cutoff, float):
+            raise ValueError(
+                f"{measure}: the cutoff must be a whole number, not {cutoff:g}"
+            ) from None
         raise ValueError(f"{measure}: {error}") from None
 
 

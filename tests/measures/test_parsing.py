@@ -269,6 +269,8 @@ def test_values_of_parameters(text: str, value: dict[str, object]) -> None:
         ("TSE(cutof=3)", "TSE has no parameter 'cutof'"),
         ("AP(cutof=3)", "AP has no parameter 'cutof'"),
         ("AP@0", "AP@0: the cutoff must be at least 1"),
+        ("P@1.5", "P@1.5: the cutoff must be a whole number, not 1.5"),
+        ("nDCG@2.5", "nDCG@2.5: the cutoff must be a whole number, not 2.5"),
     ],
 )
 def test_what_is_said_of_strings_that_are_not_measures(text: str, says: str) -> None:
