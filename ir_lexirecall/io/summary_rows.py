@@ -118,6 +118,8 @@ _SLACK = 1e-9
 _MOST_DIGITS = 12
 _MOST_UNANSWERED = 2
 """Queries of the qrels are at most this many times as many as those of a run."""
+_MOST_SUMMARIES = 100
+"""Rows of summaries that a table has at most; each is compared with all other rows."""
 COARSEST = 0.01
 """The unit of the last digit that programs print at least."""
 _WIDEST_GRADES = 10
@@ -236,6 +238,8 @@ def summary_rows(
     []
     """
     named = {q for q, name in enumerate(query_ids) if _may_summarise(name)}
+    if len(named) > _MOST_SUMMARIES:
+        named = set()  # queries are called so
     rows = _Rows(values, query_ids, frozenset(named))
     if n_beside is None:
         return rows.proved(named)
