@@ -41,7 +41,7 @@ _FURTHER_PARTS = (
     ("eval_split", "dataset_split"),
     ("language", "lang", "languages", "config", "subset_name"),
 )
-"""Names of the same, of which a task may have one each, which tells nothing apart."""
+"""Further names of splits and subsets; they tell cells apart if a task has several of them."""
 _SEPARATOR = "\x1f"
 _KEYS_OF_OLDER = {"mteb_dataset_name", "mteb_version"}
 """Keys of a result written by MTEB before version 1.11."""
@@ -415,9 +415,9 @@ def _has_tasks(table: Table) -> bool:
 
 
 def further_parts(tables: Iterable[Table]) -> list[str]:
-    """Return names of columns, such as `language`, of which a task has several values in tables.
+    """Return the names of columns, such as `language`, that have several values for a task.
 
-    They are none of queries: with them, no run has a task twice.
+    There are none if a run has a cell twice even so: then its rows are queries.
     """
     tables = list(filter(_has_tasks, tables))
     several = []

@@ -309,7 +309,7 @@ def is_system_name(name: str) -> bool:
 
 
 def names_runs(table: Table, name: str) -> bool:
-    """Return whether a column such as `config` names a system by its name, and once per run."""
+    """Return whether a column names systems, as `config` may: it has one value in each run."""
     column = table.named([name])
     if column is None or not is_system_name(column):
         return False
@@ -732,7 +732,7 @@ def notes_on_query_columns(
         if known_query_column(table) is not None:
             continue
         name = "The row labels are" if column == INDEX else f"The column {column!r} is"
-        reason = "no other column has an own value in each row"
+        reason = "no other column has a different value in each row"
         notes[f"{name} taken to name the queries: {reason}."] = None
     return list(notes)
 

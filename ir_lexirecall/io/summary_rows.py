@@ -239,7 +239,7 @@ def summary_rows(
     """
     named = {q for q, name in enumerate(query_ids) if _may_summarise(name)}
     if len(named) > _MOST_SUMMARIES:
-        named = set()  # queries are called so
+        named = set()  # these are names of queries
     rows = _Rows(values, query_ids, frozenset(named))
     if n_beside is None:
         return rows.proved(named)
@@ -258,11 +258,11 @@ def summary_rows(
 
 
 def _unbroken(n_beside: Ints, rows: Set[int]) -> set[int]:
-    """Return the rows at one end of a table up to the first one that is none of `rows`.
+    """Return the rows at one end of a table, up to the first one that is not in `rows`.
 
     Args:
         n_beside: how many rows of a run stand between each row and that end, at most.
-        rows: rows by index.
+        rows: the rows that may be taken, by index.
     """
     in_order = np.argsort(n_beside, kind="stable").tolist()
     block = list(takewhile(rows.__contains__, in_order))
