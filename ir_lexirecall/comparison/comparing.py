@@ -817,6 +817,8 @@ def comparison_of_values(
     try:
         design.check_runs(dict.fromkeys(table.runs))
     except ValueError as error:
+        if len(table.runs) > 1:
+            raise
         raise ValueError(f"{error}{_what_was_read(table)}") from None
     if named is None:
         named = {name: name for name in _without_counts(list(table.values))}

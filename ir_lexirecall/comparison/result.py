@@ -715,8 +715,8 @@ class Comparison:
         The column ``group`` names the group, ``queries`` counts its queries. ``p_corrected`` (and
         so ``verdict``) and the four p of a margin are corrected over all pairs in all groups,
         ``worse_p`` and ``better_p`` over all criteria, too. Numbers of two runs that share no query
-        with results in a group are missing there, counts 0. ``attrs["diagnostics"]`` is as in
-        ``table``.
+        with results in a group are missing there, counts 0; corrections count them as comparisons.
+        ``attrs["diagnostics"]`` is as in ``table``.
 
         Raises:
             ValueError: no groups were given, or they are the units of the tests.

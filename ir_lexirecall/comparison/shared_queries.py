@@ -139,7 +139,7 @@ class QueriesWithResults:
         apart = []
         for a, b in pairs:
             in_a, in_b = self.of_runs[a], self.of_runs[b]
-            is_shared = (in_a & in_b)[queries].any()
+            is_shared = self._counted(in_a & in_b)[queries].any()
             apart.append(in_a.any() and in_b.any() and not is_shared)
         return np.array(apart, dtype=bool)
 

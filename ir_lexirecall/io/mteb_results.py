@@ -25,14 +25,15 @@ from ir_lexirecall._util.paths import PathLike
 from ir_lexirecall.io.cells import number_or_text
 from ir_lexirecall.io.files import File, JSONObject
 from ir_lexirecall.io.frames import Table
-from ir_lexirecall.io.names import TASK_NAMES
+from ir_lexirecall.io.names import RUN_NAMES, TASK_NAMES
 from ir_lexirecall.io.query_columns import (
+    is_system_name,
     is_unique_in_runs,
     known_item_column,
     names_runs,
 )
 from ir_lexirecall.io.value_cells import Cells, texts
-from ir_lexirecall.io.whole_columns import contradictions, id_texts
+from ir_lexirecall.io.whole_columns import contradictions, id_texts, rows_with_values
 
 MAIN_SCORE = "main_score"
 _PARTS, _DEFAULTS = (("split",), ("subset", "hf_subset")), ("all", "default")
@@ -423,19 +424,28 @@ def further_parts(tables: Iterable[Table]) -> list[str]:
     several = []
     for name in chain.from_iterable(_FURTHER_PARTS):
         with_name = [table for table in tables if table.named([name]) is not None]
-        if not with_name or all(names_runs(table, name) for table in with_name):
+        if not with_name or all(_names_systems(table, name) for table in with_name):
             continue
         keys = np.concatenate([_names_of_cells(table) for table in with_name])
         values = [
             id_texts(table.columns[str(table.named([name]))]) for table in with_name
         ]
-        if len(contradictions(keys, np.concatenate(values))[0]):
+        labels = np.concatenate(values)
+        known = rows_with_values(labels)
+        if len(contradictions(keys[known], labels[known])[0]):
             several.append(name)
     for table in tables if several else ():
         cells = with_cells_as_tasks(table, several)
         if not is_unique_in_runs(cells, str(cells.named(TASK_NAMES))):
             return []
     return several
+
+
+def _names_systems(table: Table, name: str) -> bool:
+    """Return whether a column, such as `config`, names systems instead of subsets."""
+    if names_runs(table, name):
+        return True
+    return is_system_name(name) and table.named(RUN_NAMES) is None
 
 
 def _columns_of_parts(table: Table, further: Iterable[str]) -> list[list[str]]:

@@ -45,10 +45,14 @@ from ir_lexirecall.io.whole_columns import (
 _DATA_NAMES = (
     *TASK_NAMES,
     *("split", "eval_split", "dataset_split", "benchmark", "test_set"),
-    *("subset", "hf_subset", "subset_name", "config", "language", "languages", "lang"),
-    *("subject", "category", "domain", "year", "track"),
+    *("subset", "hf_subset", "subset_name"),
 )
 """Names of columns that say of which data a row is."""
+_PART_NAMES = (
+    *("config", "language", "languages", "lang"),
+    *("subject", "category", "domain", "year", "track"),
+)
+"""Names of columns that may say so, or what a run answered; they count where ids number rows."""
 _QUESTION_NAMES = ("question", "user_input", "query", "query_text", "question_text")
 """Names of the text that a query asks."""
 _SETTING_NAMES = ("filter", "k", "cutoff", "depth", "num_fewshot", "n_shot")
@@ -325,7 +329,9 @@ def _names_no_queries(name: str) -> bool:
     """Return whether a column by its name holds what a run answered, or when; see `roles_of`."""
     words = words_of(name.rstrip("0123456789"))
     plain = "_".join(words)
-    if words[:1] == ["generated"] or name.lower() in _NO_QUERY_NAMES:
+    if words[:1] == ["generated"]:
+        return "_".join(words[1:]) not in _QUESTION_NAMES
+    if name.lower() in _NO_QUERY_NAMES:
         return True
     return plain in _NO_QUERY_NAMES or plain.removesuffix("s") in _NO_QUERY_NAMES
 
@@ -560,7 +566,10 @@ def _check_same_data(runs: Sequence[tuple[Table, str]]) -> None:
     Raises:
         ValueError: it is; the message names the column and both values.
     """
-    varying = [name for name in _DATA_NAMES if _varies(name, runs)]
+    names = list(_DATA_NAMES)
+    if all(_only_counts(run, query) for run, query in runs):
+        names += _PART_NAMES
+    varying = [name for name in names if _varies(name, runs)]
     tables = [run for run, _ in runs]
     varying = [
         name for name in varying if not all(names_runs(run, name) for run in tables)
@@ -821,8 +830,8 @@ def notes_on_row_numbers(tables: Sequence[Table], columns: Sequence[str]) -> lis
         if len(pairings) == len(runs) and _first_contradiction(pairings) is None:
             return []  # ids have the same contents in all runs
     return [
-        f"Ids of queries ({columns[0]}) are row numbers, and runs have {min(n_rows):,} to "
-        f"{max(n_rows):,} rows: if a row was dropped before numbering, later rows are paired "
+        f"Ids of queries ({columns[0]}) may only number the rows, and runs have {min(n_rows):,} to "
+        f"{max(n_rows):,} of them: if a row was dropped before numbering, later rows are paired "
         "wrongly."
     ]
 

@@ -185,16 +185,16 @@ def check_like_runs(table: Table, columns: Mapping[str, Floats]) -> None:
 
 
 def are_numbered(names: Sequence[str]) -> bool:
-    """Return whether names are of numbered runs: one letter, and the numbers from 1 (or 0) on.
+    """Return whether names are of numbered runs: a small letter, and the numbers from 1 (or 0) on.
 
-    >>> are_numbered(["r1", "r2"]), are_numbered(["R5", "R10"]), are_numbered(["F1"])
+    >>> are_numbered(["r1", "r2"]), are_numbered(["R1", "R2"]), are_numbered(["r5", "r10"])
     (True, False, False)
     """
     start = min(names, default="")[-1:]
     if len(names) < 2 or start not in ("0", "1"):
         return False
     expected = {f"{names[0][0]}{int(start) + i}" for i in range(len(names))}
-    return names[0][0].isalpha() and {*names} == expected
+    return names[0][0].islower() and {*names} == expected
 
 
 def measures_of_runs_in(names: Iterable[str]) -> list[str]:

@@ -215,8 +215,9 @@ def summary_rows(
 ) -> list[int]:
     """Return the indices of queries whose values are the means of the others.
 
-    They are the last rows, or the first ones, without a query between or beside them. Every value
-    must be the mean of the other values of its run and measure, up to the digits that are printed.
+    They are the last rows, or the first ones, without a query between or beside them; means with a
+    value that no query has may stand anywhere. Every value must be the mean of the other values of
+    its run and measure, up to the digits that are printed.
     Under a name such as `Average` or `std`, it may be another statistic that the name stands for:
     the sum, as trec_eval has it for counts, the median, the standard deviation, ...; under a name
     such as `Rank (Borda)`, the ranks of the runs. Beside means, `95% CI` may have any values.
@@ -238,8 +239,6 @@ def summary_rows(
     []
     """
     named = {q for q, name in enumerate(query_ids) if _may_summarise(name)}
-    if len(named) > _MOST_SUMMARIES:
-        named = set()  # these are names of queries
     rows = _Rows(values, query_ids, frozenset(named))
     if n_beside is None:
         return rows.proved(named)
@@ -254,11 +253,17 @@ def summary_rows(
     first = rows.proved(at_start, summaries)
     if len(first) == len(at_start) and any(map(rows.is_no_value, first)):
         summaries |= at_start
+    means = set(filter(rows.names_means, named))
+    if len(means) <= _MOST_SUMMARIES:
+        # Where rows were sorted by name, means stand in the middle.
+        summaries |= set(filter(rows.has_own_value, rows.proved(means, summaries)))
     return sorted(summaries)
 
 
 def _unbroken(n_beside: Ints, rows: Set[int]) -> set[int]:
     """Return the rows at one end of a table, up to the first one that is not in `rows`.
+
+    There are none if they are more than a table has summaries.
 
     Args:
         n_beside: how many rows of a run stand between each row and that end, at most.
@@ -268,7 +273,7 @@ def _unbroken(n_beside: Ints, rows: Set[int]) -> set[int]:
     block = list(takewhile(rows.__contains__, in_order))
     while block and n_beside[block[-1]] >= len(block):
         block.pop()  # another row is between in some run
-    return set(block)
+    return set(block) if len(block) <= _MOST_SUMMARIES else set()
 
 
 @dataclass(frozen=True)
@@ -289,11 +294,14 @@ class _Rows:
         """Return whether a row by its name holds means or sums."""
         return names_means(self.names[q])
 
+    def has_own_value(self, q: int) -> bool:
+        """Return whether a row holds a value that no other row has."""
+        others = np.delete(self.values, q, axis=2)
+        return not (others == self.values[:, :, [q]]).any(axis=2).all()
+
     def is_no_value(self, q: int) -> bool:
         """Return whether a row holds means by its name, or a value that no other row has."""
-        others = np.delete(self.values, q, axis=2)
-        is_there = (others == self.values[:, :, [q]]).any(axis=2)
-        return self.names_means(q) or not is_there.all()
+        return self.names_means(q) or self.has_own_value(q)
 
     def sure_means(self, last: Set[int], at_end: Set[int]) -> set[int]:
         """Return the last rows, whatever their names, whose values are no means by chance."""

@@ -1424,7 +1424,7 @@ def with_cells_of_tables(parts: Sequence[Part], columns: NamedColumns) -> list[P
     notes = [*notes_on_settings(tables), *notes_on_questions(tables, queries)]
     if query is None:
         notes += notes_on_query_columns(tables, queries)
-    cut = notes_on_row_numbers(tables, queries)
+    notes += notes_on_row_numbers(tables, queries)
     roles = iter(all_roles)
     constant = constants(tables)
     several = []
@@ -1433,9 +1433,8 @@ def with_cells_of_tables(parts: Sequence[Part], columns: NamedColumns) -> list[P
             cells = cells_of_table(
                 part.content, next(roles), columns.measures, constant
             )
-            cells = replace(cells, notes=(*notes, *cells.notes), cut=(*cut, *cells.cut))
-            part = replace(part, content=cells)
-            notes, cut = [], []  # said once
+            part = replace(part, content=replace(cells, notes=(*notes, *cells.notes)))
+            notes = []  # said once
         several.append(part)
     return several
 

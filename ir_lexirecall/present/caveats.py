@@ -486,7 +486,8 @@ def _unshared_groups(result: Comparison) -> Iterator[Note]:
     for group in result.compared.apart_by_group:
         for a, b in pairs_apart(result, group):
             message = (
-                f"{a} and {b} share no query with results: no statistics in this group."
+                f"{a} and {b} share no query with results, so they are not compared in "
+                "this group."
             )
             yield Note(message, BROKEN, kind, f"{a} and {b}").within(group)
 

@@ -507,7 +507,7 @@ def _without_leader(
             first, other = standing.runs[0], standing.contested_by
             yield (
                 f"no best mean by {standing.name}: means are over different {cells}, and on those "
-                f"of both, {first} is not ahead of {other}"
+                f"that both have, if any, {first} is not ahead of {other}"
             )
 
 

@@ -547,8 +547,8 @@ def test_a_group_without_a_shared_query_is_said() -> None:
     whole = apart_in_who(by="AP")
     notes = [note for note in whole.diagnostics if "share no query" in note]
     assert notes == [
-        "who: bm25 and ql share no query with results: no statistics in this group.",
-        "who: ql and tfidf share no query with results: no statistics in this group.",
+        "who: bm25 and ql share no query with results, so they are not compared in this group.",
+        "who: ql and tfidf share no query with results, so they are not compared in this group.",
     ]
     said = " ".join(whole.summary(full=True).split())
     assert "in who (7 queries), no significant differences, 2 pairs share" in said

@@ -330,7 +330,7 @@ def test_a_measure_of_any_program_beside_runs_is_no_run(name: str) -> None:
         read_values(frame.assign(**{name: [0.1, 0.7]}))
 
 
-@pytest.mark.parametrize("letter", "rRfFp")
+@pytest.mark.parametrize("letter", "rfpm")
 @pytest.mark.parametrize("first", [0, 1])
 @pytest.mark.parametrize("n", [2, 3, 12])
 def test_a_letter_and_a_number_name_runs(
@@ -372,3 +372,11 @@ def test_long_names_are_read_in_time_linear_in_their_length(name: str) -> None:
     before = time.process_time()
     assert measures_of_runs_in([name, "b"]) == []
     assert time.process_time() - before < 5
+
+
+@pytest.mark.parametrize("names", [("F1", "F2"), ("R1", "R2")])
+def test_capitals_with_numbers_stay_measures(names: tuple[str, str]) -> None:
+    """A file of one run with ROUGE-1 and ROUGE-2 holds no two runs."""
+    frame = pd.DataFrame({"query_id": IDS, names[0]: A, names[1]: B})
+    with pytest.raises(ValueError, match="measure"):
+        irl.compare(values=frame)
