@@ -112,9 +112,7 @@ class QueriesWithResults:
         """
         if not pairs:
             return
-        has_results = np.stack([*self.of_runs.values()])
-        has_any = np.asarray(has_results.any(axis=1))
-        results = self._counted(has_results).astype(np.int64)
+        results = self._counted(np.stack([*self.of_runs.values()])).astype(np.int64)
         numbers = results.sum(axis=1)
         which = "" if self.has_relevant is None else " with relevant documents"
         both = results @ results.T
@@ -122,8 +120,7 @@ class QueriesWithResults:
         for a, b in pairs:
             i, j = index_of_run[a], index_of_run[b]
             either = int(numbers[i] + numbers[j] - both[i, j])
-            is_poor = not both[i, j] or both[i, j] < ENOUGH * either
-            if has_any[i] and has_any[j] and is_poor:
+            if numbers[i] and numbers[j] and both[i, j] < ENOUGH * either:
                 yield SharedQueries(a, b, int(both[i, j]), either, which)
 
     def apart_on(self, queries: Ints, pairs: Sequence[Pair]) -> Bools:
@@ -138,8 +135,8 @@ class QueriesWithResults:
         """
         apart = []
         for a, b in pairs:
-            in_a, in_b = self.of_runs[a], self.of_runs[b]
-            is_shared = self._counted(in_a & in_b)[queries].any()
+            in_a, in_b = self._counted(self.of_runs[a]), self._counted(self.of_runs[b])
+            is_shared = (in_a & in_b)[queries].any()
             apart.append(in_a.any() and in_b.any() and not is_shared)
         return np.array(apart, dtype=bool)
 
@@ -155,9 +152,7 @@ class QueriesWithResults:
             queries = np.flatnonzero(self._counted(self.of_runs[run]))
             first_ids = shown_names([self.query_ids[q] for q in queries[:_MOST_NAMED]])
             more = ", ..." if len(queries) > _MOST_NAMED else ""
-            sides.append(
-                f"{run!r} for {first_ids or 'none'}{more} ({len(queries):,} in all)"
-            )
+            sides.append(f"{run!r} for {first_ids}{more} ({len(queries):,} in all)")
         others = first.which and " among those with relevant documents"
         if len(apart) > 1:
             others += f" (and {counted(len(apart) - 1, 'more pair')} of runs)"

@@ -96,8 +96,10 @@ def test_preferences_count_no_queries_without_relevant_documents(by, repeats):
     message = "'even' and 'odd' share no query with results among those with relevant"
     with pytest.raises(NothingShared, match=message):
         irl.compare(qrels, apart, by, repeats=repeats)
-    with pytest.raises(NothingShared, match=r"'none' for none \(0 in all\)"):
-        irl.compare(qrels, none, by, repeats=repeats)
+    diagnostics = irl.compare(qrels, none, by, repeats=repeats).diagnostics
+    assert any(
+        note.startswith("none ") for note in diagnostics
+    )  # no ranking for most queries
     words = "share only 4 of the 16 queries with relevant documents that either has"
     assert words in irl.compare(qrels, half, by, repeats=repeats).diagnostics[0]
     assert irl.compare(qrels, apart, "AP", repeats=repeats).pairs == [("even", "odd")]
