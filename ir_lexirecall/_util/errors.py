@@ -284,7 +284,7 @@ def check_text(text: str, what: str) -> str:
 
 
 class naming:
-    """Let each ``ValueError`` raised within begin with the name of its input, such as a file.
+    """Put the name of an input, such as a file, in front of each ``ValueError`` raised within.
 
     This is a class because small inputs enter it several times, and a generator decorated with
     ``contextmanager`` takes twice as long.
@@ -294,7 +294,7 @@ class naming:
         self._source = source
 
     def __enter__(self) -> None:
-        """Change nothing: the name is used only if an error is raised."""
+        """Do nothing; the name is used only if an error is raised."""
 
     def __exit__(self, _: Any, error: BaseException | None, __: Any) -> None:
         """Raise a ``ValueError`` again, with the name of the input in front of its message."""

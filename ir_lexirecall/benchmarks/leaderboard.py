@@ -135,7 +135,7 @@ class Leaderboard:
         return {name: numbers}
 
     def _corrected_means(self, resampled: Floats) -> Floats:
-        """Return the corrected mean of the best run among those with the most tasks; else NaN.
+        """Return the corrected mean of the best run with the most tasks, and NaN for all others.
 
         It is NaN, too, if the run is not the best one by the cells that runs share.
         """

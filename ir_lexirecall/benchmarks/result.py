@@ -440,7 +440,7 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         return self.has_gaps or self.cell_scores is not None
 
     def contested_by(self, by: str) -> str:
-        """Return a run that the one with the best mean does not beat on cells that both have.
+        """Return a run that is not behind the run with the best mean on the cells of both.
 
         Empty if there is none, or if means are over the same cells; see ``Leaderboard``.
         """

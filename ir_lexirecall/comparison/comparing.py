@@ -838,12 +838,8 @@ def comparison_of_values(
 def _what_was_read(table: ValueTable) -> str:
     """Return which runs and measures a table has, and what was left out, for a message."""
     runs, measures = shown_names(table.runs, 4), shown_names([*table.values], 4)
-    return "".join(
-        [
-            f" (runs: {runs}; measures: {measures})",
-            *(f". {note}" for note in table.notes),
-        ]
-    ).removesuffix(".")
+    notes = [note.removesuffix(".") for note in table.notes]
+    return ". ".join([f" (runs: {runs}; measures: {measures})", *notes])
 
 
 def _without_measure(table: ValueTable, name: str) -> ValueTable:

@@ -54,7 +54,7 @@ class NothingShared(ValueError):
 
 @dataclass(frozen=True, eq=False)
 class QueriesWithResults:
-    """Which runs have results for which queries of the judgments.
+    """The queries for which each run has results.
 
     Attributes:
         query_ids: the queries.
@@ -105,7 +105,7 @@ class QueriesWithResults:
         return results if self.has_relevant is None else results & self.has_relevant
 
     def poorly_shared(self, pairs: Sequence[Pair]) -> Iterator[SharedQueries]:
-        """Yield pairs of runs that share less than half of the queries that either has results for.
+        """Yield pairs of runs that share less than half of their queries with results.
 
         A run without any results shares nothing with any other; it is refused, or allowed by name,
         when it is read.

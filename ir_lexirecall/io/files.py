@@ -715,7 +715,7 @@ def is_of_tirex(name: str) -> bool:
 
 
 def is_about_files(name: str) -> bool:
-    """Return whether a file, by its name, only says what the files beside it are.
+    """Return whether a file is a README, a licence or the like by its name.
 
     >>> is_about_files("README.md"), is_about_files("license"), is_about_files("bm25.md")
     (True, True, False)

@@ -433,7 +433,7 @@ class Layout:
         return fields[:width]
 
     def _may_be_shifted(self, fields: Sequence[str]) -> bool:
-        """Return whether a row without a field for its grade may have it in another column."""
+        """Return whether the grade of a row that is too short may stand in another column."""
         if not self.schema.gaps:
             return False
         return any(name in self.schema.needed for name in self.names[len(fields) :])

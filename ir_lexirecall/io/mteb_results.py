@@ -42,7 +42,7 @@ _FURTHER_PARTS = (
     ("eval_split", "dataset_split"),
     ("language", "lang", "languages", "config", "subset_name"),
 )
-"""Further names of splits and subsets; they tell cells apart if a task has several of them."""
+"""More columns of splits and subsets; they tell cells apart only if a task has several values."""
 _SEPARATOR = "\x1f"
 _KEYS_OF_OLDER = {"mteb_dataset_name", "mteb_version"}
 """Keys of a result written by MTEB before version 1.11."""
@@ -418,7 +418,7 @@ def _has_tasks(table: Table) -> bool:
 def further_parts(tables: Iterable[Table]) -> list[str]:
     """Return the names of columns, such as `language`, that have several values for a task.
 
-    There are none if a run has a cell twice even so: then its rows are queries.
+    If a run still has a cell twice with them, its rows are queries, and the list is empty.
     """
     tables = list(filter(_has_tasks, tables))
     several = []
@@ -431,8 +431,8 @@ def further_parts(tables: Iterable[Table]) -> list[str]:
             id_texts(table.columns[str(table.named([name]))]) for table in with_name
         ]
         labels = np.concatenate(values)
-        known = rows_with_values(labels)
-        if len(contradictions(keys[known], labels[known])[0]):
+        rows = rows_with_values(labels)
+        if len(contradictions(keys[rows], labels[rows])[0]):
             several.append(name)
     for table in tables if several else ():
         cells = with_cells_as_tasks(table, several)

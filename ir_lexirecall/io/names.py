@@ -94,7 +94,7 @@ ITEM_NAMES = (
 )
 """Names of the column with an item's id in tables of values."""
 TEXT_NAMES = ("question", "user_input", "input")
-"""Names of texts that stand for an id where there is none, as in files of ragas."""
+"""Names of texts that serve as ids in files without ids, such as those of ragas."""
 ID_NAMES = (*ITEM_NAMES, *TEXT_NAMES)
 """Names of the column that names queries, besides `QUERY_NAMES`."""
 MEASURE_NAMES, VALUE_NAMES = ("measure", "metric"), ("value", "score")

@@ -52,7 +52,7 @@ _PART_NAMES = (
     *("config", "language", "languages", "lang"),
     *("subject", "category", "domain", "year", "track"),
 )
-"""Names of columns that may say so, or what a run answered; they count where ids number rows."""
+"""Names of columns that may say so, or label answers; they count only where ids number the rows."""
 _QUESTION_NAMES = ("question", "user_input", "query", "query_text", "question_text")
 """Names of the text that a query asks."""
 _SETTING_NAMES = ("filter", "k", "cutoff", "depth", "num_fewshot", "n_shot")
@@ -558,6 +558,18 @@ def _first_contradiction(pairings: Sequence[_Pairing]) -> _Contradiction | None:
     )
 
 
+def _varying_data_names(runs: Sequence[tuple[Table, str]]) -> list[str]:
+    """Return the names of columns by which runs have different data, not those of systems."""
+    names = list(_DATA_NAMES)
+    if all(_only_counts(run, query) for run, query in runs):
+        names += _PART_NAMES
+    varying = []
+    for name in names:
+        if _varies(name, runs) and not all(names_runs(run, name) for run, _ in runs):
+            varying.append(name)
+    return varying
+
+
 def _check_same_data(runs: Sequence[tuple[Table, str]]) -> None:
     """Raise if two runs have a query from different data sets, tasks or splits.
 
@@ -566,14 +578,7 @@ def _check_same_data(runs: Sequence[tuple[Table, str]]) -> None:
     Raises:
         ValueError: it is; the message names the column and both values.
     """
-    names = list(_DATA_NAMES)
-    if all(_only_counts(run, query) for run, query in runs):
-        names += _PART_NAMES
-    varying = [name for name in names if _varies(name, runs)]
-    tables = [run for run, _ in runs]
-    varying = [
-        name for name in varying if not all(names_runs(run, name) for run in tables)
-    ]
+    varying = _varying_data_names(runs)
     if not varying:
         return
     # A query that occurs twice is refused where values are read.
@@ -960,14 +965,14 @@ def id_column(tables: Sequence[Table]) -> str:
 
 
 def _unique_columns(table: Table, runs: Sequence[Table]) -> list[str]:
-    """Return the columns of a table that have each id once within a run."""
+    """Return the columns of a table in which no value occurs twice within a run."""
     if len(runs) > 1 and all(len(run) <= 1 for run in runs):
         return []  # any column has
     return [name for name in table.columns if _is_unique(name, runs)]
 
 
 def _check_same_id_column(tables: Sequence[Table]) -> None:
-    """Raise if a table lacks the column in which another one seems to have its ids."""
+    """Raise if a column that seems to hold the ids of one table is missing in another."""
     for table in tables:
         for name in _without_labels(_unique_texts(table)):
             others = [other for other in tables if name not in other.columns]
@@ -1094,7 +1099,7 @@ def _counts_rows(values: Objects, *, in_order: bool) -> bool:
 def _unclear_query_column(
     table: Table, runs: Sequence[Table], candidates: Sequence[str]
 ) -> str:
-    """Return the message on a table of which no column, or not only one, seems to name queries."""
+    """Return the message for a table in which none or several of the columns may name queries."""
     names = [name for name in table.columns if name != INDEX]
     message = (
         f"{table_label(table.name)} has no column that names queries, such as query_id: "

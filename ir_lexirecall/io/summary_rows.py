@@ -172,7 +172,7 @@ def has_word_of_means(name: str) -> bool:
 
 
 def _words_of_row(name: str) -> set[str]:
-    """Return the words in the name of a row, in lower case; `std err` is one."""
+    """Return the words of the name of a row, in lower case; `std err` counts as one word."""
     return set(_WORD.findall(_STANDARD_ERROR.sub("stderr", name.lower())))
 
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, Self, TypeAlias, TypeGuard
 import numpy as np
 from numpy.typing import NDArray
 
-from ir_lexirecall._util.arrays import Bools, Floats, Ints
+from ir_lexirecall._util.arrays import Bools, Floats, Ints, position_in_segment
 from ir_lexirecall._util.errors import (
     and_more,
     check_choice,
@@ -117,7 +117,7 @@ class ValueTable:
         n_in_source: how many queries there were before any was left out, where that is not the
             number of those here and skipped.
         notes: sentences on how the source was read.
-        cut: sentences on what the source lacks, or may lack, because it ended early or lost rows.
+        cut: sentences on what the source lacks because it ended early.
         repeats: by measure, the values of each run before they were averaged over its repeats,
             shape ``(R, Q)``; empty without repeats.
         repeat_kind: ``'samples'`` or ``'seeds'``; None without repeats.
@@ -504,10 +504,8 @@ def _n_beside(group: Ints, query: Ints) -> Ints:
     [[1, 0], [0, 1]]
     """
     order = np.argsort(group, kind="stable")
-    n_of_group = np.bincount(group)
-    starts = np.cumsum(n_of_group) - n_of_group
-    n_before = np.arange(len(group)) - starts[group[order]]
-    n_behind = n_of_group[group[order]] - 1 - n_before
+    n_before = position_in_segment(group[order])
+    n_behind = np.bincount(group)[group[order]] - 1 - n_before
     n_beside = np.zeros((2, int(query.max()) + 1), dtype=np.int64)
     np.maximum.at(n_beside[0], query[order], n_before)
     np.maximum.at(n_beside[1], query[order], n_behind)
@@ -1389,7 +1387,7 @@ def _labelled(cells: Cells, part: Part, name: str | None) -> Cells:
 
 
 def with_task_cells(part: Part, query: str | None, further: Sequence[str]) -> Part:
-    """Return a part whose table has a task for each split and subset, where it has these.
+    """Return a part with a task for each split and subset, if its table has such columns.
 
     Args:
         part: the part.

@@ -344,7 +344,7 @@ def test_a_star_over_different_cells_says_so(baseline: str | None) -> None:
 
 
 def test_a_best_mean_over_other_cells_is_not_marked() -> None:
-    """On the cells of both, a is behind b; on all that it has, it is ahead."""
+    """Run a has the better mean over its own cells, and the lower one over those it shares with b."""
     values = cells_of(a=["en", "de"], b=["de", "fr"])
     values.loc[values["model_name"] == "b", "score"] += 0.05
     result = irl.benchmark(values=values, baseline="a")

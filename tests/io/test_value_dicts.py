@@ -223,7 +223,7 @@ def test_queries_some_of_which_have_names_of_measures_stay() -> None:
 
 
 def test_json_of_another_shape_is_not_said_to_have_queries(tmp_path: Path) -> None:
-    """Such as OpenCompass writes."""
+    """OpenCompass writes dicts of dicts, in which no level is one of queries."""
     details = {str(i): {"prompt": f"p{i}", "is_correct": i > 1} for i in range(3)}
     path = tmp_path / "a.json"
     path.write_text(json.dumps({"accuracy": 50.0, "details": details}))
